@@ -73,7 +73,9 @@ def test_links_resolve(file: Path) -> None:
 def test_paths_exist(file: Path) -> None:
     """Every path in code quotes that begins with a folder of ours exists, with or without its `.py`."""
     paths = re.findall(r"`((?:actors|web|tests|scripts|config|docs)/[\w./-]+)`", file.read_text("utf-8"))
-    assert [] == [path for path in paths if not any((ROOT / one).exists() for one in (path, f"{path}.py"))]
+    assert [] == [
+        path for path in paths if not any((ROOT / name).exists() for name in (path, f"{path}.py"))
+    ]
 
 
 @EACH
@@ -97,7 +99,7 @@ def test_the_picture_names_existing_modules() -> None:
     assert set() == {
         name
         for name in named
-        if not any((ROOT / f"{one}.py").is_file() for one in (name, f"actors/{name}"))
+        if not any((ROOT / f"{text}.py").is_file() for text in (name, f"actors/{name}"))
     }
 
 
@@ -107,10 +109,10 @@ def test_every_fault_that_the_code_cites_is_documented() -> None:
     sections = re.findall(r"^## ([A-K])\. ", document("docs/faults.md"), re.MULTILINE)
     files = [*ROOT.glob("actors/**/*.py"), *ROOT.glob("web/**/*.py"), *ROOT.glob("tests/**/*.py")]
     cited = {
-        one
+        row
         for file in files
         for found in re.findall(r"faults\.md, ((?:[A-K]\d*b?(?:, )?)+)", file.read_text("utf-8"))
-        for one in re.findall(r"[A-K]\d*b?", found)
+        for row in re.findall(r"[A-K]\d*b?", found)
     }
 
     assert len(ids) == len(set(ids))
@@ -197,9 +199,9 @@ async def test_documented_metrics_equal_the_real_ones() -> None:
         stats, monitor = await site.json("/api/stats"), await site.json("/monitor")
     entries = [monitor[name][0] for name in ("actors", "sources", "bookmakers")] + [monitor["fixtures"]]
     tables = section(document("docs/operations.md"), "## Metrics").split("\n| field of ")[1:]
-    documented = [sorted(name for row in rows(f"| {one}") for name in quoted(row[0])) for one in tables]
+    documented = [sorted(name for row in rows(f"| {table}") for name in quoted(row[0])) for table in tables]
 
-    assert [sorted(one) for one in (*stats.values(), *entries)] == documented
+    assert [sorted(figure) for figure in (*stats.values(), *entries)] == documented
 
 
 def test_documented_log_events_equal_the_real_ones() -> None:
@@ -241,8 +243,8 @@ def test_the_read_me_is_short() -> None:
 def _declared(kind: type[Struct]) -> dict[str, str]:
     """Return each key with its default as the documents write it."""
     return {
-        one.name: "*required*" if one.required else _written(one.default)
-        for one in msgspec.structs.fields(kind)
+        field.name: "*required*" if field.required else _written(field.default)
+        for field in msgspec.structs.fields(kind)
     }
 
 
@@ -263,7 +265,7 @@ def _defined(tree: ast.AST, prefix: str = "") -> Iterator[str]:
             yield from _defined(node, f"{prefix}{node.name}.")
         if isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from (prefix + one.id for one in targets if isinstance(one, ast.Name))
+            yield from (prefix + target.id for target in targets if isinstance(target, ast.Name))
 
 
 def _logged() -> Iterator[tuple[str, str]]:

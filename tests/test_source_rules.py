@@ -32,10 +32,10 @@ def _broad_handlers(module: str) -> list[int]:
             caught = (
                 {"BaseException"}
                 if node.type is None
-                else {ast.unparse(one) for one in ast.walk(node.type)}
+                else {ast.unparse(kind) for kind in ast.walk(node.type)}
             )
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
-            caught = {ast.unparse(one) for one in node.args}
+            caught = {ast.unparse(arg) for arg in node.args}
         else:
             continue
         if caught & {"Exception", "BaseException"}:
@@ -81,7 +81,7 @@ def test_functions_are_short() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
 
-    assert [] == [one for one in lengths if one[-1] > MAX_FUNCTION_LINES]
+    assert [] == [length for length in lengths if length[-1] > MAX_FUNCTION_LINES]
 
 
 def test_only_five_places_catch_everything() -> None:
@@ -133,3 +133,16 @@ def test_only_settings_read_the_environment() -> None:
     asking = {"os.environ", "os.environb", "os.getenv", "environ", "getenv"}
 
     assert {"actors.service.settings"} == {module for module in modules() if asking & names_used(module)}
+
+
+def test_no_variable_of_the_tests_is_called_one() -> None:
+    """A variable is called by the noun that it stands for."""
+    named = {
+        (file.relative_to(ROOT).as_posix(), node.lineno)
+        for file in (ROOT / "tests").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if (isinstance(node, ast.Name) and "one" == node.id)
+        or (isinstance(node, ast.arg) and "one" == node.arg)
+    }
+
+    assert set() == named

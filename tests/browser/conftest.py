@@ -43,8 +43,8 @@ def complaints() -> Iterator[Complaints]:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offered]:
     """Return a site whose prices the test sets; it runs for the tests of one file."""
-    with offered(tmp_path_factory.mktemp("site")) as one:
-        yield one
+    with offered(tmp_path_factory.mktemp("site")) as offers:
+        yield offers
 
 
 @pytest.fixture
@@ -67,8 +67,8 @@ def context(browser: Browser, complaints: Complaints, site: Offered) -> Iterator
         return context
 
     yield open_context
-    for one in contexts:
-        one.close()
+    for opened in contexts:
+        opened.close()
 
 
 @pytest.fixture

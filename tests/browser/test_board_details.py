@@ -108,6 +108,8 @@ def test_long_names_are_no_wider_than_the_details(site: Offered, context: OpenCo
     expect(page.locator("#details-links li")).to_have_count(1)
 
     details = page.locator("#details")
-    assert details.evaluate("(one) => one.clientWidth") == details.evaluate("(one) => one.scrollWidth")
+    assert details.evaluate("(element) => element.clientWidth") == details.evaluate(
+        "(element) => element.scrollWidth"
+    )
     page.locator("#close").click()
     expect(details).to_be_hidden()

@@ -252,7 +252,7 @@ def test_surebets_are_a_filter_with_stakes_for_a_total(two: Two, page: Page) -> 
         ["Pinnacle", "William Hill", "Marathon (takes 2 %)"]
     )
     amounts = page.locator("#details-stakes tbody td:last-child")
-    expect(amounts).to_have_text([f"{one:.2f}" for one in divided.amounts])
+    expect(amounts).to_have_text([f"{amount:.2f}" for amount in divided.amounts])
     expect(page.locator("#details-returned")).to_contain_text(f"Returns at least {divided.returned:.2f}")
     for total in ("0.05", "-5", ""):
         page.get_by_label("Total").fill("250.55")
@@ -343,9 +343,9 @@ def test_stakes_of_the_page_are_exact(two: Two, page: Page) -> None:
     for _ in range(300):
         prices = [round(choose.uniform(1.2, 9), choose.choice((1, 2, 3))) for _ in range(3)]
         where = [choose.choice("abc") for _ in prices]
-        taken = {one: choose.choice((0, 0, 0.02, 0.05)) for one in "abc"}
+        taken = {name: choose.choice((0, 0, 0.02, 0.05)) for name in "abc"}
         total = round(choose.uniform(0.01, 500), choose.choice((0, 1, 2)))
-        legs = tuple(_leg(*one, taken[at], at) for one, at in zip(enumerate(prices), where, strict=True))
+        legs = tuple(_leg(*pair, taken[at], at) for pair, at in zip(enumerate(prices), where, strict=True))
 
         shown = page.evaluate(DIVIDE, [[_json(leg) for leg in legs], total])
 
@@ -370,6 +370,7 @@ def _cents(divided: Stakes | None) -> dict[str, object] | None:
     if divided is None:
         return None
     amounts, returned = (
-        [round(Fraction(str(one)) * 100) for one in some] for some in (divided.amounts, [divided.returned])
+        [round(Fraction(str(value)) * 100) for value in some]
+        for some in (divided.amounts, [divided.returned])
     )
     return {"amounts": amounts, "returned": returned[0]}

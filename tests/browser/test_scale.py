@@ -75,8 +75,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """Run a large simulated board for the tests of this file."""
     config = tmp_path_factory.mktemp("scale") / "scale.toml"
     config.write_text(CONFIG, "utf-8")
-    with service(config) as one:
-        yield one
+    with service(config) as service_process:
+        yield service_process
 
 
 def _open(page: Page, running: Service) -> None:
@@ -132,7 +132,7 @@ def test_the_browsers_own_event_source_reads_the_stream(running: Service, page: 
     (_, first, snapshot), (_, second, then), (_, third, last) = page.evaluate(EVENTS)
 
     epoch = first.partition("-")[2]
-    assert [first, second, third] == [f"{one['version']}-{epoch}" for one in (snapshot, then, last)]
+    assert [first, second, third] == [f"{shown['version']}-{epoch}" for shown in (snapshot, then, last)]
     assert (snapshot["version"], then["version"]) == (then["since"], last["since"])
     assert snapshot["fixtures_count"] == len(snapshot["fixtures"]) > 1000
     assert sum(len(fixture["entries"]) for fixture in snapshot["fixtures"]) > 3000

@@ -103,11 +103,19 @@ def board(clone: Path) -> Iterator[Service]:
 
 def test_every_command_is_run_or_excepted() -> None:
     """Every program in a document is known here, and every exception occurs in a document."""
-    shown = [one for file in DOCUMENTS for one in commands(file)]
+    shown = [command for file in DOCUMENTS for command in commands(file)]
 
-    assert [] == [one.line for one in shown if not (one.is_exception or one.program.startswith(PROGRAMS))]
-    assert [] == [text for text in EXCEPTIONS if not any(one.line.startswith(text) for one in shown)]
-    assert [] == [one.line for one in shown if one.line.startswith("curl ") and not one.shown]
+    assert [] == [
+        command.line
+        for command in shown
+        if not (command.is_exception or command.program.startswith(PROGRAMS))
+    ]
+    assert [] == [
+        text for text in EXCEPTIONS if not any(command.line.startswith(text) for command in shown)
+    ]
+    assert [] == [
+        command.line for command in shown if command.line.startswith("curl ") and not command.shown
+    ]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +143,9 @@ def test_output_is_compared_without_its_values(shown: list[str], printed: str, *
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
-@pytest.mark.parametrize("file", [one for one in DOCUMENTS if commands(one)], ids=lambda file: file.name)
+@pytest.mark.parametrize(
+    "file", [document for document in DOCUMENTS if commands(document)], ids=lambda file: file.name
+)
 def test_commands_do_what_the_document_says(file: Path, clone: Path, board: Service) -> None:
     """Commands succeed, one after the other, and their output looks like the one shown."""
     before = set(clone.iterdir())

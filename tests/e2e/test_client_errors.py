@@ -41,4 +41,4 @@ def test_clients_that_do_not_read_are_counted() -> None:
     (line,) = running.events("http.client_errors")
     assert ({"timed_out": CLIENTS}, 0) == (errors, code)
     assert ("timed_out", 1) == (line["kind"], line["errors"])
-    assert {"info", "warning"} == {one["level"] for one in running.log}
+    assert {"info", "warning"} == {entry["level"] for entry in running.log}

@@ -64,14 +64,14 @@ def test_tags_and_versions_of_an_earlier_start_do_not_match(tmp_path: Path, step
             clocks.hold_wall(BEGAN_AT + step_s)  # running time by its clock, which is then set back
             feed.stop()
         with _life(config, peer, clocks, NEW) as feed:
-            lists = _lists(feed, {coding: one.headers["ETag"] for coding, one in had.items()})
+            lists = _lists(feed, {coding: response.headers["ETag"] for coding, response in had.items()})
             changes = feed.get(f"/api/v2/changes?since={known}")
             waiting = feed.get(f"/api/v2/changes?since={known}&wait=1")
             first = _first_event(feed, known)
             version = feed.get(LIST).json()["version"]
 
-    assert {version} == {one.json()["version"] for one in had.values()}
-    assert [200, 200] == [one.status_code for one in lists.values()]
-    assert {NEW} == {tuple(one.json()["matches"][0]["odds"].values()) for one in lists.values()}
+    assert {version} == {response.json()["version"] for response in had.values()}
+    assert [200, 200] == [listed.status_code for listed in lists.values()]
+    assert {NEW} == {tuple(listed.json()["matches"][0]["odds"].values()) for listed in lists.values()}
     assert (410, 410) == (changes.status_code, waiting.status_code)
     assert ("reset", {"reason": "other_epoch", "version": version}) == (first.name, first.data)

@@ -77,7 +77,10 @@ def test_after_a_long_sleep_old_odds_are_stale(tmp_path: Path) -> None:
         eventually(lambda: feed.has("live", "only"), "it is back")
 
         assert ([200, 503], "stale") == ([before.status_code, first.status_code], state)
-        assert (True, [False, False]) == (was_asked, ["if-none-match" in one.headers for one in peer.asked])
+        assert (True, [False, False]) == (
+            was_asked,
+            ["if-none-match" in asked_request.headers for asked_request in peer.asked],
+        )
         (shown,) = feed.get("/api/v2/odds").json()["matches"]
         assert NEW == tuple(shown["odds"].values())
 
@@ -116,6 +119,6 @@ def test_a_wall_clock_that_jumps_and_returns_loses_no_match(tmp_path: Path, answ
             _confirmed(peer, 3)
             seen.append(feed.get("/api/v2/odds").json())
 
-        assert [COUNT, 0, COUNT] == [len(one["matches"]) for one in seen]
+        assert [COUNT, 0, COUNT] == [len(board["matches"]) for board in seen]
         assert seen[0]["version"] < seen[1]["version"] < seen[2]["version"]
         assert feed.has("live", "only")

@@ -49,22 +49,25 @@ class _Idle:
 
 def test_with_few_descriptors_the_limits_are_lowered_and_nothing_else_is_logged() -> None:
     """600 idle clients come again when they are closed; probes are answered meanwhile."""
-    with started([sys.executable, "-c", LIMITED, *SERVE], ROOT) as one, contextlib.ExitStack() as clients:
-        port = int(one.base.rpartition(":")[2])
+    with (
+        started([sys.executable, "-c", LIMITED, *SERVE], ROOT) as running,
+        contextlib.ExitStack() as clients,
+    ):
+        port = int(running.base.rpartition(":")[2])
         crowd = [clients.enter_context(_Idle(port)) for _ in range(600)]
         ends, answers = time.monotonic() + FLOOD_S, 0
         while time.monotonic() < ends:
             for each in crowd:
                 each.come_again()
-            with one.client() as client:
+            with running.client() as client:
                 assert 200 == client.get("/health/live").status_code
                 answers += 1
-        assert 0 == one.stop()
+        assert 0 == running.stop()
 
     assert answers > 0
-    (lowered,) = one.events("service.limits_lowered")
+    (lowered,) = running.events("service.limits_lowered")
     assert 256 == lowered["open_files"]
     assert lowered["max_connections"] + lowered["max_streams"] < 256
     assert {"service.limits_lowered", "service.started", "source.simulated"} == {
-        line["event"] for line in one.log
+        line["event"] for line in running.log
     } - {"service.stopping", "service.stopped"}

@@ -64,7 +64,7 @@ def test_a_failing_source_does_not_affect_the_others(tmp_path: Path, fault: str)
         assert sorted(seen.versions) == seen.versions
         assert [1, 1, 1] == _edges(feed, "bad")
         assert [0, 0, 0] == _edges(feed, "good")
-        assert [TRUE] == [tuple(one["odds"].values()) for one in _shown(feed, "bad")]
+        assert [TRUE] == [tuple(entry["odds"].values()) for entry in _shown(feed, "bad")]
 
 
 def _not_live(feed: Service, bookmaker: str) -> Any:
@@ -78,7 +78,7 @@ def _edges(feed: Service, name: str) -> list[int]:
         feed.events("bookmaker.withdrawn", bookmaker=name),
         feed.events("source.recovered", source=name),
     ]
-    return [len(one) for one in edges]
+    return [len(edge) for edge in edges]
 
 
 def _shown(feed: Service, bookmaker: str) -> Any:

@@ -77,7 +77,7 @@ def test_links_are_explained_suggested_and_said_by_hand(
     (tmp_path / "links.toml").write_text(MUST, "utf-8")
     running.process.send_signal(signal.SIGHUP)
     eventually(lambda: "linked by: must" in _printed(capsys, "stats", url)[1], "it is linked by hand")
-    unknown = [_printed(capsys, "explain", one, url) for one in ("one:nothing", "\udcff")]
+    unknown = [_printed(capsys, "explain", name, url) for name in ("one:nothing", "\udcff")]
     twice = _printed(capsys, "explain", DERBY, DERBY, url)
     code = running.stop(signal.SIGTERM)
     gone = _printed(capsys, "stats", url)
@@ -86,6 +86,6 @@ def test_links_are_explained_suggested_and_said_by_hand(
     assert "day_moved" in explained
     assert f'"{DERBY}"' in suggested
     assert "[[must]] 1" in rejected["error"]
-    assert [0, 69, 69, 69] == [code, *(one for one, _ in unknown), gone[0]]
+    assert [0, 69, 69, 69] == [code, *(code_of for code_of, _ in unknown), gone[0]]
     assert ["nothing on the board has the id 'one:nothing'" in text for _, text in unknown] == [True, False]
     assert (0, True) == (twice[0], "both are one event" in twice[1])

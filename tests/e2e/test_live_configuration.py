@@ -84,4 +84,4 @@ def test_three_kinds_of_source_make_one_board(live: tuple[Service, StreamPeer]) 
 
     answers = [running.get(path).text for path in ("/health", "/monitor", "/api/stats")]
     text = repr((running.log, answers))
-    assert [] == [one for one in (*SECRETS.values(), "the-token-of-a-login") if one in text]
+    assert [] == [secret for secret in (*SECRETS.values(), "the-token-of-a-login") if secret in text]

@@ -61,7 +61,8 @@ def test_hanging_look_ups_do_not_delay_other_sources(tmp_path: Path) -> None:
                 return dict(stats["sources"])
 
             eventually(
-                lambda: all(one["attempts"] >= 2 for one in sources_now().values()), "all have timed out"
+                lambda: all(source["attempts"] >= 2 for source in sources_now().values()),
+                "all have timed out",
             )
             before = sources_now()["good"]["payloads"]
             eventually(lambda: sources_now()["good"]["payloads"] >= before + 20, "the good one is polled")

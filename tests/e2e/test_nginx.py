@@ -99,9 +99,9 @@ def _running(folder: Path) -> Iterator[str]:
         '[sources.s]\nkind = "simulated"\nmatches = 40\nupdates_per_s = 0.01\n'
         '[bookmakers.a]\nname = "A"\nsource = "s"\nkey = "sharp"\n'
     )
-    with service(config) as one, _client(one.base) as client:
+    with service(config) as running, _client(running.base) as client:
         eventually(lambda: client.get("/health/ready").status_code == 200, "it is ready")
-        yield one.base.removeprefix("http://")
+        yield running.base.removeprefix("http://")
 
 
 @pytest.fixture(scope="module")
@@ -136,16 +136,22 @@ def test_a_poll_with_a_tag_is_304(front: str, coding: str) -> None:
         first = client.get(LIST)
         tag = first.headers["etag"]
         again = [
-            client.get(LIST, headers={"If-None-Match": one})
-            for one in (tag, f"W/{tag}", f'"x", {tag}', "*")
+            client.get(LIST, headers={"If-None-Match": name})
+            for name in (tag, f"W/{tag}", f'"x", {tag}', "*")
         ]
         other = client.get(LIST, headers={"If-None-Match": '"1-e"'})
 
     assert [(304, tag, b"", "no-cache")] * 4 == [
-        (one.status_code, one.headers["etag"], one.content, one.headers["cache-control"]) for one in again
+        (
+            response.status_code,
+            response.headers["etag"],
+            response.content,
+            response.headers["cache-control"],
+        )
+        for response in again
     ]
     assert [(200, "no-cache")] * 2 == [
-        (one.status_code, one.headers["cache-control"]) for one in (first, other)
+        (response.status_code, response.headers["cache-control"]) for response in (first, other)
     ]
     assert (coding in {"gzip", "gzip, deflate, br"}) == tag.endswith('-gzip"')
 
@@ -223,7 +229,7 @@ def test_an_answer_is_shown_in_its_second_only(scripted: tuple[HttpPeer, str]) -
     with _client(front) as client:
         answers = [(int(time.time()), int(client.get(LIST).content)) for _ in range(1500)]
 
-    assert [] == [one for one in answers if one[1] < one[0]]
+    assert [] == [pair for pair in answers if pair[1] < pair[0]]
 
 
 def test_what_is_about_to_go_is_not_kept(scripted: tuple[HttpPeer, str]) -> None:
@@ -233,8 +239,8 @@ def test_what_is_about_to_go_is_not_kept(scripted: tuple[HttpPeer, str]) -> None
     with _client(front) as client:
         answers = [client.get(LIST) for _ in range(5)]
 
-    assert [b"0", b"1", b"2", b"3", b"4"] == [one.content for one in answers]
-    assert not any("x-accel-expires" in one.headers for one in answers)
+    assert [b"0", b"1", b"2", b"3", b"4"] == [answer.content for answer in answers]
+    assert not any("x-accel-expires" in answer.headers for answer in answers)
 
 
 def test_many_who_ask_at_once_ask_the_service_once(scripted: tuple[HttpPeer, str]) -> None:
@@ -321,8 +327,8 @@ def test_an_answer_passes_as_far_as_it_has_come(scripted: tuple[HttpPeer, str], 
         hang(is_over)(connection, asked)
 
     peer.answers[path] = answer
-    with _client(front) as client, client.stream("GET", path) as one:
-        first = next(one.iter_bytes())
+    with _client(front) as client, client.stream("GET", path) as response:
+        first = next(response.iter_bytes())
         is_over.set()
 
     assert b"id: 1" == first
@@ -412,8 +418,8 @@ def test_tls_and_http_2_are_spoken_there(tmp_path: Path) -> None:
     context.set_alpn_protocols(["h2", "http/1.1"])
     with _running(tmp_path) as upstream, proxied(upstream, tmp_path, tls=tls):
         plain = socket.create_connection(("127.0.0.1", port), UNTIL_S)
-        with context.wrap_socket(plain, server_hostname="127.0.0.1") as one:
-            spoken = one.selected_alpn_protocol()
+        with context.wrap_socket(plain, server_hostname="127.0.0.1") as wrapped:
+            spoken = wrapped.selected_alpn_protocol()
         trusted = ssl.create_default_context(cafile=str(pair.certificate))
         answer = httpx2.get(f"https://127.0.0.1:{port}{LIST}", trust_env=False, verify=trusted)
 
@@ -427,10 +433,10 @@ def test_one_client_has_a_hundred_requests_at_once(scripted: tuple[HttpPeer, str
     peer.answers["/api/v2/stream"] = hang(is_over)
     with ExitStack() as opened:
         sockets = [opened.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(101)]
-        for one in sockets:
-            one.sendall(b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        for connection in sockets:
+            connection.sendall(b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n")
         answered = select.select(sockets, [], [], UNTIL_S)[0]
-        refusals = [one.recv(100).split()[1] for one in answered]
+        refusals = [connection.recv(100).split()[1] for connection in answered]
         is_over.set()
 
     assert [b"429"] == refusals
@@ -441,9 +447,9 @@ def test_one_client_has_a_hundred_requests_at_once(scripted: tuple[HttpPeer, str
 )
 def test_half_a_request_is_not_waited_for(front: str, sent: bytes) -> None:
     """Its connection ends by itself."""
-    with socket.create_connection(("127.0.0.1", int(front.rpartition(":")[2])), UNTIL_S) as one:
-        one.sendall(sent)
-        received = b"".join(iter(lambda: one.recv(65536), b""))
+    with socket.create_connection(("127.0.0.1", int(front.rpartition(":")[2])), UNTIL_S) as connection:
+        connection.sendall(sent)
+        received = b"".join(iter(lambda: connection.recv(65536), b""))
 
     assert b"200 OK" not in received
 

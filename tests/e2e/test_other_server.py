@@ -22,17 +22,17 @@ def test_uvicorn_serves_and_stops_like_hypercorn() -> None:
     """It gives the same answers, stops in order with code 0, and has only the service's own log lines."""
     arguments = ("serve", "--server", "uvicorn", "--config", str(DEFAULT), "--bind", "127.0.0.1:0")
     with (
-        program(*arguments) as one,
-        one.client() as client,
+        program(*arguments) as running,
+        running.client() as client,
     ):
         eventually(lambda: client.get("/health/ready").status_code == 200, "odds are served")
         zipped = client.get("/api/v2/odds", headers={"Accept-Encoding": "gzip"})
         again = client.get("/api/v2/odds", headers={"If-None-Match": "*"})
         client.get("/health", headers={"Connection": "Upgrade", "Upgrade": "websocket"})
 
-        code = one.stop()
+        code = running.stop()
 
-    events = {line["event"] for line in one.log}
+    events = {line["event"] for line in running.log}
     assert (200, "gzip", 304) == (zipped.status_code, zipped.headers["content-encoding"], again.status_code)
     assert 0 == code
     assert {"service.started", "source.simulated", "service.stopping", "service.stopped"} == events
@@ -49,13 +49,13 @@ def test_uvicorn_listens_for_a_proxy_on_this_machine_only(tmp_path: Path) -> Non
         check=False,
     )
     bind = f"unix:{tmp_path}/board.sock"
-    with program("serve", "--server", "uvicorn", "--config", str(DEFAULT), "--bind", bind) as one:
-        assert 0 == one.stop()
+    with program("serve", "--server", "uvicorn", "--config", str(DEFAULT), "--bind", bind) as running:
+        assert 0 == running.stop()
 
     assert 78 == refused.returncode
     assert "bind was 0.0.0.0, must be a loopback address or unix:/PATH" in refused.stderr
     assert 1 == len(refused.stderr.splitlines())
-    (started,) = one.events("service.started")
+    (started,) = running.events("service.started")
     assert (bind, "uvicorn") == (started["url"], started["server"])
     assert "proxy on this machine" in started["note"]
     assert [] == [*tmp_path.iterdir()]

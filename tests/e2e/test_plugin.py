@@ -95,7 +95,7 @@ def test_an_installed_kind_supplies_odds(installed: Path, tmp_path: Path) -> Non
 
             def prices() -> list[tuple[str, list[float]]]:
                 answer = json.loads(running.get("/api/odds").content)
-                return [(one["id"], one["odds"]) for one in answer.get("matches", [])]
+                return [(entry["id"], entry["odds"]) for entry in answer.get("matches", [])]
 
             eventually(lambda: len(prices()) == 2, "both bookmakers are on the board")
             shown = prices()
@@ -179,7 +179,7 @@ def test_values_of_other_types_are_refused(installed: Path, tmp_path: Path) -> N
             listed, health, stats = answer("/api/v2/odds"), answer("/health"), answer("/api/stats")
 
     assert [{"1": 1.95, "X": 3.6, "2": 4.2}, {"1": 2.0, "X": 3.5, "2": 4.0}] == [
-        one["odds"] for one in listed["matches"]
+        match["odds"] for match in listed["matches"]
     ]
     assert "pass" == health["status"]
     assert {"type": 4, "sport": 2} == stats["data"]["bookmakers"]["one"]["rejected"]
@@ -187,7 +187,7 @@ def test_values_of_other_types_are_refused(installed: Path, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "command",
-    ["serve", *(pytest.param(one, marks=pytest.mark.long) for one in ("check-config", "sources"))],
+    ["serve", *(pytest.param(name, marks=pytest.mark.long) for name in ("check-config", "sources"))],
 )
 @pytest.mark.parametrize(
     ("raised", "message"),

@@ -69,7 +69,7 @@ def _config(folder: Path, peer: HttpPeer, path: str) -> Path:
 
 
 def _bodies(data: bytes) -> list[bytes]:
-    return [one.payload.body for one in read(data)[1] if one.payload.status == 200]
+    return [recorded.payload.body for recorded in read(data)[1] if recorded.payload.status == 200]
 
 
 def _matches(base: str) -> Any:
@@ -100,7 +100,8 @@ def _run_original(folder: Path, bodies: Sequence[bytes]) -> Original:
 
         def is_held(path: str, etag: str) -> bool:
             return any(
-                one.path == path and one.headers.get("if-none-match") == etag for one in list(peer.asked)
+                request.path == path and request.headers.get("if-none-match") == etag
+                for request in list(peer.asked)
             )
 
         recorded = _config(folder, peer, RECORDED)
@@ -175,7 +176,7 @@ def _run_original_api(folder: Path, answers: Mapping[str, bytes]) -> tuple[Any, 
         bookmakers = httpx2.get(f"{serving.base}/monitor", trust_env=False, verify=NO_TLS).json()[
             "bookmakers"
         ]
-        return all(set(answers) <= set(one["lists"]) for one in bookmakers)
+        return all(set(answers) <= set(bookmaker["lists"]) for bookmaker in bookmakers)
 
     with http_peer() as peer:
         api.serve(peer, answers)
@@ -214,12 +215,12 @@ def test_recorded_leagues_of_a_killed_recorder_can_be_replayed(tmp_path: Path) -
 def _of_leagues(shown: Sequence[Any], bodies: Sequence[bytes]) -> list[Any]:
     """Return the entries of the matches in these answers."""
     listed = {match["id"] for body in bodies for match in json.loads(body)}
-    return _without_updated([one for one in shown if one["id"].partition("_")[2] in listed])
+    return _without_updated([entry for entry in shown if entry["id"].partition("_")[2] in listed])
 
 
 def _without_updated(matches: Sequence[Any]) -> list[Any]:
     """Leave out the time of receipt of each entry, which differs between two processes."""
-    return [{name: value for name, value in one.items() if name != "updated"} for one in matches]
+    return [{name: value for name, value in match.items() if name != "updated"} for match in matches]
 
 
 def test_a_replay_is_the_same_every_time(tmp_path: Path) -> None:
@@ -237,7 +238,7 @@ def test_a_replay_is_the_same_every_time(tmp_path: Path) -> None:
             answers.append((found.content, found.headers["ETag"]))
             checks = client.get("/health").json()["checks"]
             assert ["feed"] == [line["source"] for line in replay.events("source.recorded")]
-            assert [True] == [one["simulated"] for one in checks.values()]
+            assert [True] == [check["simulated"] for check in checks.values()]
             assert 0 == replay.stop()
 
     version = 1_780_000_000_000 + 50
@@ -261,7 +262,7 @@ def test_a_recording_ends_after_its_time(tmp_path: Path) -> None:
     assert (0, "") == (code, err)
     assert re.fullmatch(r".*cedar\.rec\.zst: source cedar of kind simulated, from 20.*Z", first)
     assert "  bookmaker cedar: Cedar (simulated) (key wide)" in lines
-    assert 3 < sum(bool(re.match("20.*Z simulated 200 [0-9]+ bytes, list cedar-", one)) for one in lines)
+    assert 3 < sum(bool(re.match("20.*Z simulated 200 [0-9]+ bytes, list cedar-", name)) for name in lines)
     assert re.fullmatch("[0-9]+ payloads, [0-9]+ bytes; closed", last)
 
 
@@ -298,7 +299,7 @@ def test_an_unreadable_recording_is_78_and_one_line(
     (tmp_path / "some.csv").write_bytes(b"Div,Date\n")
 
     with pytest.raises(SystemExit) as ended:
-        main([one.format(folder=tmp_path) for one in arguments])
+        main([argument.format(folder=tmp_path) for argument in arguments])
 
     out, err = capsys.readouterr()
     assert (78, "", 1) == (ended.value.code, out, err.count("\n"))

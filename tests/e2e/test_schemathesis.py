@@ -68,14 +68,14 @@ def test_nothing_contradicts_the_contract(tmp_path: Path, server: str, examples:
     config.write_text(CONFIG.replace("{examples}", str(examples)))
     serve = ("serve", "--server", server, "--config", str(DEFAULT), "--bind", "127.0.0.1:0")
     with (
-        program(*serve) as one,
-        one.client() as client,
+        program(*serve) as running,
+        running.client() as client,
     ):
         eventually(lambda: client.get("/health/ready").status_code == 200, "odds are served")
 
         done = subprocess.run(
             [
-                *(PROGRAM, "--config-file", config, "run", f"{one.base}/openapi.json"),
+                *(PROGRAM, "--config-file", config, "run", f"{running.base}/openapi.json"),
                 *("--checks", "all", "--exclude-path", "/api/v2/stream"),
                 *("--generation-database", "none", "--suppress-health-check", "all"),
             ],

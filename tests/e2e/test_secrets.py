@@ -86,7 +86,7 @@ def _everything(running: Service, ready: Callable[[str], bool]) -> str:
 
         def look() -> str:
             answers = [client.get(path) for path in SHOWN]
-            return "\n".join(f"{one.headers} {one.text}" for one in answers)
+            return "\n".join(f"{answer.headers} {answer.text}" for answer in answers)
 
         eventually(lambda: ready(look()), "what is to be seen")
         return look() + repr(running.log)
@@ -166,7 +166,7 @@ def test_a_credential_equal_to_a_field_name_leaves_log_lines_intact(tmp_path: Pa
     )
     with service(config) as running:
         eventually(lambda: any("attempts" in line for line in running.log), "the source is down")
-        (line,) = (one for one in running.log if "attempts" in one)
+        (line,) = (entry for entry in running.log if "attempts" in entry)
 
     assert {"timestamp", "level", "event", "actor", "source", "error", "attempts"} == line.keys()
     assert ("20", "source.down", "warning") == (line["timestamp"][:2], line["event"], line["level"])

@@ -21,16 +21,18 @@ LIST = pytest.mark.parametrize("path", ["/api/odds", "/api/v2/odds"])
 @pytest.fixture(scope="module")
 def running() -> Iterator[Service]:
     """Run the default configuration for the tests of this file."""
-    with service(DEFAULT) as one:
-        yield one
+    with service(DEFAULT) as service_process:
+        yield service_process
 
 
 @pytest.fixture
 def client(running: Service) -> Iterator[httpx2.Client]:
     """Return a client of the service, once all its bookmakers are live."""
-    with running.client() as one:
-        eventually(lambda: one.get("/health").json()["status"] == "pass", "all bookmakers are live")
-        yield one
+    with running.client() as opened_client:
+        eventually(
+            lambda: opened_client.get("/health").json()["status"] == "pass", "all bookmakers are live"
+        )
+        yield opened_client
 
 
 def _get(client: httpx2.Client, path: str) -> Any:
@@ -44,7 +46,7 @@ def test_three_simulated_bookmakers_are_live(client: httpx2.Client) -> None:
     checks = _get(client, "/health")["checks"]
 
     assert IDS == list(checks)
-    assert {("live", True)} == {(one["state"], one["simulated"]) for one in checks.values()}
+    assert {("live", True)} == {(check["state"], check["simulated"]) for check in checks.values()}
     assert IDS == _get(client, "/api/capabilities")["supported_bookmakers"]
 
 
@@ -53,8 +55,8 @@ def test_both_endpoints_show_all_three_bookmakers(client: httpx2.Client, path: s
     """Each has some hundred matches with plausible prices, in the order of the configuration."""
     matches = _get(client, path)["matches"]
 
-    order = [one["id"].partition("_")[0] for one in matches]
-    odds = [one["odds"] if path == "/api/odds" else list(one["odds"].values()) for one in matches]
+    order = [match["id"].partition("_")[0] for match in matches]
+    odds = [match["odds"] if path == "/api/odds" else list(match["odds"].values()) for match in matches]
     assert IDS == list(dict.fromkeys(order))
     assert min(order.count(bookmaker) for bookmaker in IDS) > 100
     assert all(price > 1.0 for prices in odds for price in prices)

@@ -76,9 +76,9 @@ def test_open_connections_do_not_delay_the_exit(tmp_path: Path, number: signal.S
     """Idle ones and one with half a request are closed well before the limit for open requests (5 s)."""
     with _running(tmp_path, drain_s=0.1) as (running, _), contextlib.ExitStack() as open_ones:
         idle = [open_ones.enter_context(socket.create_connection(running.address, 5)) for _ in range(12)]
-        for one in idle[:10]:
-            one.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert one.recv(65536).startswith(b"HTTP/1.1 200")
+        for connection in idle[:10]:
+            connection.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         idle[10].sendall(b"GET /api/odds HTTP/1.1\r\nHo")
 
         code = running.stop(number, within_s=4)

@@ -23,13 +23,13 @@ SMALL = 4096
 
 
 def _connected(running: Service, stack: contextlib.ExitStack, *, buffer: int = 0) -> socket.socket:
-    one = stack.enter_context(socket.socket())
+    connection = stack.enter_context(socket.socket())
     if buffer:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-    one.settimeout(10)
-    one.connect(running.address)
-    one.sendall(REQUEST)
-    return one
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+    connection.settimeout(10)
+    connection.connect(running.address)
+    connection.sendall(REQUEST)
+    return connection
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -45,8 +45,8 @@ def test_a_signal_under_load_fails_no_request(
         running.wait_ready()
         outcomes = stack.enter_context(loading(running.base))
         streams = [_connected(running, stack) for _ in range(STREAMS)]
-        for one in streams:
-            assert one.recv(1 << 16).startswith(b"HTTP/1.1 200")
+        for stream in streams:
+            assert stream.recv(1 << 16).startswith(b"HTTP/1.1 200")
         running.process.send_signal(number)
         began = time.monotonic()
         eventually(lambda: running.events("service.stopping"), "it is stopping")
@@ -54,8 +54,8 @@ def test_a_signal_under_load_fails_no_request(
         received = read_to_the_end(streams, DRAIN_S + 10)
         code, took_s = running.process.wait(20), time.monotonic() - began
 
-    failed = [one for one in outcomes if one not in {(200, ""), (0, "refused")}]
-    told = sum(one.endswith(b"}\n\n\r\n0\r\n\r\n") and b"\nevent: bye\n" in one for one in received)
+    failed = [outcome for outcome in outcomes if outcome not in {(200, ""), (0, "refused")}]
+    told = sum(body.endswith(b"}\n\n\r\n0\r\n\r\n") and b"\nevent: bye\n" in body for body in received)
     record_property(
         "figure",
         f"Python {sys.version_info[0]}.{sys.version_info[1]}, {number.name}: {len(failed)} of"
@@ -64,7 +64,7 @@ def test_a_signal_under_load_fails_no_request(
     )
     assert ([], 503, 0, "") == (failed, ready, code, capfd.readouterr().err)
     assert told >= 0.9 * STREAMS  # on a busy machine a second is not enough for all
-    assert CLIENTS == len([one for one in outcomes if one[1]])
+    assert CLIENTS == len([outcome for outcome in outcomes if outcome[1]])
     assert took_s < DRAIN_S + 5
 
 
@@ -79,16 +79,16 @@ def test_clients_that_do_not_read_hardly_delay_the_end(tmp_path: Path) -> None:
         while b"event: changes" not in reader.recv(1 << 20):
             pass
         code = running.stop(within_s=DRAIN_S + 5)
-        got = [len(_left_over(one)) for one in stuck]
+        got = [len(_left_over(connection)) for connection in stuck]
 
     assert 0 == code
     assert max(got) < 1_000_000  # less than the list, so sending was really blocked
 
 
-def _left_over(one: socket.socket) -> bytes:
+def _left_over(connection: socket.socket) -> bytes:
     """Return what was received before the connection was reset."""
     received = b""
     with contextlib.suppress(OSError):
-        while piece := one.recv(1 << 20):
+        while piece := connection.recv(1 << 20):
             received += piece
     return received

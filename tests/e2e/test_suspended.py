@@ -83,7 +83,7 @@ def _answer(connection: socket.socket, path: str | None = None) -> tuple[int, An
 def _prices(status: int, body: Any) -> list[tuple[float, ...]]:
     if status != 200:
         return []
-    return [tuple(one["odds"].values()) for one in body["matches"]]
+    return [tuple(match["odds"].values()) for match in body["matches"]]
 
 
 def test_the_first_answers_after_a_suspension_have_no_stale_list(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_the_first_answers_after_a_suspension_have_no_stale_list(tmp_path: Path)
         peer.answers["/only.csv"] = silence
         assert silence.asked.wait(10)
         kept = [cleanup.enter_context(_asking(feed, "/health/live")) for _ in PATHS * 2]
-        before = [_answer(one)[0] for one in kept]
+        before = [_answer(sock)[0] for sock in kept]
         with _suspended(feed):
             for connection, path in zip(kept, PATHS * 2, strict=True):
                 connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
@@ -108,8 +108,8 @@ def test_the_first_answers_after_a_suspension_have_no_stale_list(tmp_path: Path)
         back = feed.get("/api/v2/odds").json()
 
         assert {200} == set(before)
-        assert {503} == {status for status, _ in answers} | {one.status_code for one in later}
-        assert all("Retry-After" in one.headers for one in later[:3])
+        assert {503} == {status for status, _ in answers} | {response.status_code for response in later}
+        assert all("Retry-After" in response.headers for response in later[:3])
         assert 1 == len(feed.events("bookmaker.withdrawn"))
         assert [NEW] == _prices(200, back)
 
@@ -119,7 +119,7 @@ def test_a_working_source_brings_fresh_prices_after_a_suspension(tmp_path: Path)
     with http_peer() as peer, contextlib.ExitStack() as cleanup:
         feed = cleanup.enter_context(_live_feed(tmp_path, peer, timeout_s=0.5))
         kept = [cleanup.enter_context(_asking(feed, "/health/live")) for _ in range(8)]
-        before = [_answer(one)[0] for one in kept]
+        before = [_answer(sock)[0] for sock in kept]
         with _suspended(feed):
             peer.answers["/only.csv"] = respond(sheet("B365", NEW))
             for connection in kept:

@@ -10,11 +10,11 @@ def test_every_mutant_fits() -> None:
     """Its text occurs once in its file, the result is other Python, and its test exists."""
     listed = mutants()
 
-    assert len(listed) == len({one.name for one in listed})
-    for one in listed:
-        mutated = one.applied(ROOT)
-        assert mutated is not None, one.name
-        assert mutated != (ROOT / one.file).read_text("utf-8"), one.name
-        compile(mutated, one.file, "exec")
-        file, _, test = one.test.partition("::")
-        assert f"def {test}(" in (ROOT / file).read_text("utf-8"), one.name
+    assert len(listed) == len({mutant.name for mutant in listed})
+    for mutant in listed:
+        mutated = mutant.applied(ROOT)
+        assert mutated is not None, mutant.name
+        assert mutated != (ROOT / mutant.file).read_text("utf-8"), mutant.name
+        compile(mutated, mutant.file, "exec")
+        file, _, test = mutant.test.partition("::")
+        assert f"def {test}(" in (ROOT / file).read_text("utf-8"), mutant.name

@@ -21,14 +21,14 @@ def test_every_row_has_a_test_or_a_reason() -> None:
 
 def test_every_test_of_a_row_exists() -> None:
     """Each is a file, or a function of it."""
-    named = {one for tests in TABLE["tests"].values() for one in tests}
+    named = {test for tests in TABLE["tests"].values() for test in tests}
     missing = set()
-    for one in named:
-        file, _, function = one.partition("[")[0].partition("::")
+    for test in named:
+        file, _, function = test.partition("[")[0].partition("::")
         path = ROOT / file
         if not path.is_file() or (
             function and not re.search(rf"def {function}\(", path.read_text("utf-8"))
         ):
-            missing.add(one)
+            missing.add(test)
 
     assert set() == missing

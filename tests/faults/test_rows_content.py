@@ -37,13 +37,13 @@ HTML = b"<!doctype html><title>Maintenance</title><p>Div,Date,B365H,B365D,B365A<
 
 def _no_lists() -> dict[str, dict[str, bytes]]:
     """Return bodies by format and name that are no lists: B1, B2, B18."""
-    one = json.dumps(offered("m1", prices=NEW)).encode()
+    body = json.dumps(offered("m1", prices=NEW)).encode()
     pages = {"page": HTML, "page of cells": HTML.replace(b"<p>", b"\nDiv,Date\n"), "script": b"<script>[]"}
     nothing = {"nothing": b"", "a line end": b"\r\n", "blanks": b"   "}
     objects = {
-        "the list": b'{"matches": [%b]}' % one,
-        "its only match": one,
-        "by number": b'{"0": %b}' % one,
+        "the list": b'{"matches": [%b]}' % body,
+        "its only match": body,
+        "by number": b'{"0": %b}' % body,
     }
     return {"csv": pages | nothing, "json": pages | nothing | objects}
 
@@ -68,7 +68,7 @@ async def test_b2_a_body_that_is_no_list(form: str, figure: Figure) -> None:
             after, shown = service.snapshot.version, len(service.entries("alder"))
 
     figure(f"{form}: {len(bodies)} bodies in {polls} polls: version unchanged, 1 log line each")
-    edges = [one["event"] for one in logs[lines:] if one["event"] != "board.committed"]
+    edges = [line["event"] for line in logs[lines:] if line["event"] != "board.committed"]
     assert ["source.down", "source.recovered"] * len(bodies) == edges
     assert (version, 1) == (after, shown)
 
@@ -102,8 +102,8 @@ def _bad_list(form: str, size: int, token: str, at: int, random: Random) -> byte
         for place in range(3):
             named = named.replace(f'"price": {place}', f'"price": P{place}')
         rows = [
-            named.replace("ID", f"m{number}").replace("P0", one).replace("P1", two).replace("P2", three)
-            for number, (one, two, three) in enumerate(written)
+            named.replace("ID", f"m{number}").replace("P0", name).replace("P1", two).replace("P2", three)
+            for number, (name, two, three) in enumerate(written)
         ]
         return f"[{','.join(rows)}]".encode()
     lines = sheet(KEY, *good).decode().splitlines()
@@ -129,8 +129,11 @@ async def test_b3_no_impossible_price_is_served(form: str, prices: int, figure: 
                 gone = service.rejected("alder").total() - before
                 if form == "csv" or token not in NO_JSON:
                     assert (size - 1, True) == (len(found), gone > 0), (form, token)
-                numbers = [price for one in found for price in one["odds"].values()]
-                assert all(type(one) is float and 1.0 < one < 1e6 for one in numbers), (form, token)
+                numbers = [price for entry in found for price in entry["odds"].values()]
+                assert all(type(number) is float and 1.0 < number < 1e6 for number in numbers), (
+                    form,
+                    token,
+                )
                 served, taken_off = served + len(numbers), taken_off + gone
 
     count = len(TOKENS)

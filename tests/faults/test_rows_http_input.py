@@ -73,19 +73,19 @@ ONE = "198.51.100.1"
 @pytest.fixture
 async def site() -> AsyncIterator[Site]:
     """Return a site where every bookmaker serves."""
-    async with open_site() as one:
+    async with open_site() as opened:
         for name in NAMES:
-            one.publish(name, match())
-        yield one
+            opened.publish(name, match())
+        yield opened
 
 
-def _is_problem(one: Answered, status: int) -> bool:
+def _is_problem(answer: Answered, status: int) -> bool:
     """Return whether an answer is a problem document with that status, and says so in every place."""
-    document = msgspec.json.decode(one.body, type=ProblemDocument)
+    document = msgspec.json.decode(answer.body, type=ProblemDocument)
     return (status, status, "application/problem+json") == (
-        one.status,
+        answer.status,
         document.status,
-        one.headers["content-type"],
+        answer.headers["content-type"],
     )
 
 
@@ -96,7 +96,7 @@ async def test_f1_an_unknown_path_is_404_as_a_document(site: Site, figure: Figur
     targets -= OPERATIONS.keys()
     answers = [await site.raw(random.choice(METHODS), target) for target in sorted(targets)]
 
-    right = sum(_is_problem(one, 404) for one in answers)
+    right = sum(_is_problem(answer, 404) for answer in answers)
     figure(f"{right} of {len(targets)} are 404 as problem documents")
     assert len(targets) == right
 
@@ -107,8 +107,8 @@ async def test_f2_another_method_is_405_with_allow(site: Site, figure: Figure) -
     answers = [await site.raw(method, path) for path in paths for method in REFUSED_METHODS[:-2]]
 
     right = sum(
-        _is_problem(one, 405) and {"GET", "HEAD", "OPTIONS"} == {*one.headers["allow"].split(", ")}
-        for one in answers
+        _is_problem(answer, 405) and {"GET", "HEAD", "OPTIONS"} == {*answer.headers["allow"].split(", ")}
+        for answer in answers
     )
     figure(f"{right} of {len(answers)} on {len(paths)} paths are 405 with Allow")
     assert len(answers) == right > 50
@@ -119,10 +119,10 @@ async def _ask_hostile(site: Site, asked: int) -> Counter[int]:
     random, seen = Random(4), Counter[int]()
     for _ in range(0, asked, 500):
         queries = ["".join(random.choices(QUERIES, k=random.randrange(1, 10))) for _ in range(500)]
-        answers = await ask_in_a_row(site, [(f"/api/v2/odds?{one}", "") for one in queries])
-        for query, one in zip(queries, answers, strict=False):
-            assert status_of(query.encode(), NAMES) == one.status, query
-            seen[one.status] += 1
+        answers = await ask_in_a_row(site, [(f"/api/v2/odds?{name}", "") for name in queries])
+        for query, answer in zip(queries, answers, strict=False):
+            assert status_of(query.encode(), NAMES) == answer.status, query
+            seen[answer.status] += 1
     return seen
 
 
@@ -149,14 +149,14 @@ async def _refused(site: Site, data: bytes) -> tuple[int, str]:
         answer = await exchange(site, data, piece=piece)
         assert 1 == answer.count(b"\r\nx-request-id: ")
         found.add(problem_in(answer))
-    (one,) = found
-    return one
+    (pair,) = found
+    return pair
 
 
 async def test_f5_a_long_target_is_414(site: Site, figure: Figure) -> None:
     """Of 3, 40 or 200 kB, in the path or in the query, however it is cut."""
     targets = [start + b"a" * size for size in (3_000, 40_000, 200_000) for start in (b"/", b"/api/odds?")]
-    found = [await _refused(site, b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n" % one) for one in targets]
+    found = [await _refused(site, b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n" % target) for target in targets]
 
     figure(f"{len(found) * len(CUTS)} of {len(targets) * len(CUTS)} are 414, and closed")
     assert {(414, "target_too_long")} == set(found)
@@ -165,7 +165,7 @@ async def test_f5_a_long_target_is_414(site: Site, figure: Figure) -> None:
 async def test_f6_a_large_head_is_431(site: Site, figure: Figure) -> None:
     """40 kB of headers in one line or in many, 1,200 headers, however they are cut."""
     fields = (b"A: " + b"a" * 40_000 + b"\r\n", b"A: %b\r\n" % (b"a" * 400) * 100, b"a: b\r\n" * 1_200)
-    found = [await _refused(site, b"GET / HTTP/1.1\r\nHost: x\r\n" + one + b"\r\n") for one in fields]
+    found = [await _refused(site, b"GET / HTTP/1.1\r\nHost: x\r\n" + field + b"\r\n") for field in fields]
 
     figure(f"{len(found) * len(CUTS)} of {len(fields) * len(CUTS)} are 431, and closed")
     assert {(431, "headers_too_large")} == set(found)

@@ -57,13 +57,13 @@ def test_i3_a_signal_during_the_start_ends_cleanly(tmp_path: Path, figure: Figur
     for number in range(7):
         with subprocess.Popen(
             command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        ) as one:
+        ) as process:
             let_pass(start_s * number / 6)
-            one.send_signal(signal.SIGTERM)
+            process.send_signal(signal.SIGTERM)
             began = time.monotonic()
-            errors = one.communicate(timeout=20)[1]
+            errors = process.communicate(timeout=20)[1]
             worst_s = max(worst_s, time.monotonic() - began)
-        codes.add(one.returncode)
+        codes.add(process.returncode)
         assert "" == errors
 
     figure(
@@ -108,7 +108,7 @@ def test_j1_memory_tasks_and_descriptors_stay_flat(
             samples = _sampled(running, seconds * 5 / 6, 0.5)
             grown = tasks(running) - held[0], descriptors(running) - held[1]
             assert 0 == running.stop()
-    later = [one for one in samples if one[0] > 2_400] or samples
+    later = [sample for sample in samples if sample[0] > 2_400] or samples
     slope, sizes = _slope(later), [size for _, size in later]
 
     text = f"{slope:+.1f} MiB/h after the first hour" if is_whole else f"{sizes[-1] - sizes[0]:+.1f} MiB"
@@ -125,7 +125,7 @@ def _invented(lists: int) -> tuple[int, int, int, float]:
     name, clock, rules = BookmakerId("alder"), ManualClock(), BoardRules()
     snapshot, too_many, invented, before = Snapshot.empty(1, (name,)), 0, 0, _own_mib()
     for number in range(lists):
-        matches = [match(f"m{number}-{one}") for one in range(20_000)]
+        matches = [match(f"m{number}-{count}") for count in range(20_000)]
         offered = batch(matches, complete=number == 0, received_mono=clock.mono)
         board = Board(snapshot, rules)
         too_many += run_now(board.apply(run_now(admit(offered, Bounds())).batch, clock.now())).too_many
@@ -174,10 +174,10 @@ def test_j4_a_log_that_cannot_be_written_delays_nobody(tmp_path: Path, figure: F
         assert (0, "", found["asked"]) == (code, errors, found["answered"])
         took[where] = found
 
-    asked = sum(one["asked"] for one in took.values())
+    asked = sum(entry["asked"] for entry in took.values())
     figure(
         f"{asked:,} requests answered, p99 in ms: "
-        + ", ".join(f"{at} {one['p99']:g}" for at, one in took.items())
+        + ", ".join(f"{at} {entry['p99']:g}" for at, entry in took.items())
     )
 
 
@@ -202,7 +202,7 @@ def test_k1_no_line_of_the_log_is_forged(tmp_path: Path, figure: Figure) -> None
     assert {"source.down", "service.stopped"} <= set(events)
     assert (1, "service.stopped") == (events.count("service.started"), events[-1])
     assert (len(PATHS) * 25, 0) == (events.count("request.served"), events.count("forged"))
-    assert not [one for one in log if one < " " and one != "\n"]
+    assert not [name for name in log if name < " " and name != "\n"]
 
 
 def _logged(config: Path, log: Path) -> str:
@@ -232,14 +232,14 @@ async def test_k4_an_exception_in_a_handler_shows_its_id_only(figure: Figure) ->
         with capture_logs() as logs:
             answers = [await site.raw("GET", path) for path in (*ANSWERS, *of_quart)]
     failed = {line["request_id"] for line in logs if line["event"] == "request.failed"}
-    for one in answers:
-        if one.status != 500:
+    for answer in answers:
+        if answer.status != 500:
             continue
-        sent = f"{one.body.decode()} {one.headers}"
+        sent = f"{answer.body.decode()} {answer.headers}"
         asked += 1
         right += (
-            json.loads(one.body)["request_id"] in failed
-            and one.headers["content-type"] == "application/problem+json"
+            json.loads(answer.body)["request_id"] in failed
+            and answer.headers["content-type"] == "application/problem+json"
             and not any(word in sent for word in INSIDE)
         )
 

@@ -79,7 +79,7 @@ async def test_c5_a_list_that_loses_too_much(figure: Figure) -> None:
             await web.reached()
             await settle()
             seen.append((len(service.entries("alder")), await service.state("alder")))
-    conditions = ["if-none-match" in one.headers for one in web.requests[known:][:5]]
+    conditions = ["if-none-match" in request.headers for request in web.requests[known:][:5]]
 
     accepted = [count for count, _ in seen].index(10) + 1
     figure(f"accepted at number {accepted}, unconditional polls until then")
@@ -99,7 +99,7 @@ def test_c5_no_recorded_download_is_doubted(figure: Figure) -> None:
         for bookmaker, key in BOOKMAKERS.items():
             with contextlib.suppress(PayloadError):
                 matches = extracted(path.read_bytes(), key)
-                one = batch(
+                change = batch(
                     matches.matches,
                     removals=matches.removals,
                     bookmaker=bookmaker,
@@ -107,7 +107,7 @@ def test_c5_no_recorded_download_is_doubted(figure: Figure) -> None:
                     received_mono=at,
                     stale_after_s=1e9,
                 )
-                admitted = run_now(admit(one, Bounds())).batch
+                admitted = run_now(admit(change, Bounds())).batch
                 verdicts[run_now(board.apply(admitted, now)).verdict] += 1
         snapshot = run_now(board.finish(START))
 
@@ -204,11 +204,11 @@ async def test_c17_ten_times_too_many_updates(figure: Figure) -> None:
         for number in range(10_000):
             name, price = random.choice(names), 1.8 + number / 20_000
             at = anyio.current_time()
-            one = batch(
+            change = batch(
                 [match(prices=(price, 3.5, 4.0))], bookmaker=name, list_id=str(number), received_mono=at
             )
             sent[name].append((at, price))
-            stage.intake.put_nowait(with_matches(one, Matches(one.matches, _work)))
+            stage.intake.put_nowait(with_matches(change, Matches(change.matches, _work)))
             if (number + 1) / RATE > at:
                 await anyio.sleep((number + 1) / RATE - at)
         took_s = anyio.current_time()

@@ -124,10 +124,10 @@ def test_g7_one_client_at_1000_a_second_is_refused(tmp_path: Path, figure: Figur
             before = other.result()
         with (
             crowd(running, "probe", path=LIST, every_s=0.05, lines=OTHER) as other,
-            crowd(running, "hammering", per_s=1_000, seconds=5, lines=ONE) as one,
+            crowd(running, "hammering", per_s=1_000, seconds=5, lines=ONE) as clients,
         ):
             refused = eventually(lambda: _refused(running), "a request is refused")  # one in 20 is not
-            found, during = one.result(), other.result()
+            found, during = clients.result(), other.result()
     seen = found["seen"]
 
     figure(

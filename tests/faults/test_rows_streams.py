@@ -27,8 +27,8 @@ SMALL_BUFFER = 4_096
 @pytest.fixture
 async def site() -> AsyncIterator[Site]:
     """Return a site without any odds yet."""
-    async with open_site() as one:
-        yield one
+    async with open_site() as opened:
+        yield opened
 
 
 @pytest.mark.timeout(600)
@@ -76,20 +76,20 @@ def _cut_slow(running: Service) -> tuple[float, float]:
             most = max(most, rss_mib(running) - base)
             if time.monotonic() - last >= 1:
                 last = time.monotonic()
-                for one in slow[:SLOW]:
+                for connection in slow[:SLOW]:
                     with contextlib.suppress(OSError):
-                        one.recv(100)
+                        connection.recv(100)
         return time.monotonic() - began, most / (2 * SLOW)
 
 
 def _following(running: Service, stack: contextlib.ExitStack, *, buffer: int = 0) -> socket.socket:
-    one = stack.enter_context(socket.socket())
+    connection = stack.enter_context(socket.socket())
     if buffer:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-    one.settimeout(10)
-    one.connect(running.address)
-    one.sendall(STREAM)
-    return one
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+    connection.settimeout(10)
+    connection.connect(running.address)
+    connection.sendall(STREAM)
+    return connection
 
 
 def _streams(running: Service) -> int:

@@ -92,7 +92,7 @@ async def test_a4_a_stuck_source_is_withdrawn_in_time(figure: Figure) -> None:
                 (await service.get(query=f"bookmaker={name}")).status for name in ("alder", "birch")
             ]
 
-    lines = [one["bookmaker"] for one in logs if one["event"] == "bookmaker.withdrawn"]
+    lines = [line["bookmaker"] for line in logs if line["event"] == "bookmaker.withdrawn"]
     figure(
         f"withdrawn after {took_s:.1f} s of {STALE_AFTER_S:g}, 1 log line; {older} of {READS:,} reads older"
     )
@@ -195,7 +195,7 @@ async def test_a11_errors_with_retry_after(figure: Figure) -> None:
     )
     assert len(waits) > 3 * len(statuses)
     assert min(waits) >= RETRY_AFTER_S - 1e-6
-    assert all(abs(one - 300.0) <= 1.0 for one in kept_s)
+    assert all(abs(value - 300.0) <= 1.0 for value in kept_s)
 
 
 SEEDS = 4
@@ -245,7 +245,7 @@ async def test_a16_the_retries_of_a_service_with_200_sources_are_spread(figure: 
 
 
 def _most_in(span_s: float, times: Sequence[float]) -> int:
-    return max(sum(start <= one < start + span_s for one in times) for start in times)
+    return max(sum(start <= time < start + span_s for time in times) for start in times)
 
 
 @pytest.mark.real_time

@@ -19,11 +19,11 @@ def _report(lived: Lived) -> str:
 
 def test_equal_seeds_give_equal_logs() -> None:
     """A run can be repeated: its log has every commit, read and fault, with times and checksums."""
-    one, again, other = simulate(7, 2), simulate(7, 2), simulate(8, 2)
+    lived, again, other = simulate(7, 2), simulate(7, 2), simulate(8, 2)
 
-    assert one == again
-    assert one.digest != other.digest
-    assert [None, None] == [one.error, other.error]
+    assert lived == again
+    assert lived.digest != other.digest
+    assert [None, None] == [lived.error, other.error]
 
 
 @pytest.mark.long

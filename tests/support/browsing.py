@@ -38,4 +38,4 @@ class Complaints:
     @property
     def unexpected(self) -> list[str]:
         """All errors that the test did not expect."""
-        return [one for one in self.said if not any(part in one for part in self.expected)]
+        return [name for name in self.said if not any(part in name for part in self.expected)]

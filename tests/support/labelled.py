@@ -65,13 +65,13 @@ def _events(name: str, side: str, source: SourceName) -> list[Event]:
 def event_of(row: dict[str, str], side: str) -> Event:
     """Return the event of one side, a or b, of a case; the side is its source."""
     mine = {name.removeprefix(f"{side}_"): value for name, value in row.items()}
-    prices = {f"odds_{one}": mine[one] for one in "1X2"}
+    prices = {f"odds_{text}": mine[text] for text in "1X2"}
     return _event({**mine, **prices, "key": row["case"]}, SourceName(side))
 
 
 def _event(row: dict[str, str], source: SourceName) -> Event:
     start = datetime.fromisoformat(row["kickoff"])
-    prices = [row[f"odds_{one}"] for one in "1X2"]
+    prices = [row[f"odds_{name}"] for name in "1X2"]
     return Event(
         EventKey(source, SourceMatchId(row["key"])),
         row["home"],
@@ -149,7 +149,7 @@ def _is_marked(event: Event) -> bool:
 
 
 def _near(chances: Chances, random: Random, width: float) -> Chances:
-    moved = [max(0.01, one + random.uniform(-width, width)) for one in chances]
+    moved = [max(0.01, chance + random.uniform(-width, width)) for chance in chances]
     return moved[0] / sum(moved), moved[1] / sum(moved), moved[2] / sum(moved)
 
 
@@ -248,7 +248,7 @@ def _closed(pairs: set[tuple[EventKey, EventKey]]) -> frozenset[tuple[EventKey, 
         joined = of.get(a, {a}) | of.get(b, {b})
         for key in joined:
             of[key] = joined
-    return frozenset((a, b) for one in of.values() for a in one for b in one if a < b)
+    return frozenset((a, b) for group in of.values() for a in group for b in group if a < b)
 
 
 def respelled(name: str, random: Random) -> str:
@@ -284,17 +284,27 @@ def _everything(labelled: Labelled, random: Random) -> Labelled:
 
 
 HARDER: dict[str, Callable[[Labelled, Random], Labelled]] = {
-    "twins, half of the partners gone": lambda one, random: with_twins(_halved(one, random), random),
-    "kick-offs moved, half gone": lambda one, random: with_jitter(_halved(one, random), random, 0.9),
-    "leagues dropped, half gone": lambda one, random: without_leagues(_halved(one, random), random),
-    "plain labels on one side": lambda one, _: with_plain_labels(one),
-    "plain labels on one side, twins, half gone": lambda one, random: with_plain_labels(
-        with_twins(_halved(one, random), random)
+    "twins, half of the partners gone": lambda labelled, random: with_twins(
+        _halved(labelled, random), random
     ),
-    "no labels": lambda one, random: without_leagues(one, random, 1.0),
-    "double headers, half gone": lambda one, random: with_double_headers(_halved(one, random), random),
-    "five sources": lambda one, random: with_sources(one, random, 3),
-    "all of that, four sources": lambda one, random: with_sources(_everything(one, random), random, 2),
+    "kick-offs moved, half gone": lambda labelled, random: with_jitter(
+        _halved(labelled, random), random, 0.9
+    ),
+    "leagues dropped, half gone": lambda labelled, random: without_leagues(
+        _halved(labelled, random), random
+    ),
+    "plain labels on one side": lambda labelled, _: with_plain_labels(labelled),
+    "plain labels on one side, twins, half gone": lambda labelled, random: with_plain_labels(
+        with_twins(_halved(labelled, random), random)
+    ),
+    "no labels": lambda labelled, random: without_leagues(labelled, random, 1.0),
+    "double headers, half gone": lambda labelled, random: with_double_headers(
+        _halved(labelled, random), random
+    ),
+    "five sources": lambda labelled, random: with_sources(labelled, random, 3),
+    "all of that, four sources": lambda labelled, random: with_sources(
+        _everything(labelled, random), random, 2
+    ),
 }
 """Ways to make a week harder."""
 
@@ -328,5 +338,7 @@ def measured(labelled: Labelled) -> Measured:
     """Link the events from nothing."""
     linker = Matcher(Overrides())
     groups = run_now(linker.update(labelled.events)).groups
-    found = frozenset(pair for group in groups for pair in combinations((one.key for one in group), 2))
+    found = frozenset(
+        pair for group in groups for pair in combinations((member.key for member in group), 2)
+    )
     return Measured(labelled, linker, groups, found)

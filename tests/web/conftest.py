@@ -13,8 +13,8 @@ from tests.support.systems.site import Site, open_site
 @pytest.fixture
 async def empty_site() -> AsyncIterator[Site]:
     """Return a site without any odds yet."""
-    async with open_site() as one:
-        yield one
+    async with open_site() as opened:
+        yield opened
 
 
 @pytest.fixture

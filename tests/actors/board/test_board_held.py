@@ -37,13 +37,15 @@ class Stage:
         """Commit these batches."""
         base = self.published.current()
         board = Board(base, RULES)
-        verdicts = [run_now(board.apply(one, self.clock.now())).verdict for one in batches]
+        verdicts = [run_now(board.apply(change, self.clock.now())).verdict for change in batches]
         self.published.publish(run_now(board.finish(START)))
         return verdicts
 
     def shown(self) -> list[str]:
         """Return the ids that a reader sees."""
-        return [one.source_match_id for one in entries_of(self.published.current().books[BOOKMAKER].chunks)]
+        return [
+            entry.source_match_id for entry in entries_of(self.published.current().books[BOOKMAKER].chunks)
+        ]
 
     def holds(self, list_id: str = "list-1", scope: Scope = SCOPE) -> bool:
         """Return whether the board holds that list."""
@@ -164,5 +166,5 @@ def test_next_poll_repairs_the_list_after_any_clock_changes(
     _poll(stage)
 
     over = stage.clock.wall - RULES.expire_after_kickoff_s
-    expected = [one.source_match_id for one in LISTED if (one.start_time or 0) > over]
+    expected = [listed.source_match_id for listed in LISTED if (listed.start_time or 0) > over]
     assert sorted(expected) == stage.shown()

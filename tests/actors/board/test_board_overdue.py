@@ -66,9 +66,9 @@ def test_scopes_go_stale_independently() -> None:
     both = _expired(first, 40.0)
 
     assert [({"x"}, True), (set(), False)] == [
-        (_ids(one), one.books[BOOKMAKER].is_serving) for one in (first, both)
+        (_ids(snapshot), snapshot.books[BOOKMAKER].is_serving) for snapshot in (first, both)
     ]
-    assert [30.0, 40.0, inf] == [one.valid_until for one in (base, first, both)]
+    assert [30.0, 40.0, inf] == [snapshot.valid_until for snapshot in (base, first, both)]
 
 
 def test_empty_list_goes_stale_without_a_version() -> None:
@@ -125,7 +125,7 @@ def test_corrected_last_moment_is_kept_without_a_version(*, complete: bool) -> N
 
     after = arrived(base, batch([corrected], complete=complete, received_mono=1.0))
 
-    (before,), (entry,) = (entries_of(one.books[BOOKMAKER].chunks) for one in (base, after))
+    (before,), (entry,) = (entries_of(snapshot.books[BOOKMAKER].chunks) for snapshot in (base, after))
     assert (base.version, before.updated, corrected) == (after.version, entry.updated, entry.match)
     assert {"a"} == _ids(_expired(after, 1.0, KICK_OFF + 10_800.0))
 

@@ -28,15 +28,15 @@ def _at(mono: float) -> Instant:
 
 def _applied(base: Snapshot, batches: Sequence[Batch], now: Instant) -> tuple[list[Verdict], Snapshot]:
     board = Board(base, RULES)
-    return [run_now(board.apply(one, now)).verdict for one in batches], run_now(board.finish(START))
+    return [run_now(board.apply(change, now)).verdict for change in batches], run_now(board.finish(START))
 
 
 def _after(base: Snapshot, *batches: Batch, mono: float = 0.0) -> Snapshot:
     return _applied(base, batches, _at(mono))[1]
 
 
-def _verdict(base: Snapshot, one: Batch, mono: float = 0.0) -> Verdict:
-    return _applied(base, [one], _at(mono))[0][0]
+def _verdict(base: Snapshot, change: Batch, mono: float = 0.0) -> Verdict:
+    return _applied(base, [change], _at(mono))[0][0]
 
 
 def _ids(snapshot: Snapshot) -> set[str]:
@@ -119,11 +119,11 @@ NUMBERLESS = [
 ]
 
 
-@pytest.mark.parametrize("one", NUMBERLESS)
+@pytest.mark.parametrize("numberless", NUMBERLESS)
 @pytest.mark.parametrize("base", [EMPTY, LISTED])
-def test_nan_deadline_is_refused(base: Snapshot, one: Batch) -> None:
+def test_nan_deadline_is_refused(base: Snapshot, numberless: Batch) -> None:
     """NaN is neither before nor after any moment, so nothing on the board would go stale in time."""
-    verdicts, snapshot = _applied(base, [one], _at(6.0))
+    verdicts, snapshot = _applied(base, [numberless], _at(6.0))
 
     assert ([Verdict.LATE], base.valid_until) == (verdicts, snapshot.valid_until)
     assert base is snapshot

@@ -20,7 +20,7 @@ RULES = BoardRules(max_matches=3)
 
 def _applied(base: Snapshot, *batches: Batch) -> tuple[Snapshot, list[Applied]]:
     board = Board(base, RULES)
-    applied = [run_now(board.apply(one, START)) for one in batches]
+    applied = [run_now(board.apply(change, START)) for change in batches]
     return run_now(board.finish(START)), applied
 
 
@@ -29,7 +29,7 @@ def _ids(snapshot: Snapshot) -> list[str]:
 
 
 def _listed(*ids: str, scope: str = SCOPE) -> Batch:
-    return batch([match(one) for one in ids], scope=scope)
+    return batch([match(match_id) for match_id in ids], scope=scope)
 
 
 def test_long_list_is_accepted_up_to_the_limit() -> None:
@@ -90,8 +90,8 @@ def test_limit_applies_to_all_lists_of_a_bookmaker_together() -> None:
 
 BATCHES = st.builds(
     lambda ids, gone, complete, scope: batch(
-        [match(one) for one in ids],
-        removals=[Removal(SourceMatchId(one), "withdrawn") for one in gone if one not in ids],
+        [match(match_id) for match_id in ids],
+        removals=[Removal(SourceMatchId(name), "withdrawn") for name in gone if name not in ids],
         complete=complete,
         scope=scope,
     ),
@@ -106,10 +106,10 @@ BATCHES = st.builds(
 def test_limit_is_never_exceeded(batches: list[Batch]) -> None:
     """For any batches, listed matches on the board stay and each new match is added or counted."""
     snapshot = EMPTY
-    for one in batches:
+    for change in batches:
         before = set(_ids(snapshot))
-        snapshot, (applied,) = _applied(snapshot, one)
-        after, listed = set(_ids(snapshot)), {match_.source_match_id for match_ in one.matches}
+        snapshot, (applied,) = _applied(snapshot, change)
+        after, listed = set(_ids(snapshot)), {match_.source_match_id for match_ in change.matches}
 
         assert len(after) <= 3
         if applied.verdict is Verdict.ACCEPTED:

@@ -41,7 +41,7 @@ ABOUT = {
     "scope": st.sampled_from(("s", "t")),
     "list_id": st.sampled_from(("list-1", "list-1", "list-2")),
 }
-MATCH_LISTS = st.lists(MATCHES, max_size=5, unique_by=lambda one: one.source_match_id)
+MATCH_LISTS = st.lists(MATCHES, max_size=5, unique_by=lambda listed: listed.source_match_id)
 COMPLETE_LISTS = st.builds(batch, MATCH_LISTS, **ABOUT)
 CONFIRMATIONS = st.builds(batch, complete=st.just(value=False), **ABOUT)
 DELTAS = st.builds(
@@ -61,8 +61,8 @@ AGES = st.sampled_from((0.0, 0.0, 0.0, 2.0, STALE_AFTER_S))
 
 
 def _removals(change: Batch, gone: set[str]) -> tuple[Removal, ...]:
-    names = gone - {one.source_match_id for one in change.matches}
-    return tuple(Removal(SourceMatchId(one), "withdrawn") for one in sorted(names))
+    names = gone - {listed.source_match_id for listed in change.matches}
+    return tuple(Removal(SourceMatchId(name), "withdrawn") for name in sorted(names))
 
 
 class BoardMachine(RuleBasedStateMachine):
@@ -79,20 +79,20 @@ class BoardMachine(RuleBasedStateMachine):
         self.snapshot = Snapshot.empty(1000, BOOKMAKER_IDS)
         self.board = Board(self.snapshot, RULES)
 
-    @rule(one=COMPLETE_LISTS, age=AGES)
-    def complete_list(self, one: Batch, age: float) -> None:
+    @rule(given=COMPLETE_LISTS, age=AGES)
+    def complete_list(self, given: Batch, age: float) -> None:
         """Apply a complete list of a scope."""
-        self._take(one, age)
+        self._take(given, age)
 
-    @rule(one=DELTAS, age=AGES)
-    def delta(self, one: Batch, age: float) -> None:
+    @rule(given=DELTAS, age=AGES)
+    def delta(self, given: Batch, age: float) -> None:
         """Apply a delta of a list."""
-        self._take(one, age)
+        self._take(given, age)
 
-    @rule(one=CONFIRMATIONS, age=AGES)
-    def confirmation(self, one: Batch, age: float) -> None:
+    @rule(given=CONFIRMATIONS, age=AGES)
+    def confirmation(self, given: Batch, age: float) -> None:
         """Confirm a list."""
-        self._take(one, age)
+        self._take(given, age)
 
     @rule(bookmaker=ABOUT["bookmaker"], scope=ABOUT["scope"])
     def withdrawal(self, bookmaker: BookmakerId, scope: Scope) -> None:
@@ -124,23 +124,23 @@ class BoardMachine(RuleBasedStateMachine):
 
     def _take(self, made: Batch, age: float) -> None:
         self.serial += 1
-        one = msgspec.structs.replace(
+        change = msgspec.structs.replace(
             made,
-            matches=tuple(self._dated(at, one) for at, one in enumerate(made.matches)),
+            matches=tuple(self._dated(at, listed) for at, listed in enumerate(made.matches)),
             received_mono=self.now.mono - age,
             received_at=self.now.wall - age + self.serial / 1000,
         )
-        expected = self.naive[one.bookmaker].take(one, self.now)
+        expected = self.naive[change.bookmaker].take(change, self.now)
 
-        assert expected == run_now(self.board.apply(one, self.now)).verdict
+        assert expected == run_now(self.board.apply(change, self.now)).verdict
         if expected in {"accepted", "confirmed"}:
-            self._note(one.bookmaker)
+            self._note(change.bookmaker)
 
-    def _dated(self, at: int, one: Match) -> Match:
+    def _dated(self, at: int, drawn: Match) -> Match:
         """Return the matches, each with its own source time, so that each new `updated` differs."""
-        if one.source_time is None:
-            return one
-        return msgspec.structs.replace(one, source_time=WALL_0 - 1e6 + self.serial + at / 10)
+        if drawn.source_time is None:
+            return drawn
+        return msgspec.structs.replace(drawn, source_time=WALL_0 - 1e6 + self.serial + at / 10)
 
     def _note(self, bookmaker: BookmakerId) -> None:
         self.touched.add(bookmaker)

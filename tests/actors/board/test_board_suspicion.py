@@ -39,7 +39,9 @@ def _list(
 
 def _applied(base: Snapshot, batches: Sequence[Batch]) -> tuple[list[Verdict], Snapshot]:
     board = Board(base, RULES)
-    verdicts = [run_now(board.apply(one, Instant(one.received_mono, WALL_0))).verdict for one in batches]
+    verdicts = [
+        run_now(board.apply(change, Instant(change.received_mono, WALL_0))).verdict for change in batches
+    ]
     return verdicts, run_now(board.finish(START))
 
 
@@ -144,8 +146,8 @@ def test_suspect_list_changes_and_confirms_nothing() -> None:
         book.is_serving,
     )
     held = [
-        snapshot.holds(BOOKMAKER, SCOPE, batch(list_id=one).list_id, WALL_0, RULES.max_matches)
-        for one in ("list-1", "list-2")
+        snapshot.holds(BOOKMAKER, SCOPE, batch(list_id=name).list_id, WALL_0, RULES.max_matches)
+        for name in ("list-1", "list-2")
     ]
     assert [False, False] == held
 

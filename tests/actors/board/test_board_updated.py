@@ -17,8 +17,8 @@ EMPTY = Snapshot.empty(1000, (BOOKMAKER,))
 
 def _after(base: Snapshot, *batches: Batch) -> Snapshot:
     board = Board(base, BoardRules())
-    for one in batches:
-        run_now(board.apply(one, Instant(0.0, 0.0)))
+    for change in batches:
+        run_now(board.apply(change, Instant(0.0, 0.0)))
     return run_now(board.finish(START))
 
 
@@ -64,7 +64,7 @@ def test_restored_content_has_a_new_updated() -> None:
     moved = _after(base, batch([match(prices=(2.1, 3.5, 4.0))], received_mono=1.0))
     back = _after(moved, batch([match()], received_mono=2.0))
 
-    assert [WALL_0, WALL_0 + 1, WALL_0 + 2] == [_updated(one) for one in (base, moved, back)]
+    assert [WALL_0, WALL_0 + 1, WALL_0 + 2] == [_updated(snapshot) for snapshot in (base, moved, back)]
 
 
 def test_restored_entry_has_a_new_updated() -> None:

@@ -20,8 +20,8 @@ def _ids(snapshot: Snapshot) -> list[str]:
     return [entry.id for entry in entries_of(snapshot.books[ALDER].chunks)]
 
 
-def _applied(base: Snapshot, one: Batch, mono: float) -> Applied:
-    return run_now(Board(base, RULES).apply(one, Instant(mono, WALL_0 + mono)))
+def _applied(base: Snapshot, change: Batch, mono: float) -> Applied:
+    return run_now(Board(base, RULES).apply(change, Instant(mono, WALL_0 + mono)))
 
 
 def test_withdrawal_removes_the_list_in_one_commit() -> None:
@@ -81,4 +81,4 @@ def test_withdrawal_and_return_in_one_commit_change_nothing() -> None:
     snapshot = after(base, withdrawn(received_mono=1.0), again, now=Instant(2.0, WALL_0 + 2.0))
 
     assert (["alder_a", "alder_b"], base.version) == (_ids(snapshot), snapshot.version)
-    assert ["alder_a", "alder_b"] == [one.id for one in entries_of(base.books[ALDER].chunks)]
+    assert ["alder_a", "alder_b"] == [entry.id for entry in entries_of(base.books[ALDER].chunks)]

@@ -47,7 +47,7 @@ def _chunks(match_ids: tuple[SourceMatchId, ...]) -> Chunks:
 
 
 def _applied(oracle: Oracle, changes: dict[SourceMatchId, Entry | None]) -> Oracle:
-    return {one: entry for one, entry in sorted((oracle | changes).items()) if entry is not None}
+    return {match_id: entry for match_id, entry in sorted((oracle | changes).items()) if entry is not None}
 
 
 def _owner(chunks: Chunks, match_id: str) -> int:
@@ -58,7 +58,7 @@ def _assert_sound(chunks: Chunks) -> None:
     sizes = [len(chunk.entries) for chunk in chunks]
     assert all(1 <= size <= LARGEST for size in sizes)
     assert all(size >= SMALLEST for size in sizes[1:])
-    assert all([*chunk.keys] == [one.source_match_id for one in chunk.entries] for chunk in chunks)
+    assert all([*chunk.keys] == [entry.source_match_id for entry in chunk.entries] for chunk in chunks)
     assert all(chunk.named == _chunk(*chunk.entries).named for chunk in chunks)
     assert all(chunk.first_start == _chunk(*chunk.entries).first_start for chunk in chunks)
 
@@ -72,13 +72,13 @@ def test_chunks_equal_a_sorted_dict(
     chunks: Chunks = ()
     oracle: Oracle = {}
     for turn, (removes, match_ids) in enumerate(operations):
-        changes = {one: None if removes else _entry(one, turn) for one in match_ids}
+        changes = {match_id: None if removes else _entry(match_id, turn) for match_id in match_ids}
         before, chunks = chunks, run_now(Chunk.changed(chunks, changes))
         oracle = _applied(oracle, changes)
 
         assert list(oracle.values()) == list(entries_of(chunks))
         _assert_sound(chunks)
-        _assert_others_are_kept(before, chunks, {_owner(before, one) for one in match_ids})
+        _assert_others_are_kept(before, chunks, {_owner(before, match_id) for match_id in match_ids})
 
 
 def _assert_others_are_kept(before: Chunks, after: Chunks, touched: set[int]) -> None:
@@ -93,22 +93,29 @@ def _assert_others_are_kept(before: Chunks, after: Chunks, touched: set[int]) ->
 def test_entries_of_scopes_are_complete(shown: tuple[SourceMatchId, ...], scopes: set[Scope]) -> None:
     """The entries of given scopes are all of theirs and no others, in the board's order."""
     entries = {
-        one: structs.replace(_entry(one), scope=Scope("abcd"[at % 4])) for at, one in enumerate(shown)
+        match_id: structs.replace(_entry(match_id), scope=Scope("abcd"[at % 4]))
+        for at, match_id in enumerate(shown)
     }
     found = run_now(entries_where(run_now(Chunk.changed((), entries)), lambda entry: entry.scope in scopes))
 
-    assert [(one, entry) for one, entry in entries.items() if entry.scope in scopes] == list(found.items())
+    assert [(match_id, entry) for match_id, entry in entries.items() if entry.scope in scopes] == list(
+        found.items()
+    )
 
 
 @given(shown=RANGES, starts=st.lists(st.none() | st.integers(0, 9), min_size=1, max_size=9))
 @settings(derandomize=True, deadline=None, max_examples=40)
 def test_begun_matches_are_complete(shown: tuple[SourceMatchId, ...], starts: list[int | None]) -> None:
     """Begun matches include kick-offs at that very moment, in the board's order, and no unknown ones."""
-    entries = {one: _entry(one, start_time=starts[at % len(starts)]) for at, one in enumerate(shown)}
+    entries = {
+        match_id: _entry(match_id, start_time=starts[at % len(starts)]) for at, match_id in enumerate(shown)
+    }
     found = run_now(begun_by(run_now(Chunk.changed((), entries)), 5.0))
 
-    expected = {one for one, entry in entries.items() if entry.match.start_time in {0, 1, 2, 3, 4, 5}}
-    assert [one for one in shown if one in expected] == list(found)
+    expected = {
+        match_id for match_id, entry in entries.items() if entry.match.start_time in {0, 1, 2, 3, 4, 5}
+    }
+    assert [match_id for match_id in shown if match_id in expected] == list(found)
 
 
 @given(shown=RANGES, wanted=st.one_of(st.sampled_from(IDS), st.text("m0129~", max_size=6)))
@@ -137,11 +144,13 @@ def test_all_entries_can_be_removed() -> None:
 
 def test_ids_are_ordered_by_code_points() -> None:
     """Ids are ordered by code points: `-`, `.`, digits, capitals, `_`, small letters, `~`."""
-    match_ids = [SourceMatchId(one) for one in ("~", "a", "_", "A", "9", "10", ".", "-")]
+    match_ids = [SourceMatchId(name) for name in ("~", "a", "_", "A", "9", "10", ".", "-")]
 
-    chunks = run_now(Chunk.changed((), {one: _entry(one) for one in match_ids}))
+    chunks = run_now(Chunk.changed((), {match_id: _entry(match_id) for match_id in match_ids}))
 
-    assert ["-", ".", "10", "9", "A", "_", "a", "~"] == [one.source_match_id for one in entries_of(chunks)]
+    assert ["-", ".", "10", "9", "A", "_", "a", "~"] == [
+        entry.source_match_id for entry in entries_of(chunks)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,9 @@ def _complete(book: Book, *matches: Match, seen: Entries = NOTHING) -> Diff:
 def _delta(
     book: Book, matches: Iterable[Match] = (), *, gone: Iterable[str] = (), seen: Entries = NOTHING
 ) -> Diff:
-    removals = [Removal(SourceMatchId(one), "withdrawn") for one in gone]
-    one = batch(matches, removals=removals, complete=False)
-    return run_now(delta_changes(book, one, seen, NEVER))
+    removals = [Removal(SourceMatchId(name), "withdrawn") for name in gone]
+    change = batch(matches, removals=removals, complete=False)
+    return run_now(delta_changes(book, change, seen, NEVER))
 
 
 def _found(
@@ -153,7 +153,9 @@ def test_match_is_over_exactly_at_its_time() -> None:
     """A match is over at that very moment; one without a known kick-off is never over."""
     starts = [99, 100, 101, None]
 
-    assert [True, True, False, False] == [has_kicked_off(match(start_time=one), 100.0) for one in starts]
+    assert [True, True, False, False] == [
+        has_kicked_off(match(start_time=start), 100.0) for start in starts
+    ]
 
 
 @pytest.mark.parametrize("complete", [True, False])
@@ -175,19 +177,22 @@ LISTS = st.dictionaries(st.sampled_from(IDS), st.sampled_from([2.0, 2.1, None]),
 @settings(deadline=None, max_examples=60)
 def test_any_list_after_any_other(random: Random, old: Prices, new: Prices, two_scopes: bool) -> None:  # noqa: FBT001
     """For any additions, removals and changes, differences equal those of a plain comparison."""
-    others = {one for one in old if two_scopes and random.random() < 0.5}
+    others = {name for name in old if two_scopes and random.random() < 0.5}
     before = {
-        one: _entry(_priced(one, price), "other" if one in others else SCOPE) for one, price in old.items()
+        name: _entry(_priced(name, price), "other" if name in others else SCOPE)
+        for name, price in old.items()
     }
-    arriving = [_priced(one, price) for one, price in new.items()]
+    arriving = [_priced(name, price) for name, price in new.items()]
     random.shuffle(arriving)
 
     found = _complete(_book(*before.values()), *arriving)
 
-    gone = {one for one, entry in before.items() if one not in new and entry.scope == SCOPE}
-    over = {one for one, price in new.items() if price is None}
-    stay = {one for one in before.keys() & new.keys() if old[one] == new[one] and one not in others}
-    assert (gone | (over & old.keys())) == {one for one, entry in found.after.items() if entry is None}
+    gone = {name for name, entry in before.items() if name not in new and entry.scope == SCOPE}
+    over = {name for name, price in new.items() if price is None}
+    stay = {name for name in before.keys() & new.keys() if old[name] == new[name] and name not in others}
+    assert (gone | (over & old.keys())) == {
+        match_id for match_id, entry in found.after.items() if entry is None
+    }
     assert found.after.keys() == (gone | over | new.keys()) - (over - old.keys()) - (stay - over)
     assert (len(found.reasons), found.finished) == (len(gone | (over & old.keys())), len(over))
 

@@ -28,8 +28,8 @@ def _history(*snapshots: Snapshot, limits: HistoryLimits = HistoryLimits()) -> L
 
 def _since(history: ListHistory, version: int, view: BookmakerId | None = None) -> Shown:
     recent = _recent(history, version, view)
-    shown = [(one.id, one.version, None) for one in recent.shown]
-    return [*shown, *((one.id, one.version, one.reason) for one in recent.gone)]
+    shown = [(change.id, change.version, None) for change in recent.shown]
+    return [*shown, *((change.id, change.version, change.reason) for change in recent.gone)]
 
 
 def _recent(history: ListHistory, version: int, view: BookmakerId | None = None) -> Recent[Change]:
@@ -102,7 +102,7 @@ OVER = match("a", start_time=int(WALL_0) - 20_000)
 
 def test_removal_has_a_reason() -> None:
     """Clients get one of six reasons, whatever reason the source gave."""
-    for one, reason in [
+    for change, reason in [
         (_removed(), "withdrawn"),
         (_removed(_gone("withdrawn"), complete=False), "withdrawn"),
         (_removed(_gone("suspended")), "suspended"),
@@ -117,9 +117,9 @@ def test_removal_has_a_reason() -> None:
         (batch([match("b"), match("a", home="")], received_mono=1.0), "unnamed"),
         (withdrawn(received_mono=1.0), "withdrawn"),
     ]:
-        history = _history(ONE, after(ONE, one, now=_at(1.0)))
+        history = _history(ONE, after(ONE, change, now=_at(1.0)))
 
-        assert ("alder_a", 1002, reason) == _since(history, 1001)[0], (one, reason)
+        assert ("alder_a", 1002, reason) == _since(history, 1001)[0], (change, reason)
 
 
 def test_last_reason_counts() -> None:
@@ -151,9 +151,11 @@ def test_expired_match_is_removed_as_finished() -> None:
 
 def test_entries_without_a_name_are_no_change_of_v2() -> None:
     """Entries without a name are added, changed and removed without a change of v2."""
-    one = after(EMPTY, batch([match("a", home="")]))
-    two = after(one, batch([match("a", home="", prices=(2.1, 3.4, 3.9))], received_mono=1.0), now=_at(1.0))
-    history = _history(one, two, _expired(two, _at(31.0)))
+    snapshot = after(EMPTY, batch([match("a", home="")]))
+    two = after(
+        snapshot, batch([match("a", home="", prices=(2.1, 3.4, 3.9))], received_mono=1.0), now=_at(1.0)
+    )
+    history = _history(snapshot, two, _expired(two, _at(31.0)))
 
     assert ([], 1000) == (_since(history, 1000), history.latest(None))
 
@@ -182,8 +184,8 @@ def test_frequent_changes_of_one_match_take_one_place() -> None:
     snapshots = [ONE]
     for number in range(1, 1000):
         prices = (2.0 + number / 1e4, 3.5, 4.0)
-        one = batch([match("b", prices=prices)], complete=False, received_mono=number / 100)
-        snapshots.append(after(snapshots[-1], one, now=_at(number / 100)))
+        change = batch([match("b", prices=prices)], complete=False, received_mono=number / 100)
+        snapshots.append(after(snapshots[-1], change, now=_at(number / 100)))
 
     history = _history(*snapshots, limits=HistoryLimits(max_changes=3))
 
@@ -221,7 +223,7 @@ def test_long_commit_is_digested_in_slices() -> None:
 def test_digestions_that_take_turns_lose_nothing() -> None:
     """While changes are dropped in slices, others digest; listeners hear of each view once."""
     many = [match(f"{number:05}") for number in range(4 * SLICE)]
-    later = [match(one.source_match_id, prices=(9.0, 9.0, 1.3)) for one in many]
+    later = [match(listed.source_match_id, prices=(9.0, 9.0, 1.3)) for listed in many]
     first = after(EMPTY, batch(many), batch(many, bookmaker="birch"))
     second = after(first, batch(later, received_mono=1.0), now=_at(1.0))
     history = _history(first, second, limits=HistoryLimits(max_changes=4 * SLICE))
@@ -253,22 +255,23 @@ def test_long_answer_is_of_one_moment() -> None:
     old, new = run_now(steps), _recent(history, 1001)
     assert old is not None
     assert [(1001, 2.0), (1002, 9.0)] == [
-        (one.version, one.shown[-1].entry and one.shown[-1].entry.match.home_price) for one in (old, new)
+        (recent.version, recent.shown[-1].entry and recent.shown[-1].entry.match.home_price)
+        for recent in (old, new)
     ]
-    assert {one.id for one in old.shown} == {one.id for one in new.shown}
-    assert {1001} == {one.version for one in old.shown}
+    assert {change.id for change in old.shown} == {change.id for change in new.shown}
+    assert {1001} == {change.version for change in old.shown}
 
 
 def test_changes_of_many_commits_are_found_from_each_version() -> None:
     """For any number of commits and replaced changes, the answer since each version is complete."""
     snapshots, expected = [EMPTY], dict[str, int]()
     for number in range(3 * SLICE):
-        one = batch(
+        change = batch(
             [match(f"{number * 7 % (2 * SLICE):04}", prices=(2.0 + number / 1e4, 3.5, 4.0))],
             complete=number == 0,
             received_mono=number / 100,
         )
-        snapshots.append(after(snapshots[-1], one, now=_at(number / 100)))
+        snapshots.append(after(snapshots[-1], change, now=_at(number / 100)))
         expected[f"alder_{number * 7 % (2 * SLICE):04}"] = snapshots[-1].version
     history = _history(*snapshots[1:])
 
@@ -297,7 +300,7 @@ def test_commit_that_is_dropped_in_part_is_dropped_entirely() -> None:
     history.add(three)
 
     assert (1002, 1002, 1001) == _oldest(history)
-    assert (["alder_c", "alder_d"], 2) == ([one[0] for one in _since(history, 1002)], history._count)
+    assert (["alder_c", "alder_d"], 2) == ([pair[0] for pair in _since(history, 1002)], history._count)
 
 
 def test_versions_before_the_first_are_unknown() -> None:

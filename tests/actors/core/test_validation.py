@@ -107,7 +107,7 @@ def test_last_of_two_equal_ids_counts() -> None:
 
     admission = _admitted(first, other, last)
 
-    assert {"a": last, "b": other} == {one.source_match_id: one for one in admission.batch.matches}
+    assert {"a": last, "b": other} == {listed.source_match_id: listed for listed in admission.batch.matches}
     assert Counter({"duplicate": 1}) == admission.rejected
     assert () == admission.batch.removals
 
@@ -189,6 +189,6 @@ def test_id_with_an_unreadable_occurrence_is_removed() -> None:
 
     admission = run_now(admit(twice, BOUNDS))
 
-    assert ["b"] == [one.source_match_id for one in admission.batch.matches]
-    assert ["a"] == [one.source_match_id for one in admission.batch.removals]
+    assert ["b"] == [listed.source_match_id for listed in admission.batch.matches]
+    assert ["a"] == [removal.source_match_id for removal in admission.batch.removals]
     assert {Reason.INCOMPLETE: 1, Reason.DUPLICATE: 1} == admission.rejected

@@ -77,7 +77,9 @@ def test_cleaned_name_can_be_displayed(name: str) -> None:
     """For any text: no control, format or surrogate character but joiners; short, NFC, single-spaced."""
     shown = clean_name(name)
 
-    bad = [one for one in shown if unicodedata.category(one) in {"Cc", "Cf", "Cs"} and one not in JOINERS]
+    bad = [
+        text for text in shown if unicodedata.category(text) in {"Cc", "Cf", "Cs"} and text not in JOINERS
+    ]
     assert not bad
     assert len(shown) <= MAX_NAME_CHARS
     assert unicodedata.is_normalized("NFC", shown)

@@ -35,8 +35,8 @@ def test_first_end_is_that_of_all(seed: int) -> None:
 
         assert known == candidates.by_fixture
         assert (7.0 if known else inf) == candidates.due
-        assert min([one.until for one in known.values()], default=inf) == candidates.until
-        assert min([one.kick_off for one in known.values()], default=inf) == candidates.kick_off
+        assert min([candidate.until for candidate in known.values()], default=inf) == candidates.until
+        assert min([candidate.kick_off for candidate in known.values()], default=inf) == candidates.kick_off
 
 
 @pytest.mark.parametrize(

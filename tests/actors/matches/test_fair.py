@@ -28,7 +28,9 @@ PRICES = st.tuples(
     ]
     * 3
 )
-CHANCES = st.lists(st.tuples(*[st.floats(0.001, 1)] * 3).map(lambda one: tuple(x / sum(one) for x in one)))
+CHANCES = st.lists(
+    st.tuples(*[st.floats(0.001, 1)] * 3).map(lambda drawn: tuple(x / sum(drawn) for x in drawn))
+)
 
 
 def _books(count: int) -> list[Odds]:
@@ -150,8 +152,8 @@ def test_a_consensus_is_the_median_scaled(chances: list[Chances], chance: random
     if len(chances) < 3:
         assert found is None
     else:
-        middles = [median(one) for one in zip(*chances, strict=True)]
-        assert pytest.approx([one / sum(middles) for one in middles]) == found
+        middles = [median(pair) for pair in zip(*chances, strict=True)]
+        assert pytest.approx([middle / sum(middles) for middle in middles]) == found
 
 
 def test_one_wrong_bookmaker_does_not_move_a_consensus() -> None:

@@ -36,9 +36,13 @@ Shown = dict[FixtureId, tuple[object, ...]]
 def shown(state: FixtureState, view: FixtureView) -> Shown:
     """Return what a view shows of each fixture."""
     return {
-        one.id: (tuple(one.entries.items()), one.surebet, [(each.key, each.rule) for each in one.members])
-        for one in state
-        if view.shows(one)
+        fixture.id: (
+            tuple(fixture.entries.items()),
+            fixture.surebet,
+            [(each.key, each.rule) for each in fixture.members],
+        )
+        for fixture in state
+        if view.shows(fixture)
     }
 
 
@@ -46,7 +50,7 @@ def _reasons(board: LinkedBoard, view: FixtureView, since: int) -> list[str]:
     """Return why fixtures left a view."""
     recent = run_now(board.history.since(view, since))
     assert recent is not None
-    return [gone.reason for one in recent.gone if (gone := one.gone_from(view)) is not None]
+    return [gone.reason for record in recent.gone if (gone := record.gone_from(view)) is not None]
 
 
 def test_removal_says_why_and_into_what() -> None:
@@ -68,7 +72,7 @@ def test_removal_says_why_and_into_what() -> None:
     assert (FixtureRemoval.MERGED, stayed.id) == (left.gone.reason, left.gone.into)
     assert stayed.id == board.history.merged_into(left.id)
     assert [(stayed.id, {ALDER: FixtureRemoval.ENDED})] == [
-        (one.id, {name: gone.reason for name, gone in one.left.items()}) for one in ended.gone
+        (record.id, {name: gone.reason for name, gone in record.left.items()}) for record in ended.gone
     ]
 
 
@@ -105,14 +109,19 @@ def test_fixture_that_merged_twice_is_the_last_one_that_is_here() -> None:
         board.apply(*(batch(some, bookmaker=name, list_id=str(number)) for some, name in listed))
         board.link()
     (stayed,) = board.fixtures()
-    gone = [one.before.id for some in board.changes for one in some.changes if one.before and not one.after]
+    gone = [
+        change.before.id
+        for some in board.changes
+        for change in some.changes
+        if change.before and not change.after
+    ]
     run_now(board.history.digest())
-    found = [board.history.merged_into(one) for one in gone]
+    found = [board.history.merged_into(fixture_id) for fixture_id in gone]
     board.apply(*(batch([], bookmaker=name, list_id="5") for name in names))
     run_now(board.history.digest())
 
     assert [stayed.id] * 2 == found
-    assert [None] * 3 == [board.history.merged_into(one) for one in (*gone, stayed.id)]
+    assert [None] * 3 == [board.history.merged_into(fixture_id) for fixture_id in (*gone, stayed.id)]
 
 
 def test_bookmaker_that_leaves_a_surebet_that_stays_has_ended() -> None:
@@ -128,7 +137,7 @@ def test_bookmaker_that_leaves_a_surebet_that_stays_has_ended() -> None:
     board.apply(batch([], bookmaker=CEDAR, received_mono=2.0))
     views = [FixtureView(kind, name) for kind in ViewKind for name in (CEDAR, ALDER)]
 
-    assert all(one.surebet is not None for one in board.fixtures())
+    assert all(fixture.surebet is not None for fixture in board.fixtures())
     assert [["ended"], [], ["ended"], []] == [_reasons(board, view, before) for view in views]
 
 
@@ -196,10 +205,10 @@ class Life:
         ]
         is_complete = random.random() < 0.5
         mono, lasts_s = board.now.mono, LASTS_S[name]
-        one = batch(
+        change = batch(
             matches, bookmaker=name, complete=is_complete, received_mono=mono, stale_after_s=lasts_s
         )
-        board.apply(one)
+        board.apply(change)
 
     def _wait(self) -> None:
         board = self.board
@@ -211,8 +220,8 @@ class Life:
         board.now = Instant(second, WALL_0 + second)
         for name, lasts_s in LASTS_S.items():
             if self.random.random() < 0.7:
-                one = batch(complete=False, bookmaker=name, received_mono=second, stale_after_s=lasts_s)
-                board.apply(one)
+                change = batch(complete=False, bookmaker=name, received_mono=second, stale_after_s=lasts_s)
+                board.apply(change)
 
 
 def is_sound(surebet: Surebet | None, offered: dict[BookmakerId, tuple[float, float, float]]) -> bool:
@@ -247,7 +256,7 @@ def test_changes_lead_from_every_version_to_the_newest(seed: int) -> None:
             for record in recent.shown:
                 patched[record.id] = shown(state, view)[record.id]
             assert (now, max(state.version(view), since)) == (patched, recent.version)
-        entries = [entry for one in state for entry in one.entries.values()]
+        entries = [entry for fixture in state for entry in fixture.entries.values()]
         on_board = [
             entry
             for book in board.snapshot.books.values()
@@ -256,13 +265,13 @@ def test_changes_lead_from_every_version_to_the_newest(seed: int) -> None:
             if entry.is_named
         ]
         assert sorted(map(id, entries)) == sorted(map(id, on_board))
-        assert [one.place for one in state] == sorted(one.place for one in state)
-        for one in state:
+        assert [fixture.place for fixture in state] == sorted(fixture.place for fixture in state)
+        for fixture in state:
             offered = {
                 name: (each.match.home_price, each.match.draw_price, each.match.away_price)
-                for name, each in one.entries.items()
+                for name, each in fixture.entries.items()
             }
-            assert is_sound(one.surebet, offered)
-            assert all(state.by_event.get(member.key) == one.id for member in one.members)
-        assert len(state.by_event) == sum(len(one.members) for one in state)
+            assert is_sound(fixture.surebet, offered)
+            assert all(state.by_event.get(member.key) == fixture.id for member in fixture.members)
+        assert len(state.by_event) == sum(len(fixture.members) for fixture in state)
         assert len(state.places) == len(list(state))

@@ -52,14 +52,16 @@ class Board(LinkedBoard):
 
 def _listed(random: Random) -> Listed:
     listed: Listed = {name: {} for name in NAMES}
-    for one in (any_event(random) for _ in range(25)):
-        chances = one.chances or (0.3, 0.3, 0.4)
-        listed[one.source][one.source_match_id] = match(
-            one.source_match_id,
-            home=one.home,
-            away=one.away,
-            league=one.league,
-            start_time=None if one.start_time is None else int(one.start_time - SATURDAY + WALL_0 + 86_400),
+    for event in (any_event(random) for _ in range(25)):
+        chances = event.chances or (0.3, 0.3, 0.4)
+        listed[event.source][event.source_match_id] = match(
+            event.source_match_id,
+            home=event.home,
+            away=event.away,
+            league=event.league,
+            start_time=None
+            if event.start_time is None
+            else int(event.start_time - SATURDAY + WALL_0 + 86_400),
             prices=(1 / chances[0], 1 / chances[1], 1 / chances[2]),
         )
     return listed
@@ -67,7 +69,7 @@ def _listed(random: Random) -> Listed:
 
 def _with_other_prices(random: Random, listed: Listed) -> Listed:
     """Return the same matches, some at the prices of others."""
-    every = [one for of in listed.values() for one in of.values()]
+    every = [shown_match for of in listed.values() for shown_match in of.values()]
     found: Listed = {}
     for name, of in listed.items():
         found[name] = dict(of)

@@ -67,13 +67,13 @@ def test_linked_fixtures_are_one_and_the_older_stays() -> None:
     board.apply(batch([match("a", league="A")], bookmaker=ALDER))
     (older,) = board.fixtures()
     board.apply(batch([match("b", league="B")], bookmaker=BIRCH))
-    (younger,) = (one for one in board.fixtures() if one.id != older.id)
+    (younger,) = (shown_fixture for shown_fixture in board.fixtures() if shown_fixture.id != older.id)
     board.link()
     (fixture,) = board.fixtures()
-    gone = next(one for one in board.changes[-1].changes if one.after is None)
+    gone = next(change for change in board.changes[-1].changes if change.after is None)
 
     assert (older.id, older.created) == (fixture.id, fixture.created)
-    assert ["alder_a", "birch_b"] == [one.id for one in fixture.entries.values()]
+    assert ["alder_a", "birch_b"] == [entry.id for entry in fixture.entries.values()]
     assert "A" == fixture.match.league
     assert (younger, FixtureRemoval.MERGED, older.id) == (gone.before, gone.reason, gone.into)
 
@@ -105,7 +105,7 @@ def test_prices_far_apart_end_a_link_in_their_commit() -> None:
     board = linked()
     (before,) = board.fixtures()
     board.apply(batch([match("b", prices=FAR_PRICES)], bookmaker=BIRCH))
-    split = {one.id: [*one.entries] for one in board.fixtures()}
+    split = {fixture.id: [*fixture.entries] for fixture in board.fixtures()}
     board.link()
 
     assert [ALDER, CEDAR] == split.pop(before.id)
@@ -147,7 +147,8 @@ def test_prices_that_moved_before_the_link_is_published_end_it(mover: BookmakerI
 
     assert [["alder_a"], ["birch_b"]] == shown == sorted(board.shown())
     assert [None, None] == [
-        board.linker.group(EventKey(one, SourceMatchId(name))) for one, name in ((ONE, "b"), (TWO, "a"))
+        board.linker.group(EventKey(source, SourceMatchId(name)))
+        for source, name in ((ONE, "b"), (TWO, "a"))
     ]
 
 
@@ -156,8 +157,8 @@ def test_what_is_undone_within_a_commit_leaves_no_trace() -> None:
     apart = LinkedBoard()
     apart.apply(batch([match("b")], bookmaker=BIRCH))
     apart.apply(batch([match("a")], bookmaker=ALDER))
-    one, other = EventKey(ONE, SourceMatchId("b")), EventKey(TWO, SourceMatchId("a"))
-    newer = Member(one, Rule.FIRST), Member(other, Rule.SAME_NAMES, one, evidence(0.01), FAR)
+    key, other = EventKey(ONE, SourceMatchId("b")), EventKey(TWO, SourceMatchId("a"))
+    newer = Member(key, Rule.FIRST), Member(other, Rule.SAME_NAMES, key, evidence(0.01), FAR)
     made = FixtureUpdate(apart.state, ROSTER, apart.snapshot.version + 1)
     join(made, newer)
     part(made, other)
@@ -166,12 +167,14 @@ def test_what_is_undone_within_a_commit_leaves_no_trace() -> None:
     together.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
     together.link()
     ended = FixtureUpdate(together.state, ROSTER, together.snapshot.version + 1)
-    part(ended, one)
+    part(ended, key)
     join(ended, newer)
 
     for draft, before in ((made, apart.fixtures()), (ended, together.fixtures())):
         now = [draft.get(fixture.id) for fixture in before]
-        assert [_age_and_links(one) for one in before] == [_age_and_links(one) for one in now]
+        assert [_age_and_links(shown_fixture) for shown_fixture in before] == [
+            _age_and_links(shown_fixture) for shown_fixture in now
+        ]
 
 
 def _age_and_links(fixture: Fixture | None) -> tuple[int, tuple[Member, ...]] | None:
@@ -219,12 +222,12 @@ def test_links_that_ended_are_made_again_though_the_linker_saw_no_change(detour:
         board.apply(batch([match("b", prices=FAR_PRICES)], bookmaker=BIRCH))
     else:
         board.apply(batch(bookmaker=BIRCH))
-    before = len([one for one in board.fixtures() if len(one.members) > 1])
+    before = len([fixture for fixture in board.fixtures() if len(fixture.members) > 1])
     board.apply(batch([match("b")], bookmaker=BIRCH))
     board.link()
 
     assert 0 == before
-    assert [2] == [len(one.members) for one in board.fixtures()]
+    assert [2] == [len(fixture.members) for fixture in board.fixtures()]
 
 
 def test_link_that_the_linker_has_ended_is_ended_though_it_saw_no_change() -> None:
@@ -243,7 +246,7 @@ def test_link_that_the_linker_has_ended_is_ended_though_it_saw_no_change() -> No
     board.apply(*renamed)
     board.link()
 
-    assert [1, 1] == [len(one.members) for one in board.fixtures()]
+    assert [1, 1] == [len(fixture.members) for fixture in board.fixtures()]
 
 
 class Undecided(EqualNames):
@@ -278,11 +281,13 @@ def test_withdrawn_link_leaves_the_id_with_the_first_event() -> None:
     board.apply(batch([match("a", away="Other")], bookmaker=ALDER))
     board.apply(batch([match("a", away="Other")], bookmaker=CEDAR))
     board.link()
-    by_id = {one.id: [*one.entries] for one in board.fixtures()}
+    by_id = {fixture.id: [*fixture.entries] for fixture in board.fixtures()}
 
     assert [ALDER, CEDAR] == by_id.pop(before.id)
     assert [[BIRCH]] == [*by_id.values()]
-    assert {Rule.FIRST} == {one.members[0].rule for one in board.fixtures() if one.id != before.id}
+    assert {Rule.FIRST} == {
+        fixture.members[0].rule for fixture in board.fixtures() if fixture.id != before.id
+    }
 
 
 def test_id_stays_while_any_member_lives() -> None:
@@ -294,8 +299,8 @@ def test_id_stays_while_any_member_lives() -> None:
     board.apply(batch([match("a", home="Else")], bookmaker=ALDER))
     board.link()
 
-    assert (before.id, ["birch_b"]) == (left.id, [one.id for one in left.entries.values()])
-    assert 2 == len({one.id for one in board.fixtures()})
+    assert (before.id, ["birch_b"]) == (left.id, [entry.id for entry in left.entries.values()])
+    assert 2 == len({fixture.id for fixture in board.fixtures()})
 
 
 def test_members_without_the_event_that_linked_them_lead_to_each_other() -> None:
@@ -339,7 +344,7 @@ def test_event_that_is_left_alone_is_as_one_that_was_never_linked() -> None:
     board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
     board.link()
     board.apply(batch([], bookmaker=ALDER))
-    left = [one.members for one in board.fixtures()]
+    left = [fixture.members for fixture in board.fixtures()]
     board.propose()
 
     assert [(Member(EventKey(ONE, SourceMatchId("b")), Rule.FIRST),)] == left
@@ -353,18 +358,18 @@ def test_fixture_stays_when_another_bookmaker_takes_over() -> None:
     (before,) = board.fixtures()
     board.apply(batch([], bookmaker=ALDER), batch([match("a")], bookmaker=CEDAR))
 
-    assert [(before.id, [CEDAR])] == [(one.id, [*one.entries]) for one in board.fixtures()]
+    assert [(before.id, [CEDAR])] == [(fixture.id, [*fixture.entries]) for fixture in board.fixtures()]
 
 
 def test_kick_off_may_move() -> None:
     """A fixture whose kick-off moves goes to another place with the same id."""
     board = LinkedBoard()
     board.apply(batch([match("a"), match("c", home="C")], bookmaker=ALDER))
-    before = [one.id for one in board.fixtures()]
+    before = [fixture.id for fixture in board.fixtures()]
     moved = match(board.fixtures()[0].match.source_match_id, start_time=int(WALL_0) + 999_999)
     board.apply(batch([moved], bookmaker=ALDER, complete=False))
 
-    assert before[::-1] == [one.id for one in board.fixtures()]
+    assert before[::-1] == [fixture.id for fixture in board.fixtures()]
 
 
 def test_fixture_ends_with_its_last_entry() -> None:
@@ -422,15 +427,15 @@ class Apart(EqualNames):
 
     def _partition(self) -> dict[EventKey, Group]:
         groups = super()._partition()
-        ours = [one for one in self._events.values() if one.home == f"Home {PORTION}"]
+        ours = [event for event in self._events.values() if event.home == f"Home {PORTION}"]
         for is_apart in (False, True):
-            some = [one for one in ours if (one.source in self.sources) is is_apart]
+            some = [our for our in ours if (our.source in self.sources) is is_apart]
             group = self._group(some) if len(some) > 1 else None
-            for one in some:
+            for event in some:
                 if group is None:
-                    groups.pop(one.key, None)
+                    groups.pop(event.key, None)
                 else:
-                    groups[one.key] = group
+                    groups[event.key] = group
         return groups
 
 

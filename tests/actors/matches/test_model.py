@@ -34,21 +34,25 @@ def test_chunks_have_all_in_order_whatever_changes(seed: int) -> None:
     now: dict[Place, Fixture] = {}
     for _ in range(150):
         changes, few = dict[Place, Fixture | None](), random.choice((1, 4, 300))
-        for one in random.sample([*now.values()], min(len(now), random.randrange(few + 1))):
-            size = random.choice((1, 1, len(one.listed), LARGEST))
-            other = fixture(int(one.id[2:]), one.place.start, size)
-            changes[one.place] = random.choice((None, other, other))
+        for shown_fixture in random.sample([*now.values()], min(len(now), random.randrange(few + 1))):
+            size = random.choice((1, 1, len(shown_fixture.listed), LARGEST))
+            other = fixture(int(shown_fixture.id[2:]), shown_fixture.place.start, size)
+            changes[shown_fixture.place] = random.choice((None, other, other))
         for _ in range(random.randrange(few + 1)):
             last += 1
             new = fixture(last, random.choice((0.5, random.random())), random.choice((1, 5, LARGEST)))
             changes[new.place] = new
 
         before, chunks = chunks, run_now(FixtureChunk.changed(chunks, changes))
-        now = {place: one for place, one in sorted({**now, **changes}.items()) if one is not None}
+        now = {
+            place: shown_fixture
+            for place, shown_fixture in sorted({**now, **changes}.items())
+            if shown_fixture is not None
+        }
 
         assert [*now.values()] == [*entries_of(chunks)]
         assert [*now] == [place for chunk in chunks for place in chunk.keys]
-        sizes = [sum(len(one.listed) + 1 for one in chunk.entries) for chunk in chunks]
+        sizes = [sum(len(entry.listed) + 1 for entry in chunk.entries) for chunk in chunks]
         assert all(CHUNK_SIZE / 4 <= size <= CHUNK_SIZE * 1.5 + LARGEST for size in sizes[1:])
         assert len({*before} - {*chunks}) <= 3 * len(changes), "a change replaces its chunk and a neighbour"
     assert len(chunks) > 10

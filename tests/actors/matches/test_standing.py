@@ -53,15 +53,15 @@ class Market(LinkedBoard):
 
     def list(self, bookmaker: str, prices: tuple[float, float, float], begins: float = 86_400) -> None:
         """List the match at these prices; it begins at that second."""
-        one = match(bookmaker, prices=prices, start_time=int(WALL_0 + begins))
+        listed = match(bookmaker, prices=prices, start_time=int(WALL_0 + begins))
         lasts = self.lasts[ALDER if bookmaker == ALDER else BIRCH]
-        self.apply(batch([one], bookmaker=bookmaker, received_mono=self.now.mono, stale_after_s=lasts))
+        self.apply(batch([listed], bookmaker=bookmaker, received_mono=self.now.mono, stale_after_s=lasts))
 
     def list_again(self, bookmaker: str, prices: tuple[float, float, float]) -> None:
         """List the match of alder, of whose source that bookmaker is, at these prices."""
-        one = match("alder", prices=prices, start_time=int(WALL_0 + 86_400))
+        listed = match("alder", prices=prices, start_time=int(WALL_0 + 86_400))
         mono, lasts = self.now.mono, self.lasts[ALDER]
-        self.apply(batch([one], bookmaker=bookmaker, received_mono=mono, stale_after_s=lasts))
+        self.apply(batch([listed], bookmaker=bookmaker, received_mono=mono, stale_after_s=lasts))
 
     def confirm(self, *bookmakers: str) -> None:
         """Confirm the lists of these bookmakers."""
@@ -104,8 +104,8 @@ def test_shares_that_are_shown_lose_nothing_whatever_wins() -> None:
     shown = market.surebet()
 
     assert shown is not None
-    assert all(Fraction(str(one.stake)) * Fraction(str(one.odds)) > 1 for one in shown.legs)
-    assert abs(1 - sum(one.stake for one in shown.legs)) < 1e-9
+    assert all(Fraction(str(leg.stake)) * Fraction(str(leg.odds)) > 1 for leg in shown.legs)
+    assert abs(1 - sum(leg.stake for leg in shown.legs)) < 1e-9
 
 
 def test_surebet_appears_after_two_seconds_in_a_version_of_its_own() -> None:
@@ -170,16 +170,16 @@ def test_leg_of_a_doubted_list_does_not_count() -> None:
     of_birch = match("birch", prices=OTHER, start_time=int(WALL_0 + 86_400))
     market.apply(batch([of_birch, *many], bookmaker=BIRCH, received_mono=0.0))
     market.pass_to(2)
-    before = [one.surebet for one in market.fixtures() if one.surebet]
+    before = [fixture.surebet for fixture in market.fixtures() if fixture.surebet]
     market.apply(batch(many[:1], bookmaker=BIRCH, received_mono=2.0))
     version = market.snapshot.version
-    doubted = [one.surebet for one in market.fixtures() if one.surebet]
+    doubted = [fixture.surebet for fixture in market.fixtures() if fixture.surebet]
     market.apply(batch([of_birch, *many], bookmaker=BIRCH, received_mono=3.0))
     market.pass_to(6)
 
     assert (1, 0) == (len(before), len(doubted))
     assert version == market.state.version(SUREBETS) - 1
-    assert 1 == len([one for one in market.fixtures() if one.surebet])
+    assert 1 == len([fixture for fixture in market.fixtures() if fixture.surebet])
 
 
 def test_leg_counts_only_while_the_newest_attempt_on_its_list_succeeded() -> None:
@@ -226,7 +226,7 @@ def test_better_price_that_is_confirmed_again_is_shown_within_a_second() -> None
     market.pass_to(32)
     again = market.surebet()
 
-    assert [4.1, 4.2] == [one.legs[2].odds for one in (without, again) if one is not None]
+    assert [4.1, 4.2] == [surebet.legs[2].odds for surebet in (without, again) if surebet is not None]
 
 
 def test_surebet_goes_with_the_age_of_a_leg() -> None:
@@ -320,8 +320,8 @@ def test_surebet_says_when_it_ends_and_how_old_its_legs_are() -> None:
     market.now = Instant(1.0, WALL_0 + 1)
     market.confirm(BIRCH)
     begins_first.list("birch", OTHER, begins=20)
-    for one in (market, begins_first):
-        one.pass_to(2)
+    for book in (market, begins_first):
+        book.pass_to(2)
     found, other = market.surebet(), begins_first.surebet()
 
     assert found is not None
@@ -382,7 +382,7 @@ def test_doubts_are_those_of_the_version() -> None:
     assert before is not None
     assert after is not None
     assert before is later
-    assert [0.0, 25.0] == [one.at.mono for one in (before, after)]
+    assert [0.0, 25.0] == [evaluation.at.mono for evaluation in (before, after)]
     found = before.found(rules)
     assert found is not None
     assert (Doubt.LINK,) == found.doubts
@@ -408,9 +408,9 @@ def test_surebet_goes_within_a_second_when_a_leg_turns_out_too_old(how: str) -> 
     market = Market(first_s=1000.0, second_s=50.0)
     market.pass_to(30)
     shown = market.surebet()
-    one = match("birch", prices=OTHER, start_time=int(WALL_0 + 86_400))
-    one = msgspec.structs.replace(one, source_time=WALL_0 - 25)
-    again = batch([one], bookmaker=BIRCH, received_mono=30.0, stale_after_s=50.0)
+    listed = match("birch", prices=OTHER, start_time=int(WALL_0 + 86_400))
+    listed = msgspec.structs.replace(listed, source_time=WALL_0 - 25)
+    again = batch([listed], bookmaker=BIRCH, received_mono=30.0, stale_after_s=50.0)
     if how == "before":
         again = msgspec.structs.replace(again, answered_at=WALL_0 + 30)
     else:

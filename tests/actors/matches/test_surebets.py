@@ -26,7 +26,7 @@ from tests.support.oracles.stakes import stakes
 
 NOW = 1000.0
 RULES = SurebetRules()
-PRICE = st.integers(15, 90).map(lambda one: one / 10)  # most combinations gain
+PRICE = st.integers(15, 90).map(lambda number: number / 10)  # most combinations gain
 COMMISSION = st.sampled_from([0.0, 0.0, 0.02, 0.05, 0.5])
 
 
@@ -40,7 +40,8 @@ def _three(home: Any = (), draw: Any = (), away: Any = ()) -> list[PricedLeg]:
     """Return legs of three bookmakers that gain 3.05 %, with changes to each."""
     legs = [_leg("a", 0, 2.2), _leg("b", 1, 3.6), _leg("c", 2, 4.2)]
     return [
-        msgspec.structs.replace(leg, **dict(one)) for leg, one in zip(legs, (home, draw, away), strict=True)
+        msgspec.structs.replace(leg, **dict(changes))
+        for leg, changes in zip(legs, (home, draw, away), strict=True)
     ]
 
 
@@ -57,8 +58,8 @@ def _books(draw: st.DrawFn) -> list[PricedLeg]:
             "is_sure": draw(st.sampled_from([True, True, True, False])),
         }
         legs += [
-            _leg(bookmaker, one, draw(PRICE), **shared)
-            for one in draw(st.sampled_from([(0, 1, 2), (0, 1, 2), (1,), (0, 2)]))
+            _leg(bookmaker, number, draw(PRICE), **shared)
+            for number in draw(st.sampled_from([(0, 1, 2), (0, 1, 2), (1,), (0, 2)]))
         ]
     return legs
 
@@ -68,7 +69,7 @@ def _combination(draw: st.DrawFn) -> Legs:
     """Return three legs, at three, two or one bookmaker."""
     commission = {bookmaker: draw(COMMISSION) for bookmaker in "abc"}
     where = [draw(st.sampled_from("abc")) for _ in range(3)]
-    legs = [_leg(one, place, draw(PRICE), commission=commission[one]) for place, one in enumerate(where)]
+    legs = [_leg(name, place, draw(PRICE), commission=commission[name]) for place, name in enumerate(where)]
     return legs[0], legs[1], legs[2]
 
 
@@ -137,7 +138,7 @@ def test_a_profit_of_the_limit_is_not_too_good_although_floats_subtract_to_more(
 def _assert_best(legs: list[PricedLeg], fair: Chances | None, rules: SurebetRules) -> None:
     found = [(total, doubts_about(some, total, fair, NOW, rules)) for total, some in combinations_of(legs)]
     assume(all(abs(total - NO_GAIN) > 1e-9 for total, _ in found))
-    believed = [one for one in found if one[1] <= {Doubt.PROFIT}]
+    believed = [pair for pair in found if pair[1] <= {Doubt.PROFIT}]
     expected = min((total for total, _ in believed or found), default=None)
 
     shown = surebet(legs, fair, NOW, rules)
@@ -232,10 +233,10 @@ def test_collected_prices_are_never_a_leg() -> None:
 @pytest.mark.parametrize("count", [2, 3])
 def test_commission_is_taken_of_what_a_market_wins_net(count: int) -> None:
     """Bets on one market cost less than on several with the same prices, even somewhat better ones."""
-    market = [_leg("x", one, price, commission=0.05) for one, price in enumerate((2.3, 3.8, 4.4))]
+    market = [_leg("x", number, price, commission=0.05) for number, price in enumerate((2.3, 3.8, 4.4))]
     apart = [
-        _leg(name, one, price + 0.01, commission=0.05)
-        for one, (name, price) in enumerate(zip("abc", (2.3, 3.8, 4.4), strict=True))
+        _leg(name, number, price + 0.01, commission=0.05)
+        for number, (name, price) in enumerate(zip("abc", (2.3, 3.8, 4.4), strict=True))
     ]
 
     alone = surebet(apart, None, NOW, RULES)
@@ -265,7 +266,7 @@ def test_commission_is_taken_of_what_is_won_alone() -> None:
     legs = [
         _leg("a", 0, 2.1, commission=0.05),
         _leg("b", 0, 2.02),
-        *(_leg("c", one, 4.5) for one in (1, 2)),
+        *(_leg("c", number, 4.5) for number in (1, 2)),
     ]
     found = surebet(legs, None, NOW, RULES)
 

@@ -56,7 +56,7 @@ def test_rows_that_are_joined_are_there() -> None:
     known = {(row[0], spellings(row)[0]) for row in rows("clubs.tsv")}
     joined = [(row[0], club) for row in rows("clubs_joined.tsv") for club in (row[1], *row[2].split("|"))]
 
-    assert [] == [one for one in joined if one not in known]
+    assert [] == [pair for pair in joined if pair not in known]
     assert len(joined) == len({*joined})
 
 

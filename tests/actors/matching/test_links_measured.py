@@ -29,8 +29,10 @@ def test_a_harder_week_has_hardly_a_wrong_link(way: str) -> None:
     """Twins, moved kick-offs, no leagues, double headers, more sources: at most 1 wrong link in 4,000."""
     found = [measured(HARDER[way](week(name), Random(name))) for name in WEEKS]
 
-    assert [] == [one.wrong for one in found if one.wrong]
-    assert sum(one.right for one in found) >= 0.94 * sum(len(one.labelled.pairs) for one in found)
+    assert [] == [result.wrong for result in found if result.wrong]
+    assert sum(result.right for result in found) >= 0.94 * sum(
+        len(result.labelled.pairs) for result in found
+    )
 
 
 @pytest.mark.long
@@ -42,7 +44,7 @@ def test_harder_weeks_have_hardly_a_wrong_link(way: str) -> None:
         measured(HARDER[way](week(name), Random(f"{name} {seed}"))) for name in WEEKS for seed in range(20)
     ]
 
-    assert sum(len(one.wrong) for one in found) <= sum(len(one.found) for one in found) / 4000
+    assert sum(len(result.wrong) for result in found) <= sum(len(result.found) for result in found) / 4000
 
 
 def test_the_hard_cases() -> None:
@@ -64,7 +66,8 @@ def test_the_names_of_sources_mean_nothing(name: str) -> None:
     labelled = week(name)
     names = {"football_data": "z", "footystats": "b", "openfootball": "b"}
     keys = {
-        one.key: EventKey(SourceName(names[one.source]), one.source_match_id) for one in labelled.events
+        candidate.key: EventKey(SourceName(names[candidate.source]), candidate.source_match_id)
+        for candidate in labelled.events
     }
     renamed = tuple(replaced(event, key=keys[event.key]) for event in labelled.events)
 

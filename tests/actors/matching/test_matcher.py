@@ -99,11 +99,11 @@ def test_the_same_match_twice_in_one_source_is_linked_once() -> None:
 
 def test_two_candidates_are_none() -> None:
     """Two events of one source resemble the same one, and nothing tells which it is."""
-    one, other = event("b", "Qwertyville"), event("b", "Qwertyvilla", match_id="2")
-    here = linker(event("a", "Qwertyvill"), one, other)
+    candidate, other = event("b", "Qwertyville"), event("b", "Qwertyvilla", match_id="2")
+    here = linker(event("a", "Qwertyvill"), candidate, other)
 
-    assert () == groups(event("a", "Qwertyvill"), one, other)
-    assert Objection.TWO_CANDIDATES is _reason(here, event("a").key, one.key)
+    assert () == groups(event("a", "Qwertyvill"), candidate, other)
+    assert Objection.TWO_CANDIDATES is _reason(here, event("a").key, candidate.key)
 
 
 @pytest.mark.parametrize(
@@ -289,11 +289,11 @@ def test_teams_with_names_alike_are_one_by_hand() -> None:
     b = event("b", "Qwertyville", "Qwertyvilla", start=SATURDAY + 900 * HOUR)
     must = Overrides(must=(Pair(a.key, b.key),))
 
-    assert [(a.key, b.key)] == [keys(one) for one in groups(a, b, overrides=must)]
+    assert [(a.key, b.key)] == [keys(group) for group in groups(a, b, overrides=must)]
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         (("Al Ahli", "Al Ittihad", "Libya Premier League"), ("Al Ahli", "Al Ittihad", "Saudi Pro League")),
         (("Al Ahed", "Nejmeh", "Lebanon Cup"), ("Al Ahed", "Nejmeh", "Syria Cup")),
@@ -305,24 +305,24 @@ def test_teams_with_names_alike_are_one_by_hand() -> None:
         (("Korea Republic", "Qwertz", "Premier League"), ("Korea DPR", "Qwertz", "Premier League")),
     ],
 )
-def test_two_countries_are_two(one: tuple[str, str, str], other: tuple[str, str, str]) -> None:
+def test_two_countries_are_two(first: tuple[str, str, str], other: tuple[str, str, str]) -> None:
     """As those of leagues, and as teams, however alike their names."""
-    a, b = event("a", *one), event("b", *other, chances=(0.45, 0.28, 0.27))
+    a, b = event("a", *first), event("b", *other, chances=(0.45, 0.28, 0.27))
 
     assert () == groups(a, b)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("Emirates FA Cup", "England FA Cup"),
         ("NPL New South Wales", "Australia NPL NSW"),
         ("FIFA World Cup (Canada/Mexico/USA)", "FIFA World Cup 2026 USA"),
     ],
 )
-def test_word_in_a_label_that_is_no_country_speaks_against_nothing(one: str, other: str) -> None:
+def test_word_in_a_label_that_is_no_country_speaks_against_nothing(first: str, other: str) -> None:
     """Nor do several countries in one label."""
-    assert 1 == len(groups(event("a", "Qwertz", "Asdf", one), event("b", "Qwertz", "Asdf", other)))
+    assert 1 == len(groups(event("a", "Qwertz", "Asdf", first), event("b", "Qwertz", "Asdf", other)))
 
 
 @pytest.mark.parametrize("league", [None, "Uruguay Primera"])
@@ -336,7 +336,9 @@ def test_teams_of_two_countries_with_one_name_are_two(league: str | None) -> Non
     same = event("c", "Nacional", "River Plate", "Uruguay Primera")
 
     assert () == groups(a, b, overrides=Overrides(teams=teams))
-    assert [(a.key, same.key)] == [keys(one) for one in groups(a, same, overrides=Overrides(teams=teams))]
+    assert [(a.key, same.key)] == [
+        keys(group) for group in groups(a, same, overrides=Overrides(teams=teams))
+    ]
 
 
 def _reason(matcher: Matcher, a: EventKey, b: EventKey) -> Objection | None:

@@ -29,7 +29,9 @@ def _overrides(random: Random) -> Overrides:
 def test_the_order_of_arrival_does_not_matter(seed: int) -> None:
     """The same events give the same groups, with the same rules and evidence."""
     random = Random(seed)
-    events = list({one.key: one for one in (any_event(random) for _ in range(30))}.values())
+    events = list(
+        {candidate.key: candidate for candidate in (any_event(random) for _ in range(30))}.values()
+    )
     overrides = _overrides(random) if seed % 3 == 0 else Overrides()
     expected = set(groups(*events, overrides=overrides))
     random.shuffle(events)
@@ -50,16 +52,19 @@ def _walk(seed: int, steps: int, compared: int) -> None:
     here: dict[EventKey, Event] = {}
     for step in range(steps):
         changed = {
-            one.key: one for one in (any_event(random) for _ in range(random.choice((0, 1, 1, 2, 5))))
+            candidate.key: candidate
+            for candidate in (any_event(random) for _ in range(random.choice((0, 1, 1, 2, 5))))
         }
         left = random.sample(
             sorted(here.keys() - changed.keys()),
             min(len(here.keys() - changed.keys()), random.choice((0, 1, 2))),
         )
-        here = {key: one for key, one in here.items() if key not in left} | changed
+        here = {key: candidate for key, candidate in here.items() if key not in left} | changed
         followed.update(changed.values(), left)
         if step % compared == 0:
-            expected = set(groups(*sorted(here.values(), key=lambda one: one.key), overrides=overrides))
+            expected = set(
+                groups(*sorted(here.values(), key=lambda candidate: candidate.key), overrides=overrides)
+            )
             assert expected == followed.groups()
 
 
@@ -92,10 +97,12 @@ def test_many_spellings_of_few_matches_are_the_same_as_from_nothing(seed: int) -
     followed = Followed()
     here: dict[EventKey, Event] = {}
     for _ in range(60):
-        one = _respelled(random, clubs)
-        left = random.sample(sorted(here.keys() - {one.key}), min(len(here) // 4, random.choice((0, 0, 1))))
-        here = {key: other for key, other in here.items() if key not in left} | {one.key: one}
-        followed.update([one], left)
+        respelled = _respelled(random, clubs)
+        left = random.sample(
+            sorted(here.keys() - {respelled.key}), min(len(here) // 4, random.choice((0, 0, 1)))
+        )
+        here = {key: other for key, other in here.items() if key not in left} | {respelled.key: respelled}
+        followed.update([respelled], left)
 
         assert set(groups(*here.values())) == followed.groups()
 
@@ -106,7 +113,9 @@ def test_a_piece_of_many_listings_is_parted_as_one_of_few(
 ) -> None:
     """Only what resembles a listing is compared with it there, and nothing else is missing."""
     random = Random(seed)
-    events = list({one.key: one for one in (any_event(random, 8, 10) for _ in range(80))}.values())
+    events = list(
+        {candidate.key: candidate for candidate in (any_event(random, 8, 10) for _ in range(80))}.values()
+    )
     overrides = _overrides(random) if seed % 3 == 0 else Overrides()
     expected = groups(*events, overrides=overrides)
     monkeypatch.setattr(clustering, "FEW", 0)
@@ -135,7 +144,7 @@ def test_one_that_prices_keep_out_is_compared_with_who_joins_later() -> None:
 
 
 @pytest.mark.parametrize(
-    ("late_s", "one", "other", "between"),
+    ("late_s", "first", "other", "between"),
     [
         (0, ("Al Faisaly", "Al Wehdat"), ("Al Faysali", "Al Wihdat"), ("Al Faisaly", "Al Wihdat")),
         (4000, ("Foo Bar", "Xyz Qwe"), ("Bar Foo", "Qwe Xyz"), ("Foo Bar", "Qwe Xyz")),
@@ -143,12 +152,12 @@ def test_one_that_prices_keep_out_is_compared_with_who_joins_later() -> None:
     ],
 )
 def test_what_was_linked_through_an_event_that_is_gone_is_linked_as_by_a_new_matcher(
-    late_s: int, one: tuple[str, str], other: tuple[str, str], between: tuple[str, str]
+    late_s: int, first: tuple[str, str], other: tuple[str, str], between: tuple[str, str]
 ) -> None:
     """Names that are alike and begin otherwise are found through a third one; later nothing tells of it."""
     a, b, c = (
         event(source, *names, "Jordan League", start=SATURDAY + late_s * (source == "b"))
-        for source, names in zip("abc", (one, other, between), strict=True)
+        for source, names in zip("abc", (first, other, between), strict=True)
     )
     followed = Followed()
 
@@ -174,8 +183,8 @@ def test_a_pair_of_an_event_with_itself_says_nothing() -> None:
     events = [event("s0"), event("s1"), event("s2", "Leeds", "Hull")]
     overrides = Overrides(must=(Pair(events[0].key, events[0].key),))
     followed = Followed(overrides)
-    for one in (*events, event("s1", chances=None), event("s0", "Leeds", "Hull")):
-        followed.update([one])
+    for candidate in (*events, event("s1", chances=None), event("s0", "Leeds", "Hull")):
+        followed.update([candidate])
 
     (group,) = followed.groups()
     assert keys(group) == (events[0].key, events[2].key)
@@ -185,7 +194,7 @@ def test_a_pair_of_an_event_with_itself_says_nothing() -> None:
 def test_a_group_has_one_event_of_a_source(seed: int) -> None:
     """And every event is in at most one group, whose members are in the order of keys."""
     random = Random(seed)
-    events = {one.key: one for one in (any_event(random) for _ in range(40))}
+    events = {candidate.key: candidate for candidate in (any_event(random) for _ in range(40))}
 
     found = groups(*events.values())
 
@@ -194,21 +203,23 @@ def test_a_group_has_one_event_of_a_source(seed: int) -> None:
     for group in found:
         assert len({key.key.source for key in group}) == len(group) > 1
         assert list(group) == sorted(group, key=lambda member: member.key)
-        assert all(member.to in {one.key for one in group} for member in group[1:])
+        assert all(member.to in {linked.key for linked in group} for member in group[1:])
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_overrides_are_obeyed(seed: int) -> None:
     """What must be linked is, unless it is kept apart or of one source; what must not be linked is not."""
     random = Random(seed)
-    events = {one.key: one for one in (any_event(random) for _ in range(20))}
+    events = {candidate.key: candidate for candidate in (any_event(random) for _ in range(20))}
     here = sorted(events)
     must = Pair(here[0], next(key for key in here if key.source != here[0].source))
     must_not = tuple(Pair(a, b) for a, b in combinations(here[:6], 2) if {a, b} != {must.a, must.b})
 
     found = groups(*events.values(), overrides=Overrides(must=(must,), must_not=must_not))
 
-    together = {frozenset(pair) for group in found for pair in combinations((one.key for one in group), 2)}
+    together = {
+        frozenset(pair) for group in found for pair in combinations((member.key for member in group), 2)
+    }
     assert frozenset({must.a, must.b}) in together
     assert not any(frozenset({pair.a, pair.b}) in together for pair in must_not)
 

@@ -165,11 +165,11 @@ def test_all_tables_have_the_same_countries() -> None:
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_any_text_is_a_name(a: str, b: str) -> None:
     """Whatever a source sends is read, and compared alike both ways."""
-    one, other = parse(a), parse(b)
+    name, other = parse(a), parse(b)
 
-    assert 0.0 <= similarity(one, other) <= 1.0
-    assert one.words
-    assert likeness(one, one, None).likeness is Likeness.SAME
+    assert 0.0 <= similarity(name, other) <= 1.0
+    assert name.words
+    assert likeness(name, name, None).likeness is Likeness.SAME
 
 
 def test_rare_words_weigh_more() -> None:
@@ -208,21 +208,21 @@ def test_rare_words_weigh_more() -> None:
 )
 def test_leagues(label: str | None, competition: str | None, country: str | None) -> None:
     """A label names a competition of the table, or at least a country."""
-    one = event("a", league=label)
-    league = league_of(one.source, one.scope, label)
+    candidate = event("a", league=label)
+    league = league_of(candidate.source, candidate.scope, label)
 
     assert (competition, country) == (league.competition, league.country)
 
 
 def test_labels_with_the_same_country_and_words_are_one_league() -> None:
     """Whichever source they are from."""
-    one, other = event("a"), event("b")
+    candidate, other = event("a"), event("b")
     labels = ("Uruguay Segunda", "Segunda - Uruguay")
 
     assert 1 == len(
         {
             league_of(who.source, who.scope, label).key
-            for who, label in zip((one, other), labels, strict=True)
+            for who, label in zip((candidate, other), labels, strict=True)
         }
     )
 
@@ -250,8 +250,8 @@ def test_a_label_of_several_countries_is_of_that_whose_clubs_play(
     label: str | None, home: str, away: str, competition: str | None, country: str | None
 ) -> None:
     """By the table of clubs: both, or one that is of a country with such a league. Else nobody knows."""
-    one = event("a", home, away, league=label)
-    league = league_of(one.source, one.scope, label, None, (home, away))
+    candidate = event("a", home, away, league=label)
+    league = league_of(candidate.source, candidate.scope, label, None, (home, away))
 
     assert (competition, country) == (league.competition, league.country)
 

@@ -22,15 +22,19 @@ from tests.support.builders.events import EVEN
 
 def test_limits_are_those_of_the_conditions() -> None:
     """The sorted differences of kick-offs between which no condition changes."""
-    assert list(LIMITS) == sorted({one.within_s for one in CONDITIONS})
+    assert list(LIMITS) == sorted({condition.within_s for condition in CONDITIONS})
 
 
 @pytest.mark.parametrize("far", [0, 61, 300, 301, 900, 7200, 100_000, 345_600])
 def test_a_limit_stands_for_all_below_it(far: int) -> None:
     """What holds at the next limit holds for the difference itself, and nothing else."""
-    limit = next(one for one in LIMITS if one >= far)
+    limit = next(number for number in LIMITS if number >= far)
     for better, worse, league, country in product(Likeness, Likeness, LeagueEvidence, (-1, 0, 1)):
-        expected = [one for one in CONDITIONS if not lacks(one, better, worse, far, league, country)]
+        expected = [
+            condition
+            for condition in CONDITIONS
+            if not lacks(condition, better, worse, far, league, country)
+        ]
         assert expected == list(open_to(better, worse, limit, league, country)[0])
 
 
@@ -39,8 +43,12 @@ def test_the_first_condition_that_holds_bears_most_of_its_likes() -> None:
     for better, worse, limit, league, country in product(
         Likeness, Likeness, LIMITS, LeagueEvidence, (-1, 0, 1)
     ):
-        gaps = [one.gap for one in open_to(better, worse, limit, league, country)[0] if not one.priced]
-        priced = [one.gap for one in open_to(better, worse, limit, league, country)[0]]
+        gaps = [
+            condition.gap
+            for condition in open_to(better, worse, limit, league, country)[0]
+            if not condition.priced
+        ]
+        priced = [condition.gap for condition in open_to(better, worse, limit, league, country)[0]]
         assert gaps[:1] == ([max(gaps)] if gaps else [])
         assert priced[:1] == ([max(priced)] if priced else [])
 
@@ -50,14 +58,14 @@ def test_what_is_unknown_may_turn_out_well() -> None:
     same = Likeness.SAME
     ways, bearable = open_to(same, same, LIMITS[3], LeagueEvidence.UNKNOWN, 0)
 
-    assert ([Rule.MOVED], 0.25) == ([one.rule for one in ways], bearable)
+    assert ([Rule.MOVED], 0.25) == ([way.rule for way in ways], bearable)
     assert ((), -1.0) == open_to(same, same, LIMITS[3], LeagueEvidence.DIFFERENT, 1)
 
 
 def test_a_rounded_gap_is_on_the_same_side_of_each_limit() -> None:
     """Else what the linker joins would be parted by the commit, which looks at the distance itself."""
     random = Random(0)
-    for limit in (one.gap for one in CONDITIONS if one.gap < 1):
+    for limit in (condition.gap for condition in CONDITIONS if condition.gap < 1):
         for off in (0.0, 1e-6, -1e-6, 4e-5, -4e-5, *(random.uniform(-limit, limit) for _ in range(50))):
             other = (EVEN[0] - (limit + off) / 2, EVEN[1] - (limit + off) / 2, EVEN[2] + limit + off)
             exact, gap = distance(EVEN, other), price_gap(EVEN, other)

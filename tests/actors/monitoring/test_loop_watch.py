@@ -43,7 +43,7 @@ async def test_stall_is_logged_while_it_lasts() -> None:
         lagged["task"],
     )
     frames = [line.rpartition("/")[2] for line in lagged["stack"].splitlines()]
-    assert [True] == ["test_loop_watch.py" in one for one in frames if one.endswith(" _hold_up")]
+    assert [True] == ["test_loop_watch.py" in frame for frame in frames if frame.endswith(" _hold_up")]
     assert "s3cr3t" not in lagged["stack"]
     assert ("loop.recovered", round(status.longest_s, 3)) == (recovered["event"], recovered["lagged_for_s"])
     assert 1 == status.stalls
@@ -58,16 +58,18 @@ async def test_each_stall_is_counted() -> None:
             _hold_up(logs, ended - 1)
             await anyio.to_thread.run_sync(eventually, lambda ended=ended: len(logs) == ended, "it is over")
 
-    assert (2, ["loop.lagged", "loop.recovered"] * 2) == (status.stalls, [one["event"] for one in logs])
-    assert round(status.longest_s, 3) == max(one.get("lagged_for_s", 0.0) for one in logs)
+    assert (2, ["loop.lagged", "loop.recovered"] * 2) == (status.stalls, [line["event"] for line in logs])
+    assert round(status.longest_s, 3) == max(line.get("lagged_for_s", 0.0) for line in logs)
 
 
 async def test_watch_ends_with_its_block() -> None:
     """The thread of the watch ends when the block is left."""
     with watched(LoopStatus()):
-        during = [one.name for one in threading.enumerate()]
+        during = [thread.name for thread in threading.enumerate()]
 
     await anyio.to_thread.run_sync(
-        eventually, lambda: "loop watch" not in [one.name for one in threading.enumerate()], "it has gone"
+        eventually,
+        lambda: "loop watch" not in [thread.name for thread in threading.enumerate()],
+        "it has gone",
     )
     assert 1 == during.count("loop watch")

@@ -16,8 +16,8 @@ DURATIONS = st.lists(st.floats(1e-6, 1e5), min_size=1, max_size=200)
 
 def _metered(*durations: float, now: float = 0.0) -> Meter:
     meter = Meter()
-    for one in durations:
-        meter.add(one, 1, now)
+    for duration in durations:
+        meter.add(duration, 1, now)
     return meter
 
 

@@ -86,7 +86,7 @@ def test_errors_of_removed_scopes_are_dropped(
 ) -> None:
     """An error of a league that is no longer requested is dropped, since no success could clear it."""
     status = _status(error="unreadable")
-    status.source.scopes = {Scope(one): ScopeStatus() for one in scopes}
+    status.source.scopes = {Scope(scope): ScopeStatus() for scope in scopes}
     state = status.observe(_book(STALE + LIVE), Instant(0.0, 0.0))
 
     assert (expected, error, error) == (state, status.error, status.last_error())
@@ -109,7 +109,7 @@ def test_quarantine_takes_precedence() -> None:
 def test_other_states_of_actors_do_not_count() -> None:
     """A list on the board is live even while an actor is starting or stopping."""
     for actor, source in list(
-        product([one for one in ActorState if one is not ActorState.QUARANTINED], repeat=2)
+        product([state for state in ActorState if state is not ActorState.QUARANTINED], repeat=2)
     ):
         assert BookmakerState.LIVE is _status(actor=actor, source=source).observe(
             _book(LIVE), Instant(0.0, 0.0)

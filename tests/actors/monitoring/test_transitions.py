@@ -180,6 +180,6 @@ def test_matches_without_room_are_counted_as_rejected() -> None:
         [Applied(Verdict.ACCEPTED, upserted=3, too_many=2), Applied(Verdict.ACCEPTED, upserted=1)],
         Instant(0.0, WALL_0),
     )
-    counted = {name: dict(one.rejected) for name, one in status.bookmakers.items()}
+    counted = {name: dict(bookmaker.rejected) for name, bookmaker in status.bookmakers.items()}
 
     assert {"cedar": {}, "alder": {"too_many": 2}, "birch": {}} == counted

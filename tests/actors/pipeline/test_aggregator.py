@@ -79,7 +79,7 @@ async def test_latency_of_each_accepted_batch_is_measured() -> None:
             stage.intake.put_nowait(delivery)
             await settle()
 
-        alder, birch = (one.meter.summary(3.0) for one in stage.status.bookmakers.values())
+        alder, birch = (bookmaker.meter.summary(3.0) for bookmaker in stage.status.bookmakers.values())
         commits = stage.status.board.commits.summary(3.0)
 
     assert (2, 2.0) == (alder.count, alder.sizes_per_s)

@@ -31,8 +31,8 @@ def _breaking(
     base: Snapshot, books: Books, noted: Noted, links: object, now: Instant
 ) -> Sliced[Linked | None]:
     states = [state for book in books.values() for state in book.lists.values()]
-    is_listed = any(str(one.list_id) == HOSTILE and not one.withdrawn for one in states)
-    if is_listed or any(one.after.get(HOSTILE) is not None for one in noted.values()):
+    is_listed = any(str(listed.list_id) == HOSTILE and not listed.withdrawn for listed in states)
+    if is_listed or any(differences.after.get(HOSTILE) is not None for differences in noted.values()):
         raise RuntimeError("no fixture can be made of it")
     return (yield from ADVANCING(base, books, noted, links, now))
 
@@ -57,12 +57,12 @@ async def test_batch_of_which_no_fixtures_can_be_made_is_dropped() -> None:
 async def test_one_of_several_batches_of_which_no_fixtures_can_be_made_is_found_out() -> None:
     """Those of its commit are applied again one by one; it alone is dropped, and the process goes on."""
     stage = AggregatorStage(first=first_snapshot(1000, TERMS), advance=_breaking)
-    for one in (
+    for change in (
         batch([match("a")], scope="other"),
         batch([match("b")], bookmaker=BIRCH),
         batch([match("c", home="C"), match(HOSTILE)], bookmaker=CEDAR),
     ):
-        stage.intake.put_nowait(one)
+        stage.intake.put_nowait(change)
 
     async with supervised(stage.child):
         await settle()
@@ -87,7 +87,7 @@ async def test_one_of_several_confirmations_that_crash_a_commit_is_found_out() -
         assert ([BIRCH], 1) == (stage.blamed, stage.status.board.dropped)
         assert [["alder_alder"], ["cedar_cedar"]] == _shown(stage)
         lists = [[*stage.published.newest.books[name].lists.values()] for name in (ALDER, CEDAR)]
-        assert [["list-2"], ["list-2"]] == [[one.list_id for one in some] for some in lists]
+        assert [["list-2"], ["list-2"]] == [[state.list_id for state in some] for some in lists]
 
 
 class _Breaking(Counter[str]):
@@ -106,8 +106,8 @@ async def test_crash_after_a_commit_costs_no_list() -> None:
     """Nothing is withdrawn and no bookmaker blamed."""
     stage = AggregatorStage(first=first_snapshot(1000, TERMS), advance=_breaking)
     stage.status.board.verdicts = _Breaking()
-    for one in (batch([match("a")]), batch([match("b")], bookmaker=BIRCH)):
-        stage.intake.put_nowait(one)
+    for change in (batch([match("a")]), batch([match("b")], bookmaker=BIRCH)):
+        stage.intake.put_nowait(change)
 
     async with supervised(stage.child):
         await settle()
@@ -121,7 +121,7 @@ async def test_crash_after_a_commit_costs_no_list() -> None:
 
 
 def _shown(stage: AggregatorStage) -> list[list[str]]:
-    return sorted([one.id for one in fixture.listed] for fixture in fixtures_of(stage.published.newest))
+    return sorted([entry.id for entry in fixture.listed] for fixture in fixtures_of(stage.published.newest))
 
 
 async def test_read_of_an_overdue_view_asks_for_a_turn() -> None:
@@ -166,7 +166,7 @@ async def test_links_say_when_they_are_applied() -> None:
             await links.applied.wait()
 
         assert 1003 == stage.published.newest.version
-        assert [2] * PORTION == [len(one.members) for one in fixtures_of(stage.published.newest)]
+        assert [2] * PORTION == [len(fixture.members) for fixture in fixtures_of(stage.published.newest)]
 
 
 async def test_rejection_is_of_a_list() -> None:

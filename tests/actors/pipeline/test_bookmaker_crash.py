@@ -39,7 +39,7 @@ async def test_deliveries_that_wait_during_a_crash_are_not_lost() -> None:
         stage.offer((match(),), "good", scope="other")
         await settle()
 
-    assert ["good"] == [one.list_id for one in stage.published]
+    assert ["good"] == [change.list_id for change in stage.published]
 
 
 async def test_same_document_crashes_at_most_twice() -> None:
@@ -74,7 +74,9 @@ async def test_confirmation_after_a_lost_delta_is_dropped() -> None:
         stage.inbox.put_nowait(batch([match("b")], list_id="list-2", scope="fresh"))
         await settle()
 
-    assert [("list-1", True), ("list-2", True)] == [(one.list_id, one.complete) for one in stage.published]
+    assert [("list-1", True), ("list-2", True)] == [
+        (change.list_id, change.complete) for change in stage.published
+    ]
     assert 1 == stage.status.actor.crashes
 
 
@@ -91,7 +93,7 @@ async def test_stop_does_not_set_a_list_aside() -> None:
         stage.offer((match(),), "slow")
         await settle()
 
-    assert (["slow"], 0) == ([one.list_id for one in stage.published], stage.status.actor.crashes)
+    assert (["slow"], 0) == ([change.list_id for change in stage.published], stage.status.actor.crashes)
 
 
 def _bug() -> None:

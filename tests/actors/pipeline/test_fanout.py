@@ -45,7 +45,9 @@ def test_each_bookmaker_gets_the_list_or_its_confirmation(
     got = dict(deliveries(payload, "content", needing, NAMES, lambda name, *_: name in after))
 
     lacking = set() if is_repeat else set(NAMES) - before if confirms else set(NAMES)
-    assert lacking == {name for name, one in got.items() if isinstance(one, Document)}
-    confirmed = {name for name, one in got.items() if isinstance(one, Batch) and one.is_confirmation}
+    assert lacking == {name for name, document in got.items() if isinstance(document, Document)}
+    confirmed = {
+        name for name, document in got.items() if isinstance(document, Batch) and document.is_confirmation
+    }
     assert after - lacking == confirmed == got.keys() - lacking
-    assert {(2.0, "l")} >= {(one.received_mono, one.list_id) for one in got.values()}
+    assert {(2.0, "l")} >= {(document.received_mono, document.list_id) for document in got.values()}

@@ -55,13 +55,13 @@ class Stage(AggregatorStage):
 
     async def put(self, *batches: Batch) -> None:
         """Commit batches, and let everything run."""
-        for one in batches:
-            self.intake.put_nowait(one)
+        for change in batches:
+            self.intake.put_nowait(change)
         await settle()
 
     async def linked(self) -> list[list[str]]:
         """Return the bookmakers of each fixture."""
-        return [[*one.entries] for one in fixtures_of(await self.published.read())]
+        return [[*fixture.entries] for fixture in fixtures_of(await self.published.read())]
 
 
 @pytest.fixture(autouse=True)
@@ -110,7 +110,7 @@ async def test_linker_links_everything_after_its_quarantine() -> None:
     stage = Stage()
     Breaking.is_broken = True
     async with supervised(stage.child, stage.linker):
-        await stage.put(*(one for one in ON_BOTH))
+        await stage.put(*(change for change in ON_BOTH))
         before = await stage.linked()
         Breaking.is_broken = False
         for second in range(10, 600, 10):

@@ -73,7 +73,7 @@ async def test_one_failing_scope_does_not_affect_the_others() -> None:
         scope: pytest.approx([at for at, got in stage.got if got == scope]) for scope in others
     }
     assert ([("scope.lost", "c")], False) == (edges, stage.context.status.is_down)
-    assert {"c"} == {scope for scope, one in stage.context.status.scopes.items() if one.is_lost}
+    assert {"c"} == {scope for scope, record in stage.context.status.scopes.items() if record.is_lost}
     reported = [(failure.scope, failure.at_mono) for failure in stage.failures]
     assert [("c", at) for at in stage.times("c")] == reported
 
@@ -219,7 +219,7 @@ async def shown(script: Script) -> str:
         async with supervised(stage.child):
             await anyio.sleep(300)
     status = stage.context.status
-    said = [status.last_error, *(one.last_error for one in status.scopes.values())]
+    said = [status.last_error, *(scope.last_error for scope in status.scopes.values())]
     assert {None} != set(said)
     return repr((logs, said, status, source_view(status), stage.schedule.plan.facts()))
 

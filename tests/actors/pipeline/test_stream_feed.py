@@ -47,7 +47,9 @@ def test_withdrawal_has_no_list_id() -> None:
     unreliable = follower.take(line(delta(id=3, status=503)))
     distrusted = _live().feed.withdraw(follower.now)
 
-    assert [("", True)] * 2 == [(one.list_id, one.withdrawn) for one in (*unreliable.batches, *distrusted)]
+    assert [("", True)] * 2 == [
+        (batch.list_id, batch.withdrawn) for batch in (*unreliable.batches, *distrusted)
+    ]
 
 
 def test_lost_withdrawal_is_repeated() -> None:

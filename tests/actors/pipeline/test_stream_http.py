@@ -41,7 +41,7 @@ def _wanted(stage: StreamStage) -> list[list[str]]:
     bodies = [
         json.loads(body)["params"]["filter"] for _, url, _, body in stage.asked if url.endswith(CATALOGUE)
     ]
-    return [one["marketIds"] for one in bodies if "marketIds" in one]
+    return [asked_for["marketIds"] for asked_for in bodies if "marketIds" in asked_for]
 
 
 def _several(*market_ids: str) -> StreamStage:
@@ -64,7 +64,7 @@ async def test_session_is_kept_alive_every_ten_minutes() -> None:
         await anyio.sleep(1)
 
     shown = [headers["X-Authentication"] for _, url, headers, _ in stage.asked if url.endswith("keepAlive")]
-    logins = [one["session"] for one in stage.requests if one["op"] == "authentication"]
+    logins = [request["session"] for request in stage.requests if request["op"] == "authentication"]
     assert ([600.0, 1200.0], [TOKEN, "token-2"]) == (stage.times("keepAlive"), shown)
     assert [TOKEN, "token-2"] == logins
 
@@ -85,7 +85,7 @@ async def test_lost_session_is_renewed_by_a_login() -> None:
         stage.wire.close()
         await anyio.sleep(1)
 
-    logins = [one["session"] for one in stage.requests if one["op"] == "authentication"]
+    logins = [request["session"] for request in stage.requests if request["op"] == "authentication"]
     assert ([0.0], ["token-1", "token-2"]) == (opened, logins)
 
 
@@ -106,7 +106,9 @@ async def test_configured_session_is_kept_after_a_failed_keep_alive(trouble: str
         await anyio.sleep(100)
 
     assert 2 == len(stage.wires)
-    assert [TOKEN, TOKEN] == [one["session"] for one in stage.requests if one["op"] == "authentication"]
+    assert [TOKEN, TOKEN] == [
+        request["session"] for request in stage.requests if request["op"] == "authentication"
+    ]
 
 
 async def test_names_are_requested_in_batches() -> None:
@@ -117,8 +119,8 @@ async def test_names_are_requested_in_batches() -> None:
     async with running(stage):
         await anyio.sleep(100)
 
-    assert [100, 100, 50] == [len(one) for one in _wanted(stage)]
-    assert names == sorted((name for one in _wanted(stage) for name in one), key=names.index)
+    assert [100, 100, 50] == [len(group) for group in _wanted(stage)]
+    assert names == sorted((name for group in _wanted(stage) for name in group), key=names.index)
 
 
 async def test_unknown_names_are_requested_again_later() -> None:
@@ -162,12 +164,12 @@ async def test_names_confirm_no_prices() -> None:
         await anyio.sleep(1)
         stage.wire.close()
         await anyio.sleep(20)
-        named = [one for batch in stage.inbox.batches for one in batch.matches if one.home]
+        named = [match for batch in stage.inbox.batches for match in batch.matches if match.home]
         await anyio.sleep(9.5)
         is_serving = stage.published.current().books[EXCHANGE].is_serving
 
-    assert ["Alder Town"] == [one.home for one in named]
-    assert {0.0} == {one.received_mono for one in stage.inbox.batches}
+    assert ["Alder Town"] == [match.home for match in named]
+    assert {0.0} == {delivered.received_mono for delivered in stage.inbox.batches}
     assert not is_serving
 
 
@@ -190,7 +192,7 @@ async def test_only_answers_of_the_catalogue_are_recorded() -> None:
     async with running(stage):
         await anyio.sleep(20)
 
-    assert [] == [one.body for one in recorded if one.scope == NAMES_SCOPE]
+    assert [] == [payload.body for payload in recorded if payload.scope == NAMES_SCOPE]
     assert recorded
 
 
@@ -203,7 +205,7 @@ async def test_nearest_kick_offs_are_selected() -> None:
     async with running(stage):
         await anyio.sleep(1300)
 
-    wanted = [one["marketFilter"].get("marketIds") for one in stage.subscriptions()]
+    wanted = [subscription["marketFilter"].get("marketIds") for subscription in stage.subscriptions()]
     assert [None, ["1.1"], ["1.2"], ["1.3"]] == wanted
 
 
@@ -214,8 +216,11 @@ def _limited(request: Json, most: int = 1) -> list[Json]:
     ids = request["marketFilter"].get("marketIds")
     if ids is None or len(ids) > most:
         return [failure("SUBSCRIPTION_LIMIT_EXCEEDED", closed=False, id=request["id"])]
-    runners = [{**one, "name": "A"} for one in definition()["runners"]]
-    return [granted(request)[0], image(*(market(one, runners=runners) for one in ids), id=request["id"])]
+    runners = [{**runner, "name": "A"} for runner in definition()["runners"]]
+    return [
+        granted(request)[0],
+        image(*(market(match_id, runners=runners) for match_id in ids), id=request["id"]),
+    ]
 
 
 async def test_failed_selection_keeps_the_present_markets() -> None:
@@ -226,7 +231,9 @@ async def test_failed_selection_keeps_the_present_markets() -> None:
     async with running(stage):
         await anyio.sleep(1300)
 
-    assert [None, ["1.1"]] == [one["marketFilter"].get("marketIds") for one in stage.subscriptions()]
+    assert [None, ["1.1"]] == [
+        subscription["marketFilter"].get("marketIds") for subscription in stage.subscriptions()
+    ]
     assert 0 < stage.context.status.failed_by["errand_unreadable"]
 
 
@@ -240,11 +247,15 @@ async def test_smaller_number_grows_again() -> None:
     stage.web = lambda url: token(TOKEN) if url.endswith("keepAlive") else catalogue(*names)
     async with running(stage):
         await anyio.sleep(4300)
-        first = [len(one["marketFilter"].get("marketIds", [])) for one in stage.subscriptions()]
+        first = [
+            len(subscription["marketFilter"].get("marketIds", [])) for subscription in stage.subscriptions()
+        ]
         most = 8
         await anyio.sleep(3 * 4300)
 
-    sizes = [len(one["marketFilter"].get("marketIds", [])) for one in stage.subscriptions()]
+    sizes = [
+        len(subscription["marketFilter"].get("marketIds", [])) for subscription in stage.subscriptions()
+    ]
     assert [0, 8, 4, 2, 4, 2] == first
     assert [4, 8] == sizes[len(first) :]
 
@@ -258,7 +269,9 @@ async def test_half_is_that_of_the_refused_number() -> None:
     async with running(stage):
         await anyio.sleep(100)
 
-    wanted = [len(one["marketFilter"].get("marketIds", [])) for one in stage.subscriptions()]
+    wanted = [
+        len(subscription["marketFilter"].get("marketIds", [])) for subscription in stage.subscriptions()
+    ]
     assert [0, 10, 5] == wanted
 
 

@@ -54,7 +54,7 @@ async def test_missing_image_ends_the_connection(cause: str) -> None:
             await anyio.sleep(10)
             after = _shown(stage)
 
-    events = [one["event"] for one in logs if one["event"].startswith("source.")]
+    events = [logged["event"] for logged in logs if logged["event"].startswith("source.")]
     assert (1, 2, ["1.1"]) == (before, len(stage.opened), after)
     assert 1 == stage.context.status.failed_by["no_image"]
     assert ["source.down", "source.recovered"] == events
@@ -80,7 +80,7 @@ async def test_stream_that_is_late_from_the_beginning_is_kept() -> None:
     assert ("the server says that its stream is late", True) == (error, is_down)
     assert (None, {"unreliable": 1}) == (stage.context.status.error, stage.context.status.failed_by)
     assert ["source.down", "source.recovered"] == [
-        one["event"] for one in logs if one["event"].startswith("source.")
+        logged["event"] for logged in logs if logged["event"].startswith("source.")
     ]
 
 

@@ -84,7 +84,7 @@ async def test_heartbeats_keep_the_connection() -> None:
         await anyio.sleep(1001)
 
     assert [0.0] == stage.opened
-    assert [5.0 * number for number in range(201)] == [one.received_mono for one in stage.inbox.batches]
+    assert [5.0 * number for number in range(201)] == [batch.received_mono for batch in stage.inbox.batches]
 
 
 @pytest.mark.parametrize("drip", [b"", b" ", b"\r\n"], ids=["nothing", "bytes", "blank lines"])
@@ -126,7 +126,7 @@ async def test_lines_that_waited_during_a_stop_are_dropped() -> None:
 
     assert (before, before) == (1, after)
     assert {"silence": 1} == stage.context.status.failed_by
-    assert [30.0 + 0.5] == [one.received_mono for one in stage.inbox.batches[1:]]
+    assert [30.0 + 0.5] == [batch.received_mono for batch in stage.inbox.batches[1:]]
 
 
 async def test_lost_image_is_requested_again() -> None:
@@ -190,7 +190,7 @@ async def test_secrets_of_the_server_are_not_shown() -> None:
             stage.wire.close()
             await anyio.sleep(10)
 
-    assert [] == [one for one in secrets for text in (*said, str(logs)) if one in text]
+    assert [] == [name for name in secrets for text in (*said, str(logs)) if name in text]
 
 
 async def test_list_with_a_lost_part_is_withdrawn_at_once() -> None:
@@ -225,8 +225,8 @@ async def test_list_with_a_lost_part_is_not_confirmed() -> None:
         stage.wire.say(heartbeat())
         await anyio.sleep(1)
 
-        assert [True] == [one.withdrawn for one in stage.inbox.batches[before:]]
-        assert 2 == len([one for one in stage.requests if one["op"] == "marketSubscription"])
+        assert [True] == [batch.withdrawn for batch in stage.inbox.batches[before:]]
+        assert 2 == len([entry for entry in stage.requests if entry["op"] == "marketSubscription"])
 
 
 async def test_clock_briefly_ahead_loses_no_match() -> None:
@@ -264,7 +264,9 @@ async def test_lost_connection_is_reported_as_a_failed_attempt() -> None:
     stage = StreamStage()
     failures: list[tuple[str, float]] = []
     stage.context.bus.subscribe(
-        lambda one: failures.append((one.bookmaker, one.at_mono)) if isinstance(one, Failure) else None
+        lambda batch: (
+            failures.append((batch.bookmaker, batch.at_mono)) if isinstance(batch, Failure) else None
+        )
     )
     async with running(stage):
         await anyio.sleep(5)

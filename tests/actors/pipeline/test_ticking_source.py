@@ -77,7 +77,7 @@ class Stage:
 
     def __init__(self, machine: Callable[[tuple[str, ...]], Counting] = Counting) -> None:
         self.inboxes: dict[BookmakerId, Inbox] = {
-            name: Mailbox(lambda one: one.scope, merged_deliveries) for name in NAMES
+            name: Mailbox(lambda document: document.scope, merged_deliveries) for name in NAMES
         }
         self.published = Committing(Snapshot.empty(1, NAMES), BoardRules(), VirtualClock())
         self.context = SourceContext(

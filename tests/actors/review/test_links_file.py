@@ -115,7 +115,7 @@ def test_the_documented_file_is_valid(text: str) -> None:
     """The examples in docs/configuration.md and in the module have one of each table."""
     example = "[[team]]" + text.partition("[[team]]")[2].partition("```")[0]
 
-    assert [1, 1, 1, 1] == [len(one) for one in msgspec.structs.astuple(links_file.parse(example))]
+    assert [1, 1, 1, 1] == [len(table) for table in msgspec.structs.astuple(links_file.parse(example))]
 
 
 def test_an_empty_file_says_nothing() -> None:

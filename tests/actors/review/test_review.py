@@ -37,7 +37,7 @@ def suggested(*events: Event, overrides: Overrides = Overrides()) -> list[Sugges
     """Return what is suggested about these events."""
     linker = Review(overrides).new_matcher()
     run_now(linker.update(events))
-    by_key = {one.key: one for one in events}
+    by_key = {candidate.key: candidate for candidate in events}
     return suggestions(in_order(run_now(nearest(linker, linker.keys()))), by_key.get)
 
 
@@ -55,9 +55,9 @@ def test_a_suggested_text_links_what_it_is_about() -> None:
     """Pasted into the file, it makes the two one match."""
     a = event("one", DERBY, "Kingston Town")
     b = event("two", "Derby", "Hull", NOON + 4 * 3600)
-    (one,) = suggested(a, b)
+    (suggestion,) = suggested(a, b)
 
-    linker = Review(parse(one.text)).new_matcher()
+    linker = Review(parse(suggestion.text)).new_matcher()
     changes = run_now(linker.update([a, b]))
 
     assert [{a.key, b.key}] == [{member.key for member in group} for group in changes.groups]
@@ -68,10 +68,10 @@ def test_one_text_is_suggested_whichever_event_comes_first(reason: Objection) ->
     """Its gain is that of both, and the file would refuse a spelling that is there twice."""
     a = event("one", "Qarvik", "Everton", league="Superliga")
     b = event("two", "Zumala Tor", "Everton", league="Liga")
-    (one,) = suggested(a, b)
+    (suggestion,) = suggested(a, b)
     a, b = replace(a, away="Zorbo"), replace(b, away="Alpha")  # as unlike as the homes
-    evidence = replace(one.abstention.evidence, away=one.abstention.evidence.home)
-    found = replace(one.abstention, reason=reason, evidence=evidence)
+    evidence = replace(suggestion.abstention.evidence, away=suggestion.abstention.evidence.home)
+    found = replace(suggestion.abstention, reason=reason, evidence=evidence)
 
     assert text_for(found, a, b) == text_for(found, b, a)
     assert Overrides() != parse(text_for(found, a, b))
@@ -81,11 +81,14 @@ def test_a_doubt_of_the_table_of_clubs_is_suggested() -> None:
     """Two clubs by the table do not play one opponent at one minute: a row may be wrong."""
     a = event("one", "Vitoria SC", "Sporting Braga", league="Portugal - Primeira Liga")
     b = event("two", "Vitoria FC", "Sporting Braga", league="Portugal - Primeira Liga")
-    (one,) = suggested(a, b)
+    (suggestion,) = suggested(a, b)
 
-    assert (Objection.NAME, "[[team]]") == (one.abstention.reason, one.text.partition("\n")[0])
+    assert (Objection.NAME, "[[team]]") == (
+        suggestion.abstention.reason,
+        suggestion.text.partition("\n")[0],
+    )
     assert [] == suggested(a, replace(b, start_time=NOON + 600))
-    linker = Review(parse(one.text)).new_matcher()
+    linker = Review(parse(suggestion.text)).new_matcher()
     assert run_now(linker.update([a, b])).groups
 
 
@@ -110,8 +113,8 @@ def test_what_is_swapped_has_no_text_and_comes_last() -> None:
         event("two", "Derby", "Qpr", NOON + 4 * 3600),
     )
 
-    assert [False, True] == [one.abstention.reason is Objection.SWAPPED for one in found]
-    assert [True, False] == [bool(one.text) for one in found]
+    assert [False, True] == [suggestion.abstention.reason is Objection.SWAPPED for suggestion in found]
+    assert [True, False] == [bool(suggestion.text) for suggestion in found]
 
 
 def test_what_must_not_be_linked_is_not_suggested() -> None:
@@ -124,7 +127,7 @@ def test_what_must_not_be_linked_is_not_suggested() -> None:
 def test_what_is_not_on_the_board_is_noted() -> None:
     """Teams, leagues and events, each with its table and number."""
     here, away = ("two", "a"), ("two", "z")
-    keys = [EventKey(SourceName(source), SourceMatchId(one)) for source, one in (here, away)]
+    keys = [EventKey(SourceName(source), SourceMatchId(name)) for source, name in (here, away)]
     overrides = Overrides(
         (TeamAlias(("Home", "Nobody")),), (("two:League", "one:Nowhere"),), (Pair(keys[0], keys[1]),)
     )
@@ -167,7 +170,7 @@ async def test_a_survey_is_of_the_linker_that_is_there() -> None:
     assert found is not None
     assert (board.snapshot.version, {Objection.SWAPPED: 1}) == (found.version, found.reasons)
     assert found is again
-    assert [None, None] == [one for one in (review.survey, review.matcher) if one is None]
+    assert [None, None] == [survey for survey in (review.survey, review.matcher) if survey is None]
 
 
 async def test_a_survey_waits_until_a_new_matcher_has_all_events() -> None:
@@ -186,7 +189,7 @@ async def test_a_survey_waits_until_a_new_matcher_has_all_events() -> None:
             await checkpoint()
         run_now(linker.update([event("one", DERBY, SHORT), event("two", SHORT, DERBY)]))
 
-    assert [{Objection.SWAPPED: 2}] == [one.reasons for one in found if one is not None]
+    assert [{Objection.SWAPPED: 2}] == [survey.reasons for survey in found if survey is not None]
 
 
 async def test_an_event_that_the_linker_does_not_know_is_not_explained() -> None:

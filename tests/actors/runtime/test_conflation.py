@@ -26,7 +26,7 @@ IDS = ("a", "b", "c")
 MATCHES = st.lists(
     st.builds(match, st.sampled_from(IDS), prices=st.sampled_from(((2.0, 3.5, 4.0), (2.1, 3.4, 3.9)))),
     max_size=3,
-    unique_by=lambda one: one.source_match_id,
+    unique_by=lambda listed: listed.source_match_id,
 )
 GONE = st.sets(st.sampled_from(IDS), max_size=2)
 KINDS = st.sampled_from(("complete", "delta", "delta", "confirmation", "withdrawn"))
@@ -41,24 +41,24 @@ class Listed(NamedTuple):
     confirmed: float
 
 
-def _applied(state: Listed, one: Batch) -> Listed:
-    if one.withdrawn:
-        return Listed("", {}, one.received_mono)  # no later batch refers to this list id
-    if one.complete:
-        return Listed(one.list_id, _prices(one.matches), one.received_mono)
-    if one.list_id != state.list_id:
+def _applied(state: Listed, change: Batch) -> Listed:
+    if change.withdrawn:
+        return Listed("", {}, change.received_mono)  # no later batch refers to this list id
+    if change.complete:
+        return Listed(change.list_id, _prices(change.matches), change.received_mono)
+    if change.list_id != state.list_id:
         return state
-    gone = {removal.source_match_id for removal in one.removals}
+    gone = {removal.source_match_id for removal in change.removals}
     kept = {name: price for name, price in state.prices.items() if name not in gone}
-    return Listed(state.list_id, kept | _prices(one.matches), one.received_mono)
+    return Listed(state.list_id, kept | _prices(change.matches), change.received_mono)
 
 
 def _prices(matches: Iterable[Match]) -> dict[str, float]:
-    return {one.source_match_id: one.home_price for one in matches}
+    return {listed.source_match_id: listed.home_price for listed in matches}
 
 
 def _removals(*match_ids: str) -> list[Removal]:
-    return [Removal(SourceMatchId(one), "withdrawn") for one in match_ids]
+    return [Removal(SourceMatchId(match_id), "withdrawn") for match_id in match_ids]
 
 
 def _batches(steps: list[tuple[str, list[Match], set[str]]]) -> list[Batch]:
@@ -114,8 +114,8 @@ def test_merged_batch_contains_no_match_twice(steps: list[tuple[str, list[Match]
     """A match is either upserted or removed, once."""
     merged = reduce(merged_batches, _batches(steps))
 
-    names = [one.source_match_id for one in merged.matches]
-    names += [one.source_match_id for one in merged.removals]
+    names = [listed.source_match_id for listed in merged.matches]
+    names += [removal.source_match_id for removal in merged.removals]
     assert sorted(set(names)) == sorted(names)
 
 
@@ -170,9 +170,9 @@ def test_image_stays_an_image() -> None:
     change = batch(removals=_removals("a"), complete=False, received_mono=1.0)
     confirmation = batch(complete=False, received_mono=1.0)
 
-    merged = [merged_batches(old, one) for one in (change, confirmation)]
+    merged = [merged_batches(old, delivered) for delivered in (change, confirmation)]
 
-    assert [(True, True)] * 2 == [(one.complete, one.is_image) for one in merged]
+    assert [(True, True)] * 2 == [(delivered.complete, delivered.is_image) for delivered in merged]
 
 
 def test_older_confirmation_of_another_list_has_no_effect() -> None:
@@ -225,8 +225,8 @@ def test_merged_changes_have_the_time_of_their_content(
     """For a list without readers so far, merged or not, matches and `updated` are equal."""
     made = [batch([])]
     for at, (matches, gone, source_time) in enumerate(changes, start=1):
-        dated = [msgspec.structs.replace(one, source_time=source_time) for one in matches]
-        names = {one.source_match_id for one in matches}
+        dated = [msgspec.structs.replace(listed, source_time=source_time) for listed in matches]
+        names = {listed.source_match_id for listed in matches}
         removals = _removals(*sorted(gone - names))
         made.append(batch(dated, removals=removals, complete=False, received_mono=at / 2))
 
@@ -235,8 +235,8 @@ def test_merged_changes_have_the_time_of_their_content(
 
 def _updated(*batches: Batch) -> dict[str, float]:
     board = Board(Snapshot.empty(1000, (BOOKMAKER,)), BoardRules())
-    for one in batches:
-        run_now(board.apply(one, Instant(5.0, WALL_0 + 5.0)))
+    for change in batches:
+        run_now(board.apply(change, Instant(5.0, WALL_0 + 5.0)))
     return {
         entry.id: entry.updated
         for entry in entries_of(run_now(board.finish(START)).books[BOOKMAKER].chunks)
@@ -254,7 +254,9 @@ def test_newest_document_waits() -> None:
 
     assert new is merged_deliveries(old, new)
     assert new is merged_deliveries(new, old)
-    assert all(new is merged_deliveries(one, new) is merged_deliveries(new, one) for one in older_batches)
+    assert all(
+        new is merged_deliveries(change, new) is merged_deliveries(new, change) for change in older_batches
+    )
 
 
 def test_later_of_two_documents_at_one_instant_counts() -> None:

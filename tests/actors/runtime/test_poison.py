@@ -41,7 +41,7 @@ def test_third_attempt_is_refused(lists: list[ListId], begun: list[bool]) -> Non
     """After two crashes on the same bytes a list is set aside (faults.md, D2)."""
     guard = PoisonGuard()
 
-    assert begun == [_crash(guard, one) for one in lists]
+    assert begun == [_crash(guard, listed) for listed in lists]
 
 
 def test_refused_list_is_not_in_flight() -> None:
@@ -89,8 +89,8 @@ def test_success_between_crashes_keeps_the_count() -> None:
 def test_number_of_remembered_lists_is_limited() -> None:
     """At the limit, the list whose crash is the longest ago is dropped first."""
     guard = PoisonGuard()
-    for one in (POISON, POISON, OTHER, OTHER):
-        _crash(guard, one)
+    for list_id in (POISON, POISON, OTHER, OTHER):
+        _crash(guard, list_id)
     for number in range(MAX_CULPRITS - 1):
         _crash(guard, ListId(f"culprit-{number}"))
 

@@ -75,7 +75,7 @@ def _model(crashes: list[float]) -> list[float | None]:
         if now - calm_since > 600:
             length, readmitted = 60.0, None
         counted.append(now)
-        within = sum(now - one <= 60 for one in counted)
+        within = sum(now - value <= 60 for value in counted)
         on_probation = readmitted is not None and now - readmitted <= 60
         if within <= 3 and not on_probation:
             verdicts.append(None)

@@ -220,5 +220,5 @@ def test_rules_hold_for_any_script_of_crashes(scripts: list[list[int]]) -> None:
     for born, died, status in records:
         pauses = [after - before for before, after in zip(died, born[1:], strict=False)]
         assert {0.0, 60.0, 120.0, 240.0, 480.0, 900.0} >= set(pauses)
-        assert all(sum(one <= other < one + 60 for other in died) <= 4 for one in died)
+        assert all(sum(value <= other < value + 60 for other in died) <= 4 for value in died)
         assert (len(died), len(born)) == (status.crashes, status.starts)

@@ -51,7 +51,9 @@ def kick_offs(league: str) -> tuple[datetime, ...]:
         date = BEGIN + timedelta(days=day)
         if date.weekday() in {SATURDAY, SUNDAY}:
             slots = [750, 900, 1050, 1200]  # minutes after midnight
-            found += [date + timedelta(minutes=one) for one in random.sample(slots, random.randint(1, 4))]
+            found += [
+                date + timedelta(minutes=number) for number in random.sample(slots, random.randint(1, 4))
+            ]
         elif date.weekday() in MIDWEEK and random.random() < 0.2:
             found.append(date + timedelta(minutes=random.choice([1125, 1200])))
     return tuple(sorted(found))
@@ -131,7 +133,7 @@ def test_nearly_all_credits_are_used(a_month: int) -> None:
 @Budget
 def test_league_near_a_kick_off_is_polled_more_often(a_month: int) -> None:
     """Near a kick-off the median interval is shorter, and an hour has more requests."""
-    near, far = (intervals(played(a_month), near=one) for one in (True, False))
+    near, far = (intervals(played(a_month), near=flag) for flag in (True, False))
     quarters = [is_near(league, _moment(900 * at)) for league in LEAGUES for at in range(DAYS * 96)]
     share = sum(quarters) / len(quarters)
 

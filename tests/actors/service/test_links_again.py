@@ -53,7 +53,7 @@ def test_events_are_linked_by_the_last_file_that_is_good(tmp_path: Path) -> None
         made = anyio.run(run)
 
     assert ["links.replaced"] + ["links.rejected"] * 5 == [
-        one["event"] for one in logs if one["event"].startswith("links.")
+        line["event"] for line in logs if line["event"].startswith("links.")
     ]
-    assert [0, 1] == [len(one.teams) for one in made]
+    assert [0, 1] == [len(overrides.teams) for overrides in made]
     assert made[-1] is made.system.review.overrides

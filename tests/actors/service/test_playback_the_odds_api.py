@@ -113,8 +113,8 @@ def lists(board: VirtualService, sport: str) -> dict[BookmakerId, ListState]:
 
 def _plain_reason(event: Any, market: Any) -> str | None:
     """Return the reason why a market is not shown, by simple code; None if it is shown."""
-    names = [one["name"] for one in market["outcomes"]]
-    prices = [one["price"] for one in market["outcomes"]]
+    names = [outcome["name"] for outcome in market["outcomes"]]
+    prices = [outcome["price"] for outcome in market["outcomes"]]
     teams = [event["home_team"], event["away_team"]]
     if market["key"] == "h2h_lay":
         return "lay"
@@ -214,7 +214,7 @@ async def test_recording_of_all_leagues_is_replayed_unchanged(tmp_path: Path) ->
 
 
 def _withdrawn(board: VirtualService) -> set[BookmakerId]:
-    return {name for name, one in lists(board, EPL).items() if one.withdrawn}
+    return {name for name, listed in lists(board, EPL).items() if listed.withdrawn}
 
 
 def _updated(board: VirtualService) -> dict[str, float]:
@@ -260,10 +260,10 @@ async def test_refreshed_answers_with_equal_prices_change_nothing(tmp_path: Path
         serve(board.webs["api"], refreshed)
         await until(
             lambda: all(
-                one.confirmed_mono > confirmed[sport][name].confirmed_mono
-                and one.list_id != confirmed[sport][name].list_id
+                listed.confirmed_mono > confirmed[sport][name].confirmed_mono
+                and listed.list_id != confirmed[sport][name].list_id
                 for sport in answers
-                for name, one in lists(board, sport).items()
+                for name, listed in lists(board, sport).items()
             )
         )
 
@@ -293,11 +293,11 @@ async def test_failing_league_loses_only_its_own_entries(tmp_path: Path, fault: 
     async with played(tmp_path, answers, stale_after_s=30.0) as board:
         keys = api.keys_in(answers)
         board.webs["api"].answers[api.odds_path(EPL)] = FAULTS[fault]
-        await until(lambda: all(one.withdrawn for one in lists(board, EPL).values()))
+        await until(lambda: all(listed.withdrawn for listed in lists(board, EPL).values()))
         without = {key: shown(board, key) for key in keys}
-        stale = {sport: {one.withdrawn for one in lists(board, sport).values()} for sport in others}
+        stale = {sport: {listed.withdrawn for listed in lists(board, sport).values()} for sport in others}
         serve(board.webs["api"], {EPL: answers[EPL]})
-        await until(lambda: not any(one.withdrawn for one in lists(board, EPL).values()))
+        await until(lambda: not any(listed.withdrawn for listed in lists(board, EPL).values()))
         back = {key: shown(board, key) for key in keys}
 
     assert {sport: {False} for sport in others} == stale
@@ -315,12 +315,14 @@ async def test_bookmaker_with_old_prices_is_not_confirmed(tmp_path: Path) -> Non
 
     async with played(tmp_path, {EPL: body}, stale_after_s=stale_after_s) as board:
         serve(board.webs["api"], {EPL: body}, headers={"Date": formatdate(at, usegmt=True)})
-        late = {name for name, one in newest.items() if int(at) - one > stale_after_s}
+        late = {name for name, value in newest.items() if int(at) - value > stale_after_s}
         await until(lambda: _withdrawn(board) == late)
         await board.polls("api", 20)
         withdrawn = _withdrawn(board)
         records = board.system.status.bookmakers
-        lagging = {name for name, one in records.items() if "older than the answer" in (one.error or "")}
+        lagging = {
+            name for name, record in records.items() if "older than the answer" in (record.error or "")
+        }
 
     assert 0 < len(late) < len(newest)
     assert (late, late) == (withdrawn, lagging)

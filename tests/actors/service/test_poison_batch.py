@@ -93,7 +93,7 @@ def _shown(system: System) -> list[str]:
 
 
 def _states(system: System) -> dict[BookmakerId, ActorState]:
-    return {name: one.actor.state for name, one in system.status.bookmakers.items()}
+    return {name: bookmaker.actor.state for name, bookmaker in system.status.bookmakers.items()}
 
 
 ALL_SHOWN = ["alder_own", "birch_own", "cedar_own"]

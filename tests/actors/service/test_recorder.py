@@ -64,7 +64,7 @@ async def test_every_payload_is_readable_at_once(tmp_path: Path) -> None:
             await anyio.sleep(1)
             recorder.of(FEED)(payload)
             _, records, ending = read(file.read_bytes())
-            found.append(([one.payload.body for one in records], records[-1].received_s, ending))
+            found.append(([record.payload.body for record in records], records[-1].received_s, ending))
 
     assert [([b"one"], 1.0, Ending.CUT), ([b"one", b""], 2.0, Ending.CUT)] == found
     assert Ending.CLOSED is read(file.read_bytes())[2]
@@ -83,7 +83,7 @@ async def test_header_has_what_a_replay_needs(tmp_path: Path) -> None:
         header.started_at,
     )
     assert [("third", "Third", "B365", 1)] == [
-        (one.id, one.name, one.key, one.position) for one in header.bookmakers
+        (bookmaker.id, bookmaker.name, bookmaker.key, bookmaker.position) for bookmaker in header.bookmakers
     ]
     assert {"kind": "football_data", "url": "http://feed.example/fixtures.csv"} == header.options
 
@@ -166,7 +166,7 @@ async def test_full_disk_ends_the_recording_in_order(tmp_path: Path) -> None:
             await recorder.watch()
 
     _, records, ending = read(file.read_bytes())
-    assert ([b"one"], Ending.CUT) == ([one.payload.body for one in records], ending)
+    assert ([b"one"], Ending.CUT) == ([record.payload.body for record in records], ending)
 
 
 def _recordings(folder: Path) -> list[str]:
@@ -202,6 +202,6 @@ async def test_computed_source_is_recorded_tick_by_tick(tmp_path: Path) -> None:
             tasks.cancel_scope.cancel()
 
     _, records, _ = read((tmp_path / "out" / "simulated.rec.zst").read_bytes())
-    ticks = [(one.received_s, one.payload.list_id, one.payload.scope) for one in records]
+    ticks = [(record.received_s, record.payload.list_id, record.payload.scope) for record in records]
     assert [(float(s), f"simulated-{WALL_0 + s:.6f}", "simulated") for s in range(10)] == ticks
     assert system.status.sources[SourceName("simulated")].payloads == len(records)

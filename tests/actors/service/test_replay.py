@@ -154,10 +154,10 @@ def test_image_of_a_computed_source_is_accepted(tmp_path: Path, *, is_said: bool
 
 def _tick(matches: int, at_s: float, *, is_said: bool) -> Recorded:
     image = batch([match(f"m{number}") for number in range(matches)], list_id=f"{at_s}", is_image=True)
-    (one,) = msgspec.json.decode(msgspec.json.encode([image]))
+    (message,) = msgspec.json.decode(msgspec.json.encode([image]))
     if not is_said:
-        del one["is_image"]
-    return received(msgspec.json.encode([one]), at_s)
+        del message["is_image"]
+    return received(msgspec.json.encode([message]), at_s)
 
 
 def test_304_confirms_and_a_missing_one_withdraws(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_folder_is_played_by_receive_time(tmp_path: Path) -> None:
     at = [moment.at.mono for moment in playback.moments()]
 
     assert (["z", "a"], [ALDER.id, BIRCH.id]) == (
-        [one.header.source for one in sources],
+        [source.header.source for source in sources],
         list(playback.snapshot.books),
     )
     assert [3.0, 5.0, 6.0] == at
@@ -251,8 +251,8 @@ def test_recordings_that_do_not_match_are_refused(
     tmp_path: Path, files: list[object], message: str
 ) -> None:
     """The error has the file and what was found."""
-    for name, one in zip("ab", files, strict=False):
-        write(tmp_path / f"{name}.rec.zst", one)  # type: ignore[arg-type]  # a header, as all of them
+    for name, recording in zip("ab", files, strict=False):
+        write(tmp_path / f"{name}.rec.zst", recording)  # type: ignore[arg-type]  # a header, as all of them
 
     with pytest.raises(ConfigError, match=message):
         open_sources(tmp_path, kind_named)
@@ -341,7 +341,9 @@ async def test_listeners_are_called_for_changes(tmp_path: Path) -> None:
 
     def hear(bookmakers: Collection[BookmakerId | None]) -> None:
         assert {None, NAME} == set(bookmakers)
-        lists.append((playback.snapshot.version, {one.id: one for one in _entries(playback.snapshot)}))
+        lists.append(
+            (playback.snapshot.version, {entry.id: entry for entry in _entries(playback.snapshot)})
+        )
 
     playback.history.subscribe(hear)
     async with anyio.create_task_group() as tasks:
@@ -352,11 +354,11 @@ async def test_listeners_are_called_for_changes(tmp_path: Path) -> None:
     for version, entries in lists:
         recent = run_now(playback.history.since(None, version))
         assert recent is not None
-        entries.update({one.id: one.entry for one in (*recent.gone, *recent.shown)})
+        entries.update({change.id: change.entry for change in (*recent.gone, *recent.shown)})
     ends = [{entry.id: entry for entry in entries.values() if entry is not None} for _, entries in lists]
     assert playback.snapshot.version == lists[-1][0]
     assert len(set(dict(lists))) == len(lists) > 100
-    assert all(ends[-1] == one for one in ends)
+    assert all(ends[-1] == end for end in ends)
 
 
 async def test_listeners_are_called_at_the_time_of_the_change(tmp_path: Path) -> None:
@@ -423,7 +425,7 @@ async def test_probes_show_the_recorded_figures(tmp_path: Path) -> None:
         bookmaker.last_batch_at,
     )
     assert {"accepted": 3, "confirmed": 2} == replay.status.board.verdicts
-    (finished,) = [one for one in logs if one["event"] == "replay.finished"]
+    (finished,) = [line for line in logs if line["event"] == "replay.finished"]
     assert (8, FIRST + 1, {SourceName("feed"): "closed"}) == (
         finished["payloads"],
         finished["version"],

@@ -93,9 +93,9 @@ def historic(path: Path, messages: Iterable[Json], cut: int | None = None) -> Pa
 
 def traded(prices: tuple[float, float, float], *, img: bool = False) -> Json:
     """Return a change of last traded prices only, as in basic historic files."""
-    one = market(prices=prices)
-    runners = [{"id": runner["id"], "ltp": runner["batb"][0][1]} for runner in one["rc"]]
-    return {**one, "rc": runners} if img else {"id": one["id"], "rc": runners}
+    entry = market(prices=prices)
+    runners = [{"id": runner["id"], "ltp": runner["batb"][0][1]} for runner in entry["rc"]]
+    return {**entry, "rc": runners} if img else {"id": entry["id"], "rc": runners}
 
 
 async def test_replay_of_a_stream_equals_the_live_board(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_historic_file_has_last_traded_prices_only(tmp_path: Path) -> None:
 
     (_, offered), (playback, shown) = played(path), played(path, "last_traded")
     assert [{}, {}] == offered
-    assert [2.0, 2.1] == [one["1.1"].match.home_price for one in shown]
+    assert [2.0, 2.1] == [entry["1.1"].match.home_price for entry in shown]
     assert (1_780_000_000_002, Ending.CLOSED) == (
         playback.snapshot.version,
         playback.endings[playback._sources[0].header.source],
@@ -200,7 +200,10 @@ def test_truncated_historic_file_is_played_to_its_last_message(tmp_path: Path, s
     "content",
     [
         *(b"", b"no bzip2", bz2.compress(b"no message\n"), bz2.compress(b"{}\n")),
-        *(bz2.compress(line(delta(market(), pt=one, id=None)) + b"\n") for one in (10**400, 10**18, -1)),
+        *(
+            bz2.compress(line(delta(market(), pt=number, id=None)) + b"\n")
+            for number in (10**400, 10**18, -1)
+        ),
     ],
     ids=["empty", "not compressed", "no JSON", "no time", "huge time", "far time", "time before 1970"],
 )
@@ -218,7 +221,7 @@ def test_real_match_is_replayed_from_its_listing_to_its_end() -> None:
     """Open, in play, renamed, suspended, open, suspended, closed: it is shown exactly while it is open."""
     _, shown = played(FOLDER / "betfair" / HISTORIC, "last_traded")
 
-    names = {one.match.away for each in shown for one in each.values()}
+    names = {entry.match.away for each in shown for entry in each.values()}
     assert {"Crusaders (W)", "Crusaders Newtownabbey Strikers (W)"} >= names != set()
     assert {} == shown[-1]
 
@@ -238,7 +241,7 @@ async def test_list_with_a_lost_part_is_replayed_as_requested_again(tmp_path: Pa
 
     _, shown = played(tmp_path / "out")
     assert expected == shown[-1]
-    assert [2.01, 2.02] == sorted({one["1.1"].match.home_price for one in shown if one})
+    assert [2.01, 2.02] == sorted({entry["1.1"].match.home_price for entry in shown if entry})
 
 
 async def test_credential_that_is_also_data_prevents_a_recording(tmp_path: Path) -> None:

@@ -55,9 +55,9 @@ async def test_each_start_has_its_own_epoch(tmp_path: Path) -> None:
 
             assert later.version > first.version
 
-    (one,), (other,) = lives
-    assert one != other
-    assert all(re.fullmatch("[0-9a-f]{8}", epoch) for epoch in (one, other))
+    (live,), (other,) = lives
+    assert live != other
+    assert all(re.fullmatch("[0-9a-f]{8}", epoch) for epoch in (live, other))
 
 
 class History(NamedTuple):

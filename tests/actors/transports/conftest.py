@@ -18,5 +18,5 @@ def anyio_backend() -> object:
 @pytest.fixture
 def peer() -> Iterator[HttpPeer]:
     """Return a peer that listens while the test runs."""
-    with http_peer() as one:
-        yield one
+    with http_peer() as listening:
+        yield listening

@@ -72,9 +72,9 @@ class Resolver:
 @pytest.fixture
 def hanging() -> Iterator[Resolver]:
     """Return a resolver that hangs until it is released, at the latest when the test ends."""
-    one = Resolver(LOCAL)
-    yield one
-    one.released.set()
+    resolver = Resolver(LOCAL)
+    yield resolver
+    resolver.released.set()
 
 
 async def _poll(url: str, timeout_s: float) -> object:
@@ -186,7 +186,7 @@ async def test_host_header_is_the_requested_name(peer: HttpPeer) -> None:
     Resolver(LOCAL, is_released=True).use()
     await _poll(_named(peer), 10.0)
 
-    assert [f"{NAME}:{peer.port}"] == [one.headers["host"] for one in peer.asked]
+    assert [f"{NAME}:{peer.port}"] == [request.headers["host"] for request in peer.asked]
 
 
 @pytest.mark.parametrize("certified", [f"DNS:{NAME}", f"DNS:other.example,IP:{LOCAL}"])

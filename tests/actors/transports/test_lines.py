@@ -56,7 +56,7 @@ async def _received(pieces: list[bytes], max_line_bytes: int = MAX) -> list[byte
 
 
 @given(
-    lines=st.lists(st.binary(max_size=20).filter(lambda one: not set(one) & {10, 13}), max_size=8),
+    lines=st.lists(st.binary(max_size=20).filter(lambda body: not set(body) & {10, 13}), max_size=8),
     ends=st.sampled_from([b"\n", b"\r\n"]),
     cuts=st.lists(st.integers(0, 200), max_size=12),
 )

@@ -63,7 +63,7 @@ async def test_peer_without_tls_gets_nothing() -> None:
         trouble = await trouble_with(peer.url("tls"), tls_context(None, None))
 
     assert "connection" == trouble.reason
-    assert [] == [one for one in heard if b"authentication" in one or b"token" in one]
+    assert [] == [body for body in heard if b"authentication" in body or b"token" in body]
 
 
 async def test_peer_with_an_outdated_protocol_gets_nothing(authority: Authority) -> None:

@@ -128,7 +128,7 @@ def recorded(name: str) -> list[bytes]:
     raw = bz2.decompress(path.read_bytes()) if path.suffix == ".bz2" else path.read_bytes()
     if path.suffix == ".json":
         return [line(json.loads(raw))]
-    return [one.rstrip(b"\r") for one in raw.split(b"\n") if one.strip()]
+    return [body.rstrip(b"\r") for body in raw.split(b"\n") if body.strip()]
 
 
 def recordings(pattern: str) -> list[Path]:
@@ -178,13 +178,15 @@ def offered(reaction: Reaction) -> Match | Removal:
     """Return the only match or removal of a change."""
     assert reaction.changes is not None
     changes: list[Match | Removal] = [*reaction.changes.matches, *reaction.changes.removals]
-    (one,) = changes
-    return one
+    (match,) = changes
+    return match
 
 
 def prices_of(matches: Iterable[Match]) -> dict[str, tuple[float, float, float]]:
     """Return home, draw and away price by match id."""
-    return {one.source_match_id: (one.home_price, one.draw_price, one.away_price) for one in matches}
+    return {
+        match.source_match_id: (match.home_price, match.draw_price, match.away_price) for match in matches
+    }
 
 
 def shown(reaction: Reaction) -> dict[str, tuple[float, float, float]]:

@@ -19,16 +19,16 @@ START = Instant(0.0, WALL_0)
 def after(base: Snapshot, *batches: Batch, now: Instant = START) -> Snapshot:
     """Apply batches and commit once."""
     board = Board(base, RULES)
-    for one in batches:
-        run_now(board.apply(one, now))
+    for batch in batches:
+        run_now(board.apply(batch, now))
     return run_now(board.finish(START))
 
 
 def arrived(base: Snapshot, *batches: Batch) -> Snapshot:
     """Apply batches, each when it was received, and commit once."""
     board = Board(base, RULES)
-    for one in batches:
-        run_now(board.apply(one, Instant(one.received_mono, WALL_0 + one.received_mono)))
+    for batch in batches:
+        run_now(board.apply(batch, Instant(batch.received_mono, WALL_0 + batch.received_mono)))
     return run_now(board.finish(START))
 
 

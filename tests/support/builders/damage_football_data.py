@@ -191,9 +191,9 @@ def _decimal_comma(random: Random, lines: list[str], at: int) -> None:
     if random.random() < 0.2:
         lines[1:] = [re.sub(numbers, form, line) for line in lines[1:]]
     elif found := [*re.finditer(numbers, lines[at])]:
-        one = random.choice(found)
+        choice = random.choice(found)
         whole = re.sub(numbers, form, lines[at])
-        single = lines[at][: one.start()] + one.expand(form) + lines[at][one.end() :]
+        single = lines[at][: choice.start()] + choice.expand(form) + lines[at][choice.end() :]
         lines[at] = random.choice((whole, single))
 
 

@@ -112,7 +112,7 @@ def _chosen(random: Random) -> list[Any]:
 def _prices(matches: list[Any]) -> Prices:
     return {
         (match["id"], lines["key"]): {
-            " ".join(one["name"].split()): one["price"] for one in market["outcomes"]
+            " ".join(outcome["name"].split()): outcome["price"] for outcome in market["outcomes"]
         }
         for match in matches
         for lines in match["bookmakers"]
@@ -132,7 +132,7 @@ def _text(value: Any, comma: str, colon: str) -> str:
         fields = (f"{json.dumps(name)}{colon}{_text(inner, comma, colon)}" for name, inner in value)
         return f"{{{comma.join(fields)}}}"
     if isinstance(value, list):
-        return f"[{comma.join(_text(one, comma, colon) for one in value)}]"
+        return f"[{comma.join(_text(item, comma, colon) for item in value)}]"
     return json.dumps(value)
 
 
@@ -149,7 +149,7 @@ def _tables(matches: list[Any], *having: str) -> list[list[Table]]:
     sorts: dict[str, list[Table]] = {}
     for value in _inside(matches):
         if isinstance(value, Table) and (not having or any(name in having for name, _ in value)):
-            sort = next((one for one in _SORTS if any(name == one for name, _ in value)), "")
+            sort = next((text for text in _SORTS if any(name == text for name, _ in value)), "")
             sorts.setdefault(sort, []).append(value)
     return [*sorts.values()]
 
@@ -177,7 +177,7 @@ def _double_field(random: Random, matches: list[Any]) -> None:
     """Repeat a field: once more with its own value, or with that of another table of the same sort."""
     table, alike = _one(random, matches)
     name, value = random.choice(table)
-    others = [found for one in alike if (found := _get(one, name)) is not None]
+    others = [found for item in alike if (found := _get(item, name)) is not None]
     table.insert(random.randint(0, len(table)), (name, random.choice((value, *others))))
 
 
@@ -233,7 +233,7 @@ def _list(random: Random, matches: list[Any], least: int) -> list[Any] | None:
         for name, value in table if isinstance(table, Table) else ():
             if isinstance(value, list) and not isinstance(value, Table):
                 sorts.setdefault(name, []).append(value)
-    long = [[one for one in alike if len(one) >= least] for alike in sorts.values()]
+    long = [[group for group in alike if len(group) >= least] for alike in sorts.values()]
     return random.choice(random.choice([alike for alike in long if alike] or [[[]]])) or None
 
 

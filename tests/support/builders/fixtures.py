@@ -106,8 +106,8 @@ class EqualNames:
         for key in sorted(self._events):
             event = self._events[key]
             some = by_match.setdefault(self.match_of(event), [])
-            is_vetoed = any(is_far(event.chances, one.chances) for one in some)
-            if not is_vetoed and event.source not in {one.source for one in some}:
+            is_vetoed = any(is_far(event.chances, candidate.chances) for candidate in some)
+            if not is_vetoed and event.source not in {candidate.source for candidate in some}:
                 some.append(event)
         groups = [self._group(some) for some in by_match.values() if len(some) > 1]
         return {member.key: group for group in groups for member in group}
@@ -115,7 +115,7 @@ class EqualNames:
     def _group(self, events: list[Event]) -> Group:
         first, *others = events
         links = [
-            Member(one.key, self.rule, first.key, self.evidence, FAR, self.certainty) for one in others
+            Member(other.key, self.rule, first.key, self.evidence, FAR, self.certainty) for other in others
         ]
         certain = self.certainty if self.certainty is not Certainty.LIKELY else Certainty.SURE
         return Member(first.key, Rule.FIRST, certainty=certain), *links
@@ -147,13 +147,13 @@ class LinkedBoard:
 
     def shown(self) -> list[list[str]]:
         """Return the ids of the entries of each fixture."""
-        return [[one.id for one in fixture.entries.values()] for fixture in self.state]
+        return [[entry.id for entry in fixture.entries.values()] for fixture in self.state]
 
     def apply(self, *batches: Batch) -> None:
         """Apply batches and commit once."""
         board = self.board()
-        for one in batches:
-            run_now(board.apply(one, self.now))
+        for batch in batches:
+            run_now(board.apply(batch, self.now))
         self.publish(board)
 
     def fail(self, bookmaker: str, at_mono: float) -> None:

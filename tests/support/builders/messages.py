@@ -69,5 +69,5 @@ def batch(
 
 def withdrawn(*, list_id: str = "list-1", received_mono: float = 0.0) -> Batch:
     """Return a batch with which the source withdraws its list."""
-    one = batch(list_id=list_id, complete=False, received_mono=received_mono)
-    return msgspec.structs.replace(one, withdrawn=True)
+    change = batch(list_id=list_id, complete=False, received_mono=received_mono)
+    return msgspec.structs.replace(change, withdrawn=True)

@@ -73,7 +73,10 @@ def pieces_of(head: Header, records: Iterable[Recorded]) -> list[bytes]:
     """Return the pieces of a recording: header, records, end."""
     encoder = Encoder()
     first = encoder.header(head)
-    middle = [encoder.record(one.payload, one.received_s, one.payload.received_mono) for one in records]
+    middle = [
+        encoder.record(record.payload, record.received_s, record.payload.received_mono)
+        for record in records
+    ]
     return [first, *middle, encoder.end()]
 
 

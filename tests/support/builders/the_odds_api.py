@@ -36,7 +36,7 @@ def market(home: str, away: str, prices: Iterable[float], key: str = "h2h", upda
     return {
         "key": key,
         "last_update": updated,
-        "outcomes": sorted(outcomes, key=lambda one: str(one["name"])),
+        "outcomes": sorted(outcomes, key=lambda outcome: str(outcome["name"])),
     }
 
 
@@ -108,22 +108,22 @@ def bookmaker_id(key: str) -> str:
 
 def keys_in(answers: Mapping[str, bytes]) -> list[str]:
     """Return the keys of all bookmakers in these answers, in order."""
-    events = (one for body in answers.values() for one in json.loads(body))
-    return sorted({lines["key"] for one in events for lines in one["bookmakers"]})
+    events = (match for body in answers.values() for match in json.loads(body))
+    return sorted({lines["key"] for entry in events for lines in entry["bookmakers"]})
 
 
 def plain_rows(body: bytes, key: str) -> dict[str, Row]:
     """Read the offers of one bookmaker, by match id, with simple code: the oracle of the tests."""
     rows = {}
-    for one in json.loads(body):
-        teams = (one["home_team"], "Draw", one["away_team"])
-        for lines in one["bookmakers"]:
+    for match in json.loads(body):
+        teams = (match["home_team"], "Draw", match["away_team"])
+        for lines in match["bookmakers"]:
             for listed in lines["markets"]:
                 prices = {outcome["name"]: outcome["price"] for outcome in listed["outcomes"]}
                 is_ours = (
                     lines["key"] == key
                     and listed["key"] == "h2h"
-                    and one["sport_key"].startswith("soccer_")
+                    and match["sport_key"].startswith("soccer_")
                     and set(prices) == set(teams)
                     and len(listed["outcomes"]) == 3
                     and min(prices.values()) > 1
@@ -131,7 +131,7 @@ def plain_rows(body: bytes, key: str) -> dict[str, Row]:
                 )
                 if is_ours:
                     home, draw, away = (prices[team] for team in teams)
-                    rows[one["id"]] = (one["id"], teams[0], teams[2], home, draw, away)
+                    rows[match["id"]] = (match["id"], teams[0], teams[2], home, draw, away)
     return rows
 
 

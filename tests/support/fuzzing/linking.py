@@ -78,10 +78,10 @@ def _file(data: bytes) -> int:
 
 def _names(data: bytes) -> int:
     """Link two events with these names and leagues; it must not matter which of them comes first."""
-    lines = [clean_name(one) for one in data.decode("utf-8", "replace").split("\n")]
-    one, other = [*lines, *[""] * 6][:3], [*lines, *[""] * 6][3:6]
-    if all((*one[:2], *other[:2])):
-        _link([event("one", *one), event("two", *other)], Overrides())
+    lines = [clean_name(name) for name in data.decode("utf-8", "replace").split("\n")]
+    group, other = [*lines, *[""] * 6][:3], [*lines, *[""] * 6][3:6]
+    if all((*group[:2], *other[:2])):
+        _link([event("one", *group), event("two", *other)], Overrides())
     return 0
 
 

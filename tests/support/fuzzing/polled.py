@@ -150,6 +150,6 @@ def _headers(text: bytes) -> int:
             delay_s = plan.on_failed(target, TransportError("x", status=429, headers=headers), now)
             if not delay_s >= 0.0:
                 raise AssertionError(f"the delay was {delay_s}")
-    if not all(isfinite(one or 0.0) for one in (plan.quota() or {}).values()):
+    if not all(isfinite(value or 0.0) for value in (plan.quota() or {}).values()):
         raise AssertionError(f"the budget was {plan.quota()}")
     return 0

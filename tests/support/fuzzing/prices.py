@@ -68,5 +68,5 @@ def _is_clean(name: str) -> bool:
     return (
         name == unicodedata.normalize("NFC", " ".join(name.split()))
         and len(name) <= 128
-        and all(one in _JOINERS or unicodedata.category(one) not in _FORBIDDEN for one in name)
+        and all(text in _JOINERS or unicodedata.category(text) not in _FORBIDDEN for text in name)
     )

@@ -30,8 +30,8 @@ CHOICES = (
 )
 NAMES = {wire.HOME: "Home", wire.AWAY: "Away"}
 BEGINNING = tuple(
-    wire.line(one)
-    for one in (
+    wire.line(entry)
+    for entry in (
         {"op": "connection"},
         {**wire.SUCCESS, "id": 1},
         {**wire.SUCCESS, "id": 2},
@@ -62,8 +62,8 @@ def targets() -> tuple[Target, ...]:
         "ltp": 2.4,
     }
     lines = [
-        wire.line(one)
-        for one in (
+        wire.line(entry)
+        for entry in (
             wire.delta(wire.change("1.1", ladders)),
             wire.delta(wire.market("1.2", (1.5, 4.0, 7.5)), con=True),
             wire.delta({"id": "1.1", "marketDefinition": wire.definition(status="SUSPENDED")}),
@@ -104,8 +104,8 @@ def _stream(text: bytes) -> int:
     for line in text.split(b"\n")[:32]:
         if not begun:
             session.connect(wire.TOKEN)
-            for one in BEGINNING:
-                run_now(session.receive(one))
+            for body in BEGINNING:
+                run_now(session.receive(body))
             begun = True
         try:
             reaction = run_now(session.receive(line.ljust(WHOLE_BYTES + 1) if line[:1] == b" " else line))
@@ -146,24 +146,28 @@ def _names(body: bytes) -> int:
     return admitted(session.name(names))
 
 
-def _fields(one: Match) -> Any:
-    return {name: getattr(one, name) for name in ("source_match_id", *FIELDS)}
+def _fields(listed: Match) -> Any:
+    return {name: getattr(listed, name) for name in ("source_match_id", *FIELDS)}
 
 
 def _gate(text: bytes) -> int:
     """Pass matches through the gate: all at once, and again what came out, which must be the same."""
     try:
-        listed = [_match(one) for one in json.loads(text)]
+        listed = [_match(listing) for listing in json.loads(text)]
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return 0
-    removals = [Removal(one.source_match_id, "withdrawn") for one in listed[5:6]]
+    removals = [Removal(shown_match.source_match_id, "withdrawn") for shown_match in listed[5:6]]
     first = run_now(admit(batch(listed, removals=removals), Bounds()))
     again = run_now(admit(first.batch, Bounds()))
     if again.batch.matches != first.batch.matches or (
         listed and not (first.rejected or first.batch.matches)
     ):
         raise AssertionError("what has passed does not pass again, or a match is neither here nor there")
-    alone = [one for single in listed for one in run_now(admit(batch([single]), Bounds())).batch.matches]
+    alone = [
+        shown_match
+        for single in listed
+        for shown_match in run_now(admit(batch([single]), Bounds())).batch.matches
+    ]
     if not set(first.batch.matches) <= set(alone):
         raise AssertionError("a match passes among others and not alone")
     return valid(first.batch.matches) + valid(again.batch.matches)
@@ -173,7 +177,7 @@ def _match(fields: dict[str, Any]) -> Match:
     """Return a match with numbers of any value, where the types are right. Raises: TypeError."""
     home, draw, away = (float(fields[name]) for name in FIELDS[:3])
     match_id, *names = (fields[name] for name in ("source_match_id", "home", "away", "league"))
-    if not all(isinstance(one, str) for one in (match_id, *names)):
+    if not all(isinstance(text, str) for text in (match_id, *names)):
         raise TypeError("must be text")
     start, source_time = fields.get("start_time"), fields.get("source_time")
     times = (None if start is None else int(start), None if source_time is None else float(source_time))

@@ -13,4 +13,4 @@ from tests.support.fuzzing.target import Target
 def targets() -> Mapping[str, Target]:
     """Return every target by its name."""
     parts = (polled, pushed, requests, linking, files)
-    return {one.name: one for part in parts for one in part.targets()}
+    return {target.name: target for part in parts for target in part.targets()}

@@ -100,18 +100,18 @@ def good_line(random: Random, number: int) -> Json:
     ladder = random.choice(
         ({"batb": [[random.choice((0, 0, 1)), price, size]]}, {"atb": [[price, size]]}, {"ltp": price})
     )
-    one = change(random.choice((*IDS, "1.4")), {"id": runner, **ladder})
+    entry = change(random.choice((*IDS, "1.4")), {"id": runner, **ladder})
     defined = definition(status=random.choice(("OPEN", "OPEN", "SUSPENDED", "CLOSED")))
     return random.choice(
         (
-            delta(one, id=number),
-            delta(one, one, id=number, clk="c"),
-            delta({**one, "marketDefinition": defined}, id=number),
+            delta(entry, id=number),
+            delta(entry, entry, id=number, clk="c"),
+            delta({**entry, "marketDefinition": defined}, id=number),
             delta(market(random.choice(IDS)), id=number),
             heartbeat(id=number),
             image(*map(market, IDS), id=number, segmentType=random.choice((None, "SEG_START", "SEG_END"))),
-            delta(one, id=number, segmentType=random.choice(("SEG_START", "SEG", "SEG_END"))),
-            delta(one, id=number, status=random.choice((None, 503, 200))),
+            delta(entry, id=number, segmentType=random.choice(("SEG_START", "SEG", "SEG_END"))),
+            delta(entry, id=number, status=random.choice((None, 503, 200))),
             {**SUCCESS, "id": number},
         )
     )

@@ -41,7 +41,7 @@ class Oracle:
         if message.get("ct") == "SUB_IMAGE":
             self._listener.stream.clear_cache()
         known = {name: value for name, value in message.items() if name in MESSAGE_FIELDS}
-        known["mc"] = [_plain(one) for one in message.get("mc", ())]
+        known["mc"] = [_plain(change) for change in message.get("mc", ())]
         self._listener.on_data(json.dumps({"pt": 0, **known, "id": UNIQUE_ID}))
 
     def markets(self) -> dict[str, Reading]:
@@ -51,7 +51,7 @@ class Oracle:
     def market(self, market_id: str) -> Reading:
         """Return one market."""
         book = self._listener.stream._caches[market_id]
-        best = {(one.selection_id, float(one.handicap)): _best(one) for one in book.runners}
+        best = {(runner.selection_id, float(runner.handicap)): _best(runner) for runner in book.runners}
         return Reading(book.market_definition.get("status"), best)
 
     def offer(self, market_id: str) -> tuple[float, float, float] | None:
@@ -60,12 +60,14 @@ class Oracle:
         described = {} if book is None else book.market_definition
         if (described.get("marketType"), described.get("status")) != ("MATCH_ODDS", "OPEN"):
             return None
-        active = [one for one in described.get("runners", ()) if one.get("status") == "ACTIVE"]
-        by_priority = {one.get("sortPriority"): one["id"] for one in active if one["id"] != DRAW}
+        active = [runner for runner in described.get("runners", ()) if runner.get("status") == "ACTIVE"]
+        by_priority = {
+            runner.get("sortPriority"): runner["id"] for runner in active if runner["id"] != DRAW
+        }
         sides = (by_priority.get(1), DRAW, by_priority.get(2))
         best = self.market(market_id).best
         found = [best.get((side, 0.0)) for side in sides if side is not None]
-        prices = [one[0] for one in found if one is not None]
+        prices = [pair[0] for pair in found if pair is not None]
         return (prices[0], prices[1], prices[2]) if len(active) == len(prices) == len(sides) else None
 
 
@@ -85,18 +87,18 @@ def _best(runner: Any) -> tuple[float, float] | None:
 def _plain(market: Json) -> Json:
     described = market.get("marketDefinition")
     if described is not None:
-        runners = [{**one, "id": int(one["id"])} for one in described.get("runners", ())]
+        runners = [{**runner, "id": int(runner["id"])} for runner in described.get("runners", ())]
         market = {**market, "marketDefinition": {**described, "runners": runners}}
     changes = [
-        {name: value for name, value in one.items() if name in RUNNER_FIELDS} | {"id": int(one["id"])}
-        for one in market.get("rc", ())
+        {name: value for name, value in runner.items() if name in RUNNER_FIELDS} | {"id": int(runner["id"])}
+        for runner in market.get("rc", ())
     ]
     return {**market, "rc": changes}
 
 
 def _without_null(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _without_null(one) for name, one in value.items() if one is not None}
+        return {name: _without_null(item) for name, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [_without_null(one) for one in value]
+        return [_without_null(item) for item in value]
     return value

@@ -23,9 +23,9 @@ def settled(legs: Legs, amounts: Sequence[float]) -> list[Fraction]:
     staked = [Fraction(str(amount)) for amount in amounts]
     paid = []
     for winner, leg in enumerate(legs):
-        bets = [one for one, other in enumerate(legs) if other.bookmaker == leg.bookmaker]
+        bets = [number for number, other in enumerate(legs) if other.bookmaker == leg.bookmaker]
         gross = staked[winner] * Fraction(str(leg.price))
-        won = gross - sum(staked[one] for one in bets)
+        won = gross - sum(staked[bet] for bet in bets)
         paid.append(gross - Fraction(str(leg.commission)) * max(won, Fraction(0)))
     return paid
 
@@ -35,15 +35,17 @@ def equal_stakes(legs: Legs) -> list[float]:
     paid = np.zeros((3, 3))
     for winner, leg in enumerate(legs):
         paid[winner, winner] = leg.price * (1 - leg.commission)
-        for one, other in enumerate(legs):
-            paid[winner, one] += leg.commission * (other.bookmaker == leg.bookmaker)
-    return [float(one) for one in np.linalg.solve(paid, np.ones(3))]
+        for number, other in enumerate(legs):
+            paid[winner, number] += leg.commission * (other.bookmaker == leg.bookmaker)
+    return [float(stake) for stake in np.linalg.solve(paid, np.ones(3))]
 
 
 def combinations_of(legs: Sequence[PricedLeg]) -> Iterator[tuple[float, Legs]]:
     """Return every home, draw and away among live legs that gain, with the sum of their stakes."""
     live = [leg for leg in legs if leg.prices is Prices.LIVE]
-    for home, draw, away in product(*([leg for leg in live if leg.outcome == one] for one in range(3))):
+    for home, draw, away in product(
+        *([leg for leg in live if leg.outcome == number] for number in range(3))
+    ):
         if (total := sum(equal_stakes((home, draw, away)))) < NO_GAIN:
             yield total, (home, draw, away)
 

@@ -26,9 +26,9 @@ class Row(NamedTuple):
     @property
     def content(self) -> Shown:
         """All public fields except the id and the time."""
-        one = self.match
-        odds = (one.home_price, one.draw_price, one.away_price)
-        return (one.home, one.away, one.league, odds, one.start_time)
+        match = self.match
+        odds = (match.home_price, match.draw_price, match.away_price)
+        return (match.home, match.away, match.league, odds, match.start_time)
 
     @property
     def begun_by(self) -> int | None:
@@ -61,34 +61,36 @@ class NaiveBook:
     seen: dict[SourceMatchId, Row] = field(default_factory=dict)
     lists: dict[Scope, NaiveList] = field(default_factory=dict)
 
-    def take(self, one: Batch, now: Instant) -> str:
+    def take(self, batch: Batch, now: Instant) -> str:
         """Apply a batch with simple code and return the verdict; no list is ever suspect."""
-        known = self.lists.get(one.scope)
-        if now.mono >= one.received_mono + one.stale_after_s:
+        known = self.lists.get(batch.scope)
+        if now.mono >= batch.received_mono + batch.stale_after_s:
             return "late"
-        if known is not None and one.received_mono < known.confirmed:
+        if known is not None and batch.received_mono < known.confirmed:
             return "outdated"
-        if not one.complete and (known is None or known.withdrawn or known.list_id != one.list_id):
+        if not batch.complete and (known is None or known.withdrawn or known.list_id != batch.list_id):
             return "unfounded"
-        kept = {} if known is None or one.complete else known.listed
-        self.lists[one.scope] = NaiveList(one.list_id, one.received_mono, one.stale_after_s, listed=kept)
-        if not one.complete and not one.matches and not one.removals:
+        kept = {} if known is None or batch.complete else known.listed
+        self.lists[batch.scope] = NaiveList(
+            batch.list_id, batch.received_mono, batch.stale_after_s, listed=kept
+        )
+        if not batch.complete and not batch.matches and not batch.removals:
             return "confirmed"
-        gone = {removal.source_match_id for removal in one.removals}
-        listed = {match.source_match_id: match for match in one.matches}
+        gone = {removal.source_match_id for removal in batch.removals}
+        listed = {match.source_match_id: match for match in batch.matches}
         rest = {name: match for name, match in kept.items() if name not in gone}
-        self.lists[one.scope].listed = {**rest, **listed}
+        self.lists[batch.scope].listed = {**rest, **listed}
         for name, row in list(self.rows.items()):
-            if row.scope == one.scope and (name in gone or (one.complete and name not in listed)):
+            if row.scope == batch.scope and (name in gone or (batch.complete and name not in listed)):
                 del self.rows[name]
-        for match in one.matches:
-            self._upsert(match, one)
+        for match in batch.matches:
+            self._upsert(match, batch)
         self.expire(now)
         return "accepted"
 
-    def _upsert(self, match: Match, one: Batch) -> None:
-        time = one.received_at if match.source_time is None else min(match.source_time, one.received_at)
-        name, new = match.source_match_id, Row(one.scope, match, round(time, 3))
+    def _upsert(self, match: Match, batch: Batch) -> None:
+        time = batch.received_at if match.source_time is None else min(match.source_time, batch.received_at)
+        name, new = match.source_match_id, Row(batch.scope, match, round(time, 3))
         old = self.rows.get(name, self.seen.get(name))
         if old is not None and old.content == new.content:
             new = new._replace(updated=old.updated)

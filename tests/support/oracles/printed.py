@@ -34,7 +34,7 @@ def fits(shown: Any, actual: Any) -> bool:
             and all(fits(value, actual[key]) for key, value in shown.items())
         )
     if isinstance(shown, list):
-        return isinstance(actual, list) and all(fits(one, other) for one in shown for other in actual)
+        return isinstance(actual, list) and all(fits(item, other) for item in shown for other in actual)
     if isinstance(shown, int | float) and not isinstance(shown, bool):
         return isinstance(actual, int | float) and not isinstance(actual, bool)
     return type(shown) is type(actual)

@@ -36,10 +36,10 @@ def stakes(legs: Legs, total: float, step: float = 0.01) -> Stakes | None:
             high = middle
         else:
             low, amounts = middle, least
-    places = [one for one in range(3) if terms[one].is_shared] or range(3)
+    places = [number for number in range(3) if terms[number].is_shared] or range(3)
     for _ in range(count - sum(amounts)):  # a few steps, or the smallest return could be larger
-        amounts[min(places, key=lambda one: amounts[one] * terms[one].net)] += 1
-    home, draw, away = (float(one * unit) for one in amounts)
+        amounts[min(places, key=lambda number: amounts[number] * terms[number].net)] += 1
+    home, draw, away = (float(amount * unit) for amount in amounts)
     return Stakes((home, draw, away), float(low * unit))
 
 
@@ -66,7 +66,7 @@ def _least(terms: Sequence[_Terms], count: int, goal: int) -> list[int] | None:
     """
     amounts = [0 if term.is_shared else ceil(goal / term.net) for term in terms]
     staked = count - sum(amounts)
-    for one, term in enumerate(terms):
+    for number, term in enumerate(terms):
         if term.is_shared:
-            amounts[one] = ceil((goal - term.taken * staked) / (term.price * (1 - term.taken)))
+            amounts[number] = ceil((goal - term.taken * staked) / (term.price * (1 - term.taken)))
     return amounts if sum(amounts) <= count else None

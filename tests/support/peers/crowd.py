@@ -61,7 +61,7 @@ def summary(took: list[float]) -> Found:
     def at(share: float) -> float:
         return round(ordered[min(int(share * len(ordered)), len(ordered) - 1)] * 1e3, 1)
 
-    answered = sum(one < LATE_S for one in took)
+    answered = sum(value < LATE_S for value in took)
     return {"asked": len(took), "answered": answered, "p50": at(0.5), "p99": at(0.99), "worst": at(1.0)}
 
 
@@ -106,7 +106,7 @@ async def _all(
     """Connect 2,000 clients a second, have each act so long at most; return how many were connected."""
     connected = 0
 
-    async def one(number: int) -> None:
+    async def connect(number: int) -> None:
         nonlocal connected
         await asyncio.sleep(number / 2_000)
         with contextlib.suppress(OSError, TimeoutError):
@@ -118,7 +118,7 @@ async def _all(
             finally:
                 writer.transport.abort()
 
-    await asyncio.gather(*(one(number) for number in range(clients)))
+    await asyncio.gather(*(connect(number) for number in range(clients)))
     return connected
 
 
@@ -128,21 +128,21 @@ async def not_reading(
     """Each client asks for the whole list and takes `take` bytes at a time of it, or nothing at all."""
     socks: list[socket.socket] = []
     for _ in range(clients):
-        one = socket.socket()
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_BUFFER)
-        one.settimeout(CONNECT_S)
-        one.connect((HOST, port))
-        one.sendall(b"GET /api/v2/odds HTTP/1.1\r\nHost: x\r\n\r\n")
-        one.setblocking(False)  # noqa: FBT003 - as the library has it
-        socks.append(one)
+        sock = socket.socket()
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_BUFFER)
+        sock.settimeout(CONNECT_S)
+        sock.connect((HOST, port))
+        sock.sendall(b"GET /api/v2/odds HTTP/1.1\r\nHost: x\r\n\r\n")
+        sock.setblocking(False)  # noqa: FBT003 - as the library has it
+        socks.append(sock)
     ends, taken = time.monotonic() + seconds, 0
     while time.monotonic() < ends:
         await asyncio.sleep(every_s)
-        for one in socks:
+        for sock in socks:
             with contextlib.suppress(OSError):
-                taken += len(one.recv(take)) if take else 0
-    for one in socks:
-        one.close()
+                taken += len(sock.recv(take)) if take else 0
+    for sock in socks:
+        sock.close()
     return {"connected": len(socks), "taken": taken}
 
 
@@ -158,7 +158,7 @@ async def polling(port: int, reads: int, readers: int = 50, every_s: float = 0.0
             url = urls[(reader + asked) % len(urls)]
             outgoing.write(f"GET {url} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             head = (await incoming.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-            headers = dict(one.split(": ", 1) for one in head.split("\r\n")[1:-2])
+            headers = dict(name.split(": ", 1) for name in head.split("\r\n")[1:-2])
             body = await incoming.readexactly(int(headers["content-length"]))
             asked += 1
             statuses.add(head[9:12])
@@ -199,7 +199,7 @@ async def hammering(
         writer.close()
 
     await asyncio.gather(*(ask(number) for number in range(connections)))
-    return {"sent": statuses.total(), "seen": {str(one): count for one, count in statuses.items()}}
+    return {"sent": statuses.total(), "seen": {str(status): count for status, count in statuses.items()}}
 
 
 async def following(port: int, clients: int, seconds: float) -> Found:
@@ -242,8 +242,8 @@ async def rapid_resets(port: int, streams: int, at_once: int = 100) -> Found:
 
 
 KINDS: dict[str, Callable[..., Any]] = {
-    one.__name__: one
-    for one in (
+    kind.__name__: kind
+    for kind in (
         probe,
         slow_heads,
         idle,

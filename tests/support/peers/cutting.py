@@ -36,7 +36,7 @@ class Lists:
             name = self._random.choice(ORDER)
             some = [number for number in range(8) if self._random.random() < 0.6]
             prices = (self._random.choice((2.0, 2.1)), 3.5, 4.0)
-            self._site.publish(name, *(match(f"m{one}", prices=prices) for one in some))
+            self._site.publish(name, *(match(f"m{count}", prices=prices) for count in some))
             self._note()
             for _ in range(self._random.randrange(20)):
                 await checkpoint()
@@ -95,15 +95,17 @@ async def _disconnect(site: Site, times: int, random: Random) -> None:
     """Connect and disconnect at any moment: within the request, before the answer, or within it."""
     address = ("127.0.0.1", int(site.base.rpartition(":")[2]))
     for _ in range(times):
-        with socket.socket() as one:
-            one.setblocking(False)  # noqa: FBT003 - as the library has it
+        with socket.socket() as connection:
+            connection.setblocking(False)  # noqa: FBT003 - as the library has it
             loop = asyncio.get_running_loop()
-            await loop.sock_connect(one, address)
-            await loop.sock_sendall(one, HEAD[: random.choice((0, 10, len(HEAD), len(HEAD), len(HEAD)))])
+            await loop.sock_connect(connection, address)
+            await loop.sock_sendall(
+                connection, HEAD[: random.choice((0, 10, len(HEAD), len(HEAD), len(HEAD)))]
+            )
             for _ in range(random.randrange(12)):
                 await checkpoint()
             if random.random() < 0.3:
-                one.setsockopt(
+                connection.setsockopt(
                     socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
                 )  # close with a reset
 

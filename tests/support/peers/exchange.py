@@ -86,7 +86,9 @@ class Exchange:
     def say(self, *messages: Json | bytes) -> None:
         """Send messages to the newest subscription; bytes are sent unchanged."""
         number = self.subscriptions()[-1]["id"]
-        self.wire.say(*(one if isinstance(one, bytes) else {**one, "id": number} for one in messages))
+        self.wire.say(
+            *(message if isinstance(message, bytes) else {**message, "id": number} for message in messages)
+        )
 
     def subscriptions(self) -> list[Json]:
         """Return the subscription requests."""

@@ -64,37 +64,37 @@ class _Flood:
     def start(self) -> None:
         self.opened += 1
         try:
-            one = _Request(self._port)
+            opened = _Request(self._port)
         except OSError:
             self.seen["no connection"] += 1
             return
-        self.waiting[one.sock.fileno()] = one
-        self._poll.register(one.sock.fileno(), select.EPOLLOUT)
+        self.waiting[opened.sock.fileno()] = opened
+        self._poll.register(opened.sock.fileno(), select.EPOLLOUT)
 
     def turn(self) -> None:
         """Write and read what is possible now, and give up what is late."""
         for number, _ in self._poll.poll(_POLL_S, 256):
-            one = self.waiting[number]
-            if not one.received and not one.status and one.length == -1:
-                one.length = -2  # sent
+            opened = self.waiting[number]
+            if not opened.received and not opened.status and opened.length == -1:
+                opened.length = -2  # sent
                 try:
-                    one.sock.send(self._head)
+                    opened.sock.send(self._head)
                 except OSError:
                     self._end(number, "refused")
                 else:
                     self._poll.modify(number, select.EPOLLIN)
-            elif one.read():
-                self._end(number, one.status or "cut")
+            elif opened.read():
+                self._end(number, opened.status or "cut")
         late = time.monotonic() - self._late_s
         while self.waiting and (oldest := next(iter(self.waiting.items())))[1].began < late:
             self._end(oldest[0], "late")
 
     def _end(self, number: int, status: str) -> None:
-        one = self.waiting.pop(number)
-        one.sock.close()
+        pop = self.waiting.pop(number)
+        pop.sock.close()
         self.seen[status] += 1
         if status == "200":
-            self.took.append(time.monotonic() - one.began)
+            self.took.append(time.monotonic() - pop.began)
 
 
 def flood(port: int, per_s: float, seconds: float, lines: str = "", late_s: float = 2.0) -> dict[str, Any]:
@@ -102,16 +102,16 @@ def flood(port: int, per_s: float, seconds: float, lines: str = "", late_s: floa
 
     Return how often each status came, and after how many seconds requests were answered in time again.
     """
-    one = _Flood(port, _head(lines), late_s)
+    crowd = _Flood(port, _head(lines), late_s)
     began = time.monotonic()
     while (passed := time.monotonic() - began) < seconds:
-        for _ in range(min(int(passed * per_s) - one.opened, 200)):
-            one.start()
-        one.turn()
-    opened, seen, took = one.opened, Counter(one.seen), sorted(one.took)
+        for _ in range(min(int(passed * per_s) - crowd.opened, 200)):
+            crowd.start()
+        crowd.turn()
+    opened, seen, took = crowd.opened, Counter(crowd.seen), sorted(crowd.took)
     recovered = _recovered(port, _head(lines))
-    while one.waiting:
-        one.turn()
+    while crowd.waiting:
+        crowd.turn()
     return {
         "sent": opened,
         "per_s": round(opened / seconds),
@@ -126,24 +126,24 @@ def _recovered(port: int, head: bytes) -> float | None:
     """Return the seconds until a request is answered within 100 ms again."""
     began = time.monotonic()
     while (passed := time.monotonic() - began) < _RECOVER_S:
-        one = _Flood(port, head, 0.1)
-        one.start()
-        while one.waiting:
-            one.turn()
-        if one.seen["200"]:
+        crowd = _Flood(port, head, 0.1)
+        crowd.start()
+        while crowd.waiting:
+            crowd.turn()
+        if crowd.seen["200"]:
             return round(passed, 2)
     return None
 
 
 def saturate(port: int, seconds: float, at_once: int = 64, lines: str = "") -> dict[str, Any]:
     """Keep so many requests waiting for an answer; return how many were answered a second."""
-    one = _Flood(port, _head(lines), 5.0)
+    crowd = _Flood(port, _head(lines), 5.0)
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
-        while len(one.waiting) < at_once:
-            one.start()
-        one.turn()
-    return {"goodput": round(one.seen["200"] / seconds), "seen": dict(one.seen)}
+        while len(crowd.waiting) < at_once:
+            crowd.start()
+        crowd.turn()
+    return {"goodput": round(crowd.seen["200"] / seconds), "seen": dict(crowd.seen)}
 
 
 def _head(lines: str) -> bytes:

@@ -66,14 +66,14 @@ def read_to_the_end(sockets: list[socket.socket], within_s: float) -> list[bytes
     received = dict.fromkeys(sockets, b"")
     deadline = time.monotonic() + within_s
     with selectors.DefaultSelector() as selector:
-        for number, one in enumerate(sockets):
-            selector.register(one, selectors.EVENT_READ, number)
+        for number, connection in enumerate(sockets):
+            selector.register(connection, selectors.EVENT_READ, number)
         while selector.get_map() and time.monotonic() < deadline:
             for key, _ in selector.select(0.1):
-                one = sockets[key.data]
-                piece = one.recv(1 << 20)
-                received[one] += piece
+                connection = sockets[key.data]
+                piece = connection.recv(1 << 20)
+                received[connection] += piece
                 if not piece:
-                    selector.unregister(one)
+                    selector.unregister(connection)
         assert not selector.get_map(), f"{len(selector.get_map())} streams have not ended"
     return list(received.values())

@@ -44,7 +44,7 @@ class StreamPeer:
 
     def subscriptions(self) -> list[Any]:
         """Return the subscription requests."""
-        return [one for one in list(self.requests) if one["op"] == "marketSubscription"]
+        return [request for request in list(self.requests) if request["op"] == "marketSubscription"]
 
     def push(self, *messages: Any) -> None:
         """Send messages to the newest subscription; bytes are sent unchanged."""

@@ -53,7 +53,7 @@ class Copy:
         shown_as: Mapping[BookmakerId, str] = NAMES,
     ) -> Copy:
         """Return the copy that a client of `view` should have, made from the board itself."""
-        names = [BookmakerId(one) for one in bookmakers if view in {None, one}]
+        names = [BookmakerId(bookmaker) for bookmaker in bookmakers if view in {None, bookmaker}]
         rows = [
             msgspec.to_builtins(match_v2(entry, shown_as[name]))
             for name in names
@@ -68,16 +68,16 @@ class Copy:
     def replace(self, listed: dict[str, Any]) -> None:
         """Replace the copy by a whole list."""
         self.version = listed["version"]
-        self.entries = {one["id"]: msgspec.json.encode(one) for one in listed["matches"]}
+        self.entries = {match["id"]: msgspec.json.encode(match) for match in listed["matches"]}
 
     def change(self, delta: dict[str, Any]) -> None:
         """Apply a delta, which must follow the present version without a gap or a repeat."""
         assert self.version == delta["since"]
         self.version = delta["version"]
-        for one in delta["matches"]:
-            self.entries[one["id"]] = msgspec.json.encode(one)
-        for one in delta["removed"]:
-            self.entries.pop(one["id"], None)
+        for match in delta["matches"]:
+            self.entries[match["id"]] = msgspec.json.encode(match)
+        for match in delta["removed"]:
+            self.entries.pop(match["id"], None)
 
     def take(self, event: Event) -> None:
         """Apply an event; each `changes` event must begin at the present version."""
@@ -103,7 +103,7 @@ class Copy:
 
 def shown(delta: dict[str, Any]) -> tuple[int, list[str]]:
     """Return the version of a delta and the ids in it."""
-    return delta["version"], [one["id"] for one in (*delta["matches"], *delta["removed"])]
+    return delta["version"], [match["id"] for match in (*delta["matches"], *delta["removed"])]
 
 
 class Connection:

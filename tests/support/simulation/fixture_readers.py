@@ -58,10 +58,10 @@ class FixtureReaders:
         assert document == msgspec.json.decode(gzip.decompress(packed.body)), (
             f"{view}: gzip is another body"
         )
-        fixtures = {one["id"]: msgspec.json.encode(one) for one in document["fixtures"]}
+        fixtures = {fixture["id"]: msgspec.json.encode(fixture) for fixture in document["fixtures"]}
         seen = Seen(document["version"], fixtures)
         known = self._seen[view]
-        if seen.version not in {one.version for one in known}:
+        if seen.version not in {before.version for before in known}:
             known.append(seen)
             if len(known) > REMEMBERED:
                 del known[self._random.randrange(REMEMBERED)]
@@ -127,18 +127,20 @@ def _followed(since: Seen, events: list[Event], *, is_known: bool) -> Seen:
     assert (last.id or "").startswith(f"{last.data['version']}-")
     if last.name == "changes":
         return _changed(since, last.data)
-    fixtures = {one["id"]: msgspec.json.encode(one) for one in last.data["fixtures"]}
+    fixtures = {fixture["id"]: msgspec.json.encode(fixture) for fixture in last.data["fixtures"]}
     return Seen(last.data["version"], fixtures)
 
 
 def _changed(since: Seen, delta: dict[str, Any]) -> Seen:
     assert since.version == delta["since"]
-    fixtures = since.fixtures | {one["id"]: msgspec.json.encode(one) for one in delta["fixtures"]}
-    for one in delta["removed"]:
-        assert one["id"] not in {fixture["id"] for fixture in delta["fixtures"]}
-        assert ("into" in one) == (one["reason"] == "merged"), one
-        assert since.version < one["version"] <= delta["version"]
-        fixtures.pop(one["id"], None)
+    fixtures = since.fixtures | {
+        fixture["id"]: msgspec.json.encode(fixture) for fixture in delta["fixtures"]
+    }
+    for removal in delta["removed"]:
+        assert removal["id"] not in {fixture["id"] for fixture in delta["fixtures"]}
+        assert ("into" in removal) == (removal["reason"] == "merged"), removal
+        assert since.version < removal["version"] <= delta["version"]
+        fixtures.pop(removal["id"], None)
     return Seen(delta["version"], fixtures)
 
 

@@ -74,7 +74,7 @@ class FixtureRules:
 
     def shown(self, view: FixtureView, state: FixtureState) -> dict[str, bytes]:
         """Return the JSON of what a view shows, by id, in order."""
-        return {one.id: self._shown(one, state) for one in state if view.shows(one)}
+        return {fixture.id: self._shown(fixture, state) for fixture in state if view.shows(fixture)}
 
     def _shown(self, fixture: Fixture, state: FixtureState) -> bytes:
         known = self._json.get(fixture.id)
@@ -98,16 +98,16 @@ class FixtureRules:
         all_after = self._all_seen = self._seen(state, views)
         before, after = all_before[views[0]], all_after[views[0]]
         differ = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
-        assert differ == {one.id for one in noted}, "changes are not what changed"
-        members = {member.key for one in state for member in one.members}
-        for one in noted:
-            if one.before is None or one.after is not None:
+        assert differ == {change.id for change in noted}, "changes are not what changed"
+        members = {member.key for fixture in state for member in fixture.members}
+        for change in noted:
+            if change.before is None or change.after is not None:
                 continue
-            left = members & {member.key for member in one.before.members}
-            is_merged = one.reason is FixtureRemoval.MERGED
-            assert is_merged == bool(left), f"{one.id} went as {one.reason}, and {left} are there"
-            assert is_merged == (one.into is not None), f"{one.id} went into {one.into}"
-            assert one.into is None or state.get(one.into) is not None, f"{one.into} is not there"
+            left = members & {member.key for member in change.before.members}
+            is_merged = change.reason is FixtureRemoval.MERGED
+            assert is_merged == bool(left), f"{change.id} went as {change.reason}, and {left} are there"
+            assert is_merged == (change.into is not None), f"{change.id} went into {change.into}"
+            assert change.into is None or state.get(change.into) is not None, f"{change.into} is not there"
             self.merged += is_merged
         for view in views:
             versions, is_same = (
@@ -120,12 +120,15 @@ class FixtureRules:
                 assert versions[1] == new.version > versions[0], (
                     f"{view} changed: {versions} at {new.version}"
                 )
-        self.surebets += sum(one.surebet is not None for one in state)
+        self.surebets += sum(fixture.surebet is not None for fixture in state)
 
     def _seen(self, state: FixtureState, views: list[FixtureView]) -> Seen:
         """Return what each view shows, by id, in order."""
-        every = {one.id: (self._shown(one, state), one.members) for one in state}
-        return {view: {one.id: every[one.id] for one in state if view.shows(one)} for view in views}
+        every = {fixture.id: (self._shown(fixture, state), fixture.members) for fixture in state}
+        return {
+            view: {fixture.id: every[fixture.id] for fixture in state if view.shows(fixture)}
+            for view in views
+        }
 
 
 def check_entries(snapshot: Snapshot) -> None:
@@ -140,15 +143,17 @@ def check_entries(snapshot: Snapshot) -> None:
             if entry.is_named:
                 listed.setdefault(EventKey(roster[name].source, entry.source_match_id), {})[name] = entry
     fixtures = [*state]
-    members = [member.key for one in fixtures for member in one.members]
+    members = [member.key for fixture in fixtures for member in fixture.members]
     assert sorted(members) == sorted(state.by_event), "events are not those of the fixtures"
     assert {*members} == listed.keys(), "events are not those of the board"
-    assert sorted(state.places) == sorted(one.id for one in fixtures)
-    assert [one.place for one in fixtures] == sorted(one.place for one in fixtures), "not in order"
+    assert sorted(state.places) == sorted(fixture.id for fixture in fixtures)
+    assert [fixture.place for fixture in fixtures] == sorted(fixture.place for fixture in fixtures), (
+        "not in order"
+    )
     for chunk in state.chunks:
-        assert [*chunk.keys] == [one.place for one in chunk.entries]
-    for one in fixtures:
-        _check_fixture(one, state, listed)
+        assert [*chunk.keys] == [fixture.place for fixture in chunk.entries]
+    for fixture in fixtures:
+        _check_fixture(fixture, state, listed)
 
 
 def _check_fixture(fixture: Fixture, state: FixtureState, listed: Listed) -> None:
@@ -156,19 +161,23 @@ def _check_fixture(fixture: Fixture, state: FixtureState, listed: Listed) -> Non
     assert state.get(fixture.id) is fixture
     assert {fixture.id} == {state.by_event.get(key) for key in keys}
     assert len({key.source for key in keys}) == len(keys), f"{keys}: two of a source"
-    assert all(one.to is None or (one.to in keys and one.to != one.key) for one in fixture.members)
-    assert 1 == sum(one.to is None for one in fixture.members), f"{fixture.members}: not one first"
+    assert all(
+        linked.to is None or (linked.to in keys and linked.to != linked.key) for linked in fixture.members
+    )
+    assert 1 == sum(linked.to is None for linked in fixture.members), f"{fixture.members}: not one first"
     assert keys[1:] == sorted(keys[1:])
     entries = {name: entry for key in keys for name, entry in listed[key].items()}
     assert entries == fixture.entries, f"{fixture.id} has other entries than the board"
     assert [name for name in roster if name in entries] == [*fixture.entries]
-    sources = list(dict.fromkeys(one.source for one in roster.values()))
+    sources = list(dict.fromkeys(info.source for info in roster.values()))
     first = min(sources.index(roster[name].source) for name in entries)
     lead = next(name for name in fixture.entries if roster[name].source == sources[first])
     start = entries[lead].match.start_time
     assert (lead, Place(inf if start is None else start, fixture.id)) == (fixture.lead, fixture.place)
-    live = [one.match for name, one in entries.items() if roster[name].prices is Prices.LIVE]
-    prices = [(one.home_price, one.draw_price, one.away_price) for one in live] or [(1.0, 1.0, 1.0)]
+    live = [
+        shown_entry.match for name, shown_entry in entries.items() if roster[name].prices is Prices.LIVE
+    ]
+    prices = [(match.home_price, match.draw_price, match.away_price) for match in live] or [(1.0, 1.0, 1.0)]
     assert Highest(*map(max, zip(*prices, strict=True))) == fixture.highest
 
 
@@ -185,8 +194,12 @@ def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) 
     for fixture in state:
         legs = [*_legs(fixture, snapshot)]
         candidate, found = candidates.by_fixture.get(fixture.id), None
-        listed = [one.match for name, one in fixture.entries.items() if roster[name].prices is Prices.LIVE]
-        prices = [(one.home_price, one.draw_price, one.away_price) for one in listed] or [(1.0, 1.0, 1.0)]
+        listed = [
+            entry.match for name, entry in fixture.entries.items() if roster[name].prices is Prices.LIVE
+        ]
+        prices = [(match.home_price, match.draw_price, match.away_price) for match in listed] or [
+            (1.0, 1.0, 1.0)
+        ]
         highest = [*map(max, zip(*prices, strict=True))]
         assert (candidate is not None) == (sum(1 / price for price in highest) < 1)
         left.discard(fixture.id)
@@ -198,7 +211,7 @@ def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) 
             assert candidate is not None
             assert candidate.appears <= now.mono < candidate.until, f"{fixture.id}: {candidate}"
             _check_legs(fixture, legs, now.mono)
-        starts = [one.match.start_time for one in fixture.entries.values()]
+        starts = [entry.match.start_time for entry in fixture.entries.values()]
         if any(start is not None and start <= now.wall + CLOCK_MOVES_S for start in starts):
             continue  # in play, perhaps, by a wall clock that may have been set since
         if is_exact:
@@ -218,9 +231,10 @@ def _check_legs(fixture: Fixture, legs: Sequence[surebets.PricedLeg], now: float
         next(
             leg
             for leg in legs
-            if (leg.bookmaker, "1X2"[leg.outcome], leg.price) == (one.bookmaker, one.outcome, one.odds)
+            if (leg.bookmaker, "1X2"[leg.outcome], leg.price)
+            == (surebet_leg.bookmaker, surebet_leg.outcome, surebet_leg.odds)
         )
-        for one in fixture.surebet.legs
+        for surebet_leg in fixture.surebet.legs
     ]
     assert [0, 1, 2] == [leg.outcome for leg in ours]
     assert all(leg.prices is Prices.LIVE and leg.is_sure for leg in ours)
@@ -231,8 +245,8 @@ def _check_legs(fixture: Fixture, legs: Sequence[surebets.PricedLeg], now: float
 
 def _live_starts(fixture: Fixture, state: FixtureState) -> list[int]:
     listed = zip(fixture.bookmakers, fixture.listed, strict=True)
-    live = [one.match for name, one in listed if state.terms.roster[name].prices is Prices.LIVE]
-    return [one.start_time for one in live if one.start_time is not None]
+    live = [entry.match for name, entry in listed if state.terms.roster[name].prices is Prices.LIVE]
+    return [match.start_time for match in live if match.start_time is not None]
 
 
 def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.PricedLeg]:
@@ -268,10 +282,12 @@ def _is_sure(fixture: Fixture, name: BookmakerId, outcome: int, roster: Roster) 
     if of_source[source] is not Certainty.PRICED:
         return of_source[source] is Certainty.SURE
     shares = []
-    for other in {roster[one].source for one in fixture.bookmakers} - {source}:
+    for other in {roster[bookmaker].source for bookmaker in fixture.bookmakers} - {source}:
         if of_source[other] is not Certainty.LIKELY:
             of_them = [
-                _chances(entry) for one, entry in fixture.entries.items() if roster[one].source == other
+                _chances(entry)
+                for bookmaker, entry in fixture.entries.items()
+                if roster[bookmaker].source == other
             ]
             medians = [median(chances[at] for chances in of_them) for at in range(3)]
             shares.append(_share(medians, outcome))

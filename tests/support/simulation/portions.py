@@ -25,7 +25,7 @@ PORTIONS: tuple[Small, ...] = (
 @contextmanager
 def small_portions(random: Random) -> Iterator[None]:
     """Have the service work in some of these small portions, each of them in every other run."""
-    small = [one for some in PORTIONS if random.random() < 1 / 2 for one in some]
+    small = [pair for some in PORTIONS if random.random() < 1 / 2 for pair in some]
     before = [(module, name, getattr(module, name)) for module, name, _ in small]
     try:
         for module, name, size in small:

@@ -103,7 +103,7 @@ async def _calm_down(world: World) -> None:
     await _check(world, everything=True)
     states = {actor.name: actor.state for actor in world.system.status.actors.values()}
     assert {ActorState.RUNNING} == set(states.values()), states
-    unsure = [one.name for one in world.beliefs().values() if not one.is_sure or not one.rows]
+    unsure = [belief.name for belief in world.beliefs().values() if not belief.is_sure or not belief.rows]
     assert not unsure, f"not back after {CALM_S:g} s: {unsure}"
     assert world.fixture_rules.broken is None, world.fixture_rules.broken
     world.say("calm")

@@ -108,26 +108,26 @@ class Site:
     def _answer(
         self, scope: Scope, mood: str, validators: Validators, asked_mono: float, *, counts: bool
     ) -> Fetched | NotModified:
-        one = self._listed(scope, mood)
-        if validators.etag == str(one.serial) and mood not in SPOILED:
+        listing = self._listed(scope, mood)
+        if validators.etag == str(listing.serial) and mood not in SPOILED:
             if counts:
-                self._vouched(scope, one, asked_mono)
+                self._vouched(scope, listing, asked_mono)
             return NotModified(asked_mono)
-        is_large = max(map(len, one.rows.values())) > max(SIZES.values())
-        if mood in CRASHING or is_large or one.serial in self.tainted:
+        is_large = max(map(len, listing.rows.values())) > max(SIZES.values())
+        if mood in CRASHING or is_large or listing.serial in self.tainted:
             self.on_crash()  # what is lost by it, or which matches find room, is not modelled
         readers = [key for key in KEYS if mood not in SPOILED or (mood in KEYS and key != mood)]
-        serial = -one.serial if mood in SPOILED else one.serial  # another body is another list
+        serial = -listing.serial if mood in SPOILED else listing.serial  # another body is another list
         for key in readers if counts else ():
             belief = self.beliefs[self._names[key], scope]
-            belief.accept(one.rows[key], one.named[key], serial, asked_mono, self.clock.now())
-        body = SPOILED[mood](one.body) if mood in SPOILED else one.body
-        etag = str(one.serial) if self.random.random() < 0.8 and mood not in SPOILED else None
+            belief.accept(listing.rows[key], listing.named[key], serial, asked_mono, self.clock.now())
+        body = SPOILED[mood](listing.body) if mood in SPOILED else listing.body
+        etag = str(listing.serial) if self.random.random() < 0.8 and mood not in SPOILED else None
         return Fetched(body, len(body), Validators(etag), None, asked_mono)
 
-    def _vouched(self, scope: Scope, one: Listed, asked_mono: float) -> None:
+    def _vouched(self, scope: Scope, listing: Listed, asked_mono: float) -> None:
         beliefs = [self.beliefs[self._names[key], scope] for key in KEYS]
-        holds = all(belief.holds(one.serial, self.clock.now()) for belief in beliefs)
+        holds = all(belief.holds(listing.serial, self.clock.now()) for belief in beliefs)
         for belief in beliefs:
             belief.vouch(asked_mono, counts=holds)
 

@@ -83,8 +83,8 @@ class Fragile(Matcher):
     def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[GroupChanges]:
         """Link, or raise, at the latest before the end."""
         changed, gone = [*changed], [*gone]
-        self.events = {key: one for key, one in self.events.items() if key not in {*gone}}
-        self.events |= {one.key: one for one in changed}
+        self.events = {key: event for key, event in self.events.items() if key not in {*gone}}
+        self.events |= {event.key: event for event in changed}
         made = super().update(changed, gone)
         if not self._world.link_crashes:
             return (yield from made)
@@ -96,7 +96,9 @@ class Fragile(Matcher):
     def linked(self) -> set[tuple[EventKey, ...]]:
         """Return the groups that there are."""
         return {
-            tuple(sorted(one.key for one in group)) for key in self.keys() if (group := self.group(key))
+            tuple(sorted(member.key for member in group))
+            for key in self.keys()
+            if (group := self.group(key))
         }
 
 
@@ -169,7 +171,7 @@ class World(VirtualService):
             status, document = await self.readers.read(view)
             self.seen[f"read {status}"] += 1
             snapshot, name = self.snapshot, view[1]
-            books = [snapshot.books[one] for one in NAMES if name in {None, one}]
+            books = [snapshot.books[bookmaker] for bookmaker in NAMES if name in {None, bookmaker}]
             assert (status == 200) == any(book.is_serving for book in books), f"{view}: {status}"
             if status == 200:
                 body = msgspec.json.encode(document["matches"])
@@ -188,13 +190,15 @@ class World(VirtualService):
             or self.system.review.turn.locked()
         ):
             return
-        found = {tuple(sorted(m.key for m in one.members)) for one in state if len(one.members) > 1}
+        found = {
+            tuple(sorted(m.key for m in fixture.members)) for fixture in state if len(fixture.members) > 1
+        }
         assert sorted(state.by_event) == sorted(linker.events), "the linker has other events"
         assert found == linker.linked(), "fixtures are not the linker's groups"
         if from_nothing:
             self.seen["linked anew"] += 1
             other = Fragile(self)
-            run_now(Matcher.update(other, sorted(linker.events.values(), key=lambda one: one.key)))
+            run_now(Matcher.update(other, sorted(linker.events.values(), key=lambda event: event.key)))
             assert found == other.linked(), "from nothing there are other groups"
 
     async def check_fixtures(self, *views: FixtureView) -> None:
@@ -243,7 +247,10 @@ class World(VirtualService):
 
     def beliefs(self) -> dict[tuple[BookmakerId, Scope], Belief]:
         """Return what may be shown, by bookmaker and scope."""
-        return {**self.site.beliefs, **{(name, TICKING[name][1]): one for name, one in self.ticked.items()}}
+        return {
+            **self.site.beliefs,
+            **{(name, TICKING[name][1]): belief for name, belief in self.ticked.items()},
+        }
 
     def _on_tick(self, name: BookmakerId, rows: Rows) -> None:
         now, belief = self.clock.now(), self.ticked[name]
@@ -273,7 +280,9 @@ class World(VirtualService):
         if isinstance(batch, Batch) and self.kills[batch.bookmaker]:
             self.kills[batch.bookmaker] -= 1
             self.doubt_all()
-            self.site.tainted.update(one.given[-1][0] for one in self.site.beliefs.values() if one.given)
+            self.site.tainted.update(
+                belief.given[-1][0] for belief in self.site.beliefs.values() if belief.given
+            )
             self.seen["kills"] += 1
             raise RuntimeError("killed")
 

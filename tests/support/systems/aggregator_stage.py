@@ -70,7 +70,7 @@ class AggregatorStage:
         return AggregatorActor(
             *(self.intake, self.published, self.status, self._blame, self.clock),
             resumed=self.resumed,
-            on_rejected=lambda *one: self.rejected.append(one),
+            on_rejected=lambda *rejection: self.rejected.append(rejection),
             advance=self._advance,
         )
 

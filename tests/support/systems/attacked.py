@@ -65,19 +65,19 @@ class Crowd:
 @contextlib.contextmanager
 def crowd(running: Service, kind: str, **options: float | str) -> Iterator[Crowd]:
     """Start clients of a kind (`tests/support/peers/crowd.py`), and end their process with the block."""
-    one = Crowd(running, kind, **options)
+    clients = Crowd(running, kind, **options)
     try:
-        yield one
+        yield clients
     finally:
         with contextlib.suppress(ProcessLookupError):
-            one.process.kill()
-        one.process.communicate(timeout=10)
+            clients.process.kill()
+        clients.process.communicate(timeout=10)
 
 
 def attack(running: Service, kind: str, **options: float | str) -> dict[str, Any]:
     """Have clients of a kind do their worst, and return what happened."""
-    with crowd(running, kind, **options) as one:
-        return one.result(120)
+    with crowd(running, kind, **options) as clients:
+        return clients.result(120)
 
 
 def probed(found: dict[str, Any]) -> str:

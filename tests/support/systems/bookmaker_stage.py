@@ -29,7 +29,9 @@ class BookmakerStage:
     name: str = "alder"
     status: BookmakerStatus = field(init=False)
     child: ChildSpec = field(init=False)
-    inbox: Inbox = field(default_factory=lambda: Mailbox(lambda one: one.scope, merged_deliveries))
+    inbox: Inbox = field(
+        default_factory=lambda: Mailbox(lambda document: document.scope, merged_deliveries)
+    )
     refresh: asyncio.Event = field(default_factory=asyncio.Event)
     poison_guard: PoisonGuard = field(default_factory=PoisonGuard)
     published: list[Batch] = field(default_factory=list)

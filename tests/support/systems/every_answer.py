@@ -127,8 +127,8 @@ async def problems(server: Serve = serve) -> dict[str, Answered]:
         found["too_many_streams"] = await _crowded(site, MAX_STREAMS)
         await site.audience.leave()
         found["stopping"] = await site.raw("GET", "/api/v2/stream")
-    one = Limits(max_streams_per_client=1, trusted_proxies=("127.0.0.1",))
-    async with showing(serve=server, of_clients=one) as site:
+    limits = Limits(max_streams_per_client=1, trusted_proxies=("127.0.0.1",))
+    async with showing(serve=server, of_clients=limits) as site:
         found["too_many_client_streams"] = await _crowded(site, 1, "X-Forwarded-For: 198.51.100.1")
     few = Limits(requests_per_s=0.01, burst=1, trusted_proxies=("127.0.0.1",))
     async with showing(serve=server, of_clients=few) as site:
@@ -162,20 +162,22 @@ async def _crowded(site: Site, others: int, *lines: str) -> Answered:
 async def examples() -> dict[str, dict[str, Any]]:
     """Return the examples of the contract: answers by path and status, problem documents by code."""
     async with showing() as site:
-        of_answers = {f"{path} 200": one for path, one in (await answers(site)).items()}
+        of_answers = {f"{path} 200": answer for path, answer in (await answers(site)).items()}
         async with anyio.create_task_group() as tasks:
             sent: list[bytes] = []
             tasks.start_soon(_first_events, site, sent)
             await site.until(lambda: len(site.audience) == 1)
             await site.audience.leave()
     of_answers["/api/v2/surebets 200"] = await surebets()
-    of_answers |= {f"{path} 503": one for path, one in (await failing_probes()).items()}
+    of_answers |= {f"{path} 503": probe for path, probe in (await failing_probes()).items()}
     return {
         "answers": {
-            **{key: msgspec.json.decode(one.body) for key, one in of_answers.items()},
+            **{key: msgspec.json.decode(answer.body) for key, answer in of_answers.items()},
             "/api/v2/stream 200": b"".join(sent).decode(),
         },
-        "problems": {code: msgspec.json.decode(one.body) for code, one in (await problems()).items()},
+        "problems": {
+            code: msgspec.json.decode(problem.body) for code, problem in (await problems()).items()
+        },
     }
 
 

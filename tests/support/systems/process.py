@@ -94,7 +94,7 @@ class Service:
 
     def source(self, name: str) -> Any:
         """Return the entry of one source in /monitor."""
-        return next(one for one in self.get("/monitor").json()["sources"] if one["name"] == name)
+        return next(record for record in self.get("/monitor").json()["sources"] if record["name"] == name)
 
     def stop(self, number: signal.Signals = signal.SIGTERM, within_s: float = 20.0) -> int:
         """Send a signal and return the exit code."""
@@ -115,15 +115,17 @@ class Service:
 @contextlib.contextmanager
 def service(config: Path, environment: Mapping[str, str] | None = None) -> Iterator[Service]:
     """Run `serve --config CONFIG` on a free port within the block."""
-    with program("serve", "--config", str(config), "--bind", "127.0.0.1:0", environment=environment) as one:
-        yield one
+    with program(
+        "serve", "--config", str(config), "--bind", "127.0.0.1:0", environment=environment
+    ) as running:
+        yield running
 
 
 @contextlib.contextmanager
 def program(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[Service]:
     """Run a command that logs when it has started, within the block."""
-    with started([sys.executable, "-m", "web", *arguments], ROOT, environment) as one:
-        yield one
+    with started([sys.executable, "-m", "web", *arguments], ROOT, environment) as running:
+        yield running
 
 
 @contextlib.contextmanager

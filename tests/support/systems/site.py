@@ -181,7 +181,7 @@ def site_status(names: Mapping[BookmakerId, str], now: float) -> ServiceStatus:
         for bookmaker, name in names.items()
     }
     links = LinksStatus(ActorStatus("linker"))
-    actors = [board.actor, links.actor, *(one.actor for one in bookmakers.values()), source.actor]
+    actors = [board.actor, links.actor, *(record.actor for record in bookmakers.values()), source.actor]
     for actor in actors:
         actor.become(ActorState.RUNNING, now)
     by_name = {actor.name: actor for actor in actors}

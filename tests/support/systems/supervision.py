@@ -38,5 +38,5 @@ def bookmaker_record(name: str) -> BookmakerStatus:
 def service_record(*names: str) -> ServiceStatus:
     """Return new records of a service with these bookmakers."""
     bookmakers = {BookmakerId(name): bookmaker_record(name) for name in names}
-    sources = {one.source.name: one.source for one in bookmakers.values()}
+    sources = {bookmaker.source.name: bookmaker.source for bookmaker in bookmakers.values()}
     return ServiceStatus(WALL_0, BoardStatus(ActorStatus("aggregator")), sources, bookmakers, {})

@@ -272,12 +272,14 @@ class ScriptedService(VirtualService):
 
 def listing(*prices: Odds) -> bytes:
     """Return an answer of The Odds API with one match for each triple of prices."""
-    return events(*(offered(f"m{number}", prices=one) for number, one in enumerate(prices, 1)))
+    return events(*(offered(f"m{number}", prices=price) for number, price in enumerate(prices, 1)))
 
 
 def events(*given: Any) -> bytes:
     """Return an answer of The Odds API with these matches; bytes are written unchanged."""
-    return b"[%b]" % b",".join(one if isinstance(one, bytes) else json.dumps(one).encode() for one in given)
+    return b"[%b]" % b",".join(
+        body if isinstance(body, bytes) else json.dumps(body).encode() for body in given
+    )
 
 
 def offered(

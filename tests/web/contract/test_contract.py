@@ -61,9 +61,9 @@ async def test_every_listed_endpoint_but_pages_and_stream_answers_json(site: Sit
     answers = [await site.get(path) for path in asked]
 
     assert {(200, "application/json")} == {
-        (one.status_code, one.headers["Content-Type"]) for one in answers
+        (answer.status_code, answer.headers["Content-Type"]) for answer in answers
     }
-    assert all(isinstance(one.json(), dict) for one in answers)
+    assert all(isinstance(answer.json(), dict) for answer in answers)
 
 
 async def test_accept_changes_only_the_monitor(site: Site) -> None:
@@ -91,7 +91,7 @@ async def test_without_a_filter_all_bookmakers_are_shown(site: Site, path: str) 
     """A list without a filter shows all bookmakers (4, rule 1)."""
     matches = (await site.json(path))["matches"]
 
-    assert {"Cédar 足球", "Alder"} <= {one["bookmaker"] for one in matches}
+    assert {"Cédar 足球", "Alder"} <= {entry["bookmaker"] for entry in matches}
 
 
 @LIST
@@ -106,8 +106,8 @@ async def test_with_a_filter_only_that_bookmaker_is_shown(
     shown = await site.json(f"{path}?bookmaker={bookmaker}")
 
     assert count[LISTS.index(path)] == len(shown["matches"]) == shown["matches_count"]
-    assert {name} >= {one["bookmaker"] for one in shown["matches"]}
-    assert all(one["id"].startswith(f"{bookmaker}_") for one in shown["matches"])
+    assert {name} >= {entry["bookmaker"] for entry in shown["matches"]}
+    assert all(entry["id"].startswith(f"{bookmaker}_") for entry in shown["matches"])
 
 
 @LIST
@@ -117,7 +117,7 @@ async def test_the_filtered_lists_add_up_to_the_whole(site: Site, path: str) -> 
 
     parts = [await site.json(f"{path}?bookmaker={name}") for name in ("cedar", "alder", "birch")]
 
-    assert whole["matches"] == [one for part in parts for one in part["matches"]]
+    assert whole["matches"] == [entry for part in parts for entry in part["matches"]]
     assert whole["version"] == max(part["version"] for part in parts)
 
 
@@ -127,7 +127,7 @@ async def test_entries_are_in_order_of_configuration_and_id(site: Site, path: st
     site.publish("alder", match("b-2"), match("B-1"))
     site.publish("birch", match("z"), match("~"), match("-"))
 
-    ids = [one["id"] for one in (await site.json(path))["matches"]]
+    ids = [entry["id"] for entry in (await site.json(path))["matches"]]
 
     cedar, alder, birch = (
         ["cedar_10", "cedar_9"],

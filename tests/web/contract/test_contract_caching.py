@@ -70,7 +70,7 @@ async def test_an_answer_has_exactly_these_headers(site: Site, path: str) -> Non
         if coding == "gzip":
             content["content-encoding"] = "gzip"
         assert own | content == _own(full)
-        assert [(304, b"", own)] * 2 == [(one.status, one.body, _own(one)) for one in known]
+        assert [(304, b"", own)] * 2 == [(answer.status, answer.body, _own(answer)) for answer in known]
 
 
 def _own(answered: Answered) -> dict[str, str]:
@@ -155,9 +155,9 @@ async def _kept(site: Site, view: str) -> list[bool]:
         for coding in ("identity", "gzip")
         for tag in ((), ("If-None-Match: *",))
     ]
-    assert [200, 304, 200, 304] == [one.status for one in answers]
-    assert {"0", "kept"} >= {one.headers.get(DUE, "kept") for one in answers}
-    return [DUE not in one.headers for one in answers]
+    assert [200, 304, 200, 304] == [answer.status for answer in answers]
+    assert {"0", "kept"} >= {answer.headers.get(DUE, "kept") for answer in answers}
+    return [DUE not in answer.headers for answer in answers]
 
 
 @LIST

@@ -148,7 +148,7 @@ async def test_503_depends_only_on_the_requested_bookmakers(empty_site: Site, pa
     }
 
     assert {"": 200, "?bookmaker=alder": 200, "?bookmaker=cedar": 503} == {
-        query: one.status_code for query, one in asked.items()
+        query: response.status_code for query, response in asked.items()
     }
 
 
@@ -159,7 +159,7 @@ async def test_an_empty_list_of_a_serving_bookmaker_is_200(empty_site: Site, pat
 
     shown = [await empty_site.json(path + query) for query in ("", "?bookmaker=alder")]
 
-    assert [([], 0), ([], 0)] == [(one["matches"], one["matches_count"]) for one in shown]
+    assert [([], 0), ([], 0)] == [(body["matches"], body["matches_count"]) for body in shown]
 
 
 @LIST

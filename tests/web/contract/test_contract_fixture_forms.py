@@ -29,14 +29,14 @@ async def test_reference_has_the_odds_of_its_own_prices(empty_site: Site) -> Non
     _publish(empty_site)
     usual, *_ = (await empty_site.json(FIXTURES))["fixtures"]
     first, other = (await empty_site.json(f"{FIXTURES}?fair=alder"))["fixtures"]
-    one = (await empty_site.json(f"{FIXTURES}/{first['id']}?fair=alder"))["fixture"]
+    answered = (await empty_site.json(f"{FIXTURES}/{first['id']}?fair=alder"))["fixture"]
 
     found = first.pop("reference")
     (expected,) = fair_of_all(Method.POWER, [(2.2, 3.3, 3.4)])
     assert "power" == found["method"]
     assert pytest.approx(tuple(expected), abs=1e-6) == tuple(found[name] for name in ("1", "X", "2"))
     assert usual == first
-    assert {**usual, "reference": found} == one
+    assert {**usual, "reference": found} == answered
     assert (None, "not_listed") == (other["reference"], other["reference_reason"])
     assert (None, "too_few") == (other["fair"], other["fair_reason"])
 
@@ -48,16 +48,16 @@ async def test_each_reference_has_tags_of_its_own(empty_site: Site) -> None:
     for path in (FIXTURES, f"{FIXTURES}/{usual['fixtures'][0]['id']}"):
         queries = ("", "?fair=alder", "?fair=birch")
         answers = [await empty_site.get(path + query) for query in queries]
-        tags = [one.headers["ETag"] for one in answers]
+        tags = [answer.headers["ETag"] for answer in answers]
         packed = await empty_site.raw("GET", f"{path}?fair=alder", "Accept-Encoding: gzip")
         known = await empty_site.get(f"{path}?fair=alder", if_none_match=tags[1])
         others = [await empty_site.get(f"{path}?fair=alder", if_none_match=tags[at]) for at in (0, 2)]
 
-        assert [usual["version"]] * 3 == [one.json()["version"] for one in answers]
+        assert [usual["version"]] * 3 == [answer.json()["version"] for answer in answers]
         assert 3 == len({*tags})
         assert tags[1].removesuffix('"') + '-gzip"' == packed.headers["etag"]
         assert answers[1].content == gzip.decompress(packed.body)
-        assert (304, [200, 200]) == (known.status_code, [one.status_code for one in others])
+        assert (304, [200, 200]) == (known.status_code, [other.status_code for other in others])
 
 
 async def test_doubted_surebet_is_shown_with_its_doubts_to_those_who_ask(empty_site: Site) -> None:
@@ -68,12 +68,12 @@ async def test_doubted_surebet_is_shown_with_its_doubts_to_those_who_ask(empty_s
     empty_site.apply()
     fixtures, plain = await empty_site.json(FIXTURES), await empty_site.get(SUREBETS)
     response = await empty_site.get(f"{SUREBETS}?doubted=1")
-    (one,) = response.json()["fixtures"]
+    (fixture,) = response.json()["fixtures"]
 
-    found = one.pop("doubted")
+    found = fixture.pop("doubted")
     book_sum = 1 / 3.2 + 1 / 3.9 + 1 / 4.2
-    assert ([one], []) == (fixtures["fixtures"], plain.json()["fixtures"])
-    assert (None, ["profit"]) == (one["surebet"], found["doubts"])
+    assert ([fixture], []) == (fixtures["fixtures"], plain.json()["fixtures"])
+    assert (None, ["profit"]) == (fixture["surebet"], found["doubts"])
     assert pytest.approx(book_sum, abs=1e-6) == found["book_sum"]
     assert pytest.approx(1 / book_sum - 1, abs=1e-6) == found["profit"]
     assert (WALL_0 + 30, [0.0] * 3) == (found["until"], [leg["age_s"] for leg in found["legs"]])

@@ -38,7 +38,7 @@ async def test_bookmakers_stand_side_by_side(empty_site: Site) -> None:
     first, second = body["fixtures"]
 
     assert (2, FIRST_VERSION + 3) == (body["fixtures_count"], body["version"])
-    assert ["alder_m1", "birch_m1"] == [one["id"] for one in first["entries"]]
+    assert ["alder_m1", "birch_m1"] == [entry["id"] for entry in first["entries"]]
     assert {"odds": 2.2, "bookmakers": ["Alder"], "ids": ["alder_m1"]} == first["best"]["1"]
     assert {"odds": 4.2, "bookmakers": ["Birch & Söhne"], "ids": ["birch_m1"]} == first["best"]["2"]
     assert ("Home", "Away", "League", START) == tuple(
@@ -73,9 +73,9 @@ async def test_view_of_a_bookmaker_shows_fixtures_whole(empty_site: Site) -> Non
     """With a bookmaker only fixtures that it lists are there, with all bookmakers."""
     _publish(empty_site)
     body = await empty_site.json(f"{FIXTURES}?bookmaker=birch")
-    (one,) = body["fixtures"]
+    (fixture,) = body["fixtures"]
 
-    assert (FIRST_VERSION + 2, 2) == (body["version"], len(one["entries"]))
+    assert (FIRST_VERSION + 2, 2) == (body["version"], len(fixture["entries"]))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ async def test_filters_choose_and_keep_the_version(empty_site: Site, query: str,
     packed = await empty_site.raw("GET", f"{FIXTURES}?{query}", "Accept-Encoding: gzip")
     known = await empty_site.get(f"{FIXTURES}?{query}", if_none_match=whole.headers["ETag"])
 
-    assert homes == [one["home"] for one in chosen.json()["fixtures"]]
+    assert homes == [fixture["home"] for fixture in chosen.json()["fixtures"]]
     assert (len(homes), whole.json()["version"]) == (
         chosen.json()["fixtures_count"],
         chosen.json()["version"],
@@ -164,7 +164,10 @@ async def test_openapi_links_to_the_changes_of_the_same_view(empty_site: Site) -
     """Those of another view would tell of matches, not of fixtures."""
     paths = (await empty_site.json("/openapi.json"))["paths"]
     views = [
-        [one["parameters"].get("view") for one in paths[path]["get"]["responses"]["200"]["links"].values()]
+        [
+            link["parameters"].get("view")
+            for link in paths[path]["get"]["responses"]["200"]["links"].values()
+        ]
         for path in ("/api/v2/odds", FIXTURES, SUREBETS)
     ]
 
@@ -182,7 +185,7 @@ async def test_ages_are_told_apart_from_bodies(empty_site: Site) -> None:
     response = await empty_site.get(f"/monitor/fixtures/{fixture['id']}")
     unknown = await empty_site.get("/monitor/fixtures/fxaaaaaaaaaaaaa")
 
-    changed = {one["id"]: one["updated"] for one in fixture["entries"]}
+    changed = {entry["id"]: entry["updated"] for entry in fixture["entries"]}
     assert {
         name: {"confirmed_at": WALL_0 + 5, "updated": changed[name]} for name in ("alder_m1", "birch_m1")
     } == response.json()["entries"]
@@ -231,7 +234,7 @@ async def test_choice_that_is_not_of_times_has_matches_without_a_kick_off(empty_
     empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2), start_time=None))
     _wait(empty_site, 2)
     queries = ("league=League", "min_profit=0.01", "bookmaker=alder&league=League", "to=2000000000")
-    counts = [(await empty_site.json(f"/api/v2/surebets?{one}"))["fixtures_count"] for one in queries]
+    counts = [(await empty_site.json(f"/api/v2/surebets?{query}"))["fixtures_count"] for query in queries]
 
     assert [1, 1, 1, 0] == counts
 
@@ -290,7 +293,7 @@ async def test_times_are_what_is_published(empty_site: Site, name: str, given: i
 async def _published(site: Site, name: str) -> dict[str, Any]:
     get = (await site.json("/openapi.json"))["paths"][SUREBETS]["get"]
     schema: dict[str, Any]
-    (schema,) = [one["schema"] for one in get["parameters"] if one.get("name") == name]
+    (schema,) = [parameter["schema"] for parameter in get["parameters"] if parameter.get("name") == name]
     return schema
 
 

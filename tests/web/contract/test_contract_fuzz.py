@@ -76,19 +76,19 @@ _weights = st.dictionaries(
 @pytest.fixture
 async def site() -> AsyncIterator[Site]:
     """Return a site with a bookmaker that serves."""
-    async with open_site() as one:
+    async with open_site() as opened:
         for bookmaker in NAMES:
-            one.publish(bookmaker)
-        one.publish("alder", match())
-        yield one
+            opened.publish(bookmaker)
+        opened.publish("alder", match())
+        yield opened
 
 
-def _check_form(one: Answered) -> None:
+def _check_form(answer: Answered) -> None:
     """Check what holds for every answer; an error is a problem document."""
-    assert {name: one.headers.get(name.lower()) for name in COMMON} == COMMON
-    if one.status >= 400:
-        document = msgspec.json.decode(one.body, type=ProblemDocument)
-        assert one.status == document.status == CODES[document.code]
+    assert {name: answer.headers.get(name.lower()) for name in COMMON} == COMMON
+    if answer.status >= 400:
+        document = msgspec.json.decode(answer.body, type=ProblemDocument)
+        assert answer.status == document.status == CODES[document.code]
 
 
 def _coding(weights: dict[str, str]) -> tuple[str, str | None]:
@@ -98,25 +98,25 @@ def _coding(weights: dict[str, str]) -> tuple[str, str | None]:
 
 async def _queries_hold(site: Site, queries: list[str]) -> None:
     for query in queries:  # one that is refused by the gate ends its connection
-        one, *_ = await ask_in_a_row(site, [(f"/api/v2/odds?{query}", "")])
-        _check_form(one)
-        assert status_of(query.encode(), NAMES) == one.status, query
+        answer, *_ = await ask_in_a_row(site, [(f"/api/v2/odds?{query}", "")])
+        _check_form(answer)
+        assert status_of(query.encode(), NAMES) == answer.status, query
 
 
 async def _validators_hold(site: Site, headers: list[tuple[str, dict[str, str]]]) -> None:
     lines = [(known, *_coding(weights)) for known, weights in headers]
     sent = [f"{IF_NONE_MATCH.name}: {known}\r\nAccept-Encoding: {line}\r\n" for known, line, _ in lines]
-    answers = await ask_in_a_row(site, [("/api/v2/odds?bookmaker=alder", one) for one in sent])
+    answers = await ask_in_a_row(site, [("/api/v2/odds?bookmaker=alder", name) for name in sent])
     assert len(answers) == len(lines) + 1
     etags = await _etags(site)
-    for (known, line, coding), one in zip(lines, answers, strict=False):
-        _check_form(one)
+    for (known, line, coding), answer in zip(lines, answers, strict=False):
+        _check_form(answer)
         expected = 406
         if coding is not None:
             expected = 304 if matches_by_rfc(known.strip(" \t"), etags[coding]) else 200
-        assert expected == one.status, (known, line)
-        if one.status != 406:
-            assert etags[str(coding)] == one.headers["etag"]
+        assert expected == answer.status, (known, line)
+        if answer.status != 406:
+            assert etags[str(coding)] == answer.headers["etag"]
 
 
 async def _etags(site: Site) -> dict[str, str]:
@@ -133,31 +133,31 @@ _batches = st.lists(st.tuples(_if_none_match, _weights), min_size=1, max_size=TO
 async def test_every_word_of_a_query_is_read_as_the_oracle_reads_it(site: Site) -> None:
     """As a query of its own and as a value; what a client sends makes no header."""
     for path, begin, word in product(["/api/odds", "/api/v2/odds"], ["", "bookmaker="], WORDS):
-        one = await site.raw("GET", f"{path}?{begin}{word}")
+        answer = await site.raw("GET", f"{path}?{begin}{word}")
 
-        _check_form(one)
-        assert status_of(f"{begin}{word}".encode(), NAMES) == one.status, word
-        assert one.status == 200 or len(one.body) < 1000
-        assert "x-evil" not in one.headers
+        _check_form(answer)
+        assert status_of(f"{begin}{word}".encode(), NAMES) == answer.status, word
+        assert answer.status == 200 or len(answer.body) < 1000
+        assert "x-evil" not in answer.headers
 
 
 async def test_a_strange_target_is_a_client_error(site: Site) -> None:
     """A strange request target is answered with 400, 404 or 414."""
     for target in TARGETS:
-        one = await site.raw("GET", target)
+        answer = await site.raw("GET", target)
 
-        assert one.status in {400, 404, 414}, target
-        assert "x-evil" not in one.headers, target
+        assert answer.status in {400, 404, 414}, target
+        assert "x-evil" not in answer.headers, target
 
 
 async def test_a_strange_host_is_ignored_or_refused(site: Site) -> None:
     """A Host header that makes no sense never causes a server error, whichever layer answers."""
     for (path, status), host in product({"/api/odds": 200, "/nowhere": 404}.items(), HOSTS):
         sent = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
-        one = parsed(await site.exchange(sent.encode("latin-1")))
+        answer = parsed(await site.exchange(sent.encode("latin-1")))
 
-        assert one.status in {status, 400}, host
-        assert "nosniff" == one.headers["x-content-type-options"]
+        assert answer.status in {status, 400}, host
+        assert "nosniff" == answer.headers["x-content-type-options"]
 
 
 async def test_a_websocket_handshake_is_not_accepted(site: Site) -> None:
@@ -165,9 +165,9 @@ async def test_a_websocket_handshake_is_not_accepted(site: Site) -> None:
     lines = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13")
     key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
     for path in ("/api/odds", "/nowhere", "/health"):
-        plain, one = await site.raw("GET", path), await site.raw("GET", path, *lines, key)
+        plain, answer = await site.raw("GET", path), await site.raw("GET", path, *lines, key)
 
-        assert 400 <= one.status < 500 or (plain.status, plain.body) == (one.status, one.body)
+        assert 400 <= answer.status < 500 or (plain.status, plain.body) == (answer.status, answer.body)
 
 
 @pytest.mark.timeout(10)
@@ -205,9 +205,9 @@ async def test_any_bytes_get_an_answer_of_ours(site: Site, noise: bytes, start: 
     )
 
     for head in re.findall(rb"HTTP/1\.1 [0-9]{3}.*?\r\n\r\n", received, re.DOTALL):
-        one = parsed(head)
-        assert {name: one.headers.get(name.lower()) for name in COMMON} == COMMON
-        assert one.status < 500 or one.status == 503
+        answer = parsed(head)
+        assert {name: answer.headers.get(name.lower()) for name in COMMON} == COMMON
+        assert answer.status < 500 or answer.status == 503
     assert received.startswith(b"HTTP/1.1 ")
 
 
@@ -229,16 +229,18 @@ async def test_thousands_of_validators(site: Site, headers: list[tuple[str, dict
     await _validators_hold(site, headers)
 
 
-@pytest.mark.parametrize("one", [SINCE, WAIT], ids=lambda one: one.name)
+@pytest.mark.parametrize("parameter", [SINCE, WAIT], ids=lambda parameter: parameter.name)
 @given(st.data())
 def test_a_value_is_accepted_if_and_only_if_the_published_form_has_it(
-    one: Parameter, data: st.DataObject
+    parameter: Parameter, data: st.DataObject
 ) -> None:
     """The pattern of the contract is neither stricter nor looser than the reading."""
     digits = st.text("0123456789.-e+ \n\u0665abz", max_size=8)
-    value = data.draw(st.one_of(digits, st.from_regex(one.schema["pattern"]), st.text(max_size=8)))
+    value = data.draw(st.one_of(digits, st.from_regex(parameter.schema["pattern"]), st.text(max_size=8)))
 
-    assert bool(re.fullmatch(one.schema["pattern"][1:-1], value, re.ASCII)) == _accepts(one, value)
+    assert bool(re.fullmatch(parameter.schema["pattern"][1:-1], value, re.ASCII)) == _accepts(
+        parameter, value
+    )
 
 
 @given(st.one_of(st.integers(-10, 130_000).map(str), st.text("0123456789.-e+ ", max_size=8)))
@@ -250,12 +252,12 @@ def test_conflation_is_accepted_if_and_only_if_the_published_form_has_it(value: 
     assert is_allowed == _accepts(CONFLATE, value)
 
 
-def _accepts(one: Parameter, value: str) -> bool:
+def _accepts(parameter: Parameter, value: str) -> bool:
     escaped = "".join(f"%{byte:02x}" for byte in value.encode("utf-8", "surrogatepass"))
-    query = Query(f"{one.name}={escaped}".encode())
-    read = {"since": query.since, "wait": query.wait_s, "conflate_ms": query.conflate_s}[one.name]
+    query = Query(f"{parameter.name}={escaped}".encode())
+    read = {"since": query.since, "wait": query.wait_s, "conflate_ms": query.conflate_s}[parameter.name]
     try:
         read()
     except Problem as problem:
-        return (400, f"invalid_{one.name}") != (problem.status, problem.code)
+        return (400, f"invalid_{parameter.name}") != (problem.status, problem.code)
     return True

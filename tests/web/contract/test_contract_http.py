@@ -28,8 +28,8 @@ async def test_head_has_the_headers_of_get_and_no_body(site: Site) -> None:
 
         ignored = OF_THE_MOMENT | ({"content-length"} if path == "/api/stats" else set())
         of_get, of_head = (
-            {name: value for name, value in one.headers.items() if name not in ignored}
-            for one in (get, head)
+            {name: value for name, value in answer.headers.items() if name not in ignored}
+            for answer in (get, head)
         )
         assert (get.status, b"") == (head.status, head.body), path
         assert of_get == of_head, path

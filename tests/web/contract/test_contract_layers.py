@@ -21,18 +21,18 @@ async def test_every_error_is_a_problem_document_for_any_origin(server: Serve) -
     """Each code there is comes with its status, the common headers, and no content but its document."""
     found = await problems(server)
 
-    assert CODES == {code: one.status for code, one in found.items()}
-    for code, one in found.items():
-        document = msgspec.json.decode(one.body, type=ProblemDocument)
-        assert one.body == msgspec.json.encode(document)
-        assert (code, one.status) == (document.code, document.status)
-        assert (one.headers["x-request-id"], str(len(one.body))) == (
+    assert CODES == {code: answer.status for code, answer in found.items()}
+    for code, answer in found.items():
+        document = msgspec.json.decode(answer.body, type=ProblemDocument)
+        assert answer.body == msgspec.json.encode(document)
+        assert (code, answer.status) == (document.code, document.status)
+        assert (answer.headers["x-request-id"], str(len(answer.body))) == (
             document.request_id,
-            one.headers["content-length"],
+            answer.headers["content-length"],
         )
-        assert "application/problem+json" == one.headers["content-type"]
-        assert "no-store" == one.headers["cache-control"]
-        assert {name: one.headers.get(name.lower()) for name in COMMON} == COMMON
-        assert ("retry-after" in one.headers) == (one.status in {429, 503})
+        assert "application/problem+json" == answer.headers["content-type"]
+        assert "no-store" == answer.headers["cache-control"]
+        assert {name: answer.headers.get(name.lower()) for name in COMMON} == COMMON
+        assert ("retry-after" in answer.headers) == (answer.status in {429, 503})
         assert (code in OF_GATE) == (document.instance == "")
-        assert "hunter2" not in f"{one.headers} {document}"
+        assert "hunter2" not in f"{answer.headers} {document}"

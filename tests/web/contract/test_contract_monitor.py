@@ -57,7 +57,7 @@ async def test_both_are_valid_json_in_any_state(empty_site: Site, path: str) -> 
     site.status.is_draining = True
     draining = await _strict(site, path)
 
-    assert [list(starting)] * 4 == [list(one) for one in (serving, trouble, stale, draining)]
+    assert [list(starting)] * 4 == [list(fields) for fields in (serving, trouble, stale, draining)]
 
 
 async def test_the_monitor_shows_every_actor(empty_site: Site) -> None:
@@ -118,10 +118,10 @@ async def test_the_monitor_shows_every_bookmaker_and_its_lists(empty_site: Site)
 
     bookmakers = (await _strict(empty_site, "/monitor"))["bookmakers"]
 
-    assert BOOKMAKERS == [one["id"] for one in bookmakers]
-    assert ["starting", "stale", "starting"] == [one["state"] for one in bookmakers]
+    assert BOOKMAKERS == [bookmaker["id"] for bookmaker in bookmakers]
+    assert ["starting", "stale", "starting"] == [bookmaker["state"] for bookmaker in bookmakers]
     assert [{}, {"league": {"withdrawn": True, "doubted": 0, "stale_after_s": 30.0}}, {}] == [
-        one["lists"] for one in bookmakers
+        bookmaker["lists"] for bookmaker in bookmakers
     ]
 
 
@@ -157,7 +157,8 @@ async def test_null_means_not_measured(empty_site: Site) -> None:
     (source,) = monitor["sources"]
     assert (None, None, 0) == (source["last_success_at"], source["last_error"], source["attempts"])
     assert {(None, 0)} == {
-        (one["last_batch_at"], one["matches"]) for one in stats["data"]["bookmakers"].values()
+        (bookmaker["last_batch_at"], bookmaker["matches"])
+        for bookmaker in stats["data"]["bookmakers"].values()
     }
 
 
@@ -167,7 +168,8 @@ async def test_the_stats_count_what_is_on_the_board(site: Site) -> None:
 
     assert (5003, 6) == (data["version"], data["matches"])
     assert {"cedar": (2, 2), "alder": (3, 2), "birch": (1, 0)} == {
-        name: (one["matches"], one["named_matches"]) for name, one in data["bookmakers"].items()
+        name: (bookmaker["matches"], bookmaker["named_matches"])
+        for name, bookmaker in data["bookmakers"].items()
     }
 
 

@@ -47,21 +47,21 @@ def _resolved(contract: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]
     return value
 
 
-def _check(contract: dict[str, Any], path: str, one: Answered) -> None:
+def _check(contract: dict[str, Any], path: str, answer: Answered) -> None:
     """Check an answer to a GET of `path` against the contract: status, headers, media type and body."""
     responses = contract["paths"][path]["get"]["responses"]
-    declared = _resolved(contract, responses[str(one.status)])
+    declared = _resolved(contract, responses[str(answer.status)])
     headers = {name.lower(): _resolved(contract, value) for name, value in declared["headers"].items()}
     required = {name for name, value in headers.items() if value["required"]}
     of_transport = {"content-length", "content-type", "date", "connection"}
-    assert required <= one.headers.keys() <= headers.keys() | of_transport
-    for name in headers.keys() & one.headers.keys():
+    assert required <= answer.headers.keys() <= headers.keys() | of_transport
+    for name in headers.keys() & answer.headers.keys():
         is_number = headers[name]["schema"].get("type") == "integer"
-        value = int(one.headers[name]) if is_number else one.headers[name]
+        value = int(answer.headers[name]) if is_number else answer.headers[name]
         Draft202012Validator(headers[name]["schema"]).validate(value)
-    content = declared["content"][one.headers["content-type"].partition(";")[0]]
+    content = declared["content"][answer.headers["content-type"].partition(";")[0]]
     schema = {**content["schema"], "components": contract["components"]}
-    Draft202012Validator(schema).validate(json.loads(one.body))
+    Draft202012Validator(schema).validate(json.loads(answer.body))
 
 
 async def test_the_contract_is_valid() -> None:
@@ -71,7 +71,7 @@ async def test_the_contract_is_valid() -> None:
 
     OpenAPIV31SpecValidator(contract).validate()
     references = set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(contract)))
-    assert all(_resolved(contract, {"$ref": one}) for one in references)
+    assert all(_resolved(contract, {"$ref": reference}) for reference in references)
 
 
 async def test_the_paths_are_the_endpoints() -> None:
@@ -79,7 +79,9 @@ async def test_the_paths_are_the_endpoints() -> None:
     async with showing() as site:
         contract, capabilities = await _contract(site), await site.json("/api/capabilities")
     of_queries = {
-        path: [one["name"] for one in methods["get"]["parameters"] if one["in"] == "query"]
+        path: [
+            parameter["name"] for parameter in methods["get"]["parameters"] if parameter["in"] == "query"
+        ]
         for path, methods in contract["paths"].items()
         if path in capabilities["endpoints"]
     }
@@ -95,24 +97,24 @@ async def test_every_answer_is_as_declared() -> None:
     """Status, headers, media type and body of each path, of a probe that fails, and of each problem."""
     async with showing() as site:
         contract = await _contract(site)
-        for path, one in (await answers(site)).items():
-            _check(contract, path, one)
-    for path, one in (await failing_probes()).items():
-        _check(contract, path, one)
-    for code, one in (await problems()).items():
+        for path, probe in (await answers(site)).items():
+            _check(contract, path, probe)
+    for path, probe in (await failing_probes()).items():
+        _check(contract, path, probe)
+    for code, probe in (await problems()).items():
         path = BY_TARGET.get(code, "/api/v2/odds").partition("?")[0]
         if code in {"stopping", "too_many_streams", "too_many_client_streams"}:
             path = "/api/v2/stream"
         if CODES[code] not in {404, 405}:  # those of no path
-            _check(contract, path if path in contract["paths"] else "/api/v2/odds", one)
+            _check(contract, path if path in contract["paths"] else "/api/v2/odds", probe)
 
 
 async def test_no_body_has_more_than_is_declared() -> None:
     """A body that is read into its type and written again is what it was."""
     async with showing() as site:
-        for path, one in [*(await answers(site)).items(), ("/api/v2/surebets", await surebets())]:
+        for path, answer in [*(await answers(site)).items(), ("/api/v2/surebets", await surebets())]:
             kind = OPERATIONS[path].answers[0].body
-            body = msgspec.json.decode(one.body)
+            body = msgspec.json.decode(answer.body)
             assert body == json.loads(msgspec.json.encode(msgspec.convert(body, kind)))
 
 
@@ -128,7 +130,7 @@ async def test_the_contract_is_served_prepared_and_compressed() -> None:
     """Its ETag is that of its content; the page for people has the same paths, without scripts."""
     async with showing() as site:
         plain, packed = [
-            await site.raw("GET", "/openapi.json", f"Accept-Encoding: {one}") for one in ("br", "gzip")
+            await site.raw("GET", "/openapi.json", f"Accept-Encoding: {name}") for name in ("br", "gzip")
         ]
         again = await site.raw("GET", "/openapi.json", f"If-None-Match: {plain.headers['etag']}")
         page = (await site.raw("GET", "/docs", "Accept-Encoding: gzip")).body
@@ -148,11 +150,11 @@ def _steady(value: Any, path: str = "") -> Any:
         return {
             key: ""
             if key in {"request_id", "title"}
-            else _steady(one, key.split(" ")[0] if " " in key else path)
-            for key, one in value.items()
+            else _steady(item, key.split(" ")[0] if " " in key else path)
+            for key, item in value.items()
         }
     if isinstance(value, list):
-        return [_steady(one, path) for one in value]
+        return [_steady(item, path) for item in value]
     if path == "/api/v2/stream" and isinstance(value, str):
         return re.sub(r'(retry"?: ?)\d+', r"\1", value)
     return None if path in NUMBERS and isinstance(value, int | float | None) else value

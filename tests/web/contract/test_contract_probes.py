@@ -119,7 +119,7 @@ async def test_probes_show_whether_prices_are_live_or_collected(empty_site: Site
     health, monitor = await empty_site.json("/health"), await empty_site.json("/monitor")
 
     assert prices == health["checks"]["alder"]["prices"]
-    assert {prices} == {one["prices"] for one in (*monitor["sources"], *monitor["bookmakers"])}
+    assert {prices} == {source["prices"] for source in (*monitor["sources"], *monitor["bookmakers"])}
 
 
 async def test_health_warns_when_one_is_starting(empty_site: Site) -> None:

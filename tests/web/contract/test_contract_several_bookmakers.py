@@ -32,15 +32,17 @@ async def test_prices_are_those_of_these_bookmakers(empty_site: Site) -> None:
     _publish(empty_site)
     whole = await empty_site.json(FIXTURES)
     some = await empty_site.json(f"{FIXTURES}?bookmaker=alder,birch")
-    first = next(one for one in whole["fixtures"] if one["home"] == "Home")
-    (one,) = some["fixtures"]
+    first = next(fixture for fixture in whole["fixtures"] if fixture["home"] == "Home")
+    (fixture,) = some["fixtures"]
 
     assert (whole["version"], 1) == (some["version"], some["fixtures_count"])
-    assert ["alder_m1", "birch_m1"] == [entry["id"] for entry in one["entries"]]
-    assert (2, round(1 / 2.2 + 1 / 3.9 + 1 / 4.1, 6)) == (one["bookmakers_count"], one["book_sum"])
-    assert {"odds": 4.1, "bookmakers": ["Birch & Söhne"], "ids": ["birch_m1"]} == one["best"]["2"]
-    assert first["fair"] == one["fair"] is not None
-    assert [first[name] for name in ("id", "home", "league")] == [one[n] for n in ("id", "home", "league")]
+    assert ["alder_m1", "birch_m1"] == [entry["id"] for entry in fixture["entries"]]
+    assert (2, round(1 / 2.2 + 1 / 3.9 + 1 / 4.1, 6)) == (fixture["bookmakers_count"], fixture["book_sum"])
+    assert {"odds": 4.1, "bookmakers": ["Birch & Söhne"], "ids": ["birch_m1"]} == fixture["best"]["2"]
+    assert first["fair"] == fixture["fair"] is not None
+    assert [first[name] for name in ("id", "home", "league")] == [
+        fixture[n] for n in ("id", "home", "league")
+    ]
 
 
 async def test_surebet_is_that_of_these_bookmakers(empty_site: Site) -> None:
@@ -75,7 +77,7 @@ async def test_each_choice_of_bookmakers_has_a_tag_of_its_own(empty_site: Site) 
     moved = await empty_site.get(FIXTURES + queries[3], if_none_match=tag)
     packed = await empty_site.raw("GET", FIXTURES + queries[1], "Accept-Encoding: gzip")
 
-    assert 3 == len({one.headers["ETag"] for one in (plain, some, other)})
+    assert 3 == len({response.headers["ETag"] for response in (plain, some, other)})
     assert (tag, some.content) == (same.headers["ETag"], same.content)
     assert (304, 200) == (known.status_code, moved.status_code)
     assert some.content == gzip.decompress(packed.body)
@@ -96,8 +98,8 @@ async def test_surebet_of_some_bookmakers_ends_with_its_own_legs(empty_site: Sit
     site.clock.pass_(9)
     after = [await site.get(path, if_none_match=before[1].headers["ETag"]) for path in paths]
 
-    assert [1, 1, 1] == [one.json()["fixtures_count"] for one in before]
-    assert [1, 0, 1] == [one.json()["fixtures_count"] for one in after]
+    assert [1, 1, 1] == [response.json()["fixtures_count"] for response in before]
+    assert [1, 0, 1] == [response.json()["fixtures_count"] for response in after]
     assert before[0].json()["version"] == after[1].json()["version"]
     assert before[1].headers["ETag"] != after[1].headers["ETag"]
 
@@ -109,7 +111,7 @@ async def test_nothing_is_served_while_none_of_these_serves(empty_site: Site) ->
         await empty_site.get(f"{FIXTURES}?bookmaker={names}") for names in ("alder,birch", "alder,cedar")
     ]
 
-    assert [503, 200] == [one.status_code for one in answers]
+    assert [503, 200] == [answer.status_code for answer in answers]
 
 
 @pytest.mark.parametrize(

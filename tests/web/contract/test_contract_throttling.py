@@ -39,9 +39,9 @@ FIELDS = ("ratelimit-policy", "ratelimit")
 @pytest.fixture
 async def site() -> AsyncIterator[Site]:
     """Return a site behind a trusted proxy."""
-    async with open_site(of_clients=LIMITS) as one:
-        one.publish("alder", match("a"))
-        yield one
+    async with open_site(of_clients=LIMITS) as opened:
+        opened.publish("alder", match("a"))
+        yield opened
 
 
 async def _ask(
@@ -63,13 +63,15 @@ async def test_a_client_above_its_burst_gets_429(site: Site) -> None:
     """With when to ask again, in the header for all and in the fields of the draft."""
     answers = [await _ask(site, ONE) for _ in range(BURST + 2)]
 
-    assert [200] * BURST + [429] * 2 == [one.status for one in answers]
-    assert [POLICY] * 5 == [one.headers["ratelimit-policy"] for one in answers]
-    limits = [re.fullmatch('"client";r=([0-9]+);t=([0-9]+)', one.headers["ratelimit"]) for one in answers]
-    assert ["2", "1", "0", "0", "0"] == [one[1] for one in limits if one]
+    assert [200] * BURST + [429] * 2 == [answer.status for answer in answers]
+    assert [POLICY] * 5 == [answer.headers["ratelimit-policy"] for answer in answers]
+    limits = [
+        re.fullmatch('"client";r=([0-9]+);t=([0-9]+)', answer.headers["ratelimit"]) for answer in answers
+    ]
+    assert ["2", "1", "0", "0", "0"] == [limit[1] for limit in limits if limit]
     refused = answers[-1]
     problem = msgspec.json.decode(refused.body)
-    assert [refused.headers["retry-after"]] == [one[2] for one in limits[-1:] if one]
+    assert [refused.headers["retry-after"]] == [limit[2] for limit in limits[-1:] if limit]
     assert 0 < int(refused.headers["retry-after"]) <= 100
     assert "application/problem+json" == refused.headers["content-type"]
     assert "no-store" == refused.headers["cache-control"]
@@ -126,7 +128,7 @@ async def test_what_is_forged_in_front_of_the_proxys_own_line_is_ignored(site: S
     """A client that invents another address for each request is still one client."""
     answers = [await _ask(site, f"6.6.6.{number}, {ONE}") for number in range(BURST + 2)]
 
-    assert [200] * BURST + [429] * 2 == [one.status for one in answers]
+    assert [200] * BURST + [429] * 2 == [answer.status for answer in answers]
 
 
 @pytest.mark.parametrize("by", ["GET", "HEAD"])
@@ -138,8 +140,8 @@ async def test_probes_are_never_refused(site: Site, path: str, by: str) -> None:
     answers = [await _ask(site, ONE, path, by=by) for _ in range(5)]
 
     assert 429 == (await _ask(site, ONE)).status
-    assert not [one.status for one in answers if one.status == 429]
-    assert not [one.headers for one in answers if {*FIELDS} & {*one.headers}]
+    assert not [answer.status for answer in answers if answer.status == 429]
+    assert not [answer.headers for answer in answers if {*FIELDS} & {*answer.headers}]
 
 
 @pytest.mark.parametrize(
@@ -162,8 +164,8 @@ async def test_everything_else_counts(site: Site, by: str, path: str, status: in
     """Whatever the method and the answer."""
     answers = [await _ask(site, ONE, path, by=by) for _ in range(BURST + 1)]
 
-    assert [status] * BURST + [429] == [one.status for one in answers]
-    assert [POLICY] * 4 == [one.headers["ratelimit-policy"] for one in answers]
+    assert [status] * BURST + [429] == [answer.status for answer in answers]
+    assert [POLICY] * 4 == [answer.headers["ratelimit-policy"] for answer in answers]
     assert (by == "HEAD") == (answers[-1].body == b"")
 
 
@@ -175,7 +177,7 @@ async def test_an_answer_without_news_has_the_fields(site: Site) -> None:
 
     assert (304, POLICY, '"client";r=1;t=200') == (
         answered.status,
-        *(answered.headers[one] for one in FIELDS),
+        *(answered.headers[field] for field in FIELDS),
     )
 
 
@@ -183,7 +185,7 @@ async def test_a_refusal_of_the_gate_counts(site: Site) -> None:
     """A client that sends nonsense is a client; the secret path of the gate's refusals is not shown."""
     answers = [await _ask(site, ONE, "/?" + "a&" * 20) for _ in range(BURST + 1)]
 
-    assert [400] * BURST + [429] == [one.status for one in answers]
+    assert [400] * BURST + [429] == [answer.status for answer in answers]
     assert "" == msgspec.json.decode(answers[-1].body)["instance"]
     assert "close" == answers[-1].headers["connection"]
 
@@ -205,14 +207,14 @@ async def test_a_client_has_so_many_streams_at_a_time(site: Site) -> None:
     waiting, line = "/api/v2/changes?since=5001&wait=30", f"X-Forwarded-For: {ONE}"
     async with AsyncExitStack() as streams:
         for _ in range(2):
-            one = await streams.enter_async_context(streaming(site.base, "", line))
-            assert 200 == one.head.status
+            connection = await streams.enter_async_context(streaming(site.base, "", line))
+            assert 200 == connection.head.status
         stream, wait = await _ask(site, ONE, "/api/v2/stream"), await _ask(site, ONE, waiting)
         other = await streams.enter_async_context(streaming(site.base, "", f"X-Forwarded-For: {OTHER}"))
 
         assert [(429, "too_many_client_streams", "5")] * 2 == [
-            (one.status, msgspec.json.decode(one.body)["code"], one.headers["retry-after"])
-            for one in (stream, wait)
+            (answer.status, msgspec.json.decode(answer.body)["code"], answer.headers["retry-after"])
+            for answer in (stream, wait)
         ]
         assert 200 == other.head.status
     await site.until(lambda: not site.audience)

@@ -35,7 +35,7 @@ async def test_other_bookmakers_are_served(empty_site: Site, path: str, coding: 
     assert (200, version + 1, ["cedar_good"]) == (
         answer.status_code,
         answer.json()["version"],
-        [one["id"] for one in answer.json()["matches"]],
+        [entry["id"] for entry in answer.json()["matches"]],
     )
     assert 503 == (await empty_site.get(f"{path}?bookmaker=alder")).status_code
 
@@ -55,7 +55,7 @@ async def test_every_kind_of_encoding_error_is_handled(empty_site: Site, changes
     empty_site.publish("cedar", GOOD)
     empty_site.publish("alder", _bad(**changes))
 
-    assert ["cedar_good"] == [one["id"] for one in (await empty_site.json("/api/v2/odds"))["matches"]]
+    assert ["cedar_good"] == [entry["id"] for entry in (await empty_site.json("/api/v2/odds"))["matches"]]
 
 
 async def test_changes_report_the_rejected_entries(empty_site: Site) -> None:
@@ -67,7 +67,7 @@ async def test_changes_report_the_rejected_entries(empty_site: Site) -> None:
 
     assert (before + 2, []) == (answer["version"], answer["matches"])
     assert {"alder_m1": "rejected", "alder_bad": "rejected"} == {
-        one["id"]: one["reason"] for one in answer["removed"]
+        removal["id"]: removal["reason"] for removal in answer["removed"]
     }
 
 
@@ -91,7 +91,7 @@ async def test_a_rejected_entry_that_changed_lists_is_removed_once(empty_site: S
     with anyio.fail_after(5):
         answer = await empty_site.json(f"/api/v2/changes?since={before}")
 
-    assert ([], ["alder_bad"]) == (answer["matches"], [one["id"] for one in answer["removed"]])
+    assert ([], ["alder_bad"]) == (answer["matches"], [removal["id"] for removal in answer["removed"]])
 
 
 async def test_the_next_valid_list_is_shown(empty_site: Site) -> None:
@@ -100,7 +100,7 @@ async def test_the_next_valid_list_is_shown(empty_site: Site) -> None:
     await empty_site.get("/api/v2/odds")
     empty_site.publish("alder", match("m1"))
 
-    assert ["alder_m1"] == [one["id"] for one in (await empty_site.json("/api/v2/odds"))["matches"]]
+    assert ["alder_m1"] == [entry["id"] for entry in (await empty_site.json("/api/v2/odds"))["matches"]]
 
 
 @pytest.mark.parametrize("path", ["/health", "/monitor", "/api/stats"])

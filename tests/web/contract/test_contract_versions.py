@@ -69,12 +69,12 @@ async def test_the_types_on_the_wire_are_the_specified_ones(site: Site, path: st
     shown = json.loads((await site.get(path)).content, parse_float=float, parse_int=int)
 
     assert {int} == {type(shown["version"]), type(shown["matches_count"])}
-    for one in shown["matches"]:
-        odds = one["odds"] if path == V1 else one["odds"].values()
+    for entry in shown["matches"]:
+        odds = entry["odds"] if path == V1 else entry["odds"].values()
         assert {type(price) for price in odds} <= {float, int}
-        assert type(one["start_time"]) in ({int} if path == V1 else {int, type(None)})
-        assert type(one["updated"]) in {float, int}
-        assert {str} == {type(one[name]) for name in ("id", "bookmaker", "home", "away", "league")}
+        assert type(entry["start_time"]) in ({int} if path == V1 else {int, type(None)})
+        assert type(entry["updated"]) in {float, int}
+        assert {str} == {type(entry[name]) for name in ("id", "bookmaker", "home", "away", "league")}
 
 
 @pytest.mark.parametrize("path", [V1, V2])
@@ -102,7 +102,7 @@ async def test_updated_is_the_receive_time_to_the_millisecond(site: Site) -> Non
 
     site.publish("cedar", match("10", prices=(2.1, 3.5, 4.0)), match("9", league="K리그"))
 
-    updated = {one["id"]: one["updated"] for one in (await site.json(V2))["matches"]}
+    updated = {entry["id"]: entry["updated"] for entry in (await site.json(V2))["matches"]}
     assert (WALL_0 + 6.5, UPDATED) == (updated["cedar_10"], updated["cedar_9"])
 
 
@@ -111,9 +111,9 @@ async def test_a_match_past_its_time_is_not_shown(site: Site) -> None:
     site.clock.pass_(1)
     site.publish("cedar", match("late", start_time=int(WALL_0)), match("9"), stale_after_s=1e9)
     site.clock.wall = WALL_0 + 10_799
-    before = [one["id"] for one in (await site.json(f"{V2}?bookmaker=cedar"))["matches"]]
+    before = [entry["id"] for entry in (await site.json(f"{V2}?bookmaker=cedar"))["matches"]]
 
     site.clock.wall = WALL_0 + 10_800
 
-    after = [one["id"] for one in (await site.json(f"{V2}?bookmaker=cedar"))["matches"]]
+    after = [entry["id"] for entry in (await site.json(f"{V2}?bookmaker=cedar"))["matches"]]
     assert (["cedar_9", "cedar_late"], ["cedar_9"]) == (before, after)

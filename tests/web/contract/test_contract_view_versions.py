@@ -31,7 +31,9 @@ async def test_a_change_elsewhere_leaves_a_filtered_view_unchanged(site: Site, p
 
     version = site.publish("alder", match("new"))
 
-    again = {view: await site.get(view, if_none_match=one.headers["ETag"]) for view, one in had.items()}
+    again = {
+        view: await site.get(view, if_none_match=response.headers["ETag"]) for view, response in had.items()
+    }
     statuses = [again[view].status_code for view in (cedar, alder, everything)]
     assert [304, 200, 200] == statuses
     assert {version} == {again[view].json()["version"] for view in (alder, everything)}
@@ -74,7 +76,7 @@ async def test_a_version_never_names_two_bodies(site: Site, path: str) -> None:
     versions = []
     for bookmaker, ids in lists:
         site.clock.pass_(10)
-        site.publish(bookmaker, *(match(one) for one in ids))
+        site.publish(bookmaker, *(match(match_id) for match_id in ids))
         response = await site.get(path)
         versions.append(response.json()["version"])
 

@@ -84,7 +84,7 @@ def test_legs_of_bookmakers_of_one_name_are_told_apart() -> None:
 
     found = _decoded(fixture_v2(fixture, dict.fromkeys(NAMES, "Betfair"), TERMS, None))
 
-    listed = {one["id"]: one["odds"] for one in found["entries"]}
+    listed = {entry["id"]: entry["odds"] for entry in found["entries"]}
     legs = found["surebet"]["legs"]
     assert ["alder_a", "alder_a", "birch_b"] == [leg["id"] for leg in legs]
     assert [leg["odds"] for leg in legs] == [listed[leg["id"]][leg["outcome"]] for leg in legs]
@@ -99,9 +99,9 @@ def test_link_has_the_names_of_its_own_source() -> None:
 
     links = _decoded([link(member, events) for member in fixture.members])
 
-    assert {(TWO, "League"), (ONE, "Unknown")} == {(one["source"], one["league"]) for one in links}
+    assert {(TWO, "League"), (ONE, "Unknown")} == {(member["source"], member["league"]) for member in links}
     assert {("Home", "Away", fixture.match.start_time)} == {
-        (one["home"], one["away"], one["start_time"]) for one in links
+        (member["home"], member["away"], member["start_time"]) for member in links
     }
 
 
@@ -126,7 +126,7 @@ def test_link_is_sure_while_a_surebet_may_rest_on_it(certainty: Certainty, price
 
     found = _decoded(fixture_v2(fixture, NAMES, TERMS, None))
 
-    by_name = {one["id"]: one["link"] for one in found["entries"]}
+    by_name = {entry["id"]: entry["link"] for entry in found["entries"]}
     assert link == by_name["alder_a"]
 
 
@@ -141,7 +141,7 @@ def test_entry_says_what_its_bookmaker_lists_otherwise() -> None:
     found = _decoded(fixture_v2(fixture, NAMES, TERMS, None))
 
     names = ("home", "away", "league", "start_time")
-    alder, birch = ({name: one[name] for name in names if name in one} for one in found["entries"])
+    alder, birch = ({name: entry[name] for name in names if name in entry} for entry in found["entries"])
     assert ("Home", "Away", "League", None) == tuple(found[name] for name in names)
     assert {} == alder
     assert {"home": "Home FC", "league": "Unknown", "start_time": match("b").start_time} == birch

@@ -54,13 +54,15 @@ def test_json_is_made_once_for_a_fixture() -> None:
     board = LinkedBoard()
     board.apply(batch([match("a"), match("b")], bookmaker=ALDER))
     segments = FixtureSegments({ALDER: "Alder", BIRCH: "Birch"})
-    before = [segments.json(one, TERMS) for one in board.state]
+    before = [segments.json(fixture, TERMS) for fixture in board.state]
 
     board.apply(batch([match("a"), match("b", prices=(9.0, 3.4, 4.2))], bookmaker=ALDER))
-    after = [segments.json(one, TERMS) for one in board.state]
+    after = [segments.json(fixture, TERMS) for fixture in board.state]
 
-    assert [True, False] == sorted((one is other for one, other in zip(before, after, strict=True)))[::-1]
-    assert all(segments.json(one, TERMS) is made for one, made in zip(board.state, after, strict=True))
+    assert [True, False] == sorted((body is other for body, other in zip(before, after, strict=True)))[::-1]
+    assert all(
+        segments.json(fixture, TERMS) is made for fixture, made in zip(board.state, after, strict=True)
+    )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -71,7 +73,7 @@ def test_json_is_that_of_the_prices_that_are_there(seed: int) -> None:
     for _ in range(30):
         prices = random.choice(((2.2, 3.3, 3.4), (2.1, 3.4, 3.5), (2.3, 3.2, 3.3)))
         some = random.sample("abc", random.randrange(4))
-        board.apply(batch([match(one, prices=prices) for one in some], bookmaker=random.choice([*names])))
+        board.apply(batch([match(name, prices=prices) for name in some], bookmaker=random.choice([*names])))
         board.link()
         anew = FixtureSegments(names)
         for fixture in board.state:
@@ -98,7 +100,7 @@ def test_fixtures_are_nothing_to_the_garbage_collector() -> None:
     board = LinkedBoard()
     board.apply(batch([match("a")], bookmaker=ALDER))
 
-    assert not any(gc.is_tracked(one) for one in board.state)
+    assert not any(gc.is_tracked(fixture) for fixture in board.state)
 
 
 @pytest.mark.parametrize(

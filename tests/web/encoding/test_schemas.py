@@ -16,16 +16,16 @@ V2_FIELDS = ["id", "sport", "bookmaker", "home", "away", "league", "odds", "star
 V1_FIELDS = ["id", "bookmaker", "home", "away", "league", "odds", "start_time", "updated"]
 
 
-def _v1(one: Match) -> dict[str, Any]:
-    return _decoded(match_v1(_entry(one), "Älder"))
+def _v1(listed: Match) -> dict[str, Any]:
+    return _decoded(match_v1(_entry(listed), "Älder"))
 
 
-def _v2(one: Match) -> dict[str, Any]:
-    return _decoded(match_v2(_entry(one), "Älder"))
+def _v2(listed: Match) -> dict[str, Any]:
+    return _decoded(match_v2(_entry(listed), "Älder"))
 
 
-def _entry(one: Match) -> Entry:
-    return Entry(f"alder_{one.source_match_id}", SCOPE, one, 1780000000.125)
+def _entry(listed: Match) -> Entry:
+    return Entry(f"alder_{listed.source_match_id}", SCOPE, listed, 1780000000.125)
 
 
 def _decoded(value: msgspec.Struct) -> dict[str, Any]:

@@ -43,8 +43,10 @@ ALDER = BookmakerId("alder")
 
 
 def _chunk(matches: Iterable[Match]) -> Chunk:
-    entries = {one: Entry(f"alder_{one.source_match_id}", SCOPE, one, WALL_0) for one in matches}
-    return Chunk.of([one.source_match_id for one in entries], entries.values())
+    entries = {
+        listed: Entry(f"alder_{listed.source_match_id}", SCOPE, listed, WALL_0) for listed in matches
+    }
+    return Chunk.of([entry.source_match_id for entry in entries], entries.values())
 
 
 def _segments() -> ListSegments:
@@ -159,8 +161,8 @@ def test_a_chunk_that_is_empty_in_v2_adds_no_bytes() -> None:
     v2 = json.loads(_plain(1, _runs(segments, Api.V2, chunks)))
     v1 = json.loads(_plain(1, _runs(segments, Api.V1, chunks)))
 
-    assert ["alder_a", "alder_c"] == [one["id"] for one in v2["matches"]]
-    assert ["alder_a", "alder_b", "alder_c"] == [one["id"] for one in v1["matches"]]
+    assert ["alder_a", "alder_c"] == [entry["id"] for entry in v2["matches"]]
+    assert ["alder_a", "alder_b", "alder_c"] == [entry["id"] for entry in v1["matches"]]
 
 
 def test_segments_are_freed_with_their_chunk() -> None:
@@ -233,7 +235,7 @@ def test_unchanged_parts_are_reused_in_the_next_version() -> None:
     after = _runs(segments, Api.V2, chunks)
     new = run_now(plain_body(2, after))
 
-    others = [at for at, (one, other) in enumerate(zip(old, new, strict=True)) if one is not other]
+    others = [at for at, (body, other) in enumerate(zip(old, new, strict=True)) if body is not other]
     assert [0, 50 // RUN] == others[:2], "the head with the first run, and the run of the change"
     assert others[2:] in ([], [len(old) - 1]), "what stands after the list"
     assert run_now(before[2].packed()) is run_now(after[2].packed())
@@ -241,4 +243,4 @@ def test_unchanged_parts_are_reused_in_the_next_version() -> None:
 
 
 def _is_remembered(segment: Segment) -> bool:
-    return any(isinstance(one, dict) for one in gc.get_referrers(segment))
+    return any(isinstance(referrer, dict) for referrer in gc.get_referrers(segment))

@@ -99,7 +99,7 @@ async def test_long_answers_are_compressed(site: Site, accepted: str) -> None:
     assert plain.body == (gzip.decompress(long.body) if is_packed else long.body)
     assert ("gzip" if is_packed else None) == long.headers.get("content-encoding")
     assert "content-encoding" not in short.headers
-    assert {"Accept-Encoding"} == {one.headers["vary"] for one in (short, long, plain)}
+    assert {"Accept-Encoding"} == {answer.headers["vary"] for answer in (short, long, plain)}
     assert len(long.body) == int(long.headers["content-length"])
     assert not is_packed or len(long.body) * 5 < len(plain.body)
 
@@ -114,14 +114,16 @@ async def test_the_answer_leads_from_the_old_list_to_the_new_one(
         copies.append(Copy.of(ORDER, site.published.current(), view))
         copies[-1].version = site.published.current().version
         site.clock.pass_(4)
-        some = (match(f"m{one}", home="Home" * ((one + number) % 3)) for one in range(number))
+        some = (match(f"m{count}", home="Home" * ((count + number) % 3)) for count in range(number))
         site.publish(ORDER[number % 3], *some)
 
     for copy in copies:
         copy.change(await site.json(_query(f"{copy.version}-{EPOCH}", view)))
 
     newest = Copy.of(ORDER, site.published.current(), view)
-    assert {(newest.version, newest.matches)} == {(one.version, one.matches) for one in copies[:-1]}
+    assert {(newest.version, newest.matches)} == {
+        (followed.version, followed.matches) for followed in copies[:-1]
+    }
 
 
 @pytest.mark.parametrize("epoch", ["", f"-{EPOCH}"])
@@ -144,7 +146,7 @@ async def test_a_stale_bookmaker_has_changes(site: Site) -> None:
     assert 503 == (await site.get("/api/v2/odds")).status_code
     assert (5004, []) == (answered["version"], answered["matches"])
     assert [("cedar_10", "Cédar 足球", "stale", 5004)] == [
-        tuple(one.values()) for one in answered["removed"][:1]
+        tuple(removal.values()) for removal in answered["removed"][:1]
     ]
     assert 4 == len(answered["removed"])
 
@@ -206,7 +208,7 @@ async def test_a_dropped_version_is_410() -> None:
         oldest = answers[0].json()["oldest_version"]
         exact, beyond = await site.get(_query(oldest)), await site.get(_query(oldest - 1))
 
-    assert [410, 410, 410, 200] == [one.status_code for one in answers]
+    assert [410, 410, 410, 200] == [answer.status_code for answer in answers]
     assert (200, 410) == (exact.status_code, beyond.status_code)
 
 
@@ -224,7 +226,7 @@ async def test_too_many_changes_for_one_answer_are_410() -> None:
     assert (410, "version_not_available", MAX_ANSWER) == (status, code, len(fits["matches"]))
     assert f"more than {MAX_ANSWER} matches changed since version {since}" in problem["detail"]
     assert problem["oldest_version"] < since < problem["current_version"]
-    assert ["cedar_y"] == [one["id"] for one in of_one["matches"]]
+    assert ["cedar_y"] == [entry["id"] for entry in of_one["matches"]]
 
 
 async def test_the_filter_works_as_for_the_lists(site: Site) -> None:
@@ -268,7 +270,7 @@ async def test_wait_answers_when_the_view_changes(site: Site) -> None:
         site.publish("birch", match("b"))
 
     assert [("5005", ["birch_b"])] == [
-        (str(one["version"]), [match["id"] for match in one["matches"]]) for one in answers
+        (str(answer["version"]), [match["id"] for match in answer["matches"]]) for answer in answers
     ]
 
 
@@ -290,7 +292,7 @@ async def test_waiting_clients_are_answered_when_the_service_ends(site: Site) ->
             await site.until(lambda: len(site.audience) == 1)
             await site.audience.leave()
 
-    assert [(5003, [])] == [shown(one) for one in answers]
+    assert [(5003, [])] == [shown(answer) for answer in answers]
 
 
 async def test_waiting_clients_count_towards_the_cap(site: Site) -> None:
@@ -366,4 +368,4 @@ async def test_a_wait_that_ends_after_a_suspension_shows_no_stale_list() -> None
             while elapsed_s() < ends:
                 pass
 
-    assert ["alder_y"] == [one["id"] for one in answered[0]["matches"]]
+    assert ["alder_y"] == [entry["id"] for entry in answered[0]["matches"]]

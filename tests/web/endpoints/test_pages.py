@@ -56,8 +56,8 @@ async def test_a_file_is_compressed_where_that_saves_a_packet(site: Site) -> Non
         if is_packed:
             assert plain.body == gzip.decompress(packed.body)
             assert (True, "gzip") == (len(packed.body) < size, packed.headers["content-encoding"])
-            varies = {one.headers["vary"] for one in (plain, packed, head, *known)}
-            assert ({"Accept-Encoding"}, [304, 200]) == (varies, [one.status for one in known])
+            varies = {answer.headers["vary"] for answer in (plain, packed, head, *known)}
+            assert ({"Accept-Encoding"}, [304, 200]) == (varies, [answer.status for answer in known])
             length = str(len(packed.body))
             assert packed.headers["content-length"] == head.headers["content-length"] == length
 

@@ -35,7 +35,7 @@ def _id(version: int) -> str:
 
 
 def _events(*events: Event) -> list[tuple[str, str | None]]:
-    return [(one.name, one.id) for one in events]
+    return [(event.name, event.id) for event in events]
 
 
 async def _taken(copy: Copy, connection: Connection, count: int) -> list[Event]:
@@ -86,7 +86,7 @@ async def test_every_commit_is_sent(site: Site) -> None:
 
     assert [("changes", _id(5004)), ("changes", _id(5005))] == _events(first, second)
     assert ["version", "since", "matches", "removed"] == list(first.data)
-    assert (5003, ["birch_b"]) == (first.data["since"], [one["id"] for one in first.data["matches"]])
+    assert (5003, ["birch_b"]) == (first.data["since"], [entry["id"] for entry in first.data["matches"]])
     assert f"id: {_id(5005)}\nevent: changes\ndata: ".encode() + answered == second.raw
 
 
@@ -100,7 +100,7 @@ async def test_a_clients_copy_equals_the_list(site: Site, view: str | None) -> N
             site.clock.pass_(7)
             name = ORDER[number % 3]
             site.publish(
-                name, *(match(f"m{one}", home="x" * ((number + one) % 2)) for one in range(number))
+                name, *(match(f"m{count}", home="x" * ((number + count) % 2)) for count in range(number))
             )
             newest = Copy.of(ORDER, site.published.current(), view)
             while copy.version < newest.version:
@@ -137,7 +137,7 @@ async def test_a_client_resumes_from_its_version(site: Site, given: str, known: 
     assert [("changes", _id(5005))] == _events(event)
     assert ["version", "since", "conflated", "matches", "removed"] == list(event.data)
     assert (5003, True) == (event.data["since"], event.data["conflated"])
-    assert ["birch_b", "birch_d"] == [one["id"] for one in event.data["matches"]]
+    assert ["birch_b", "birch_d"] == [entry["id"] for entry in event.data["matches"]]
 
 
 @pytest.mark.parametrize("since", ["5003", "5004", f"5003-{EPOCH}", f"5004-{EPOCH}"])
@@ -208,7 +208,7 @@ async def test_staleness_is_sent_as_removals(site: Site) -> None:
         run_now(site.published.history.digest())
         event = await connection.event()
 
-    assert {"stale"} == {one["reason"] for one in event.data["removed"]}
+    assert {"stale"} == {removal["reason"] for removal in event.data["removed"]}
     assert 4 == len(event.data["removed"])
 
 
@@ -224,10 +224,10 @@ async def test_conflation_merges_several_commits(site: Site) -> None:
         events.append(await connection.event())
 
     assert [("changes", _id(5004)), ("changes", _id(5006))] == _events(*events)
-    assert [None, True] == [one.data.get("conflated") for one in events]
+    assert [None, True] == [event.data.get("conflated") for event in events]
     assert (["birch_d2"], ["birch_d0"]) == (
-        [one["id"] for one in events[1].data["matches"]],
-        [one["id"] for one in events[1].data["removed"]][:1],
+        [entry["id"] for entry in events[1].data["matches"]],
+        [removal["id"] for removal in events[1].data["removed"]][:1],
     )
 
 
@@ -318,11 +318,11 @@ async def test_streams_are_counted(site: Site) -> None:
 
 async def test_at_the_end_clients_get_a_time_to_reconnect(site: Site) -> None:
     """Each client gets `bye` with its own delay, and the answer ends properly."""
-    async with streaming(site.base) as one, streaming(site.base, "?bookmaker=cedar") as other:
-        await one.event()
+    async with streaming(site.base) as connection, streaming(site.base, "?bookmaker=cedar") as other:
+        await connection.event()
         await other.event()
         await site.audience.leave()
-        last = [*(await one.rest()), *(await other.rest())]
+        last = [*(await connection.rest()), *(await other.rest())]
         refused = await site.get(STREAM)
 
     assert [("bye", None), ("bye", None)] == _events(*last)

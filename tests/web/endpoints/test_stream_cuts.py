@@ -78,7 +78,7 @@ async def test_an_independent_parser_reads_the_stream(site: Site) -> None:
         await site.audience.leave()
 
     copy = Copy(ORDER)
-    decoded = [(one.event, one.id, one.data) for one in seen]
+    decoded = [(event.event, event.id, event.data) for event in seen]
     for name, _, data in decoded:
         _apply(copy, name, data)
     newest = Copy.of(ORDER, site.published.current(), None)

@@ -65,10 +65,10 @@ async def test_heartbeats_come_every_ten_seconds() -> None:
             await anyio.sleep(27)
 
     assert [(0.0, "snapshot"), (4.0, "changes"), (10.0, "heartbeat"), (20.0, "heartbeat")] == [
-        one[:2] for one in first[:4]
+        pair[:2] for pair in first[:4]
     ]
     assert [(4.0, "snapshot"), (10.0, "heartbeat"), (20.0, "heartbeat"), (30.0, "heartbeat")] == [
-        one[:2] for one in second
+        pair[:2] for pair in second
     ]
     assert ((None, 5001), (None, 5000)) == (first[2][2], second[1][2])
 
@@ -95,9 +95,9 @@ async def test_conflation_sends_once_per_interval() -> None:
             _publish(front, 2.0 + number / 100)
             await anyio.sleep(0.3)
 
-    changes = [one for one in received if one[1] == "changes"]
-    assert [0.0, 2.0, 4.0] == [round(one[0], 3) for one in changes]
-    assert [(5000, 5001), (5001, 5007), (5007, 5014)] == [one[2] for one in changes]
+    changes = [pair for pair in received if pair[1] == "changes"]
+    assert [0.0, 2.0, 4.0] == [round(change[0], 3) for change in changes]
+    assert [(5000, 5001), (5001, 5007), (5007, 5014)] == [change[2] for change in changes]
 
 
 async def test_a_conflated_client_gets_heartbeats_and_the_last_change() -> None:
@@ -110,10 +110,10 @@ async def test_a_conflated_client_gets_heartbeats_and_the_last_change() -> None:
         await anyio.sleep(121)
 
     assert [(0.0, (5000, 5001)), (120.0, (5001, 5002))] == [
-        (one[0], one[2]) for one in received if one[1] == "changes"
+        (pair[0], pair[2]) for pair in received if pair[1] == "changes"
     ]
-    assert 12 == len([one for one in received if one[1] == "heartbeat"])
-    assert {(None, 5001)} == {one[2] for one in received if one[1] == "heartbeat" and one[0] < 120}
+    assert 12 == len([pair for pair in received if pair[1] == "heartbeat"])
+    assert {(None, 5001)} == {pair[2] for pair in received if pair[1] == "heartbeat" and pair[0] < 120}
 
 
 async def test_the_end_of_a_conflation_sends_nothing_without_changes() -> None:
@@ -123,4 +123,4 @@ async def test_the_end_of_a_conflation_sends_nothing_without_changes() -> None:
         _publish(front, 2.0)
         await anyio.sleep(5)
 
-    assert ["snapshot", "changes"] == [one[1] for one in received]
+    assert ["snapshot", "changes"] == [pair[1] for pair in received]

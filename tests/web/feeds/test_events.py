@@ -60,17 +60,17 @@ async def test_the_next_commit_makes_new_events() -> None:
     history.add(TWO)
     results += [await made.changes(None, since) for since in (1000, 1001)]
 
-    data = [_data(one) for one in results]
-    assert [(1000, 1001), (1000, 1002), (1001, 1002)] == [(one["since"], one["version"]) for one in data]
-    assert [False, True, False] == ["conflated" in one for one in data]
+    data = [_data(result) for result in results]
+    assert [(1000, 1001), (1000, 1002), (1001, 1002)] == [(row["since"], row["version"]) for row in data]
+    assert [False, True, False] == ["conflated" in row for row in data]
 
 
 async def test_cached_events_are_bounded() -> None:
     """However many versions clients come from, the cached events of a commit have a limit in bytes."""
     base, snapshots = ONE, [ONE]
     for number in range(60):
-        one = batch([match("a", prices=(2.0 + number / 100, 3.5, 4.0))], received_mono=1.0)
-        snapshots.append(base := after(base, one))
+        change = batch([match("a", prices=(2.0 + number / 100, 3.5, 4.0))], received_mono=1.0)
+        snapshots.append(base := after(base, change))
     made = _frames(*snapshots, max_known_bytes=2_000)
 
     for since in range(1001, base.version):
@@ -116,11 +116,11 @@ async def test_a_long_event_is_made_once_and_of_one_version() -> None:
         before = list(results)
         history.add(second)
 
-    data = [_data(one) for one in results]
-    prices = {(one["version"], one["matches"][0]["odds"]["1"]) for one in data}
+    data = [_data(result) for result in results]
+    prices = {(row["version"], row["matches"][0]["odds"]["1"]) for row in data}
     assert ([], {(1001, 2.0), (1002, 9.0)}) == (before, prices)
-    assert {20_000} == {len(one["matches"]) for one in data}
-    assert len({id(one[1]) for one in results if one is not None}) == 2
+    assert {20_000} == {len(row["matches"]) for row in data}
+    assert len({id(result[1]) for result in results if result is not None}) == 2
 
 
 def _data(results: tuple[int, frames.Pieces] | None) -> Any:
@@ -134,8 +134,8 @@ def _data(results: tuple[int, frames.Pieces] | None) -> Any:
 def test_other_events_have_no_id() -> None:
     """A client that is cut off after such an event resumes from the version before it."""
     made = [
-        b"".join(one)
-        for one in (frames.reset(ResetReason.TOO_OLD, 7), frames.heartbeat(7), frames.bye(7, 1500))
+        b"".join(group)
+        for group in (frames.reset(ResetReason.TOO_OLD, 7), frames.heartbeat(7), frames.bye(7, 1500))
     ]
 
     assert b'event: reset\ndata: {"reason":"too_old","version":7}\n\n' == made[0]

@@ -61,13 +61,13 @@ class Life:
         draw, name, now = self.random.random(), self.random.choice(NAMES), self.board.now.mono
         if draw < 0.4:
             listed = [match(f"m{at}", home=f"Home {at}", prices=self._prices()) for at in self._some()]
-            one = batch(listed, bookmaker=name, received_mono=now, stale_after_s=LASTS_S[name])
-            self.board.apply(one)
+            change = batch(listed, bookmaker=name, received_mono=now, stale_after_s=LASTS_S[name])
+            self.board.apply(change)
         elif draw < 0.8:
             for each in self.random.sample(NAMES, 2):
                 lasts_s = LASTS_S[each]
-                one = batch(complete=False, bookmaker=each, received_mono=now, stale_after_s=lasts_s)
-                self.board.apply(one)
+                change = batch(complete=False, bookmaker=each, received_mono=now, stale_after_s=lasts_s)
+                self.board.apply(change)
         else:
             self.board.link()
 
@@ -131,19 +131,19 @@ async def test_believed_surebets_of_some_bookmakers_hold_when_they_are_read(seed
 def _check_prices(fixture: dict[str, Any], form: Form) -> None:
     """Check that best prices and book sum are those of the entries, all of the form's bookmakers."""
     entries = fixture["entries"]
-    assert {one["id"].partition("_")[0] for one in entries} <= {*form.bookmakers}
+    assert {entry["id"].partition("_")[0] for entry in entries} <= {*form.bookmakers}
     assert len(entries) == fixture["bookmakers_count"] > 0
     for outcome, best in fixture["best"].items():
-        highest = max(one["odds"][outcome] for one in entries)
+        highest = max(entry["odds"][outcome] for entry in entries)
         assert highest == best["odds"]
-        assert [one["id"] for one in entries if one["odds"][outcome] == highest] == best["ids"]
+        assert [entry["id"] for entry in entries if entry["odds"][outcome] == highest] == best["ids"]
     total = sum(1 / best["odds"] for best in fixture["best"].values())
     assert round(total, 6) == fixture["book_sum"]
 
 
 def _check_surebet(life: Life, fixture: dict[str, Any]) -> None:
     board, legs = life.board, fixture["surebet"]["legs"]
-    entries = {one["id"]: one for one in fixture["entries"]}
+    entries = {entry["id"]: entry for entry in fixture["entries"]}
     states = [board.snapshot.books[leg["id"].partition("_")[0]].lists[SCOPE] for leg in legs]
     times = [state.confirmed_mono for state in states]
     assert all(entries[leg["id"]]["odds"][leg["outcome"]] == leg["odds"] for leg in legs)

@@ -35,7 +35,7 @@ async def test_views_that_are_polled_in_turn_are_made_once(count: int) -> None:
     first = [await answers.answer(view, None, None) for view in views[:count]]
     again = [await answers.answer(view, None, None) for view in views[:count]]
 
-    assert all(one is other for one, other in zip(first, again, strict=True))
+    assert all(prepared is other for prepared, other in zip(first, again, strict=True))
 
 
 @pytest.mark.parametrize("asked", ["whole", "chosen", "one", "changes"])

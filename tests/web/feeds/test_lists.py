@@ -96,8 +96,8 @@ class _Lists:
 def _after(base: Snapshot, *batches: Batch, mono: float = 0.0) -> Snapshot:
     board = Board(base, BoardRules())
     now = Instant(mono, WALL_0 + mono)
-    for one in batches:
-        run_now(board.apply(one, now))
+    for change in batches:
+        run_now(board.apply(change, now))
     run_now(board.expire(now))
     return run_now(board.finish(START))
 
@@ -145,7 +145,7 @@ async def test_concurrent_requests_share_one_body(coding: str | None) -> None:
         for _ in range(20):
             tasks.start_soon(ask)
 
-    assert (20, 1) == (len(answers), len({id(one) for one in answers}))
+    assert (20, 1) == (len(answers), len({id(answer) for answer in answers}))
 
 
 class _Interrupting(dict[BookmakerId, str]):

@@ -56,7 +56,9 @@ class World(FilledBoard):
         """Compare a copy with the list of its version, that of the last commit that changed the view."""
         lists = self._lists[view]
         version = (
-            copy.version if copy.version in lists else max(one for one in lists if one <= copy.version)
+            copy.version
+            if copy.version in lists
+            else max(listed for listed in lists if listed <= copy.version)
         )
         assert lists[version] == copy.matches, f"{view} at {copy.version}"
 
@@ -86,7 +88,7 @@ class World(FilledBoard):
         self._serial += 1
         some = [self._match(name) for name in IDS if self.random.random() < 0.4]
         complete = self.random.random() < 0.4
-        names = {one.source_match_id for one in some}
+        names = {listed.source_match_id for listed in some}
         gone = [name for name in IDS if name not in names and self.random.random() < 0.2]
         return batch(
             some,
@@ -229,10 +231,10 @@ async def _lived(seed: int, steps: int, max_changes: int) -> World:
     async with anyio.create_task_group() as tasks:
         clients = await live_on(world, steps, 12, tasks)
         with anyio.fail_after(10):
-            while any(one.copy.version < world.latest(one.view) for one in clients):
+            while any(client.copy.version < world.latest(client.view) for client in clients):
                 await checkpoint()
-        for one in clients:
-            world.check(one.copy, one.view)
+        for client in clients:
+            world.check(client.copy, client.view)
         await world.audience.leave()
     return world
 

@@ -166,4 +166,4 @@ async def test_reconnection_times_are_spread() -> None:
     times = [audience.retry_ms() for _ in range(1000)]
 
     assert 1000 <= min(times) < max(times) <= 5000
-    assert max(Counter(one // 500 for one in times).values()) <= 200  # 125 on average
+    assert max(Counter(time // 500 for time in times).values()) <= 200  # 125 on average

@@ -60,9 +60,9 @@ async def test_a_hidden_slash_makes_another_path(site: Site, path: str) -> None:
 async def test_each_answer_is_logged_at_debug(path: str, status: int) -> None:
     """Each answer has one log line with method, path, status, bytes and time, whichever layer gives it."""
     with structlog.testing.capture_logs() as lines:
-        async with open_site() as one:
-            one.publish("alder", match())
-            answered = await one.get(path)
+        async with open_site() as site:
+            site.publish("alder", match())
+            answered = await site.get(path)
 
     (line,) = (line for line in lines if line["event"] == "request.served")
     assert ("GET", path.partition("?")[0], status) == (line["method"], line["path"], line["status"])

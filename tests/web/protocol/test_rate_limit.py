@@ -17,8 +17,8 @@ def test_a_burst_passes_and_then_the_rate() -> None:
 
     first = [limit.take("a", 100.0) for _ in range(11)]
 
-    assert [*range(9, -1, -1), 0] == [one.remaining for one in first]
-    assert [0.0] * 10 + [0.5] == [pytest.approx(one.retry_after_s) for one in first]
+    assert [*range(9, -1, -1), 0] == [taken.remaining for taken in first]
+    assert [0.0] * 10 + [0.5] == [pytest.approx(taken.retry_after_s) for taken in first]
     assert 0.0 == limit.take("a", 100.5).retry_after_s
     assert 0.5 == pytest.approx(limit.take("a", 100.5).retry_after_s)
     assert 0.0 == limit.take("b", 100.5).retry_after_s

@@ -67,11 +67,11 @@ def _peer(connection: Connection) -> object:
 @contextlib.contextmanager
 def crowd(site: Site) -> Iterator[Crowd]:
     """Return a crowd, which leaves at the end of the block."""
-    one = Crowd(site)
+    clients = Crowd(site)
     try:
-        yield one
+        yield clients
     finally:
-        for client in one.clients:
+        for client in clients.clients:
             client.close()
 
 
@@ -86,9 +86,9 @@ async def test_above_the_cap_the_connection_that_is_idle_longest_is_closed() -> 
             new = [await clients.join(), await clients.join()]
 
             assert b"" == await clients.received(half) == await clients.received(unused)
-            for one in (used, *new):
-                one.send(LIVE)
-                assert (await clients.received(one)).startswith(b"HTTP/1.1 200")
+            for connection in (used, *new):
+                connection.send(LIVE)
+                assert (await clients.received(connection)).startswith(b"HTTP/1.1 200")
 
 
 async def test_who_waits_or_follows_is_not_idle_and_who_comes_above_the_cap_is_refused() -> None:
@@ -112,8 +112,8 @@ async def test_who_waits_or_follows_is_not_idle_and_who_comes_above_the_cap_is_r
             assert b"retry-after: 5" in refused.lower()
             assert b"connection: close" in refused.lower()
             assert 4 == len(site.audience)
-            for one in waits:
-                one.close()
+            for wait in waits:
+                wait.close()
             await site.until(lambda: len(site.audience) == 2)
             again = await clients.join(LIST)
             assert (await clients.received(again)).startswith(b"HTTP/1.1 404")
@@ -135,10 +135,10 @@ async def test_who_was_just_accepted_has_time_to_ask(monkeypatch: pytest.MonkeyP
             now += connections.TIME_TO_ASK_S
 
             assert b"" == await clients.received(silent) == await clients.received(slow)
-            for one in waiting:
-                one.send(LIVE)
-            for one in waiting:
-                assert (await clients.received(one)).startswith(b"HTTP/1.1 200")
+            for connection in waiting:
+                connection.send(LIVE)
+            for connection in waiting:
+                assert (await clients.received(connection)).startswith(b"HTTP/1.1 200")
                 now += connections.TIME_TO_ASK_S
 
 
@@ -152,8 +152,8 @@ async def test_far_above_the_cap_a_connection_is_closed_at_once() -> None:
                 await site.until(lambda: len(site.audience) == len(streams))
 
             assert b"" == await clients.received(await clients.join(is_refused=True))
-            for one in streams:
-                one.close()
+            for stream in streams:
+                stream.close()
             await site.until(lambda: site.connections.open == 0)
             assert (await clients.received(await clients.join(LIVE))).startswith(b"HTTP/1.1 200")
 

@@ -115,8 +115,8 @@ async def test_request_ids_cannot_be_guessed(site: Site) -> None:
     """An id tells nothing of the one before it, and so not how many requests there were."""
     ids = [(await site.get("/health/live")).headers["x-request-id"] for _ in range(3)]
 
-    assert [32] * 3 == [len(one) for one in ids]
-    assert 3 == len({one[:8] for one in ids}) == len({one[-8:] for one in ids})
+    assert [32] * 3 == [len(match_id) for match_id in ids]
+    assert 3 == len({match_id[:8] for match_id in ids}) == len({match_id[-8:] for match_id in ids})
 
 
 async def test_a_connection_has_a_bounded_number_of_requests() -> None:

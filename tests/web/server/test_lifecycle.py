@@ -153,9 +153,9 @@ def test_objects_from_before_the_start_are_not_collected_again() -> None:
         set_up_collector()
 
         assert (YOUNG, *before[1:]) == gc.get_threshold()
-        tracked = {id(one) for one in gc.get_objects()}
+        tracked = {id(alive) for alive in gc.get_objects()}
         assert gc.get_freeze_count() > 1000
-        assert not [one for one in kept if id(one) in tracked]
+        assert not [group for group in kept if id(group) in tracked]
     finally:
         gc.unfreeze()
         gc.set_threshold(*before)

@@ -55,7 +55,7 @@ async def _recorded(
     with capture_logs() as logs:
         code = await record_until_stopped(tree, for_s, watch, codes.append)  # type: ignore[arg-type]  # a Watch
     assert [code] == codes
-    return code, [f"{one['event']} {one.get('signal', one.get('errors', ''))}" for one in logs]
+    return code, [f"{line['event']} {line.get('signal', line.get('errors', ''))}" for line in logs]
 
 
 async def test_a_recording_ends_when_its_time_is_over() -> None:

@@ -62,8 +62,8 @@ def test_a_closed_or_unknown_connection_is_ignored() -> None:
         with client:
             connection.close()
 
-            for one in (client.getsockname(), ("127.0.0.1", 1), None):
-                listener.keep_fresh(one)
+            for pair in (client.getsockname(), ("127.0.0.1", 1), None):
+                listener.keep_fresh(pair)
             del connection
             gc.collect()
 
@@ -83,6 +83,6 @@ async def test_little_of_a_stream_is_buffered_for_a_client_that_does_not_read(si
             for _ in range(ENOUGH):
                 await anyio.lowlevel.checkpoint()
         await site.until(lambda: len(site.audience) == 0)
-        sent = [one["body_bytes"] for one in logs if one.get("path") == "/api/v2/stream"]
+        sent = [line["body_bytes"] for line in logs if line.get("path") == "/api/v2/stream"]
 
     assert 0 < sent[0] < UNSENT_BYTES / 2

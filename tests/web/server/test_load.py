@@ -108,9 +108,9 @@ async def test_who_sends_nothing_or_half_a_head_does_not_wait() -> None:
     async with open_site() as site:
         site.connections.load = load = _High()
         with closing(socket.socket()) as half, closing(socket.socket()) as silent:
-            for one, sent in ((half, b"GET /api/v2/odds HTTP/1.1\r\nHo"), (silent, b"")):
-                one.connect(("127.0.0.1", int(site.base.rpartition(":")[2])))
-                one.sendall(sent)
+            for connection, sent in ((half, b"GET /api/v2/odds HTTP/1.1\r\nHo"), (silent, b"")):
+                connection.connect(("127.0.0.1", int(site.base.rpartition(":")[2])))
+                connection.sendall(sent)
             await site.until(lambda: site.connections.open == 2)
 
             assert (0, 0) == (load.waiting, load.turned_away)

@@ -29,16 +29,16 @@ LINES: list[tuple[str, ...]] = [
 OF_THE_MOMENT = {"date", "x-request-id"}
 
 
-def _comparable(one: Answered) -> tuple[int, dict[str, str], bytes]:
-    headers = {name: value for name, value in one.headers.items() if name not in OF_THE_MOMENT}
-    return one.status, headers, one.body.replace(one.headers["x-request-id"].encode(), b"id")
+def _comparable(answer: Answered) -> tuple[int, dict[str, str], bytes]:
+    headers = {name: value for name, value in answer.headers.items() if name not in OF_THE_MOMENT}
+    return answer.status, headers, answer.body.replace(answer.headers["x-request-id"].encode(), b"id")
 
 
 @pytest.mark.parametrize("path", PATHS)
 async def test_uvicorn_answers_as_hypercorn_does(path: str) -> None:
     """Status, headers and body are equal for every method, and every kind of query and header."""
-    async with open_site() as one, open_site(serve=serve_with_uvicorn) as other:
-        for site in (one, other):
+    async with open_site() as opened, open_site(serve=serve_with_uvicorn) as other:
+        for site in (opened, other):
             site.clock.pass_(1.5)
             site.publish(
                 "alder", match("b-2", home="São Paulo"), match("B-1", league=None, start_time=None)
@@ -48,5 +48,5 @@ async def test_uvicorn_answers_as_hypercorn_does(path: str) -> None:
         requests = [*(("GET", query) for query in QUERIES), ("HEAD", ""), ("OPTIONS", ""), ("POST", "")]
         for (method, query), lines in product(requests, LINES):
             asked = method, path + query, *lines
-            by_one, by_other = await one.raw(*asked), await other.raw(*asked)
+            by_one, by_other = await opened.raw(*asked), await other.raw(*asked)
             assert _comparable(by_one) == _comparable(by_other), asked

@@ -32,11 +32,11 @@ async def test_a_unix_socket_is_served_and_removed_at_the_end(server: Serve, tmp
     async with open_site(serve=server, bind=(str(path), None)) as site:
         transport = httpx2.AsyncHTTPTransport(uds=str(path))
         async with httpx2.AsyncClient(transport=transport, base_url="http://board") as client:
-            answers = [await client.get(one) for one in ("/health/live", "/api/nothing", "/api/stats")]
+            answers = [await client.get(name) for name in ("/health/live", "/api/nothing", "/api/stats")]
         body = await anyio.to_thread.run_sync(_posted, path)
         address = site.base
 
-    assert [200, 404, 200] == [one.status_code for one in answers]
+    assert [200, 404, 200] == [answer.status_code for answer in answers]
     assert body.startswith(b"HTTP/1.1 405")
     assert f"unix:{path}" == address
     assert not path.exists()

@@ -26,14 +26,14 @@ def test_extreme_lines_are_an_error_or_a_message() -> None:
         *(b"[" * 100_000, b'{"op":"mcm","id":2,"x":' + b"[" * 100_000),
         b'{"op":"mcm","id":2,"mc":' + b'[{"rc":' * 50_000,
         *(b'{"op":"mcm","id":2,"pt":' + b"9" * 5000 + b"}", b'{"op":"mcm","id":' + b"9" * 400 + b"}"),
-        *(line(delta(market(), pt=one)) for one in (10**27, 10**400, -(10**400), 1 << 64)),
+        *(line(delta(market(), pt=number)) for number in (10**27, 10**400, -(10**400), 1 << 64)),
         *(
             line(delta(market(marketTime=f"{time}:59")))
             for time in ("0001-01-01T00:00:00+23", "9999-12-31T23:59:59-23")
         ),
         *(
-            line(delta(change("1.1", {"id": HOME} | one)))
-            for one in ({"id": 10**30}, {"hc": 1e308}, {"batb": [[10**30, 2.0, 3.0]]})
+            line(delta(change("1.1", {"id": HOME} | entry)))
+            for entry in ({"id": 10**30}, {"hc": 1e308}, {"batb": [[10**30, 2.0, 3.0]]})
         ),
         line(delta({**market(), "id": "../../etc"})),
         line(delta() | {"mc": [None, {"img": True}, {"id": 1}, {}]}),

@@ -30,18 +30,18 @@ NAMES = MarketNames({HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}
 
 def _runner(*changes: Json) -> Runner:
     """Return a runner after these changes."""
-    one = Runner()
+    changed = Runner()
     for each in changes:
-        one.apply(msgspec.convert({"id": HOME, **each}, RunnerChange))
-    return one
+        changed.apply(msgspec.convert({"id": HOME, **each}, RunnerChange))
+    return changed
 
 
 def _market(*changes: Json, pt: int | None = PUBLISHED_MS) -> Market:
     """Return a market after these changes."""
-    one = Market("1.1")
+    book = Market("1.1")
     for each in changes:
-        one.apply(msgspec.convert({"id": "1.1", **each}, MarketChange), pt)
-    return one
+        book.apply(msgspec.convert({"id": "1.1", **each}, MarketChange), pt)
+    return book
 
 
 def _odds(*changes: Json, names: MarketNames | None = None, **options: Any) -> Match | Removal:
@@ -49,8 +49,8 @@ def _odds(*changes: Json, names: MarketNames | None = None, **options: Any) -> M
 
 
 def _prices(*changes: Json, **options: Any) -> tuple[float, float, float] | str:
-    one = _odds(*changes, **options)
-    return one.reason if isinstance(one, Removal) else (one.home_price, one.draw_price, one.away_price)
+    odds = _odds(*changes, **options)
+    return odds.reason if isinstance(odds, Removal) else (odds.home_price, odds.draw_price, odds.away_price)
 
 
 def test_levels_are_kept_by_level() -> None:
@@ -182,7 +182,7 @@ def test_other_sports_are_refused() -> None:
 def test_virtual_bets_are_a_separate_ladder() -> None:
     """If configured, the prices with virtual bets are used, without those of the other ladders."""
     better = (2.1, 3.6, 4.1)
-    shown = [{**one, "bdatb": [[0, price, 5]]} for one, price in zip(offers(), better, strict=True)]
+    shown = [{**entry, "bdatb": [[0, price, 5]]} for entry, price in zip(offers(), better, strict=True)]
     both = {**market(), "rc": shown}
     gone = {"rc": [{"id": HOME, "bdatb": [[0, 0, 0]]}]}
 
@@ -196,7 +196,7 @@ def test_virtual_bets_are_a_separate_ladder() -> None:
 @pytest.mark.parametrize("missing", [HOME, DRAW, AWAY])
 def test_missing_price_is_incomplete(missing: int) -> None:
     """All three outcomes must have a price."""
-    known = [one for one in offers() if one["id"] != missing]
+    known = [offer for offer in offers() if offer["id"] != missing]
 
     assert Reason.INCOMPLETE == _prices({**market(), "rc": known})
     assert Reason.INCOMPLETE == _prices(market(), {"rc": [{"id": missing, "batb": [[0, 0, 0]]}]})
@@ -213,9 +213,9 @@ def test_only_an_open_market_has_odds(status: str | None, reason: str) -> None:
 
 def test_market_without_a_definition_has_no_odds() -> None:
     """Without a definition it is not known to be a match."""
-    one = _market({"rc": offers()})
+    book = _market({"rc": offers()})
 
-    assert (False, False, None) == (one.is_ours, one.is_unnamed_by(None), one.status)
+    assert (False, False, None) == (book.is_ours, book.is_unnamed_by(None), book.status)
     assert "undefined" == _prices({"rc": offers()})
 
 
@@ -225,14 +225,14 @@ def test_kick_off_follows_the_definition() -> None:
     broken = {"marketDefinition": definition(marketTime="soon")}
     unknown = {"marketDefinition": definition(marketTime=None)}
 
-    starts = [getattr(_odds(market(), one), "start_time", "none") for one in (moved, unknown)]
+    starts = [getattr(_odds(market(), entry), "start_time", "none") for entry in (moved, unknown)]
     assert [1_780_326_120, None] == starts
     assert Reason.START_TIME == _prices(market(), broken)
 
 
 def test_match_has_the_id_of_its_market() -> None:
     """A match has the id of its market, and the time of the message as its source time."""
-    one = _odds(market(), names=NAMES)
+    odds = _odds(market(), names=NAMES)
 
     assert (
         Match(
@@ -246,5 +246,5 @@ def test_match_has_the_id_of_its_market() -> None:
             start_time=1_780_326_000,
             source_time=1_780_000_000.123,
         )
-        == one
+        == odds
     )

@@ -16,15 +16,15 @@ NAMES = MarketNames({HOME: "Alder Town", AWAY: "Birch United", DRAW: "The Draw"}
 
 
 def _market(home: Json, away: Json, **changes: Any) -> Market:
-    one = Market("1.1")
+    book = Market("1.1")
     runners = [runner(HOME, 1, **home), runner(AWAY, 2, **away), runner(DRAW, 3, name="The Draw")]
     image = market(runners=runners, **changes)
-    one.apply(msgspec.convert(image, MarketChange), None)
-    return one
+    book.apply(msgspec.convert(image, MarketChange), None)
+    return book
 
 
-def _teams(one: Market, names: MarketNames | None) -> tuple[str, str, str | None]:
-    match = one.odds(OPTIONS, names)
+def _teams(book: Market, names: MarketNames | None) -> tuple[str, str, str | None]:
+    match = book.odds(OPTIONS, names)
     assert isinstance(match, Match)
     return match.home, match.away, match.league
 
@@ -68,8 +68,8 @@ def test_names_are_needed_for_open_matches_only(home: Json, changes: Json, *, is
 
 def test_missing_name_is_needed_even_if_others_are_known() -> None:
     """A runner that replaces another one needs a name, even if the other names are known."""
-    one = _market({}, {})
+    book = _market({}, {})
 
     some = MarketNames({HOME: "Home"}, None)
     every = MarketNames({HOME: "Home", AWAY: "Away", DRAW: "The Draw"}, None)
-    assert [True, False] == [one.is_unnamed_by(some), one.is_unnamed_by(every)]
+    assert [True, False] == [book.is_unnamed_by(some), book.is_unnamed_by(every)]

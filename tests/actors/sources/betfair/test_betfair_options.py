@@ -106,7 +106,7 @@ def test_certificate_needs_its_key(tmp_path: Path, given: tuple[bool, bool], fau
     """A certificate without a key is refused, and a key without a certificate as well."""
     file = tmp_path / "some.pem"
     file.touch()
-    names = [str(file) if one else None for one in given]
+    names = [str(file) if flag else None for flag in given]
 
     assert fault == _fault(certificate=names[0], certificate_key=names[1])
 

@@ -47,17 +47,17 @@ class Pair:
         message = json.loads(raw)
         if message.get("ct") == "SUB_IMAGE":
             self.offers.clear()
-        self.compare({one["id"] for one in message.get("mc", ())})
+        self.compare({changed["id"] for changed in message.get("mc", ())})
 
     def compare(self, touched: Iterable[str]) -> None:
         """Compare best prices and status of these markets, and the board, with the library's."""
         for name in touched:
             theirs, ours = self.theirs.market(name), self.ours.session.markets.get(name)
-            wanted = {key: one for key, one in theirs.best.items() if one}
+            wanted = {key: pair for key, pair in theirs.best.items() if pair}
             if ours is None:
                 assert theirs.status in {None, "CLOSED"}
             else:
-                found = {key: best for key, one in ours.runners.items() if (best := one.best_back())}
+                found = {key: best for key, runner in ours.runners.items() if (best := runner.best_back())}
                 assert (theirs.status, wanted) == (ours.status, found)
             prices = self.theirs.offer(name)
             self.offers.pop(name, None)
@@ -98,11 +98,11 @@ def test_every_message_of_a_historic_recording() -> None:
         (market,) = pair.ours.session.markets.values() or (None,)
         statuses.append(book.market_definition["status"])
         if market is not None:
-            last = [(one.selection_id, one.last_price_traded) for one in book.runners]
+            last = [(runner.selection_id, runner.last_price_traded) for runner in book.runners]
             traded = {key: price for key, price in last if price}
-            assert traded == {key[0]: one.last_traded for key, one in market.runners.items()}
+            assert traded == {key[0]: runner.last_traded for key, runner in market.runners.items()}
 
-    seen = [one for at, one in enumerate(statuses) if at == 0 or statuses[at - 1] != one]
+    seen = [status for at, status in enumerate(statuses) if at == 0 or statuses[at - 1] != status]
     assert ["OPEN", "SUSPENDED", "OPEN", "SUSPENDED", "CLOSED"] == seen
 
 
@@ -146,7 +146,7 @@ def test_heartbeats_change_nothing() -> None:
 def _image_again(messages: list[Json]) -> list[Json]:
     """Repeat the first image every 600 messages."""
     parts = [messages[at : at + 600] for at in range(0, len(messages), 600)]
-    return [one for part in parts for one in (messages[0], *part)]
+    return [entry for part in parts for entry in (messages[0], *part)]
 
 
 def _market_images_again(messages: list[Json]) -> list[Json]:
@@ -194,7 +194,11 @@ def test_lost_connection_resumes() -> None:
         pair.ours.connect()
         asked = pair.ours.sent[-1]
         missed = messages[at : at + random.randrange(1, 30)]
-        patch = {**missed[-1], "ct": "RESUB_DELTA", "mc": [one for each in missed for one in each["mc"]]}
+        patch = {
+            **missed[-1],
+            "ct": "RESUB_DELTA",
+            "mc": [changed for each in missed for changed in each["mc"]],
+        }
         at += len(missed)
 
         assert (messages[0]["initialClk"], pair.ours.session._clk) == (asked["initialClk"], asked["clk"])
@@ -208,7 +212,7 @@ def test_recorded_images_are_shown_or_counted() -> None:
     follower.connect()
     (raw,) = recorded(IMAGE)
     follower.take(_with_ids(json.loads(raw), id=2))
-    expected: Counter[str] = Counter(_verdict(one) for one in json.loads(raw)["mc"])
+    expected: Counter[str] = Counter(_verdict(changed) for changed in json.loads(raw)["mc"])
     shown = follower.shown()
 
     assert 105 == expected.total()
@@ -219,7 +223,7 @@ def test_recorded_images_are_shown_or_counted() -> None:
 
 def _verdict(market: Json) -> str:
     """Validate one recorded market by its raw levels."""
-    levels = [level for one in market["rc"] for level in one.get("batb", ()) if level[0] == 0]
+    levels = [level for runner in market["rc"] for level in runner.get("batb", ()) if level[0] == 0]
     if len(levels) < 3:
         return "incomplete"
     return "shown" if is_one_offer((levels[0][1], levels[1][1], levels[2][1])) else "book_sum"

@@ -213,5 +213,5 @@ def test_recorded_catalogue() -> None:
 
     assert 10 == len(names)
     assert {(3, "The Draw", None)} == {
-        (len(one.runners), one.runners[DRAW], one.league) for one in names.values()
+        (len(name.runners), name.runners[DRAW], name.league) for name in names.values()
     }

@@ -39,8 +39,8 @@ def test_handshake_line_by_line() -> None:
     granted = stage.receive({**SUCCESS, "id": 1})
     subscribed = stage.receive({**SUCCESS, "id": 2})
 
-    assert [1, 1, 0] == [len(one.send) for one in (greeted, granted, subscribed)]
-    assert [(b"\r\n", 1)] * 2 == [(one[-2:], one.count(b"\n")) for one in (*greeted.send, *granted.send)]
+    assert [1, 1, 0] == [len(reaction.send) for reaction in (greeted, granted, subscribed)]
+    assert [(b"\r\n", 1)] * 2 == [(body[-2:], body.count(b"\n")) for body in (*greeted.send, *granted.send)]
     assert {"op": "authentication", "id": 1, "appKey": APP_KEY, "session": TOKEN} == stage.sent[0]
     assert {
         "op": "marketSubscription",
@@ -62,14 +62,14 @@ def test_unrelated_success_is_ignored(answers: tuple[Json, ...]) -> None:
     for answer in answers:
         stage.receive({**SUCCESS, **answer})
 
-    assert ["authentication", "marketSubscription"] == [one["op"] for one in stage.sent]
+    assert ["authentication", "marketSubscription"] == [entry["op"] for entry in stage.sent]
 
 
 def test_virtual_bets_are_requested() -> None:
     """If configured, prices with virtual bets are requested in place of the other ladders."""
     stage = Stage(virtual_bets=True)
     stage.connect()
-    runners = [{"id": one["id"], "bdatb": one["batb"]} for one in offers()]
+    runners = [{"id": offer["id"], "bdatb": offer["batb"]} for offer in offers()]
 
     assert ["EX_BEST_OFFERS_DISP", "EX_MARKET_DEF"] == stage.sent[1]["marketDataFilter"]["fields"]
     assert {"1.1": PRICES} == shown(stage.receive(image({**market(), "rc": runners})))
@@ -79,7 +79,7 @@ def test_nothing_is_accepted_before_the_image() -> None:
     """Before the image no delta applies and no heartbeat confirms."""
     stage = Stage()
     stage.connect()
-    before = [stage.receive(one) for one in (heartbeat(), delta(market()), delta(BETTER))]
+    before = [stage.receive(entry) for entry in (heartbeat(), delta(market()), delta(BETTER))]
     first = stage.receive(image(market()))
 
     assert [Reaction()] * 3 == before
@@ -159,7 +159,7 @@ def test_incomplete_status_is_a_refusal() -> None:
         live(market()).receive({"op": "status"})
 
 
-START, MIDDLE, END = ({"segmentType": one} for one in ("SEG_START", "SEG", "SEG_END"))
+START, MIDDLE, END = ({"segmentType": name} for name in ("SEG_START", "SEG", "SEG_END"))
 
 
 def _connected() -> Stage:

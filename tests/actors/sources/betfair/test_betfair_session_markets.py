@@ -46,7 +46,7 @@ def test_market_twice_in_a_message_is_returned_once() -> None:
     reaction = stage.receive(delta(BETTER, worse))
 
     assert reaction.changes is not None
-    assert [1.9] == [one.home_price for one in reaction.changes.matches]
+    assert [1.9] == [match.home_price for match in reaction.changes.matches]
 
 
 def test_image_at_any_time_replaces_everything() -> None:
@@ -86,7 +86,7 @@ def test_market_that_becomes_another_type_is_removed() -> None:
     )
 
     assert reaction.changes is not None
-    assert ["1.1"] == [one.source_match_id for one in reaction.changes.removals]
+    assert ["1.1"] == [removal.source_match_id for removal in reaction.changes.removals]
 
 
 @pytest.mark.parametrize("status", ["SUSPENDED", "CLOSED", "INACTIVE"])

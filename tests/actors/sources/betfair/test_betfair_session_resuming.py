@@ -193,7 +193,7 @@ def test_new_image_is_requested_once() -> None:
     asked = [stage.session.refresh().send for _ in range(2)]
     stage.session.connect(TOKEN)
 
-    assert [1, 0] == [len(one) for one in asked]
+    assert [1, 0] == [len(pair) for pair in asked]
     assert Reaction() == stage.session.refresh()
 
 
@@ -222,7 +222,7 @@ def test_unreliable_stream_before_its_image() -> None:
     stage.connect()
     reactions = [stage.receive(heartbeat(status=503)), stage.receive(image(market()))]
 
-    assert [True, False] == [one.withdraw for one in reactions]
+    assert [True, False] == [reaction.withdraw for reaction in reactions]
     assert (None, 3) == (reactions[1].image, stage.last_id)
 
 

@@ -66,7 +66,7 @@ def test_incomplete_prices_are_rejected(columns: tuple[str, ...]) -> None:
     (listed,) = shown(csv_bytes(ROW))
 
     assert (admission.batch.matches, dict(admission.rejected)) == ((), {Reason.INCOMPLETE: 1})
-    assert [one.source_match_id for one in admission.batch.removals] == [listed.source_match_id]
+    assert [removal.source_match_id for removal in admission.batch.removals] == [listed.source_match_id]
 
 
 @pytest.mark.parametrize("prices", [("11.0", "3.4", "3.6"), ("1.2", "3.4", "3.6")])

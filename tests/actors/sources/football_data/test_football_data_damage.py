@@ -28,5 +28,5 @@ def test_trials_show_and_reject_something() -> None:
     """Every kind of damage has trials with shown prices and trials with rejected ones."""
     made = [trial(Random(f"{number}"), kind) for kind in KINDS for number in range(50)]
 
-    assert set(KINDS) == {one.kind for one in made if one.accepted}
-    assert set(KINDS) == {one.kind for one in made if one.rejected["unreadable"]}
+    assert set(KINDS) == {attempt.kind for attempt in made if attempt.accepted}
+    assert set(KINDS) == {attempt.kind for attempt in made if attempt.rejected["unreadable"]}

@@ -116,7 +116,7 @@ def test_impossible_time_is_rejected() -> None:
         admission = judged(csv_bytes(changed(Time=time)))
 
         assert (admission.batch.matches, dict(admission.rejected)) == ((), {Reason.START_TIME: 1}), time
-        assert [one.source_match_id for one in admission.batch.removals] == [_id()], time
+        assert [removal.source_match_id for removal in admission.batch.removals] == [_id()], time
 
 
 def test_match_with_a_result_is_over() -> None:
@@ -205,7 +205,7 @@ def test_any_fixture_has_a_url_safe_id(fixture: tuple[str, str, str, str]) -> No
 @example(("E0", "20260214", "a" * 127, "b"), ("E0", "20260214", "a" * 127, "c"))
 @example(("E0", "1", "a b", "c"), ("E0", "1", "a", "b c"))
 def test_different_fixtures_have_different_ids(
-    one: tuple[str, str, str, str], other: tuple[str, str, str, str]
+    row: tuple[str, str, str, str], other: tuple[str, str, str, str]
 ) -> None:
     """No two different fixtures share an id, however long or similar their names are."""
-    assert (match_id_of(*one) == match_id_of(*other)) == (one == other)
+    assert (match_id_of(*row) == match_id_of(*other)) == (row == other)

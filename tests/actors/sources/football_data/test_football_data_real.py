@@ -64,11 +64,13 @@ def test_every_price_and_start_equals_a_simple_reading(path: Path, read: Callabl
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_match_of_a_file_has_its_own_id_and_a_league(path: Path) -> None:
     """Over all bookmakers an id belongs to one fixture, and no division is unknown."""
-    listed = [one for one in decoded(_upcoming(path)).fixtures if isinstance(one, Fixture)]
-    fixtures = {(one.source_match_id, one.home, one.away, one.start_time) for one in listed}
+    listed = [fixture for fixture in decoded(_upcoming(path)).fixtures if isinstance(fixture, Fixture)]
+    fixtures = {
+        (fixture.source_match_id, fixture.home, fixture.away, fixture.start_time) for fixture in listed
+    }
 
     assert len({match_id for match_id, *_ in fixtures}) == len(fixtures) == len(listed)
-    assert {one.league for one in listed} & {None, "", "XX"} == set()
+    assert {fixture.league for fixture in listed} & {None, "", "XX"} == set()
 
 
 def test_simple_reading_has_offers() -> None:
@@ -81,7 +83,7 @@ def test_simple_reading_has_offers() -> None:
 def test_all_valid_rows_of_the_recordings_are_read() -> None:
     """No date or time of a real download of upcoming matches is rejected, except in the stub."""
     unreadable = {
-        path.stem: sum(isinstance(one, Removal) for one in decoded(path.read_bytes()).fixtures)
+        path.stem: sum(isinstance(fixture, Removal) for fixture in decoded(path.read_bytes()).fixtures)
         for path in football_data("fixtures")
     }
 

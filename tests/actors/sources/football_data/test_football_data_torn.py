@@ -44,7 +44,7 @@ def test_row_of_another_width_than_the_header_is_rejected() -> None:
             assert ["Cedar City"] == [match.home for match in admission.batch.matches], (row, key)
             assert {Reason.UNREADABLE: 1} == dict(admission.rejected), (row, key)
             assert [(LISTED.source_match_id, Reason.UNREADABLE)] == [
-                (one.source_match_id, one.reason) for one in admission.batch.removals
+                (removal.source_match_id, removal.reason) for removal in admission.batch.removals
             ], (row, key)
 
 
@@ -86,7 +86,7 @@ def test_quotes_in_joined_lines_make_no_row() -> None:
     extract = _of_one_row(row)
 
     assert [(LISTED.source_match_id, Reason.UNREADABLE)] == [
-        (one.source_match_id, one.reason) for one in extract.removals
+        (removal.source_match_id, removal.reason) for removal in extract.removals
     ]
     assert () == extract.matches
 
@@ -104,7 +104,7 @@ def test_torn_row_with_a_result_is_over() -> None:
     admission = judged(csv_bytes(row, header=header))
 
     assert ((), {}) == (admission.batch.matches, dict(admission.rejected))
-    assert ["finished"] == [one.reason for one in admission.batch.removals]
+    assert ["finished"] == [removal.reason for removal in admission.batch.removals]
 
 
 @pytest.mark.parametrize("price", ["05", "00", "012.5", "01.50"])

@@ -123,7 +123,7 @@ def test_bookmakers_of_one_style_have_their_own_prices() -> None:
     first, second = image["standard"].matches, image["standard-2"].matches
 
     assert [match.source_match_id for match in first] == [match.source_match_id for match in second]
-    assert sum(_prices(one) != _prices(other) for one, other in zip(first, second, strict=True)) > 200
+    assert sum(_prices(listed) != _prices(other) for listed, other in zip(first, second, strict=True)) > 200
 
 
 def test_probabilities_follow_score_and_expected_goals() -> None:

@@ -78,8 +78,8 @@ def test_more_matches_include_the_same_ones() -> None:
     """The matches do not depend on how many of them a source lists."""
     few, many = (_image(_machine(matches=count), 60.0)["sharp"] for count in (50, 300))
 
-    names = {(one.home, one.away, one.start_time) for one in many.matches}
-    assert {(one.home, one.away, one.start_time) for one in few.matches} - names == set()
+    names = {(match.home, match.away, match.start_time) for match in many.matches}
+    assert {(match.home, match.away, match.start_time) for match in few.matches} - names == set()
 
 
 @settings(max_examples=25, deadline=None)
@@ -96,7 +96,10 @@ def test_any_options_are_valid_at_any_time(seed: int, seconds: float, key: str) 
 
 def test_spellings_change_ids_and_names_only() -> None:
     """The same matches have the same prices and order, other ids, and partly other names."""
-    lists = {one: _image(_machine("sharp", spelling=one), 0.0)["sharp"].matches for one in Spelling}
+    lists = {
+        spelling: _image(_machine("sharp", spelling=spelling), 0.0)["sharp"].matches
+        for spelling in Spelling
+    }
     plain = lists[Spelling.PLAIN]
 
     for other in (Spelling.SHORT, Spelling.FORMAL):
@@ -120,7 +123,9 @@ def test_source_lists_a_share_of_the_matches() -> None:
     mentioned = set(_names(some))
     for hour in range(1, 13):
         changes = _advanced(part, hour * 3600.0)["wide"]
-        assert {one.source_match_id for one in changes.removals if one.reason == "finished"} <= mentioned
+        assert {
+            removal.source_match_id for removal in changes.removals if removal.reason == "finished"
+        } <= mentioned
         mentioned |= set(_names(changes))
 
 

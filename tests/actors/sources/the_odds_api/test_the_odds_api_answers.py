@@ -50,7 +50,7 @@ def judged(body: bytes, key: str = "some") -> Admission:
 
 def shown(body: bytes, key: str = "some") -> list[str]:
     """Return the ids of the matches that the board would show."""
-    return [one.source_match_id for one in judged(body, key).batch.matches]
+    return [listed.source_match_id for listed in judged(body, key).batch.matches]
 
 
 def trouble(body: bytes, scope: str = "soccer_epl") -> PayloadError:
@@ -226,9 +226,9 @@ def test_invalid_bookmaker_does_not_affect_the_others() -> None:
         {"key": "some", "last_update": 3, "markets": [{"key": "h2h", "outcomes": "none"}]},
     ]
     for nonsense in every:
-        one = match(1)
-        one["bookmakers"][0] = nonsense
-        body = json.dumps([one, match(2)]).encode()
+        spoiled = match(1)
+        spoiled["bookmakers"][0] = nonsense
+        body = json.dumps([spoiled, match(2)]).encode()
 
         assert (["m2"], ["m1", "m2"]) == (shown(body), shown(body, "other")), nonsense
 

@@ -69,7 +69,7 @@ def test_spans_are_ordered_and_separate(kick_offs: list[int]) -> None:
     ends = [moment for window in windows for moment in window]
 
     assert sorted(set(ends)) == ends
-    assert all(any(first <= one <= last for first, last in windows) for one in kick_offs)
+    assert all(any(first <= kick_off <= last for first, last in windows) for kick_off in kick_offs)
 
 
 def calendar(kick_offs: list[list[int]], calls: float, ceiling_s: float = inf) -> Calendar:

@@ -34,9 +34,11 @@ def test_damage_never_moves_a_price(kind: str, count: int) -> None:
 def test_trials_show_and_reject_something() -> None:
     """Every kind has shown prices, and every harmful kind has rejected ones."""
     made = [trial(Random(f"{number}"), kind) for kind in KINDS for number in range(50)]
-    rejected = {one.kind for one in made if sum(one.rejected.values()) > one.rejected["lay"]}
+    rejected = {
+        attempt.kind for attempt in made if sum(attempt.rejected.values()) > attempt.rejected["lay"]
+    }
 
-    assert set(KINDS) == {one.kind for one in made if one.accepted}
+    assert set(KINDS) == {attempt.kind for attempt in made if attempt.accepted}
     assert set(KINDS) - HARMLESS <= rejected
 
 
@@ -53,7 +55,7 @@ def extracted(text: str, key: str = "some") -> Extract:
 
 def shown(text: str, key: str = "some") -> list[str]:
     """Return the ids of the matches for which one bookmaker has prices in an answer."""
-    return [one.source_match_id for one in extracted(text, key).matches]
+    return [match.source_match_id for match in extracted(text, key).matches]
 
 
 def test_part_with_a_repeated_field_is_left_out() -> None:
@@ -98,7 +100,7 @@ def test_bookmaker_twice_in_a_match_is_rejected(prices: tuple[float, ...]) -> No
 
     assert (["m2"], ["m1", "m2"]) == (shown(text), shown(text, "other"))
     assert [("m1", Reason.DUPLICATE)] == [
-        (one.source_match_id, one.reason) for one in extracted(text).removals
+        (removal.source_match_id, removal.reason) for removal in extracted(text).removals
     ]
 
 

@@ -109,9 +109,9 @@ def test_other_outcomes_are_rejected(names: tuple[str, ...], reason: Reason) -> 
 )
 def test_ambiguous_teams_are_rejected(teams: tuple[str | None, str | None], names: tuple[str, ...]) -> None:
     """If a name does not identify an outcome, no price is accepted."""
-    one = listing(*((name, 3.0) for name in names), home_team=teams[0], away_team=teams[1])
+    answered = listing(*((name, 3.0) for name in names), home_team=teams[0], away_team=teams[1])
 
-    assert [Reason.OUTCOME] == reasons(extracted(one))
+    assert [Reason.OUTCOME] == reasons(extracted(answered))
 
 
 def test_other_sports_are_rejected() -> None:
@@ -133,7 +133,10 @@ def test_lay_prices_are_ignored() -> None:
 
     extract = extracted(both)
 
-    assert ([2.1], {Reason.LAY: 2}) == ([one.home_price for one in extract.matches], extract.passed_over)
+    assert ([2.1], {Reason.LAY: 2}) == (
+        [match.home_price for match in extract.matches],
+        extract.passed_over,
+    )
     assert () == extract.removals
 
 
@@ -153,14 +156,14 @@ def test_unreadable_kick_off_rejects_the_match(kick_off: str) -> None:
 
 def test_match_without_a_kick_off_is_accepted() -> None:
     """An unknown time is no error."""
-    assert [None] == [one.start_time for one in extracted(altered(commence_time=None)).matches]
+    assert [None] == [match.start_time for match in extracted(altered(commence_time=None)).matches]
 
 
 def test_kick_off_in_another_zone_is_the_same_moment() -> None:
     """Times are compared in UTC."""
     shifted = altered(commence_time="2026-05-30T16:00:00+02:00")
 
-    assert [KICK_OFF_AT] == [one.start_time for one in extracted(shifted).matches]
+    assert [KICK_OFF_AT] == [match.start_time for match in extracted(shifted).matches]
 
 
 def test_refresh_time_is_the_markets_or_else_the_bookmakers() -> None:
@@ -171,11 +174,11 @@ def test_refresh_time_is_the_markets_or_else_the_bookmakers() -> None:
         (None, None, None),
         (None, "soon", None),
     ]:
-        one = json.loads(json.dumps(GOOD))
-        one["bookmakers"][0]["last_update"] = of_bookmaker
-        one["bookmakers"][0]["markets"][0]["last_update"] = of_market
+        answered = json.loads(json.dumps(GOOD))
+        answered["bookmakers"][0]["last_update"] = of_bookmaker
+        answered["bookmakers"][0]["markets"][0]["last_update"] = of_market
 
-        assert [expected] == [match.source_time for match in extracted(one).matches], of_market
+        assert [expected] == [match.source_time for match in extracted(answered).matches], of_market
 
 
 def test_lag_is_that_of_the_newest_prices() -> None:

@@ -38,9 +38,11 @@ def answer(*ages_s: float | str | None) -> bytes:
     listed = []
     for number, age_s in enumerate(ages_s):
         updated = age_s if age_s is None or isinstance(age_s, str) else written(age_s)
-        one = event(f"m{number}", "Home", "Away", {"some": [market("Home", "Away", (2.1, 3.4, 3.6))]})
-        one["bookmakers"][0]["last_update"] = one["bookmakers"][0]["markets"][0]["last_update"] = updated
-        listed.append(one)
+        offer = event(f"m{number}", "Home", "Away", {"some": [market("Home", "Away", (2.1, 3.4, 3.6))]})
+        offer["bookmakers"][0]["last_update"] = offer["bookmakers"][0]["markets"][0]["last_update"] = (
+            updated
+        )
+        listed.append(offer)
     return json.dumps(listed).encode()
 
 
@@ -58,16 +60,16 @@ def admitted(body: bytes, answered_at: float | None = ANSWERED_AT, key: str = "s
 
 def shown(body: bytes, answered_at: float | None = ANSWERED_AT) -> list[str]:
     """Return the ids of the admitted matches."""
-    return [one.source_match_id for one in admitted(body, answered_at).batch.matches]
+    return [match.source_match_id for match in admitted(body, answered_at).batch.matches]
 
 
 def test_match_with_old_prices_becomes_a_removal() -> None:
     """The other matches of its list are shown, and it is counted."""
     admission = admitted(answer(0.0, STALE_AFTER_S, STALE_AFTER_S + 1, 21 * DAY_S))
 
-    assert ["m0", "m1"] == [one.source_match_id for one in admission.batch.matches]
+    assert ["m0", "m1"] == [match.source_match_id for match in admission.batch.matches]
     assert {"m2": "lagging", "m3": "lagging"} == {
-        one.source_match_id: one.reason for one in admission.batch.removals
+        removal.source_match_id: removal.reason for removal in admission.batch.removals
     }
     assert {"lagging": 2} == admission.rejected
 
@@ -93,10 +95,10 @@ def test_refresh_time_in_the_future_is_ignored(ahead_s: float) -> None:
 
 def test_clocks_may_differ_by_a_minute() -> None:
     """The answer's Date is in whole seconds and is read at another time."""
-    (one,) = json.loads(answer(-60.0))
-    lines = one["bookmakers"][0]
+    (offer,) = json.loads(answer(-60.0))
+    lines = offer["bookmakers"][0]
     for table in (lines, lines["markets"][0]):  # either time alone is enough
-        text = json.dumps([one]).replace(json.dumps(table["last_update"]), "null", 1)
+        text = json.dumps([offer]).replace(json.dumps(table["last_update"]), "null", 1)
         assert [ANSWERED_AT + 60] == [each.source_time for each in admitted(text.encode()).batch.matches]
         lines["markets"][0]["last_update"], lines["last_update"] = None, written(-60.0)
 
@@ -104,11 +106,11 @@ def test_clocks_may_differ_by_a_minute() -> None:
 @pytest.mark.parametrize("of_market", [written(-DAY_S), "soon"])
 def test_unusable_time_of_a_market_is_replaced_by_the_bookmakers(of_market: str) -> None:
     """If the time of a market is impossible, the bookmaker's counts, as in answers without the former."""
-    (one,) = json.loads(answer(21 * DAY_S))
-    one["bookmakers"][0]["markets"][0]["last_update"] = of_market
+    (offer,) = json.loads(answer(21 * DAY_S))
+    offer["bookmakers"][0]["markets"][0]["last_update"] = of_market
 
     with pytest.raises(PayloadError):
-        admitted(json.dumps([one]).encode())
+        admitted(json.dumps([offer]).encode())
 
 
 def test_prices_without_a_time_do_not_lag() -> None:
@@ -123,8 +125,8 @@ def test_few_recorded_prices_lag() -> None:
     counted: Counter[str] = Counter()
     for path in [*the_odds_api(), *the_odds_api("in_play*")]:
         body = path.read_bytes()
-        listed = [lines for one in json.loads(body) for lines in one["bookmakers"]]
-        times = [one["last_update"] for lines in listed for one in lines["markets"]]
+        listed = [lines for offer in json.loads(body) for lines in offer["bookmakers"]]
+        times = [table["last_update"] for lines in listed for table in lines["markets"]]
         newest = max(datetime.fromisoformat(time).timestamp() for time in times)
         for key in sorted({lines["key"] for lines in listed}):
             try:

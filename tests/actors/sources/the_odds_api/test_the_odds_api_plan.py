@@ -28,7 +28,7 @@ from tests.support.builders.the_odds_api import (
 
 def learn(of: TheOddsApiPlan, target: Target, *kick_offs: float, now: float = MORNING) -> None:
     """Pass an answer with these kick-offs of a sport to the plan."""
-    of.on_learnt(target, OddsAnswer({}, tuple(int(one) for one in kick_offs), None), at(now))
+    of.on_learnt(target, OddsAnswer({}, tuple(int(kick_off) for kick_off in kick_offs), None), at(now))
 
 
 @pytest.mark.parametrize(
@@ -73,58 +73,60 @@ def test_address_of_odds(end: str) -> None:
 
 def test_all_football_begins_with_the_free_list_of_sports() -> None:
     """The plan has a target for each sport in the newest list."""
-    one = plan(sports="football")
-    (sports,) = before = one.targets()
-    one.on_learnt(sports, Sports(("soccer_a", "soccer_b")), at(MORNING))
-    after = one.targets()
-    one.on_learnt(sports, Sports(("soccer_b", "soccer_d")), at(MORNING))
+    api_plan = plan(sports="football")
+    (sports,) = before = api_plan.targets()
+    api_plan.on_learnt(sports, Sports(("soccer_a", "soccer_b")), at(MORNING))
+    after = api_plan.targets()
+    api_plan.on_learnt(sports, Sports(("soccer_b", "soccer_d")), at(MORNING))
 
     assert (SPORTS_SCOPE, True) == (sports.scope, sports.is_catalogue)
     assert f"https://api.the-odds-api.com/v4/sports?apiKey={API_KEY}" == sports.url
-    assert [1, 3, 3] == [len(one) for one in (before, after, one.targets())]
-    assert ["sports", "soccer_b", "soccer_d"] == [target.scope for target in one.targets()]
-    assert DAY_S == one.interval_s(sports, at(MORNING))
+    assert [1, 3, 3] == [len(pair) for pair in (before, after, api_plan.targets())]
+    assert ["sports", "soccer_b", "soccer_d"] == [target.scope for target in api_plan.targets()]
+    assert DAY_S == api_plan.interval_s(sports, at(MORNING))
 
 
 def test_without_a_budget_all_sports_begin_at_once_and_follow_the_interval() -> None:
     """Without a budget only the interval delays the requests."""
-    one = plan(poll_interval_s=45.0)
+    api_plan = plan(poll_interval_s=45.0)
 
     assert {(0.0, 45.0)} == {
-        (one.first_delay_s(each, at(0)), one.interval_s(each, at(0))) for each in one.targets()
+        (api_plan.first_delay_s(each, at(0)), api_plan.interval_s(each, at(0)))
+        for each in api_plan.targets()
     }
 
 
 def test_first_round_with_a_budget_uses_a_quarter_of_a_day() -> None:
     """A quarter of a day's credits is used at once, and the other sports begin as credits arrive."""
     leagues = tuple(f"soccer_{number}" for number in range(8))
-    one = plan(sports=leagues, credits_per_day=16.0)
+    api_plan = plan(sports=leagues, credits_per_day=16.0)
 
-    delays = [one.first_delay_s(target, at(MIDNIGHT)) for target in one.targets()]
+    delays = [api_plan.first_delay_s(target, at(MIDNIGHT)) for target in api_plan.targets()]
     assert [0.0] * 4 + [5400.0 * turn for turn in range(1, 5)] == delays
 
 
 def test_interval_follows_the_kick_offs() -> None:
     """Within a span it is an eighth of that of sports that are not near."""
-    one = plan(credits_per_day=96.0)
-    target, other, *_ = one.targets()
+    api_plan = plan(credits_per_day=96.0)
+    target, other, *_ = api_plan.targets()
     kick_off = MIDNIGHT + 15 * HOUR
-    learn(one, target, kick_off, now=MIDNIGHT)
+    learn(api_plan, target, kick_off, now=MIDNIGHT)
 
-    near, far = [one.interval_s(each, at(kick_off)) for each in (target, other)]
+    near, far = [api_plan.interval_s(each, at(kick_off)) for each in (target, other)]
     assert 8.0 == pytest.approx(far / near)
     assert 1.0 == pytest.approx(
-        one.interval_s(target, at(kick_off + 3 * HOUR)) / one.interval_s(other, at(kick_off + 3 * HOUR))
+        api_plan.interval_s(target, at(kick_off + 3 * HOUR))
+        / api_plan.interval_s(other, at(kick_off + 3 * HOUR))
     )
 
 
 def test_requests_have_a_minimum_distance() -> None:
     """The API allows thirty a second."""
-    one = plan()
-    target, other, *_ = one.targets()
-    one.on_asked(target, at(MORNING))
+    api_plan = plan()
+    target, other, *_ = api_plan.targets()
+    api_plan.on_asked(target, at(MORNING))
 
-    waits = [one.wait_s(other, at(MORNING + later)) for later in (0.0, 0.02, 0.04)]
+    waits = [api_plan.wait_s(other, at(MORNING + later)) for later in (0.0, 0.02, 0.04)]
     assert pytest.approx([0.04, 0.02, 0.0], abs=1e-6) == waits
 
 
@@ -179,9 +181,11 @@ def test_kick_offs_more_than_four_weeks_ahead_are_ignored() -> None:
         (None, MORNING, (near,)),
         (None, MORNING, ()),
     ):
-        one = plan(credits_per_day=12.0)
-        one.on_learnt(one.targets()[0], OddsAnswer({}, kick_offs, answered_at), at(now))
-        intervals.append([one.interval_s(one.targets()[0], at(MORNING + days * DAY_S)) for days in (1, 29)])
+        api_plan = plan(credits_per_day=12.0)
+        api_plan.on_learnt(api_plan.targets()[0], OddsAnswer({}, kick_offs, answered_at), at(now))
+        intervals.append(
+            [api_plan.interval_s(api_plan.targets()[0], at(MORNING + days * DAY_S)) for days in (1, 29)]
+        )
 
     assert intervals[0] == intervals[1] == intervals[2] != intervals[3]
 
@@ -193,17 +197,17 @@ def left(of: TheOddsApiPlan) -> Any:
 
 def test_empty_budget_waits_for_midnight() -> None:
     """Calls wait also if less than one call is left; the free list of sports is still requested."""
-    one = plan(("some",), sports="football", credits_per_day=2.5)
-    one.on_learnt(one.targets()[0], Sports(("soccer_a",)), at(MIDNIGHT))
-    sports, target = one.targets()
+    api_plan = plan(("some",), sports="football", credits_per_day=2.5)
+    api_plan.on_learnt(api_plan.targets()[0], Sports(("soccer_a",)), at(MIDNIGHT))
+    sports, target = api_plan.targets()
     for moment in (0.0, 60.0):
-        one.on_asked(target, at(MIDNIGHT + moment))
+        api_plan.on_asked(target, at(MIDNIGHT + moment))
 
-    assert 0.5 == left(one)
-    assert 18 * HOUR == one.wait_s(target, at(MORNING))
+    assert 0.5 == left(api_plan)
+    assert 18 * HOUR == api_plan.wait_s(target, at(MORNING))
     assert (True, True) == (
-        one.wait_s(sports, at(MORNING)) <= 0,
-        one.wait_s(target, at(MIDNIGHT + DAY_S)) <= 0,
+        api_plan.wait_s(sports, at(MORNING)) <= 0,
+        api_plan.wait_s(target, at(MIDNIGHT + DAY_S)) <= 0,
     )
 
 
@@ -226,103 +230,103 @@ REFUSALS = {
 def test_uncharged_requests_are_refunded(case: str) -> None:
     """Only uncharged requests are refunded: one whose answer was lost may have been charged."""
     error, expected = REFUSALS[case]
-    one = plan(credits_per_day=10.0)
-    target, *_ = one.targets()
-    one.on_asked(target, at(MIDNIGHT))
-    least_s = one.on_failed(target, error, at(MIDNIGHT))
+    api_plan = plan(credits_per_day=10.0)
+    target, *_ = api_plan.targets()
+    api_plan.on_asked(target, at(MIDNIGHT))
+    least_s = api_plan.on_failed(target, error, at(MIDNIGHT))
 
-    assert expected == left(one)
+    assert expected == left(api_plan)
     assert (expected == 9.0) == (least_s > HOUR / 2)
 
 
 def test_cost_of_a_request_is_in_its_answer() -> None:
     """A value that is not a number is ignored."""
     for said, expected in [("0", 10.0), ("1", 9.0), ("3", 7.0), ("x", 9.0), ("-3", 9.0)]:
-        one = plan(credits_per_day=10.0)
-        target, *_ = one.targets()
-        one.on_asked(target, at(MIDNIGHT))
-        one.on_answered(target, {"x-requests-last": said}, at(MIDNIGHT))
+        api_plan = plan(credits_per_day=10.0)
+        target, *_ = api_plan.targets()
+        api_plan.on_asked(target, at(MIDNIGHT))
+        api_plan.on_answered(target, {"x-requests-last": said}, at(MIDNIGHT))
 
-        assert expected == left(one), (said, expected)
+        assert expected == left(api_plan), (said, expected)
 
 
 def test_higher_cost_of_a_call_is_planned() -> None:
     """The planned cost is never less than a known one, so that no day is overdrawn."""
-    one = plan(credits_per_day=10.0)
-    target, *_ = one.targets()
+    api_plan = plan(credits_per_day=10.0)
+    target, *_ = api_plan.targets()
     for _ in range(2):
-        one.on_asked(target, at(MIDNIGHT))
-        one.on_answered(target, {"x-requests-last": "4"}, at(MIDNIGHT))
+        api_plan.on_asked(target, at(MIDNIGHT))
+        api_plan.on_answered(target, {"x-requests-last": "4"}, at(MIDNIGHT))
 
     assert (4, 2.0, True) == (
-        one.quota()["credits_a_call"],
-        left(one),
-        one.wait_s(target, at(MIDNIGHT)) > 1,
+        api_plan.quota()["credits_a_call"],
+        left(api_plan),
+        api_plan.wait_s(target, at(MIDNIGHT)) > 1,
     )
 
 
 def test_refund_belongs_to_the_day_of_the_request() -> None:
     """If a request from before midnight is refused after it, the new day has only its own credits."""
-    one = plan(credits_per_day=10.0)
-    target, other, *_ = one.targets()
-    one.on_asked(target, at(MIDNIGHT + DAY_S - 1))
-    one.on_asked(other, at(MIDNIGHT + DAY_S + 1))
-    one.on_failed(target, TransportError("401", status=401), at(MIDNIGHT + DAY_S + 2))
+    api_plan = plan(credits_per_day=10.0)
+    target, other, *_ = api_plan.targets()
+    api_plan.on_asked(target, at(MIDNIGHT + DAY_S - 1))
+    api_plan.on_asked(other, at(MIDNIGHT + DAY_S + 1))
+    api_plan.on_failed(target, TransportError("401", status=401), at(MIDNIGHT + DAY_S + 2))
 
-    assert 9.0 == left(one)
+    assert 9.0 == left(api_plan)
 
 
 def test_quota_is_that_of_the_api() -> None:
     """The quota is that of the last answer with such figures, including errors."""
-    one = plan(credits_per_day=10.0)
-    target, *_ = one.targets()
-    one.on_answered(target, {"x-requests-remaining": "77", "x-requests-used": "423"}, at(MIDNIGHT))
+    api_plan = plan(credits_per_day=10.0)
+    target, *_ = api_plan.targets()
+    api_plan.on_answered(target, {"x-requests-remaining": "77", "x-requests-used": "423"}, at(MIDNIGHT))
     headers = {"x-requests-remaining": "76", "x-requests-last": "1"}
-    one.on_failed(target, TransportError("500", status=500, headers=headers), at(MIDNIGHT))
+    api_plan.on_failed(target, TransportError("500", status=500, headers=headers), at(MIDNIGHT))
 
-    quota = one.quota()
+    quota = api_plan.quota()
     assert (76, 423, 1) == (quota["requests_remaining"], quota["requests_used"], quota["credits_last"])
 
 
 def football(*keys: str) -> TheOddsApiPlan:
     """Return a plan for all sports, of which these are in season."""
-    one = plan(sports="football", credits_per_day=16.0)
-    one.on_learnt(one.targets()[0], Sports(keys), at(MORNING))
-    return one
+    api_plan = plan(sports="football", credits_per_day=16.0)
+    api_plan.on_learnt(api_plan.targets()[0], Sports(keys), at(MORNING))
+    return api_plan
 
 
 def test_removed_league_may_come_back() -> None:
     """A league that comes back is requested at once, and earlier facts about it are dropped."""
-    one = football("soccer_x", "soccer_y")
-    sports, target, _ = one.targets()
-    one.on_learnt(target, OddsAnswer({}, (int(MORNING),), None), at(MORNING))
+    api_plan = football("soccer_x", "soccer_y")
+    sports, target, _ = api_plan.targets()
+    api_plan.on_learnt(target, OddsAnswer({}, (int(MORNING),), None), at(MORNING))
     for keys in (("soccer_y",), ("soccer_x", "soccer_y")):
-        one.on_learnt(sports, Sports(keys), at(MORNING))
+        api_plan.on_learnt(sports, Sports(keys), at(MORNING))
 
-    delays = [one.first_delay_s(each, at(MORNING)) for each in one.targets()[1:]]
+    delays = [api_plan.first_delay_s(each, at(MORNING)) for each in api_plan.targets()[1:]]
     assert [0.0, 0.0] == delays
 
 
 def test_much_shorter_list_of_sports_must_be_repeated() -> None:
     """Until it is repeated all sports go on, and it is requested again within minutes."""
-    one = football(*(f"soccer_{number}" for number in range(10)))
-    sports, counts = one.targets()[0], []
+    api_plan = football(*(f"soccer_{number}" for number in range(10)))
+    sports, counts = api_plan.targets()[0], []
     for _ in range(2):
-        one.on_learnt(sports, Sports(("soccer_1",)), at(MORNING))
-        counts.append((len(one.targets()) - 1, one.interval_s(sports, at(MORNING))))
+        api_plan.on_learnt(sports, Sports(("soccer_1",)), at(MORNING))
+        counts.append((len(api_plan.targets()) - 1, api_plan.interval_s(sports, at(MORNING))))
 
     assert [(10, 600.0), (1, DAY_S)] == counts
 
 
 def test_expensive_answer_does_not_stop_all_requests() -> None:
     """The assumed cost of a call is at most a day's credits, and falls with the next cheaper answer."""
-    one = plan(credits_per_day=16.0)
-    target = one.targets()[0]
-    one.on_asked(target, at(MIDNIGHT))
-    one.on_answered(target, {"x-requests-last": "20"}, at(MIDNIGHT))
+    api_plan = plan(credits_per_day=16.0)
+    target = api_plan.targets()[0]
+    api_plan.on_asked(target, at(MIDNIGHT))
+    api_plan.on_answered(target, {"x-requests-last": "20"}, at(MIDNIGHT))
 
-    assert (16.0, 0.0) == (one.quota()["credits_a_call"], left(one))
-    assert one.wait_s(target, at(MIDNIGHT + DAY_S)) <= 0
-    one.on_asked(target, at(MIDNIGHT + DAY_S))
-    one.on_answered(target, {"x-requests-last": "1"}, at(MIDNIGHT + DAY_S))
-    assert (1.0, 15.0) == (one.quota()["credits_a_call"], left(one))
+    assert (16.0, 0.0) == (api_plan.quota()["credits_a_call"], left(api_plan))
+    assert api_plan.wait_s(target, at(MIDNIGHT + DAY_S)) <= 0
+    api_plan.on_asked(target, at(MIDNIGHT + DAY_S))
+    api_plan.on_answered(target, {"x-requests-last": "1"}, at(MIDNIGHT + DAY_S))
+    assert (1.0, 15.0) == (api_plan.quota()["credits_a_call"], left(api_plan))
