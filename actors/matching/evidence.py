@@ -30,6 +30,7 @@ STEM = 3  # letters
 
 MOST_WORDS = 12  # the longest real names have eight; pairs of more would take the linker's time
 
+_LITTLE = 0.3  # what similar letters count without a word in common
 _ONE_SIDED = 0.35  # how much words count that only the longer name has
 _OF_TOWN = 0.12  # the same, if they are a town
 _SHORT = 3  # letters of initials: with two, "St" is Sloboda Tuzla
@@ -170,6 +171,10 @@ def similarity(a: Name, b: Name) -> float:
     Words that only the longer name has count a third of those that each has and the other lacks, and a
     town less.
     """
+    if a.joined != b.joined and (a.is_either or b.is_either):
+        return _LITTLE  # Wigan/Leeds are not Leeds
+    if a.numbers and b.numbers and a.numbers.isdisjoint(b.numbers):
+        return _LITTLE
     if a.joined == b.joined:
         return 1.0 if may_be_one(a, b) else 0.9
     return _similarity(a.words, b.words)
@@ -179,7 +184,7 @@ def _similarity(a: tuple[str, ...], b: tuple[str, ...]) -> float:
     if a == b or "".join(a) == "".join(b):
         return 1.0
     if len(a) > MOST_WORDS or len(b) > MOST_WORDS:
-        return 0.3 * Levenshtein.normalized_similarity("".join(a), "".join(b))
+        return _LITTLE * Levenshtein.normalized_similarity("".join(a), "".join(b))
     if (spelled := _spelled_out(a, b)) is not None:
         return 0.9 * _similarity(spelled, b)
     if (spelled := _spelled_out(b, a)) is not None:
@@ -198,7 +203,7 @@ def _similarity(a: tuple[str, ...], b: tuple[str, ...]) -> float:
             score += alike * heavy
             matched += heavy
     if not matched:
-        return 0.3 * Levenshtein.normalized_similarity("".join(a), "".join(b))
+        return _LITTLE * Levenshtein.normalized_similarity("".join(a), "".join(b))
     return score / (matched + _left_over([a[i] for i in left], [b[j] for j in right]))
 
 

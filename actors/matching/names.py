@@ -24,7 +24,8 @@ _LEGAL = re.compile(  # what kind of club it is, seldom which one
     r"|club|calcio|sad|asd|spa|fut[eb]bol|fotbal|football|futebol|fotboll|clube|clubul|sportklub"
 ).fullmatch
 _SMALL = re.compile(
-    r"de|la|le|el|los|las|les|of|the|da|do|di|du|dos|das|and|und|[yieva]|van|der|den"
+    r"de|la|le|el|al|los|las|les|of|the|da|do|di|du|del|della|dos|das|and|und|et|og|och|[yieva]|van|von|der|den"
+    r"|im|ter|sur|en"
 ).fullmatch
 _CANONICAL = {
     "utd": "united",
@@ -84,6 +85,28 @@ _CANONICAL = {
 _LETTERS = str.maketrans({"'": None, "\u2019": None, "`": None, "\u2018": None, "\u02bb": None})
 _DIGRAPHS = re.compile("ae|oe|ue|aa")  # other spellings of umlauts and of Scandinavian letters
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
+_WRITTEN = {
+    word: number
+    for number, words in {
+        1: "primero primeiro",
+        2: "dos dois",
+        5: "cinco",
+        7: "siete sete",
+        8: "ocho oito",
+        9: "nueve nove",
+        11: "once onze",
+        12: "doce doze",
+        15: "quince quinze",
+        24: "veinticuatro",
+        25: "veinticinco",
+    }.items()
+    for word in words.split()
+}
+_MONTHS = "ener|jane|febr|feve|mar[cz]|abri|ma[yi]|jun|jul|agos|se[pt]|outu|octu|nov|dic|dez"
+_DATE = re.compile(  # clubs have the names of days: 12 de Octubre, Primeiro de Agosto
+    rf"\b(?:(\d\d?)o?|({'|'.join(_WRITTEN)})) (?=d[eio] (?:{_MONTHS}))"
+)
+_EITHER = re.compile(r"(?<=\w) ?/ ?(?=\w)| (?:or|oder|ou) ").search  # who will play is not yet known
 _DOTTED = re.compile(r"\b((?:[a-z]\.){2,}[a-z]?)(?![a-z])")  # F.C., U.N.A.M.
 
 
@@ -92,6 +115,8 @@ class Name(Struct, frozen=True, eq=False, gc=False):
 
     `is_explained`: a word in brackets that is no mark of class says which team of that name it is. In
     simulated football that is the player: "Arsenal (Kodak)". The code of a state, as in "(MG)", is none.
+    `numbers` are those that are no year: 12 de Octubre is not 9 de Octubre. `is_either`: it may name two
+    teams, one of which will play, as "Wigan/Leeds", or nobody yet.
     """
 
     text: str
@@ -101,6 +126,8 @@ class Name(Struct, frozen=True, eq=False, gc=False):
     team: TeamClass
     joined: str
     is_explained: bool
+    numbers: frozenset[int] = frozenset()
+    is_either: bool = False
 
 
 def plain(text: str) -> str:
@@ -116,20 +143,30 @@ def parse(name: str) -> Name:
     text = " ".join(re.findall("[a-z0-9]+", text))
     in_brackets = " ".join(_IN_BRACKETS.findall(given))
     is_explained = not {*re.findall("[a-z0-9]{3,}", in_brackets)}.isdisjoint(text.split())
-    return _name(text or name.strip() or "?", team, is_explained)
+    return _name(text or name.strip() or "?", team, is_explained, bool(_EITHER(name)))
 
 
 @lru_cache(maxsize=NAMES)
-def _name(text: str, team: TeamClass, is_explained: bool) -> Name:  # noqa: FBT001 - fields
-    parts = text.split()
+def _name(text: str, team: TeamClass, is_explained: bool, is_either: bool) -> Name:  # noqa: FBT001 - fields
+    dates = [int(number) if number else _WRITTEN[word] for number, word in _DATE.findall(text)]
+    rest = _DATE.sub("", text)
+    parts = rest.split()
     words = [_canonical(part) for part in parts if not (_LEGAL(part) or _SMALL(part) or part.isdigit())]
     if words:
         left = {part for part in parts if _LEGAL(part)}
-        years = {part for part in parts if part.isdigit() and len(part) == len("1899")}
+        digits = [part for part in parts if part.isdigit()]
+        years = {part for part in digits if len(part) == len("1899")}
+        # The 1 of 1. FC says nothing.
+        numbers = {int(part) for part in digits if part not in years and part != "1"}
     else:
-        words, left, years = [*parts], set(), set()
+        words, left, years, numbers = [*parts], set(), set(), set[int]()
+    numbers.update(dates)
     shared = tuple([intern(word) for word in words])
-    return Name(text, shared, frozenset(left), frozenset(years), team, "".join(words), is_explained)
+    joined = "".join(words)
+    return Name(
+        *(text, shared, frozenset(left), frozenset(years), team, joined, is_explained),
+        *(frozenset(numbers), is_either),
+    )
 
 
 def _canonical(word: str) -> str:
@@ -139,4 +176,6 @@ def _canonical(word: str) -> str:
 
 def may_be_one(a: Name, b: Name) -> bool:
     """Return whether what was left out allows one club: CA Bastia is not SC Bastia, CSKA 1948 not CSKA."""
-    return a.years == b.years and (not a.filler or not b.filler or not a.filler.isdisjoint(b.filler))
+    have_numbers_in_common = not a.numbers or not b.numbers or not a.numbers.isdisjoint(b.numbers)
+    have_forms_in_common = not a.filler or not b.filler or not a.filler.isdisjoint(b.filler)
+    return a.years == b.years and have_numbers_in_common and have_forms_in_common

@@ -61,6 +61,18 @@ SAME, NEAR, ALIKE, WEAK, OTHER = Likeness.SAME, Likeness.NEAR, Likeness.ALIKE, L
         ("Suwon FC", "Suwon Samsung Bluewings", OTHER),
         ("Paris FC", "Paris", ALIKE),
         ("Qwerty", "Asdfgh", WEAK),
+        ("12 de Octubre", "9 de Octubre", WEAK),
+        ("2 de Mayo", "25 de Mayo", WEAK),
+        ("Primero de Mayo", "2 de Mayo", WEAK),
+        ("Doce de Octubre", "12 de Octubre", SAME),
+        ("1º de Agosto", "Primeiro de Agosto", SAME),
+        ("12 de Octubre Itaugua", "9 de Octubre", WEAK),
+        ("Qwerty 04", "Qwerty 4", SAME),
+        ("1. FC Qwerty", "Qwerty 08", SAME),
+        ("Wigan/Leeds", "Leeds", WEAK),
+        ("Wigan or Leeds", "Wigan", WEAK),
+        ("Qwert/Zuiop", "Qwert Zuiop", SAME),
+        ("Al Qwerty", "El Qwerty", SAME),
     ],
 )
 def test_names(a: str, b: str, expected: Likeness) -> None:

@@ -189,3 +189,15 @@ def test_namesakes_of_two_countries_are_told_apart_by_labels_alone(
     pair = [event(source, home, away, label) for source, label in zip("ab", labels, strict=True)]
 
     assert is_linked == bool(groups(*pair))
+
+
+@pytest.mark.parametrize("away", ["Wigan/Leeds", "Leeds / Wigan", "Wigan or Leeds"])
+def test_a_match_against_one_of_two_teams_is_not_that_against_one(away: str) -> None:
+    """Which of them will play is not known when it is listed."""
+    assert () == groups(event("a", away=away), event("b", away="Leeds"))
+
+
+def test_numbers_in_names_count() -> None:
+    """Two clubs are named after two days."""
+    assert () == groups(event("a", away="12 de Octubre"), event("b", away="9 de Octubre"))
+    assert groups(event("a", away="Doce de Octubre"), event("b", away="12 de Octubre"))
