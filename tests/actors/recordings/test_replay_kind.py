@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from itertools import pairwise
 from pathlib import Path
-from random import Random
 
 import anyio
 import msgspec
@@ -21,10 +19,9 @@ from actors.recordings.playback import Playback
 from actors.recordings.reader import open_sources
 from actors.service.registry import kind_named
 from actors.service.settings import load
-from actors.service.system import System
 from tests.support.builders.football_data import sheet
 from tests.support.builders.recorded import ALDER, header, received, write
-from tests.support.time.virtual import VirtualClock
+from tests.support.systems.virtual_service import VirtualService, configured
 
 pytestmark = pytest.mark.anyio
 
@@ -51,13 +48,8 @@ def _config(folder: Path, path: Path, options: str = "", key: str = "B365") -> P
     return config
 
 
-@contextlib.asynccontextmanager
-async def _running(config: Path) -> AsyncIterator[System]:
-    system = System(load(config, {}), VirtualClock(), Random(1))
-    async with anyio.create_task_group() as tasks:
-        await tasks.start(system.supervisor.run)
-        yield system
-        tasks.cancel_scope.cancel()
+def _running(folder: Path, path: Path, options: str = "") -> AbstractAsyncContextManager[VirtualService]:
+    return configured(folder, REPLAY.format(path=path, options=options, key="B365"))
 
 
 def _matches(snapshot: Snapshot, bookmaker: BookmakerId) -> list[Match]:
@@ -66,8 +58,8 @@ def _matches(snapshot: Snapshot, bookmaker: BookmakerId) -> list[Match]:
     return [msgspec.structs.replace(entry.match, source_time=None) for entry in entries]
 
 
-def _prices(system: System) -> list[float]:
-    return [match.home_price for match in _matches(system.published.newest, CEDAR)]
+def _prices(service: VirtualService) -> list[float]:
+    return [match.home_price for match in _matches(service.snapshot, CEDAR)]
 
 
 def _final(path: Path) -> Snapshot:
@@ -97,11 +89,11 @@ async def test_final_content_is_that_of_the_recording(
     path = write(tmp_path / "feed.rec.zst", header(), *records)  # type: ignore[arg-type]  # of Recorded
     expected = _matches(_final(path), ALDER.id)
 
-    async with _running(_config(tmp_path, path, f"speed = {speed}")) as system:
+    async with _running(tmp_path, path, f"speed = {speed}") as service:
         await anyio.sleep(300)
-        after_minutes = _matches(system.published.newest, CEDAR)
+        after_minutes = _matches(service.snapshot, CEDAR)
         await anyio.sleep(600)
-        much_later = _matches(system.published.newest, CEDAR)
+        much_later = _matches(service.snapshot, CEDAR)
 
     assert expected == after_minutes == much_later
 
@@ -110,11 +102,11 @@ async def test_recording_is_played_at_its_speed(tmp_path: Path) -> None:
     """The first payload comes at once, the next after the recorded time divided by the speed."""
     path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 7.0), received(TWO, 67.0))
 
-    async with _running(_config(tmp_path, path, "speed = 2.0")) as system:
+    async with _running(tmp_path, path, "speed = 2.0") as service:
         seen = []
         for second in (0.5, 29.5, 30.5):
             await anyio.sleep(second - anyio.current_time())
-            seen.append(_prices(system))
+            seen.append(_prices(service))
 
     assert [[2.0], [2.0], [2.1]] == seen
 
@@ -123,11 +115,11 @@ async def test_loop_begins_again(tmp_path: Path) -> None:
     """After its end the recording begins again, and the board is never empty in between."""
     path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 7.0), received(TWO, 17.0))
 
-    async with _running(_config(tmp_path, path, "loop = true")) as system:
+    async with _running(tmp_path, path, "loop = true") as service:
         await anyio.sleep(1)
         seen = []
         for _ in range(400):
-            seen.append(_prices(system))
+            seen.append(_prices(service))
             await anyio.sleep(0.1)
 
     changes = [new for old, new in pairwise(seen) if old != new]
@@ -145,11 +137,11 @@ async def test_bookmaker_without_a_list_is_not_serving(tmp_path: Path) -> None:
         received(b"<html>", 100.0),
     )
     states = []
-    async with _running(_config(tmp_path, path)) as system:
+    async with _running(tmp_path, path) as service:
         for second in (5.0, 15.0, 38.0, 45.0, 80.0):
             await anyio.sleep(second - anyio.current_time())
-            snapshot = system.published.newest
-            (state,) = system.status.observe(snapshot, VirtualClock().now()).values()
+            snapshot = service.snapshot
+            (state,) = service.states()
             states.append((state, snapshot.books[CEDAR].count))
 
     live, stale = BookmakerState.LIVE, BookmakerState.STALE
@@ -160,13 +152,13 @@ async def test_restart_keeps_the_recorded_list(tmp_path: Path) -> None:
     """A bookmaker that requests a fresh list gets the list of the recording's present moment."""
     path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 0.0), received(TWO, 5.0))
 
-    async with _running(_config(tmp_path, path)) as system:
+    async with _running(tmp_path, path) as service:
         await anyio.sleep(10)
-        system.supervisor.quarantine("bookmaker:cedar", "to see it come back")
+        service.system.supervisor.quarantine("bookmaker:cedar", "to see it come back")
         await anyio.sleep(31)
-        withdrawn = _prices(system)
+        withdrawn = _prices(service)
         await anyio.sleep(40)
-        back = _prices(system)
+        back = _prices(service)
 
     assert ([], [2.1]) == (withdrawn, back)
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from itertools import groupby
 from pathlib import Path
-from random import Random
 
 import anyio
 import pytest
 
-from actors.core.messages import BookmakerId
 from actors.monitoring.status import BookmakerState
-from actors.service.settings import load
-from actors.service.system import System
-from tests.support.time.virtual import VirtualClock
+from tests.support.systems.virtual_service import configured
 
 pytestmark = pytest.mark.anyio
 
@@ -24,23 +20,17 @@ DEFAULT = Path(__file__).parents[3] / "config" / "default.toml"
 @pytest.mark.long
 async def test_absent_bookmaker_is_withdrawn_and_comes_back(tmp_path: Path) -> None:
     """About every twenty minutes cedar fails for a minute: retries, stale after 30 s, live again."""
-    config = tmp_path / "small.toml"
     lines = [line for line in DEFAULT.read_text("utf-8").splitlines() if not line.startswith(OF_SIZE)]
     small = 'kind = "simulated"\nmatches = 20\nupdates_per_s = 1.0'
-    config.write_text("\n".join(lines).replace('kind = "simulated"', small), "utf-8")
-    system = System(load(config, {}), VirtualClock(), Random(1))
-    seen: dict[BookmakerId, list[BookmakerState]] = {name: [] for name in system.status.bookmakers}
-    async with anyio.create_task_group() as tasks:
-        await tasks.start(system.supervisor.run)
+    text = "\n".join(lines).replace('kind = "simulated"', small)
+    seen: list[list[BookmakerState]] = []
+    async with configured(tmp_path, text) as service:
         for _ in range(400):
             await anyio.sleep(5)
-            snapshot = system.published.newest
-            for name, state in system.status.observe(snapshot, VirtualClock().now()).items():
-                seen[name].append(state)
-        tasks.cancel_scope.cancel()
+            seen.append(service.states())
 
-    alder, birch, cedar = ([state for state, _ in groupby(states)] for states in seen.values())
+    alder, birch, cedar = ([state for state, _ in groupby(states)] for states in zip(*seen, strict=True))
     live, away = BookmakerState.LIVE, [BookmakerState.RETRYING, BookmakerState.STALE]
     assert ([live], [live]) == (alder, birch)
     assert [live, *away, live] == cedar[:4]
-    assert {0} == {actor.crashes for actor in system.status.actors.values()}
+    assert {0} == {actor.crashes for actor in service.system.status.actors.values()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from random import Random
 
 import anyio
 import pytest
@@ -26,6 +25,7 @@ from actors.source_api.kinds import TickingKind
 from actors.source_api.options import SourceOptions
 from tests.support.builders.hostile import poison
 from tests.support.builders.messages import match
+from tests.support.systems.virtual_service import VirtualService, running
 from tests.support.time.virtual import VirtualClock, settle
 
 pytestmark = pytest.mark.anyio
@@ -75,12 +75,10 @@ def _settings() -> Settings:
 
 @asynccontextmanager
 async def _running() -> AsyncIterator[System]:
-    system = System(_settings(), VirtualClock(), Random(1))
-    async with anyio.create_task_group() as tasks:
-        await tasks.start(system.supervisor.run)
+    service = VirtualService(_settings())
+    async with running(service):
         await anyio.sleep(0.5)
-        yield system
-        tasks.cancel_scope.cancel()
+        yield service.system
 
 
 def _poison(bookmaker: str, scope: str = SCOPE) -> Batch:

@@ -7,7 +7,6 @@ import re
 import resource
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 
 import anyio
 import pytest
@@ -17,9 +16,8 @@ from actors.core.messages import ListId, Payload, Scope, SourceName
 from actors.recordings.format import Ending
 from actors.service.recorder import Recorder
 from actors.service.settings import Settings, load
-from actors.service.system import System
 from tests.support.builders.recorded import read, received
-from tests.support.systems.virtual_service import CONFIG
+from tests.support.systems.virtual_service import CONFIG, configured
 from tests.support.time.virtual import WALL_0, VirtualClock
 
 pytestmark = pytest.mark.anyio
@@ -193,15 +191,10 @@ async def test_recording_that_cannot_begin_leaves_no_file(tmp_path: Path) -> Non
 
 async def test_computed_source_is_recorded_tick_by_tick(tmp_path: Path) -> None:
     """All batches of a tick are one payload, named after the tick."""
-    settings, clock = _settings(tmp_path, CONFIG), VirtualClock()
-    with Recorder.open(tmp_path / "out", settings, clock) as recorder:
-        system = System(settings, clock, Random(1), recorder.of)
-        async with anyio.create_task_group() as tasks:
-            await tasks.start(system.supervisor.run)
-            await anyio.sleep(9.5)
-            tasks.cancel_scope.cancel()
+    async with configured(tmp_path, CONFIG, out=tmp_path / "out") as service:
+        await anyio.sleep(9.5)
 
     _, records, _ = read((tmp_path / "out" / "simulated.rec.zst").read_bytes())
     ticks = [(record.received_s, record.payload.list_id, record.payload.scope) for record in records]
     assert [(float(s), f"simulated-{WALL_0 + s:.6f}", "simulated") for s in range(10)] == ticks
-    assert system.status.sources[SourceName("simulated")].payloads == len(records)
+    assert service.source("simulated").payloads == len(records)

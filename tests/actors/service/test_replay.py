@@ -22,16 +22,13 @@ from actors.monitoring.status import BookmakerState
 from actors.recordings.format import Recorded, RecordedBookmaker
 from actors.recordings.playback import Arrival, Playback
 from actors.recordings.reader import open_sources
-from actors.service.recorder import Recorder
 from actors.service.registry import kind_named
 from actors.service.replay import Replay
-from actors.service.settings import load
-from actors.service.system import System
 from tests.support.builders.football_data import changed, csv_bytes, sheet
 from tests.support.builders.messages import batch, match
 from tests.support.builders.recorded import ALDER, BIRCH, SOURCE, header, received, write
 from tests.support.systems.front_end import front_end
-from tests.support.systems.virtual_service import CONFIG
+from tests.support.systems.virtual_service import CONFIG, configured
 from tests.support.time.virtual import WALL_0, VirtualClock, settle
 from web.feeds.subscribers import Audience
 
@@ -260,22 +257,15 @@ def test_recordings_that_do_not_match_are_refused(
 
 async def test_replay_equals_the_live_service(tmp_path: Path) -> None:
     """After each tick of a recorded service with three computed bookmakers the entries are equal."""
-    config, clock = tmp_path / "simulated.toml", VirtualClock()
-    config.write_text(CONFIG, "utf-8")
-    settings, live = load(config, {}), []
-    with Recorder.open(tmp_path, settings, clock) as recorder:
-        system = System(settings, clock, Random(1), recorder.of)
-        async with anyio.create_task_group() as tasks:
-            await tasks.start(system.supervisor.run)
-            await anyio.sleep(0.5)
-            for _ in range(200):
-                await settle()
-                snapshot = system.published.newest
-                live.append([_entries(snapshot, name) for name in snapshot.books])
-                await anyio.sleep(1)
-            tasks.cancel_scope.cancel()
+    live, out = [], tmp_path / "out"
+    async with configured(tmp_path, CONFIG, out=out) as service:
+        await anyio.sleep(0.5)
+        for _ in range(200):
+            await settle()
+            live.append([_entries(service.snapshot, name) for name in service.snapshot.books])
+            await anyio.sleep(1)
 
-    playback, replayed = _playback(tmp_path), []
+    playback, replayed = _playback(out), []
     for moment in playback.moments():
         run_now(playback.play(moment))
         if isinstance(moment, Arrival):
