@@ -95,15 +95,15 @@ def sure_legs(fixture: Fixture, roster: Roster) -> dict[BookmakerId, tuple[bool,
     core: dict[SourceName, Chances] = {}
     if Certainty.PRICED in of_source.values():
         every = chances_by_source(fixture, roster)
-        core = {one: _shares(every[one]) for one in every if of_source[one] is not Certainty.LIKELY}
-    ordered = [sorted(one) for one in zip(*core.values(), strict=True)]
+        core = {name: _shares(every[name]) for name in every if of_source[name] is not Certainty.LIKELY}
+    ordered = [sorted(shares) for shares in zip(*core.values(), strict=True)]
     found: dict[BookmakerId, tuple[bool, ...]] = {}
     for name, entry in fixture.entries.items():
         source = roster[name].source
         found[name] = (of_source[source] is Certainty.SURE,) * 3
         if of_source[source] is Certainty.PRICED:
-            shares = zip(_shares(chances_of_one(entry)), core[source], ordered, strict=True)
-            found[name] = tuple([_agrees(*one) for one in shares])
+            compared = zip(_shares(chances_of_one(entry)), core[source], ordered, strict=True)
+            found[name] = tuple([_agrees(*shares) for shares in compared])
     return found
 
 

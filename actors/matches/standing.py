@@ -143,7 +143,7 @@ def fair_chances(fixture: Fixture, terms: FixtureSettings) -> Chances | None:
 
 def _is_as_before(known: Fixture, fixture: Fixture, surebet: Surebet | None) -> bool:
     """Return whether readers see no difference if a fixture has a surebet of these bets."""
-    bets, known_bets = (None if one is None else one.bets for one in (surebet, known.surebet))
+    bets, known_bets = (None if each is None else each.bets for each in (surebet, known.surebet))
     return bets == known_bets and not is_seen(
         known, msgspec.structs.replace(fixture, surebet=known.surebet)
     )

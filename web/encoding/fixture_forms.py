@@ -1,4 +1,4 @@
-"""Forms of fixtures: of some bookmakers only, with one's fair odds, with doubted surebets. Pure."""
+"""Forms of fixtures: of some bookmakers only, with a bookmaker's fair odds, with doubted surebets. Pure."""
 
 from __future__ import annotations
 

@@ -211,8 +211,8 @@ def fixture_v2(
         max(entry.updated for entry in entries.values()),
         _entries(fixture, entries, names, terms.roster),
         len(entries),
-        BestPrices(*(_best(one, entries, names, terms.roster) for one in prices)),
-        round(sum([1 / one.price for one in prices]), 6),
+        BestPrices(*(_best(price, entries, names, terms.roster) for price in prices)),
+        round(sum([1 / price.price for price in prices]), 6),
         None if fair is None else fair_odds(terms.method, fair),
         None if surebet is None else surebet_v2(surebet, fixture, names, terms),
         FairReason.TOO_FEW if fair is None else UNSET,
@@ -221,7 +221,7 @@ def fixture_v2(
 
 def fair_odds(method: Method, chances: Chances) -> FairOdds:
     """Return the public form of fair odds."""
-    return FairOdds(method, *(round(one, 6) for one in chances))
+    return FairOdds(method, *(round(chance, 6) for chance in chances))
 
 
 def removed_fixture(fixture_id: FixtureId, gone: Gone) -> RemovedFixture:
@@ -245,7 +245,7 @@ def link(member: Member, events: Mapping[EventKey, Event]) -> FixtureLink:
 
 def _entries(fixture: Fixture, entries: Entries, names: Names, roster: Roster) -> tuple[FixtureEntry, ...]:
     of_fixture = fixture.match
-    rules = {one.key.source: one.rule for one in fixture.members}
+    rules = {member.key.source: member.rule for member in fixture.members}
     sure = sure_legs(fixture, roster)
     found = []
     for name, entry in entries.items():
@@ -272,11 +272,11 @@ def _if_other(value: T, of_fixture: T) -> T | UnsetType:
     return UNSET if value == of_fixture else value
 
 
-def _best(one: Best, entries: Entries, names: Names, roster: Roster) -> BestPrice:
-    is_live = any(roster[name].prices is Prices.LIVE for name in one.bookmakers)
+def _best(price: Best, entries: Entries, names: Names, roster: Roster) -> BestPrice:
+    is_live = any(roster[name].prices is Prices.LIVE for name in price.bookmakers)
     return BestPrice(
-        one.price,
-        tuple(names[name] for name in one.bookmakers),
-        tuple(entries[name].id for name in one.bookmakers),
+        price.price,
+        tuple(names[name] for name in price.bookmakers),
+        tuple(entries[name].id for name in price.bookmakers),
         UNSET if is_live else "collected",
     )

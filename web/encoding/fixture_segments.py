@@ -77,7 +77,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
         json = made.json
         if form.bookmakers:
             with self._rejecting(fixture):
-                entries = {name: one for name, one in fixture.entries.items() if name in shown.bookmakers}
+                entries = {name: fixture.entries[name] for name in shown.bookmakers}
                 some = Part(entries, None if doubts else surebet)
                 json = _encode(fixture_v2(fixture, names, terms, made.chances, some))
         if surebet is not None and doubts:

@@ -63,15 +63,15 @@ def surebet_v2(surebet: Surebet, fixture: Fixture, names: Names, terms: FixtureS
     entries, roster = fixture.entries, terms.roster
     legs = tuple(
         SurebetLeg(
-            one.outcome,
-            entries[one.bookmaker].id,
-            names[one.bookmaker],
-            one.odds,
-            roster[one.bookmaker].commission,
-            one.stake,
-            one.age_s,
+            leg.outcome,
+            entries[leg.bookmaker].id,
+            names[leg.bookmaker],
+            leg.odds,
+            roster[leg.bookmaker].commission,
+            leg.stake,
+            leg.age_s,
         )
-        for one in surebet.legs
+        for leg in surebet.legs
     )
     return SurebetV2(surebet.profit, surebet.since, surebet.book_sum, surebet.until, legs)
 

@@ -48,7 +48,7 @@ OPERATIONS = {
                 Answer(304, "The client has this version already.", headers=_HEADERS),
             ),
             (*filters, IF_NONE_MATCH, ACCEPT_ENCODING),
-            (*(f"invalid_{one.name}" for one in filters), *_REFUSED, *COUNTED),
+            (*(f"invalid_{parameter.name}" for parameter in filters), *_REFUSED, *COUNTED),
         )
         for path, kind, summary, filters in (
             (

@@ -167,8 +167,8 @@ class _Document:
     def _parameter(self, parameter: Parameter) -> dict[str, Any]:
         schema, style = dict(parameter.schema), {}
         if parameter in OF_BOOKMAKERS:
-            one = {"type": "string", "enum": self._bookmakers}
-            schema |= {"items": one} if schema["type"] == "array" else one
+            name = {"type": "string", "enum": self._bookmakers}
+            schema |= {"items": name} if schema["type"] == "array" else name
         if schema.get("type") == "array":
             style = {"style": "form", "explode": False}
         required = {"required": True} if parameter.is_required else {}

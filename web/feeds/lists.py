@@ -209,8 +209,9 @@ class Answers:
         for chunk in state.chunks:
             if chunk.first.start >= choice.ends_at < inf:  # unknown kick-offs are infinity, and last
                 break
-            some = [one for each in chunk.entries if (one := view.shown(each, state)) and choice.has(one)]
-            found += [self.fixtures.formed(one, view.form, state.terms) for one in some]
+            every = [view.shown(fixture, state) for fixture in chunk.entries]
+            some = [shown for shown in every if shown is not None and choice.has(shown)]
+            found += [self.fixtures.formed(shown, view.form, state.terms) for shown in some]
             yield
         head, tail = ends(page.version, len(found), self.fixtures.name)
         pieces = yield from _coded((head, b",".join(found), tail), coding)

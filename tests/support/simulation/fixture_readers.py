@@ -6,6 +6,7 @@ The changes since a version are asked for by poll or by stream.
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections import Counter, defaultdict
 from math import inf
 from random import Random
@@ -25,6 +26,7 @@ REMEMBERED = 12
 """Versions of a view that changes are asked for since."""
 
 Shown = dict[str, bytes]
+Asked = tuple[str, str]
 
 
 class Seen(NamedTuple):
@@ -44,6 +46,15 @@ class FixtureReaders:
         self._random = random
         self._readers = Readers(app, random, names)
         self._seen: defaultdict[FixtureView, list[Seen]] = defaultdict(list)
+        first, second, *_ = names
+        forms = (
+            f"bookmaker={first},{second}",
+            f"fair={first}",
+            f"bookmaker={first},{second}&fair={second}",
+        )
+        self._forms: list[Asked] = [(path, form) for path in PATHS.values() for form in forms]
+        self._forms += [(PATHS[ViewKind.SUREBETS], f"{form}&doubted=1") for form in ("", forms[0])]
+        self._bodies: dict[tuple[str, str], tuple[Asked, int]] = {}  # by path and tag
         self._made: set[tuple[FixtureView, int, int]] = set()  # events: from a version to another
 
     async def read(self, view: FixtureView) -> Seen | None:
@@ -66,6 +77,16 @@ class FixtureReaders:
             if len(known) > REMEMBERED:
                 del known[self._random.randrange(REMEMBERED)]
         return seen
+
+    async def read_form(self) -> None:
+        """Read a list in another form: a tag is the same bytes, and those of a single form."""
+        path, query = asked = self._random.choice(self._forms)
+        answer = await get(self._app, path, query)
+        self.counts[f"form {answer.status}"] += 1
+        if answer.status == 200:
+            tag = answer.headers["etag"]
+            seen = asked, zlib.crc32(answer.body)
+            assert seen == self._bodies.setdefault((path, tag), seen), f"{asked}: {tag} has two bodies"
 
     async def resume(self, view: FixtureView, epoch: str, oldest: int) -> None:
         """Follow the changes from some version that was seen, and compare with the newest list.

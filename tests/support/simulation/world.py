@@ -203,6 +203,7 @@ class World(VirtualService):
 
     async def check_fixtures(self, *views: FixtureView) -> None:
         """Read these views, compare them with the fixtures, and follow their changes."""
+        await self.fixture_readers.read_form()
         for view in views:
             seen = await self.fixture_readers.read(view)
             state = fixtures_of(self.snapshot)
