@@ -6,7 +6,6 @@ Pure, in slices. It decides ids, which fixture stays in a merge, and which views
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from hashlib import blake2b
 from math import inf
 from typing import TypeVar
 
@@ -29,16 +28,13 @@ from actors.matches.model import (
     ViewKind,
     live_of,
 )
-from actors.matching.event import EventKey, FixtureId
+from actors.matching.event import EventKey, FixtureId, derived_id
 from actors.matching.matcher import Member
 from actors.matching.rules import Rule
 
 Entries = Mapping[BookmakerId, Entry]
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-
-_BASE32 = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[byte % 32] for byte in range(256))
-"""The character for each byte of a hash: five bits of it."""
 
 
 class FixtureUpdate:
@@ -92,10 +88,10 @@ class FixtureUpdate:
 
     def begin(self, members: tuple[Member, ...], entries: Entries) -> Fixture:
         """Add a fixture that begins with the first of these events."""
-        fixture_id, attempt = _id(members[0].key), 0
+        fixture_id, attempt = derived_id(members[0].key), 0
         while self.get(fixture_id) is not None:  # begun by that event, which has left it
             attempt += 1
-            fixture_id = _id(members[0].key, attempt)
+            fixture_id = derived_id(members[0].key, attempt)
         fixture = self.made(fixture_id, self.version, members, entries)
         self.put(fixture)
         self.reasons.pop(fixture_id, None)  # for which it was removed before, in this draft
@@ -180,6 +176,7 @@ class FixtureUpdate:
             chunks,
             (yield from _changed(base.places, places)),
             (yield from _changed(base.by_event, self._by_event)),
+            (yield from _changed(base.derived, self._derived())),
             versions,
             self.candidates,
         )
@@ -201,6 +198,14 @@ class FixtureUpdate:
             if count % SLICE == 0:
                 yield
         return (yield from FixtureChunk.changed(self.base.chunks, changes)), places
+
+    def _derived(self) -> dict[FixtureId, EventKey | None]:
+        """Return the events that came by the ids derived of them, and (None) those that are gone."""
+        return {
+            derived_id(key): None if fixture_id is None else key
+            for key, fixture_id in self._by_event.items()
+            if (fixture_id is None) == (key in self.base.by_event)
+        }
 
     def _seen(self) -> Sliced[list[FixtureChange]]:
         changes: list[FixtureChange] = []
@@ -237,12 +242,6 @@ def _apart(old: Fixture, into: Fixture) -> frozenset[BookmakerId]:
     """Return the bookmakers whose match is not in what a fixture was merged into."""
     there = {one.id for one in into.listed}
     return frozenset([name for name, entry in old.entries.items() if entry.id not in there])
-
-
-def _id(key: EventKey, attempt: int = 0) -> FixtureId:
-    parts = [key.source, key.source_match_id, *([str(attempt)] if attempt else [])]
-    text = "\0".join(parts)
-    return FixtureId("fx" + blake2b(text.encode(), digest_size=13).digest().translate(_BASE32).decode())
 
 
 def _place_of(lead: Entry, fixture_id: FixtureId) -> Place:

@@ -72,15 +72,6 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
         super().__init__(first, ViewKind, limits)
         self.terms = fixtures_of(first).terms
 
-    def merged_into(self, fixture_id: FixtureId) -> FixtureId | None:
-        """Return the fixture that another turned out to be, perhaps by way of others, if it is here."""
-        seen, records = {fixture_id}, self._kept[ViewKind.FIXTURES]
-        while (record := records.get(fixture_id)) is not None and record.gone is not None:
-            if record.gone.into is None or record.gone.into in seen:
-                return None
-            seen.add(fixture_id := record.gone.into)
-        return None if record is None or len(seen) == 1 else fixture_id
-
     def _parts(self, view: FixtureView) -> Iterable[ViewKind]:
         return (view.kind,)
 

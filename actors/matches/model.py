@@ -180,7 +180,8 @@ class FixtureChanges(Struct, frozen=True, eq=False):
 class FixtureState(Struct, frozen=True, eq=False):
     """All fixtures at one version, in chunks by place; `versions` has those of the views that changed.
 
-    `places` is where to find a fixture by its id, `by_event` the fixture of each event.
+    `places` is where to find a fixture by its id, `by_event` the fixture of each event, and `derived` each
+    event by the id that is derived of it.
     `candidates` are those whose prices would be a surebet. At `valid_until` (monotonic seconds), or at
     `kick_off` (Unix seconds), the first of those that are shown ends.
     """
@@ -190,6 +191,7 @@ class FixtureState(Struct, frozen=True, eq=False):
     chunks: tuple[FixtureChunk, ...] = ()
     places: Map[FixtureId, Place] = field(default_factory=Map)
     by_event: Map[EventKey, FixtureId] = field(default_factory=Map)
+    derived: Map[FixtureId, EventKey] = field(default_factory=Map)
     versions: Mapping[ViewKind, Mapping[BookmakerId | None, int]] = {}
     candidates: Candidates = field(default_factory=Candidates)
 
@@ -216,6 +218,11 @@ class FixtureState(Struct, frozen=True, eq=False):
         """Return the fixture of an event, None if no source lists it."""
         fixture_id = self.by_event.get(key)
         return None if fixture_id is None else self.get(fixture_id)
+
+    def holder(self, fixture_id: FixtureId) -> Fixture | None:
+        """Return the fixture that has the event which that id is derived of, None if no source lists it."""
+        key = self.derived.get(fixture_id)
+        return None if key is None else self.of_event(key)
 
     def __iter__(self) -> Iterator[Fixture]:
         """Iterate over the fixtures in order."""

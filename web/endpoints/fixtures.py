@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 
+from actors.board.snapshot import Readable
 from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory
-from actors.matches.model import FixtureView, ViewKind
+from actors.matches.model import FixtureView, ViewKind, fixtures_of
 from actors.matching.event import FixtureId
 from web.encoding.fixture_forms import Form
 from web.encoding.fixture_schemas import FixtureList, OneFixture
@@ -23,7 +24,7 @@ from web.protocol.contract import (
 )
 from web.protocol.problems import Problem
 from web.protocol.query import BOOKMAKERS, CHOICES, FAIR, OF_LISTS, Parameter, Query
-from web.protocol.responses import Asked, Handler, Prepared
+from web.protocol.responses import Asked, Handler, Prepared, prepared
 
 PATHS = {"/api/v2/fixtures": ViewKind.FIXTURES, "/api/v2/surebets": ViewKind.SUREBETS}
 ONE = "/api/v2/fixtures/{id}"
@@ -70,6 +71,7 @@ OPERATIONS = {
         "The evidence is that of the time of linking, but for `price_gap`, which is of the prices shown.",
         (
             Answer(200, "The fixture.", OneFixture, headers=(*_OF_ONE, "Content-Encoding")),
+            Answer(303, "Its match is in this fixture now.", headers=("Location", "Cache-Control")),
             Answer(304, "The client has this version already.", headers=_OF_ONE),
         ),
         (ID, FAIR, IF_NONE_MATCH, ACCEPT_ENCODING),
@@ -87,10 +89,10 @@ def handlers(
 
 
 def handlers_of_one(
-    answers: Answers, names: Mapping[BookmakerId, str], history: FixtureHistory | None
+    answers: Answers, names: Mapping[BookmakerId, str], board: Readable | None
 ) -> dict[str, Handler]:
-    """Return the handler of the path with a parameter, which only Quart can route."""
-    if history is None:
+    """Return the handler of the path with a parameter, which only Quart can route; none without a board."""
+    if board is None:
         return {}
 
     async def one(request: Asked) -> Prepared:
@@ -100,9 +102,11 @@ def handlers_of_one(
         found = await answers.one(fixture_id, tags, codings, form)
         if found is not None:
             return found
-        into = history.merged_into(fixture_id)
-        why = "there is no such fixture" if into is None else f"it is the same match as {into}"
-        raise Problem(404, "not_found", f"{why}; /api/v2/fixtures lists them")
+        holder = fixtures_of(board.newest).holder(fixture_id)
+        if holder is None:
+            raise Problem(404, "not_found", "there is no such fixture; /api/v2/fixtures lists them")
+        query = f"?{request.query.decode('latin-1')}" if request.query else ""
+        return prepared(303, {"Location": f"{holder.id}{query}", "Cache-Control": "no-store"}, ())
 
     return {ONE: one}
 

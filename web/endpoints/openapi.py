@@ -57,6 +57,10 @@ _HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         {"type": "string", "pattern": '^"[^"]+"$'},
     ),
     "Link": ("The list that replaces this list.", _TEXT),
+    "Location": (
+        "Where it is now, relative to this address.",
+        {"type": "string", "format": "uri-reference"},
+    ),
     "RateLimit": ("How many requests may follow, and in what time.", _TEXT),
     "RateLimit-Policy": ("How many requests a client may make in what time.", _TEXT),
     "Referrer-Policy": ("Links of a page send no referrer.", {"const": "no-referrer"}),
@@ -73,7 +77,7 @@ _HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     **{name: ("The same in every answer.", {"const": value}) for name, value in COMMON.items()},
 }
 _ALWAYS = ("X-Request-Id", *COMMON)
-_REQUIRED = {*_ALWAYS, "ETag", "Cache-Control", "Link", "Allow"}
+_REQUIRED = {*_ALWAYS, "ETag", "Cache-Control", "Link", "Location", "Allow"}
 _LIMITED = ("RateLimit", "RateLimit-Policy")
 
 

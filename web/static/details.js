@@ -181,6 +181,12 @@ function startOf(start) {
     return start === null ? "no time" : [day(start), time(start)].filter(Boolean).join(" ");
 }
 
+/** The id of the match that has the event of this id: an old bookmark's may not be that of its match. */
+export async function currentId(key) {
+    const response = await fetch(`api/v2/fixtures/${encodeURIComponent(key)}`).catch(() => null);
+    return response?.ok ? (await response.json()).fixture.id : key;
+}
+
 async function linksOf(key) {
     try {
         const signal = AbortSignal.timeout(PATIENCE_MS);

@@ -3,7 +3,7 @@
 import { Board } from "./board.js";
 import { Bookmakers } from "./bookmakers.js";
 import { Chosen } from "./chosen.js";
-import { Details } from "./details.js";
+import { currentId, Details } from "./details.js";
 import { byId, setText } from "./dom.js";
 import { Filters } from "./filters.js";
 import { ZONE, count, duration } from "./format.js";
@@ -31,6 +31,10 @@ const stream = new Stream("api/v2/stream?view=fixtures", {
     onList(list) {
         board.replace(list.fixtures);
         changed();
+        const asked = filters.fixture;
+        if (asked && !board.match(asked)) {
+            currentId(asked).then((now) => now !== asked && filters.fixture === asked && choose(now));
+        }
     },
     onChanges({ fixtures, removed }) {
         const isLost = board.change(fixtures, removed);

@@ -70,7 +70,6 @@ def test_removal_says_why_and_into_what() -> None:
     (left,) = merged.gone
     assert left.gone is not None
     assert (FixtureRemoval.MERGED, stayed.id) == (left.gone.reason, left.gone.into)
-    assert stayed.id == board.history.merged_into(left.id)
     assert [(stayed.id, {ALDER: FixtureRemoval.ENDED})] == [
         (record.id, {name: gone.reason for name, gone in record.left.items()}) for record in ended.gone
     ]
@@ -96,32 +95,6 @@ def test_match_that_leaves_a_fixture_as_that_merges_is_split(others: list[Match]
     views = [FixtureView(ViewKind.FIXTURES, name) for name in (None, a, b)]
 
     assert [["merged"], ["merged"], ["split"]] == [_reasons(board, view, before) for view in views]
-
-
-def test_fixture_that_merged_twice_is_the_last_one_that_is_here() -> None:
-    """What it was merged into first is gone as well, and of no use to who asks."""
-    c, b, a = names = [BookmakerId(name) for name in ("c", "b", "a")]
-    board = LinkedBoard(
-        FixtureSettings(roster_of({name: BookmakerInfo(SourceName(name)) for name in names}))
-    )
-    for number, called in enumerate(({c: "C"}, {b: "B"}, {a: "A"}, {a: "B"}, {a: "C", b: "C"})):
-        listed = (([match(name, home=home)], name) for name, home in called.items())
-        board.apply(*(batch(some, bookmaker=name, list_id=str(number)) for some, name in listed))
-        board.link()
-    (stayed,) = board.fixtures()
-    gone = [
-        change.before.id
-        for some in board.changes
-        for change in some.changes
-        if change.before and not change.after
-    ]
-    run_now(board.history.digest())
-    found = [board.history.merged_into(fixture_id) for fixture_id in gone]
-    board.apply(*(batch([], bookmaker=name, list_id="5") for name in names))
-    run_now(board.history.digest())
-
-    assert [stayed.id] * 2 == found
-    assert [None] * 3 == [board.history.merged_into(fixture_id) for fixture_id in (*gone, stayed.id)]
 
 
 def test_bookmaker_that_leaves_a_surebet_that_stays_has_ended() -> None:

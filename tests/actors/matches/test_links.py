@@ -21,7 +21,7 @@ from actors.matches.model import (
     ViewKind,
     roster_of,
 )
-from actors.matching.event import EventKey
+from actors.matching.event import EventKey, derived_id
 from actors.matching.matcher import Group, Member
 from actors.matching.rules import FAR, Certainty, Rule
 from tests.support.builders.fixtures import (
@@ -457,3 +457,16 @@ def test_what_must_not_be_linked_any_more_is_parted_first(sources: str) -> None:
     board.publish_links()
 
     assert PORTION + 1 == len(before) == len(board.shown()) - 1
+
+
+def test_id_of_any_event_that_is_there_leads_to_its_fixture() -> None:
+    """Whichever came first, whatever merged: ids need no storage. An event that has gone leads nowhere."""
+    board = linked()
+    (fixture,) = board.fixtures()
+    a, b = (derived_id(EventKey(source, SourceMatchId(name))) for source, name in ((TWO, "a"), (ONE, "b")))
+    both = [board.state.holder(event_id) for event_id in (a, b)]
+    board.apply(batch([], bookmaker=BIRCH))
+
+    assert [fixture, fixture] == both
+    assert fixture.id in {a, b}
+    assert [True, False] == [board.state.holder(event_id) is not None for event_id in (a, b)]

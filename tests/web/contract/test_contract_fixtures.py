@@ -7,7 +7,10 @@ import re
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from actors.matches.model import fixtures_of
+from actors.matching.event import FixtureId
 from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, FIRST_VERSION, Site
 from tests.support.time.virtual import WALL_0
@@ -141,6 +144,23 @@ async def test_one_fixture_has_its_links(empty_site: Site) -> None:
     assert {"source": "feed", "source_match_id": "m1", **names, **of_link} == link
     assert (304, 404) == (known.status_code, unknown.status_code)
     assert "not_found" == unknown.json()["code"]
+
+
+async def test_id_of_another_event_leads_to_the_fixture_that_has_it(empty_site: Site) -> None:
+    """With the same query, and to an address beside it, so that a prefix of a proxy stays."""
+    _publish(empty_site)
+    snapshot = empty_site.published.newest
+    fixture, *_ = fixtures_of(snapshot)
+    key, other = fixture.members[0].key, FixtureId("fxbbbbbbbbbbbbb")
+    derived = fixtures_of(snapshot).derived.set(other, key)
+    empty_site.published.publish(
+        replace(snapshot, fixtures=replace(fixtures_of(snapshot), derived=derived))
+    )
+
+    found = await empty_site.get(f"{FIXTURES}/{other}?fair=birch")
+
+    assert (303, f"{fixture.id}?fair=birch") == (found.status_code, found.headers["Location"])
+    assert 200 == (await empty_site.get(f"{FIXTURES}/{found.headers['Location']}")).status_code
 
 
 async def test_one_fixture_has_tags_and_codings_as_the_list_has(empty_site: Site) -> None:
