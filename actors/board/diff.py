@@ -179,6 +179,7 @@ class _Comparison:
             elif (
                 entry.scope != scope
                 or known.latest_start != match.latest_start
+                or known.in_play != match.in_play
                 or (may_be_over and has_kicked_off(match, last_start))
             ):
                 self.entry(entry, match)
@@ -204,7 +205,7 @@ class _Comparison:
         if is_changed or shown is None or not is_same(shown.match, match):
             entry_id = f"{self._bookmaker}_{match_id}" if shown is None else shown.id
             new = Entry(entry_id, self._scope, match, self._updated_of(match))
-        elif shown.match.latest_start != match.latest_start:
+        elif shown.match.latest_start != match.latest_start or shown.match.in_play != match.in_play:
             new = Entry(shown.id, self._scope, match, shown.updated)
         elif not is_ours:
             new = Entry(shown.id, self._scope, shown.match, shown.updated)

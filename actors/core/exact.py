@@ -13,7 +13,9 @@ from types import NoneType
 from actors.core.messages import Extract, Match, Removal
 from actors.core.validation import Reason
 
-_TEXT_OR_NONE, _INT_OR_NONE, _FLOAT_OR_NONE = (frozenset({kind, NoneType}) for kind in (str, int, float))
+_TEXT_OR_NONE, _INT_OR_NONE, _FLOAT_OR_NONE, _BOOL_OR_NONE = (
+    frozenset({kind, NoneType}) for kind in (str, int, float, bool)
+)
 
 
 class NotExactError(ValueError):
@@ -88,5 +90,6 @@ def _is_exact(match: Match) -> bool:
         and type(match.league) in _TEXT_OR_NONE
         and type(match.start_time) in _INT_OR_NONE
         and type(match.latest_start) in _INT_OR_NONE
+        and type(match.in_play) in _BOOL_OR_NONE
         and type(match.source_time) in _FLOAT_OR_NONE
     )

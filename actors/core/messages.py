@@ -67,7 +67,8 @@ class Match(Struct, frozen=True, gc=False):
     """A football match as one bookmaker lists it, with its three decimal prices.
 
     Times are Unix seconds; `source_time` is the source's own for this content. Where the start is unknown,
-    `latest_start` may be the last moment for it, such as the end of its day; it is not public.
+    `latest_start` may be the last moment for it, such as the end of its day; it is not public. `in_play` is
+    what the source says of whether it is being played, None if nothing; lists do not show it, fixtures do.
     """
 
     source_match_id: SourceMatchId
@@ -80,6 +81,7 @@ class Match(Struct, frozen=True, gc=False):
     start_time: int | None
     source_time: float | None = None
     latest_start: int | None = None
+    in_play: bool | None = None
 
     @property
     def begun_by(self) -> int | None:

@@ -259,7 +259,8 @@ def is_seen(old: Fixture | None, new: Fixture | None) -> bool:
     if old.members is not new.members and bonds(old.members) != bonds(new.members):
         return True
     return any(
-        one is not other and is_other(one, other) for one, other in zip(old.listed, new.listed, strict=True)
+        before is not after and (is_other(before, after) or before.match.in_play != after.match.in_play)
+        for before, after in zip(old.listed, new.listed, strict=True)
     )
 
 

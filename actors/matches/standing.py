@@ -88,7 +88,7 @@ class Surebets:
     def _evaluation(self, fixture: Fixture, books: Books, now: Instant) -> Evaluation:
         """Return what its surebets are made of at `now`."""
         kick_off = self._kick_off(fixture)
-        if now.mono + (kick_off - now.wall) <= now.mono:
+        if self._is_in_play(fixture) or now.mono + (kick_off - now.wall) <= now.mono:
             return Evaluation((), None, now, kick_off)
         legs = tuple(self._legs(fixture, books))
         return Evaluation(legs, fair_chances(fixture, self._terms), now, kick_off)
@@ -97,6 +97,10 @@ class Surebets:
         """Return the earliest kick-off that a live source gives (Unix seconds); infinity if none does."""
         listed = [entry.match for name, entry in fixture.entries.items() if name in self._live]
         return min([match.start_time for match in listed if match.start_time is not None], default=inf)
+
+    def _is_in_play(self, fixture: Fixture) -> bool:
+        """Return whether a live source says that it is being played."""
+        return any(entry.match.in_play for name, entry in fixture.entries.items() if name in self._live)
 
     def _legs(self, fixture: Fixture, books: Books) -> Iterator[PricedLeg]:
         sure = sure_legs(fixture, self._terms.roster)

@@ -105,7 +105,7 @@ class FixtureV2(Struct, frozen=True):
 
     `book_sum` is the sum of 1 / best price; `fair` the median of the bookmakers whose prices are live, and
     `reference` the odds of the bookmaker that was asked for, each with the reason if there are none.
-    `doubted` is a surebet that is not believed.
+    `doubted` is a surebet that is not believed. `in_play` is there if any source says whether it is.
     """
 
     id: str
@@ -124,6 +124,7 @@ class FixtureV2(Struct, frozen=True):
     reference: FairOdds | UnsetType | None = UNSET
     reference_reason: FairReason | UnsetType = UNSET
     doubted: DoubtedSurebet | UnsetType = UNSET
+    in_play: bool | UnsetType = UNSET
 
 
 class FixtureList(Struct, frozen=True):
@@ -216,7 +217,13 @@ def fixture_v2(
         None if fair is None else fair_odds(terms.method, fair),
         None if surebet is None else surebet_v2(surebet, fixture, names, terms),
         FairReason.TOO_FEW if fair is None else UNSET,
+        in_play=any(said) if (said := _said_in_play(fixture)) else UNSET,
     )
+
+
+def _said_in_play(fixture: Fixture) -> list[bool]:
+    """Return what those sources say that say anything."""
+    return [said for entry in fixture.listed if (said := entry.match.in_play) is not None]
 
 
 def fair_odds(method: Method, chances: Chances) -> FairOdds:

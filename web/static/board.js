@@ -82,9 +82,9 @@ export class Board {
         const before = [...match.offers.values()];
         const placed = placeOf(match);
         match.offers = new Map(fixture.entries.map((entry) => this.#offer(entry, match, fixture)));
-        const { home, away, league, start_time: start, fair, surebet } = fixture;
+        const { home, away, league, start_time: start, fair, surebet, in_play: inPlay } = fixture;
         this.#puts += 1;
-        Object.assign(match, { home, away, league, start, fair, surebet, stamp: this.#puts });
+        Object.assign(match, { home, away, league, start, fair, surebet, inPlay, stamp: this.#puts });
         if (placeOf(match) !== placed) {
             match.words = folded(`${home} ${away} ${league}`);
             this.#sorted = null;

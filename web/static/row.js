@@ -42,7 +42,7 @@ export function matchRow(columns) {
         fill({ match, surebet: found }, trust) {
             const at = match.start;
             setText(hour, at === null ? "–" : time(at));
-            setText(date, at === null ? "no time" : at * 1000 < Date.now() ? "started" : day(at));
+            setText(date, match.inPlay ? "in play" : dayOf(at));
             setText(home, match.home);
             setText(away, match.away);
             who.title = [match.home, match.away].map(isolated).join(" – ");
@@ -80,6 +80,11 @@ class OfferCells {
             else cell.fill(offer, index, offer.prices[index] === best[index], trust);
         });
     }
+}
+
+function dayOf(at) {
+    if (at === null) return "no time";
+    return at * 1000 < Date.now() ? "started" : day(at);
 }
 
 /** A name in a text of its own direction (U+2068, U+2069), so that home stays before away. */

@@ -138,6 +138,7 @@ class Market(Struct, gc=False, eq=False):
             away_price=away,
             start_time=None if start_time is None else int(start_time),
             source_time=None if self.published_ms is None else self.published_ms / 1000,
+            in_play=definition.inPlay,
         )
 
     def _price(self, side: RunnerDefinition, options: BetfairStreamOptions) -> float | None:

@@ -130,6 +130,17 @@ def test_corrected_last_moment_is_kept_without_a_version(*, complete: bool) -> N
     assert {"a"} == _ids(_expired(after, 1.0, KICK_OFF + 10_800.0))
 
 
+@pytest.mark.parametrize("complete", [True, False])
+def test_match_that_goes_in_play_is_kept_without_a_version(*, complete: bool) -> None:
+    """No list shows it: no version and no `updated`."""
+    base = arrived(EMPTY, batch([match("a", in_play=False)]))
+
+    after = arrived(base, batch([match("a", in_play=True)], complete=complete, received_mono=1.0))
+
+    (before,), (entry,) = (entries_of(snapshot.books[BOOKMAKER].chunks) for snapshot in (base, after))
+    assert (base.version, before.updated, True) == (after.version, entry.updated, entry.match.in_play)
+
+
 def test_finished_match_does_not_make_its_list_stale() -> None:
     """The list stays and its bookmaker serves, even if the list is now empty."""
     base = arrived(EMPTY, batch([match("a", start_time=KICK_OFF)]))

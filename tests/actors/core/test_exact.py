@@ -70,6 +70,7 @@ KINDS_OF_VALUE: dict[str, set[type]] = {
     "start_time": {int, type(None)},
     "source_time": {float, type(None)},
     "latest_start": {int, type(None)},
+    "in_play": {bool, type(None)},
 }
 
 

@@ -314,6 +314,19 @@ def test_surebet_whose_price_is_too_old_comes_back_although_a_suspect_price_make
     assert market.surebet() is not None
 
 
+def test_surebet_ends_once_a_source_says_that_the_match_is_in_play() -> None:
+    """Whatever its kick-off: in a version of its own, though no price changed."""
+    market = Market()
+    market.pass_to(2)
+    shown, version = market.surebet(), market.snapshot.version
+    of_birch = match("birch", prices=OTHER, in_play=True)
+    market.apply(batch([of_birch], bookmaker=BIRCH, received_mono=2.0))
+
+    assert shown is not None
+    assert (None, version + 1) == (market.surebet(), market.snapshot.version)
+    assert version > market.snapshot.books[BIRCH].v2_version
+
+
 def test_surebet_says_when_it_ends_and_how_old_its_legs_are() -> None:
     """As of its version: at the first leg that is too old then, or at the kick-off; never later."""
     market, begins_first = Market(first_s=30.0, second_s=50.0), Market()

@@ -23,6 +23,7 @@ def match(
     start_time: int | None = int(WALL_0) + 86_400,
     source_time: float | None = None,
     latest_start: int | None = None,
+    in_play: bool | None = None,
 ) -> Match:
     """Return a match that every rule accepts."""
     return Match(
@@ -36,6 +37,7 @@ def match(
         start_time,
         source_time,
         latest_start,
+        in_play,
     )
 
 

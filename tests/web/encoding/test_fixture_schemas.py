@@ -147,6 +147,23 @@ def test_entry_says_what_its_bookmaker_lists_otherwise() -> None:
     assert {"home": "Home FC", "league": "Unknown", "start_time": match("b").start_time} == birch
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [((None, None), None), ((None, False), False), ((True, False), True), ((True, None), True)],
+)
+def test_fixture_is_in_play_if_any_source_says_so(
+    *, said: tuple[bool | None, bool | None], shown: bool | None
+) -> None:
+    """It says nothing where no source says anything."""
+    board = LinkedBoard()
+    board.apply(batch([match("a", in_play=said[0])], bookmaker=ALDER))
+    board.apply(batch([match("b", in_play=said[1])], bookmaker=BIRCH))
+    board.link()
+    (fixture,) = board.fixtures()
+
+    assert shown == _decoded(fixture_v2(fixture, NAMES, TERMS, None)).get("in_play")
+
+
 def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:
     """Nobody vouches for those; where a live price is as high there is no mark."""
     board = LinkedBoard()

@@ -53,6 +53,15 @@ def _prices(*changes: Json, **options: Any) -> tuple[float, float, float] | str:
     return odds.reason if isinstance(odds, Removal) else (odds.home_price, odds.draw_price, odds.away_price)
 
 
+@pytest.mark.parametrize("in_play", [True, False, None])
+def test_match_is_in_play_as_its_definition_says(*, in_play: bool | None) -> None:
+    """None where that says nothing."""
+    odds = _odds(market(inPlay=in_play))
+
+    assert isinstance(odds, Match)
+    assert in_play is odds.in_play
+
+
 def test_levels_are_kept_by_level() -> None:
     """Level 0 is the best and no other level replaces it; a size not above 0 removes a level."""
     cases: list[tuple[list[Json], tuple[float, float] | None]] = [
@@ -245,6 +254,7 @@ def test_match_has_the_id_of_its_market() -> None:
             away_price=4.0,
             start_time=1_780_326_000,
             source_time=1_780_000_000.123,
+            in_play=False,
         )
         == odds
     )
