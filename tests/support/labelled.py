@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
 from itertools import combinations
+from pathlib import Path
 from random import Random
 from typing import TypeVar
 
@@ -30,7 +31,9 @@ from tests.support.recordings import FOLDER
 T = TypeVar("T", bound=Struct)
 WEEKS = ("2022-09-14", "2023-01-18", "2023-03-08")
 LINKS = FOLDER / "links"
+SPELLINGS = Path(__file__).parent / "links" / "spellings.tsv"
 HOUR = 3600
+SATURDAY = 1_772_895_600  # 2026-03-07T15:00:00Z
 
 
 class Labelled(Struct, frozen=True):
@@ -55,6 +58,35 @@ def week(name: str, others: str = "") -> Labelled:
         )
     sure = {a for a, _ in pairs}
     return Labelled((*a, *b), pairs, frozenset(event.key for event in a if event.key not in sure))
+
+
+def spellings(random: Random, *, is_plain: bool = False, is_labelled: bool = True) -> Labelled:
+    """Return matches of leagues all over the world as two bookmakers may spell them, at about equal prices.
+
+    Written by hand, and known when the tables of clubs were written: the recall is not that of new names.
+    With `is_plain` the second source's labels have no country.
+    """
+    events = list[Event]()
+    with SPELLINGS.open(encoding="utf-8") as lines:
+        for number, row in enumerate(csv.DictReader(lines, delimiter="\t")):
+            plain_label = row["league"] if is_labelled else None
+            label = f"{row['country']} - {row['league']}" if is_labelled else None
+            start = SATURDAY + random.choice((0, 0, 0, 1800, 3600, 7200, 86_400))
+            home = random.uniform(0.2, 0.6)
+            one, other = (
+                Event(
+                    EventKey(SourceName(source), SourceMatchId(str(number))),
+                    *(row[f"{which}home"], row[f"{which}away"], league, Scope("all"), start),
+                    (home + moved, 0.25, 0.75 - home - moved),
+                )
+                for source, which, league, moved in (
+                    ("football_data", "", label, 0.0),
+                    ("other", "other ", plain_label if is_plain else label, random.uniform(-0.02, 0.02)),
+                )
+            )
+            events += [one, other]
+    pairs = frozenset((one.key, other.key) for one, other in zip(events[::2], events[1::2], strict=True))
+    return Labelled(tuple(events), pairs, frozenset())
 
 
 def _events(name: str, side: str, source: SourceName) -> list[Event]:

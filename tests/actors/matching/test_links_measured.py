@@ -10,7 +10,7 @@ import pytest
 from actors.core.messages import SourceName
 from actors.matching.event import EventKey
 from tests.support.builders.events import groups
-from tests.support.labelled import HARDER, LINKS, WEEKS, event_of, measured, replaced, week
+from tests.support.labelled import HARDER, LINKS, WEEKS, event_of, measured, replaced, spellings, week
 
 pytestmark = pytest.mark.recordings
 
@@ -75,3 +75,14 @@ def test_the_names_of_sources_mean_nothing(name: str) -> None:
 
     expected = {frozenset(key.source_match_id for key in pair) for pair in measured(labelled).found}
     assert expected == {frozenset(key.source_match_id for key in pair) for pair in found.found}
+
+
+@pytest.mark.parametrize(
+    ("options", "least"), [({}, 0.98), ({"is_plain": True}, 0.98), ({"is_labelled": False}, 0.96)]
+)
+def test_spellings_of_the_world(options: dict[str, bool], least: float) -> None:
+    """Pairs of leagues of all countries, with labels, with plain ones on one side, and with none."""
+    found = measured(spellings(Random("world"), **options))
+
+    assert found.recall >= least
+    assert [] == found.wrong
