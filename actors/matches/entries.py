@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from statistics import median
 
@@ -118,7 +119,9 @@ def _agrees(share: float, of_source: float, ordered: Sequence[float]) -> bool:
 
     `ordered` are those of all sources, of which `of_source` is its own.
     """
-    others = [*ordered]
-    others.remove(of_source)
-    count = len(others)
-    return not others or abs(share - (others[(count - 1) // 2] + others[count // 2]) / 2) <= AGREE
+    count, own = len(ordered) - 1, bisect_left(ordered, of_source)
+    if not count:
+        return True
+    lower, upper = (count - 1) // 2, count // 2  # among the others, which lack the own
+    median_of_others = (ordered[lower + (lower >= own)] + ordered[upper + (upper >= own)]) / 2
+    return abs(share - median_of_others) <= AGREE

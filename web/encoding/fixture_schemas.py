@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from actors.board.snapshot import Entry
-from actors.core.messages import BookmakerId, Prices
+from actors.core.messages import BookmakerId, Match, Prices
 from actors.matches.entries import prices_of, sure_legs
 from actors.matches.fair import Method
 from actors.matches.history import Gone
@@ -252,6 +252,7 @@ def link(member: Member, events: Mapping[EventKey, Event]) -> FixtureLink:
 
 def _entries(fixture: Fixture, entries: Entries, names: Names, roster: Roster) -> tuple[FixtureEntry, ...]:
     of_fixture = fixture.match
+    listed = _listed(of_fixture)
     rules = {member.key.source: member.rule for member in fixture.members}
     sure = sure_legs(fixture, roster)
     found = []
@@ -265,14 +266,27 @@ def _entries(fixture: Fixture, entries: Entries, names: Names, roster: Roster) -
                 entry.updated,
                 roster[name].prices,
                 rules[roster[name].source],
-                Link.SURE if any(sure[name]) else Link.LIKELY,
-                _if_other(match.home, of_fixture.home),
-                _if_other(match.away, of_fixture.away),
-                _if_other(match.league or UNKNOWN, of_fixture.league or UNKNOWN),
-                _if_other(match.start_time, of_fixture.start_time),
+                Link.SURE if True in sure[name] else Link.LIKELY,
+                *(_other(match, of_fixture) if _listed(match) != listed else ()),
             )
         )
     return tuple(found)
+
+
+def _listed(match: Match) -> tuple[str, str, str | None, int | None]:
+    return match.home, match.away, match.league, match.start_time
+
+
+def _other(
+    match: Match, of_fixture: Match
+) -> tuple[str | UnsetType, str | UnsetType, str | UnsetType, int | UnsetType | None]:
+    """Return names, league and kick-off where a bookmaker's differ from the fixture's."""
+    return (
+        _if_other(match.home, of_fixture.home),
+        _if_other(match.away, of_fixture.away),
+        _if_other(match.league or UNKNOWN, of_fixture.league or UNKNOWN),
+        _if_other(match.start_time, of_fixture.start_time),
+    )
 
 
 def _if_other(value: T, of_fixture: T) -> T | UnsetType:

@@ -67,7 +67,7 @@ _HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "Retry-After": ("Seconds to wait before the next attempt.", {"type": "integer", "minimum": 0}),
     "Vary": ("The request headers that the answer depends on.", _TEXT),
     "X-Accel-Expires": (
-        "No proxy may keep this answer: it shows an entry that leaves within 2 s.",
+        "No proxy may keep this answer: what it shows may leave within 2 s.",
         {"type": "integer", "const": 0},
     ),
     "X-Request-Id": (
