@@ -5,6 +5,7 @@ Pure, in slices. It decides ids, which fixture stays in a merge, and which views
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from math import inf
 from typing import TypeVar
@@ -15,6 +16,7 @@ from actors.board.diff import is_other
 from actors.board.snapshot import Entry, Linked
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId
+from actors.matches.candidates import Books, vouched_mono
 from actors.matches.model import (
     Fixture,
     FixtureChange,
@@ -40,7 +42,7 @@ V = TypeVar("V")
 class FixtureUpdate:
     """Changes of `base`, to become the fixtures of `version`. Owned by one caller; never waits."""
 
-    def __init__(self, base: FixtureState, roster: Roster, version: int) -> None:
+    def __init__(self, base: FixtureState, roster: Roster, version: int, books: Books) -> None:
         self.base = base
         self.version = version
         self.events: dict[EventKey, None] = {}
@@ -51,6 +53,10 @@ class FixtureUpdate:
         """Those whose surebet is gone because of its age."""
         self._roster = roster
         self._live = live_of(roster)
+        self._books = books
+        companies = Counter(info.company for info in roster.values())
+        self._shared = {name for name, info in roster.items() if companies[info.company] > 1}
+        """The bookmakers that are not alone of their company."""
         self._fixtures: dict[FixtureId, Fixture | None] = {}
         self._before: dict[FixtureId, Fixture | None] = {}
         self._by_event: dict[EventKey, FixtureId | None] = {}
@@ -114,18 +120,32 @@ class FixtureUpdate:
             members = rooted(members)
             if before is not None and bonds(before.members) == bonds(members):
                 created, members = before.created, before.members
-        place, highest = _place_of(entries[lead], fixture_id), self._highest(names, listed)
-        return Fixture(fixture_id, created, members, names, listed, lead, place, highest)
+        place, outdone = _place_of(entries[lead], fixture_id), self._outdone(entries)
+        highest = self._highest({name: entry for name, entry in entries.items() if name not in outdone})
+        return Fixture(fixture_id, created, members, names, listed, lead, place, highest, outdone=outdone)
 
-    def _highest(self, names: Iterable[BookmakerId], listed: Iterable[Entry]) -> Highest:
+    def _outdone(self, entries: Entries) -> dict[BookmakerId, BookmakerId]:
+        """Return the bookmakers of which another one of the same company was confirmed later."""
+        latest: dict[str, tuple[bool, float, BookmakerId]] = {}
+        names = [name for name in entries if name in self._shared]
+        for name in names:
+            entry, company = entries[name], self._roster[name].company
+            confirmed = vouched_mono(entry, self._books[name].lists[entry.scope])
+            is_live = name in self._live  # collected prices are as good as never confirmed
+            if company not in latest or (is_live, confirmed) > latest[company][:2]:
+                latest[company] = is_live, confirmed, name
+        freshest = {name: latest[self._roster[name].company][2] for name in names}
+        return {name: other for name, other in freshest.items() if name != other}
+
+    def _highest(self, entries: Entries) -> Highest:
         """Return the highest live prices that these list."""
-        live = [one.match for name, one in zip(names, listed, strict=True) if name in self._live]
+        live = [entry.match for name, entry in entries.items() if name in self._live]
         if not live:
             return Highest()
         return Highest(
-            max([one.home_price for one in live]),
-            max([one.draw_price for one in live]),
-            max([one.away_price for one in live]),
+            max([match.home_price for match in live]),
+            max([match.draw_price for match in live]),
+            max([match.away_price for match in live]),
         )
 
     def part(self, fixture: Fixture, keys: set[EventKey]) -> dict[BookmakerId, Entry]:
@@ -254,7 +274,7 @@ def is_seen(old: Fixture | None, new: Fixture | None) -> bool:
     """Return whether readers see a difference."""
     if old is None or new is None:
         return old is not new
-    if old.surebet != new.surebet or old.bookmakers != new.bookmakers:
+    if old.surebet != new.surebet or old.bookmakers != new.bookmakers or old.outdone != new.outdone:
         return True
     if old.members is not new.members and bonds(old.members) != bonds(new.members):
         return True

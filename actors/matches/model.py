@@ -6,7 +6,7 @@ change are the same objects in the next state, and what is derived of them can b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import accumulate
 from typing import TypeAlias
@@ -65,12 +65,14 @@ class FixtureRemoval(StrEnum):
 class BookmakerInfo(Struct, frozen=True):
     """A bookmaker in the configuration: its source and what that vouches for, its place and its source's.
 
-    The place of a source is that of its first bookmaker. `commission` is the part of a win that it keeps.
+    The place of a source is that of its first bookmaker. `commission` is the part of a win that it keeps,
+    `company` who pays: several may be of one company.
     """
 
     source: SourceName
     prices: Prices = Prices.LIVE
     commission: float = 0.0
+    company: str = ""
     place: int = 0
     source_place: int = 0
 
@@ -87,12 +89,13 @@ class FixtureSettings(Struct, frozen=True):
 
 
 def roster_of(bookmakers: Mapping[BookmakerId, BookmakerInfo]) -> Roster:
-    """Return bookmakers in the order of the configuration with their places."""
+    """Return bookmakers in the order of the configuration with their places; its id is a company's name."""
     placed: dict[BookmakerId, BookmakerInfo] = {}
     sources: dict[SourceName, int] = {}
-    for place, (name, one) in enumerate(bookmakers.items()):
-        source_place = sources.setdefault(one.source, place)
-        placed[name] = replace(one, place=place, source_place=source_place)
+    for place, (name, info) in enumerate(bookmakers.items()):
+        source_place = sources.setdefault(info.source, place)
+        company = info.company or name
+        placed[name] = replace(info, company=company, place=place, source_place=source_place)
     return placed
 
 
@@ -115,8 +118,8 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     Other `members` are in the order of their keys.
     `bookmakers` are in the order of the configuration, `listed` has the entry of each. Names, league and
     kick-off are what `lead` lists, a bookmaker of the first source. `created` is the version that it
-    appeared with.
-    There may be 250,000: a mapping in each, or the garbage collector, would cost more than all else.
+    appeared with. Of a company only the entry that was confirmed last, when the fixture changed last,
+    counts for best prices and fair odds: `outdone` has the other bookmakers, each with that one.
     """
 
     id: FixtureId
@@ -128,6 +131,11 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     place: Place
     highest: Highest
     surebet: Surebet | None = None
+    outdone: Mapping[BookmakerId, BookmakerId] = {}
+
+    def counts(self, bookmaker: BookmakerId, among: Container[BookmakerId]) -> bool:
+        """Return whether the prices of a bookmaker count among those of these."""
+        return self.outdone.get(bookmaker) not in among
 
     @property
     def entries(self) -> dict[BookmakerId, Entry]:

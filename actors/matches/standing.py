@@ -121,6 +121,7 @@ class Surebets:
                         state.stale_after_s,
                         listed.prices,
                         sure[name][outcome],
+                        listed.company,
                     )
 
 
@@ -140,7 +141,7 @@ def fair_chances(fixture: Fixture, terms: FixtureSettings) -> Chances | None:
     chances = [
         fair(terms.method, (entry.match.home_price, entry.match.draw_price, entry.match.away_price))
         for name, entry in fixture.entries.items()
-        if terms.roster[name].prices is Prices.LIVE
+        if terms.roster[name].prices is Prices.LIVE and fixture.counts(name, fixture.bookmakers)
     ]
     return consensus(chances)
 

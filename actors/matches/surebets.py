@@ -62,6 +62,7 @@ class PricedLeg(Struct, frozen=True, gc=False):
     holds_s: float
     prices: Prices
     is_sure: bool
+    company: str = ""
 
 
 OUTCOMES = ("1", "X", "2")
@@ -140,6 +141,7 @@ def surebet(
     highest = [max([leg.price for leg in live if leg.outcome == one], default=0.5) for one in range(3)]
     if sum([1 / price for price in highest]) >= NO_GAIN:
         return None  # nearly always; commission makes no sum smaller
+    live = _freshest(live)
     sound = [leg for leg in live if leg.is_sure and not _is_suspect(leg, fair, rules)]
     found = _cheapest_of(sound)
     if found is not None and {Doubt.AGE, Doubt.SKEW} & {*_doubts(found, fair, now, rules)}:
@@ -176,6 +178,16 @@ def _is_suspect(leg: PricedLeg, fair: Chances | None, rules: SurebetRules) -> bo
 
 def _live(legs: Iterable[PricedLeg]) -> list[PricedLeg]:
     return [leg for leg in legs if leg.prices is Prices.LIVE]
+
+
+def _freshest(legs: Sequence[PricedLeg]) -> list[PricedLeg]:
+    """Return of each company only the legs of the bookmaker that was confirmed last."""
+    latest: dict[str, PricedLeg] = {}
+    for leg in legs:
+        company = leg.company or leg.bookmaker
+        if company not in latest or leg.vouched_mono > latest[company].vouched_mono:
+            latest[company] = leg
+    return [leg for leg in legs if latest[leg.company or leg.bookmaker].bookmaker == leg.bookmaker]
 
 
 def _max_age(legs: Iterable[PricedLeg], rules: SurebetRules) -> float:

@@ -45,7 +45,7 @@ class FixtureUpdater:
         self, base: Snapshot, books: Books, noted: Noted, links: object, now: Instant
     ) -> Sliced[Linked | None]:
         """Return the fixtures after these differences and links at `now`; None if they stay as they are."""
-        draft = FixtureUpdate(fixtures_of(base), self.roster, base.version + 1)
+        draft = FixtureUpdate(fixtures_of(base), self.roster, base.version + 1, books)
         yield from self.take(draft, books, noted)
         if isinstance(links, Links):
             for fixture in apply(draft, links, self.roster):

@@ -9,6 +9,7 @@ from typing import get_type_hints
 
 from msgspec.structs import fields
 
+from actors.core.messages import BookmakerId
 from actors.recordings.reader import open_source
 from actors.service.registry import installed, kind_named
 from actors.service.settings import Settings
@@ -31,11 +32,28 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
         for bookmaker_id, bookmaker in bookmakers.items():
             taken = f", commission {100 * bookmaker.commission:g} %" if bookmaker.commission else ""
             named = bookmaker.name or "named by the source"
-            yield f"  bookmaker {bookmaker_id}: {named} (key {bookmaker.key}{taken})"
+            paid = f", company {bookmaker.company}" if bookmaker.company else ""
+            yield f"  bookmaker {bookmaker_id}: {named} (key {bookmaker.key}{taken}{paid})"
+    yield from _warnings(settings)
     if settings.links.file is not None:
         by_hand = settings.overrides
         counts = {name: len(getattr(by_hand, name)) for name in by_hand.__struct_fields__}
         yield f"{settings.links.file}: {', '.join(f'{name} {count}' for name, count in counts.items())}"
+
+
+def _warnings(settings: Settings) -> Iterator[str]:
+    """Return a line for each two bookmakers that are perhaps of one company, and do not say so."""
+    alike: dict[str, list[BookmakerId]] = {}
+    for bookmaker_id, bookmaker in settings.bookmakers.items():
+        if bookmaker.company is None:
+            called = bookmaker.name or bookmaker.key
+            alike.setdefault("".join(filter(str.isalnum, called.casefold())), []).append(bookmaker_id)
+    for first, *others in alike.values():
+        for other in others:
+            yield (
+                f"warning: {first} and {other} have the same name; if one company pays for both, give both"
+                " the same company, else a surebet may rest on both"
+            )
 
 
 def kind_lines() -> Iterator[str]:

@@ -47,13 +47,15 @@ class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """A bookmaker: its source, its key there, and its display name, None where the source gives it.
 
-    `commission` is the share that it takes of what is won net on a market.
+    `commission` is the share that it takes of what is won net on a market. `company` says who pays, None
+    where that is nobody else's bookmaker.
     """
 
     source: SourceName
     key: str
     name: str | None = None
     commission: Commission = 0.0
+    company: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
 
 
 class LinksSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -238,15 +240,20 @@ def _check_bookmakers(settings: Settings) -> None:
 
 
 def _check_names(settings: Settings) -> None:
-    """Raise an error if two configured names are equal; titles that sources give may be."""
-    taken: dict[str, str] = {}
+    """Raise an error if two configured names are equal; titles that sources give may be.
+
+    So may those of a company that both have.
+    """
+    taken: dict[str, BookmakerId] = {}
     for bookmaker_id, bookmaker in settings.bookmakers.items():
         if bookmaker.name is None:
             continue
         other = taken.setdefault(bookmaker.name, bookmaker_id)
-        if other != bookmaker_id:
+        company = settings.bookmakers[other].company
+        if other != bookmaker_id and (company is None or company != bookmaker.company):
             found = f"bookmakers.{bookmaker_id}.name was {bookmaker.name!r}, which bookmakers.{other} has"
-            raise ConfigError(f"{found} already, must be one that no other bookmaker has")
+            allowed = "one that no other bookmaker has, or both must have the same company"
+            raise ConfigError(f"{found} already, must be {allowed}")
 
 
 def _check_sources(settings: Settings) -> None:

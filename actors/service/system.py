@@ -273,7 +273,9 @@ def terms_of(settings: Settings) -> FixtureSettings:
     """Return the settings of fixtures."""
     kinds = {name: prices_of(source.kind, source.options) for name, source in settings.sources.items()}
     listed = {
-        name: BookmakerInfo(bookmaker.source, kinds[bookmaker.source], bookmaker.commission)
+        name: BookmakerInfo(
+            bookmaker.source, kinds[bookmaker.source], bookmaker.commission, bookmaker.company or name
+        )
         for name, bookmaker in settings.bookmakers.items()
     }
     return FixtureSettings(roster_of(listed), settings.fair.method, settings.surebets)

@@ -126,6 +126,24 @@ def test_staleness_below_the_poll_interval_is_a_warning(
     assert "withdrawn between polls" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("company", "warnings"), [("", 1), ('company = "bet"', 0)])
+def test_two_bookmakers_of_a_name_without_a_company_are_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], company: str, warnings: int
+) -> None:
+    """Of one company only one price counts, which nobody else can know."""
+    config = _config(tmp_path, "http://x/")
+    more = "".join(
+        f'[bookmakers.{name}]\nname = "{shown}"\nsource = "feed"\nkey = "{key}"\n{company}\n'
+        for name, shown, key in (("wh", "William Hill", "WH"), ("wh-two", "WilliamHill", "PS"))
+    )
+    config.write_text(config.read_text("utf-8") + more, "utf-8")
+
+    with pytest.raises(SystemExit):
+        main(["check-config", "--config", str(config)])
+
+    assert warnings == capsys.readouterr().out.count("warning: wh and wh-two have the same name")
+
+
 def test_the_file_of_links_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """check-config counts what it says, and names the place of an error."""
     links = tmp_path / "links.toml"

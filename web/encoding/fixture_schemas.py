@@ -202,7 +202,9 @@ def fixture_v2(
     """
     match = fixture.match
     entries, surebet = (fixture.entries, fixture.surebet) if part is None else (part.entries, part.surebet)
-    prices = best({name: prices_of(entry) for name, entry in entries.items()})
+    prices = best(
+        {name: prices_of(entry) for name, entry in entries.items() if fixture.counts(name, entries)}
+    )
     return FixtureV2(
         fixture.id,
         match.home,

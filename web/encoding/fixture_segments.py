@@ -168,7 +168,7 @@ def _live(fixture: Fixture, of_each: array[float], terms: FixtureSettings) -> li
     return [
         (of_each[at], of_each[at + 1], of_each[at + 2])
         for at, name in zip(starts, fixture.bookmakers, strict=True)
-        if terms.roster[name].prices is Prices.LIVE
+        if terms.roster[name].prices is Prices.LIVE and fixture.counts(name, fixture.bookmakers)
     ]
 
 

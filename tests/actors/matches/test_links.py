@@ -121,7 +121,7 @@ def test_prices_that_all_bookmakers_of_a_source_give_end_a_link() -> None:
         name: Entry(f"{name}_x", Scope("s"), match(key.source_match_id, prices=prices[name]), 0.0)
         for name, key in ((ALDER, a), (BIRCH, b), (CEDAR, a))
     }
-    draft = FixtureUpdate(LinkedBoard().state, ROSTER, 1)
+    draft = FixtureUpdate(LinkedBoard().state, ROSTER, 1, {})
 
     for members in (
         (Member(a, Rule.FIRST), Member(b, Rule.SAME_NAMES, a, max_price_gap=FAR)),
@@ -159,14 +159,14 @@ def test_what_is_undone_within_a_commit_leaves_no_trace() -> None:
     apart.apply(batch([match("a")], bookmaker=ALDER))
     key, other = EventKey(ONE, SourceMatchId("b")), EventKey(TWO, SourceMatchId("a"))
     newer = Member(key, Rule.FIRST), Member(other, Rule.SAME_NAMES, key, evidence(0.01), FAR)
-    made = FixtureUpdate(apart.state, ROSTER, apart.snapshot.version + 1)
+    made = FixtureUpdate(apart.state, ROSTER, apart.snapshot.version + 1, {})
     join(made, newer)
     part(made, other)
     together = LinkedBoard()
     together.linker.evidence = evidence(0.05)
     together.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
     together.link()
-    ended = FixtureUpdate(together.state, ROSTER, together.snapshot.version + 1)
+    ended = FixtureUpdate(together.state, ROSTER, together.snapshot.version + 1, {})
     part(ended, key)
     join(ended, newer)
 

@@ -542,7 +542,7 @@ def test_many_candidates_are_evaluated_in_slices() -> None:
     terms = FixtureSettings(roster_of({}))
     many = {FixtureId(f"fx{number}"): Candidate() for number in range(9 * SLICE)}
     state = FixtureState(1, terms, candidates=Candidates(many, due=0.0))
-    draft = FixtureUpdate(state, terms.roster, 2)
+    draft = FixtureUpdate(state, terms.roster, 2, {})
 
     steps = [*Surebets(terms).settle(draft, {}, {}, Instant(1.0, WALL_0))]
 

@@ -113,6 +113,11 @@ INVALID = {
         f'{LAST}\n[bookmakers.bet]\nname = "Bet365"\nsource = "feed"\nkey = "BW"',
         "bookmakers.bet.name was 'Bet365', which bookmakers.bet365 has already, must be",
     ),
+    "name of another bookmaker, of another company": (
+        LAST,
+        f'{LAST}\n[bookmakers.bet]\nname = "Bet365"\nsource = "feed"\nkey = "BW"\ncompany = "bet"',
+        "or both must have the same company",
+    ),
     "no bookmaker": (VALID.partition(BOOKMAKER)[2], "", "bookmakers"),
     "missing variable": (URL, "http://x/${NOWHERE_TO_BE_FOUND}", "sources.feed.url"),
     "not TOML": (FEED, "[sources.feed", "line"),

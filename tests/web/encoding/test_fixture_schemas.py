@@ -27,7 +27,7 @@ from tests.support.builders.fixtures import (
 )
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
-from web.encoding.fixture_schemas import fixture_v2, link
+from web.encoding.fixture_schemas import Part, fixture_v2, link
 
 NAMES = {name: name.title() for name in (ALDER, BIRCH, CEDAR)}
 
@@ -182,3 +182,16 @@ def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:
         "X"
     ]
     assert {"odds": 4.2, "bookmakers": ["Birch"], "ids": ["birch_b"]} == found["best"]["2"]
+
+
+def test_best_prices_leave_out_what_another_of_its_company_outdoes() -> None:
+    """Its entry is shown all the same, and counts where the other is not asked for."""
+    (fixture,) = _linked().fixtures()
+    fixture = msgspec.structs.replace(fixture, outdone={ALDER: BIRCH})
+    alone = Part({ALDER: fixture.entries[ALDER]}, None)
+
+    both, one = (_decoded(fixture_v2(fixture, NAMES, TERMS, None, part)) for part in (None, alone))
+
+    assert {"birch_b"} == {name for outcome in "1X2" for name in both["best"][outcome]["ids"]}
+    assert {"alder_a"} == {name for outcome in "1X2" for name in one["best"][outcome]["ids"]}
+    assert {"alder_a", "birch_b"} == {entry["id"] for entry in both["entries"]}
