@@ -73,7 +73,7 @@ def spellings(random: Random, *, is_plain: bool = False, is_labelled: bool = Tru
             label = f"{row['country']} - {row['league']}" if is_labelled else None
             start = SATURDAY + random.choice((0, 0, 0, 1800, 3600, 7200, 86_400))
             home = random.uniform(0.2, 0.6)
-            one, other = (
+            first, other = (
                 Event(
                     EventKey(SourceName(source), SourceMatchId(str(number))),
                     *(row[f"{which}home"], row[f"{which}away"], league, Scope("all"), start),
@@ -84,8 +84,8 @@ def spellings(random: Random, *, is_plain: bool = False, is_labelled: bool = Tru
                     ("other", "other ", plain_label if is_plain else label, random.uniform(-0.02, 0.02)),
                 )
             )
-            events += [one, other]
-    pairs = frozenset((one.key, other.key) for one, other in zip(events[::2], events[1::2], strict=True))
+            events += [first, other]
+    pairs = frozenset((a.key, b.key) for a, b in zip(events[::2], events[1::2], strict=True))
     return Labelled(tuple(events), pairs, frozenset())
 
 

@@ -190,8 +190,8 @@ def test_best_prices_leave_out_what_another_of_its_company_outdoes() -> None:
     fixture = msgspec.structs.replace(fixture, outdone={ALDER: BIRCH})
     alone = Part({ALDER: fixture.entries[ALDER]}, None)
 
-    both, one = (_decoded(fixture_v2(fixture, NAMES, TERMS, None, part)) for part in (None, alone))
+    both, single = (_decoded(fixture_v2(fixture, NAMES, TERMS, None, part)) for part in (None, alone))
 
     assert {"birch_b"} == {name for outcome in "1X2" for name in both["best"][outcome]["ids"]}
-    assert {"alder_a"} == {name for outcome in "1X2" for name in one["best"][outcome]["ids"]}
+    assert {"alder_a"} == {name for outcome in "1X2" for name in single["best"][outcome]["ids"]}
     assert {"alder_a", "birch_b"} == {entry["id"] for entry in both["entries"]}
