@@ -24,21 +24,32 @@ _HOME, _AWAY = "h", "a"  # the first letter of a key
 
 
 class Index:
-    """Descriptions to search in, each added once and removed once; without a kick-off it is not found."""
+    """Descriptions to search in, each added once and removed once.
+
+    Those without a kick-off are found by others without one, by either team.
+    """
 
     def __init__(self, comparator: Comparator) -> None:
         self._comparator = comparator
         self._by_key: dict[str, list[Description]] = {}  # of a team, or of a part of a name
+        self._untimed: dict[str, dict[Description, None]] = {}  # by key of a team
 
     def add(self, description: Description) -> None:
         """Add a description."""
-        if description.start is not None:
+        if description.start is None:
+            for key in self._both_teams(description):
+                self._untimed.setdefault(key, {})[description] = None
+        else:
             for key in self._keys(description):
                 insort(self._by_key.setdefault(key, []), description, key=_start)
 
     def remove(self, description: Description) -> None:
         """Remove a description that was added."""
         if description.start is None:
+            for key in self._both_teams(description):
+                del self._untimed[key][description]
+                if not self._untimed[key]:
+                    del self._untimed[key]
             return
         for key in self._keys(description):
             there = self._by_key[key]
@@ -55,7 +66,7 @@ class Index:
         Each finds the other, whichever is asked for.
         """
         if (start := description.start) is None:
-            return set()
+            return {one for key in self._both_teams(description) for one in self._untimed.get(key, ())}
         is_same_league = _same_league(description.league)
         found: set[Description] = set()
         both = []
@@ -86,7 +97,7 @@ class Index:
     def find(self, description: Description) -> set[Description]:
         """Return all descriptions that resemble this one, and some more; it is among them."""
         if (start := description.start) is None:
-            return set()
+            return {one for key in self._both_teams(description) for one in self._untimed.get(key, ())}
         found: set[Description] = set()
         for side, name in ((_HOME, description.home), (_AWAY, description.away)):
             for key in self._teams(side, name):
@@ -111,8 +122,11 @@ class Index:
 
     def _keys(self, description: Description) -> set[str]:
         sides = (_HOME, description.home), (_AWAY, description.away)
-        keys = {key for side, name in sides for key in self._teams(side, name)}
-        return keys.union(*(_parts(side, name) for side, name in sides))
+        return self._both_teams(description).union(*(_parts(side, name) for side, name in sides))
+
+    def _both_teams(self, description: Description) -> set[str]:
+        sides = (_HOME, description.home), (_AWAY, description.away)
+        return {key for side, name in sides for key in self._teams(side, name)}
 
     def _teams(self, side: str, name: Name) -> Iterable[str]:
         """Return the keys of a team, also under the operator's other names."""

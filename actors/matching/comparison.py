@@ -27,22 +27,30 @@ from actors.matching.evidence import (
     shared_words,
     stems,
 )
-from actors.matching.leagues import League, given_competitions, league_of
+from actors.matching.leagues import (
+    League,
+    countries_evidence,
+    given_competitions,
+    have_one_label,
+    league_evidence,
+    league_of,
+)
 from actors.matching.names import Name, parse
 from actors.matching.overrides import Overrides
 from actors.matching.rules import (
     BONUS,
-    DAY,
     LIMITS,
     LONGEST,
     LONGEST_ALIKE,
     LONGEST_FUZZY,
     ON_TIME,
     SURE_WITHIN,
+    UNKNOWN_APART,
     Certainty,
     Condition,
     Objection,
     open_to,
+    rank_of,
 )
 from actors.matching.tables import countries_of, load
 from actors.matching.team_class import TeamClass, differ
@@ -154,7 +162,7 @@ class Comparator:
 
     def relation(self, a: Description, b: Description) -> Relation | None:
         """Return the relation; None if nothing speaks for one match."""
-        if a.start is None or b.start is None or (far := abs(a.start - b.start)) > LONGEST:
+        if (delta_s := _apart(a, b)) is None or (far := abs(delta_s)) > LONGEST:
             return None
         ours, theirs = a.league, b.league
         home = EQUAL if a.home is b.home else self._names(a, b, a.home, b.home)
@@ -168,12 +176,16 @@ class Comparator:
             return None
         if better < Likeness.SAME and not (_share_stem(a.home, b.home) or _share_stem(a.away, b.away)):
             return None  # no candidates: whether they are compared would depend on which others are there
-        country = _countries(ours, theirs)
-        league = self._league(ours, theirs, country)
+        country = countries_evidence(ours, theirs)
+        league = league_evidence(ours, theirs, country)
         objection = self._objection(a, b, worse, better)
         if objection is None and league is not LeagueEvidence.SAME and _are_namesakes(a, b):
             objection = Objection.LEAGUE
-        return _relation(home, away, b.start - a.start, league, country, objection)
+        is_timed = a.start is not None
+        if not is_timed and objection is None:  # then one label and prices that agree can show one match
+            objection = None if have_one_label(ours, theirs) else Objection.KICK_OFF
+            league = LeagueEvidence.SAME
+        return _relation(home, away, delta_s, league, country, objection, is_timed=is_timed)
 
     def _objection(
         self, a: Description, b: Description, worse: Likeness, better: Likeness
@@ -183,12 +195,14 @@ class Comparator:
             return Objection.SWAPPED
         if _differ(a, b):
             return Objection.CLASS
-        if abs((a.start or 0) - (b.start or 0)) > _moves_at_most(a, b):
+        if abs(_apart(a, b) or 0) > _moves_at_most(a, b):
             return Objection.KICK_OFF
         return Objection.NAME if worse < 0 else None
 
     def _is_crossed(self, a: Description, b: Description, worse: Likeness, better: Likeness) -> bool:
         """Return whether the names fit at least as well with home and away the other way round."""
+        if (a.home.text, a.away.text) == (b.home.text, b.away.text) and a.home.text != a.away.text:
+            return False
         crossed = self._names(a, b, a.home, b.away).likeness, self._names(a, b, a.away, b.home).likeness
         return min(crossed) >= worse and max(crossed) >= better
 
@@ -205,8 +219,8 @@ class Comparator:
         home = self._names(a, b, a.home, b.home)
         away = self._names(a, b, a.away, b.away)
         delta_s = None if a.start is None or b.start is None else b.start - a.start
-        country = _countries(a.league, b.league)
-        return Evidence(home, away, delta_s, self._league(a.league, b.league, country), country, gap)
+        country = countries_evidence(a.league, b.league)
+        return Evidence(home, away, delta_s, league_evidence(a.league, b.league, country), country, gap)
 
     def _names(self, ours: Description, theirs: Description, a: Name, b: Name) -> NameEvidence:
         """Return how alike a team of ours and a team of theirs are."""
@@ -239,16 +253,6 @@ class Comparator:
             for other in names
         ]
 
-    def _league(self, a: League, b: League, country: int) -> LeagueEvidence:
-        if a.competition is not None and b.competition is not None:
-            return LeagueEvidence.SAME if a.competition == b.competition else LeagueEvidence.DIFFERENT
-        if country > 0 and a.words and a.words == b.words:
-            return LeagueEvidence.SAME
-        if country < 0:
-            return LeagueEvidence.DIFFERENT
-        are_two_labels = a.is_labelled and b.is_labelled and a.words != b.words
-        return LeagueEvidence.UNCLEAR if are_two_labels else LeagueEvidence.UNKNOWN
-
 
 @lru_cache(maxsize=1 << 12)
 def _relation(  # noqa: PLR0917
@@ -258,25 +262,21 @@ def _relation(  # noqa: PLR0917
     league: LeagueEvidence,
     country: int,
     objection: Objection | None,
+    *,
+    is_timed: bool,
 ) -> Relation:
     """Return the relation that this makes, the same object where it is equal: most are a few."""
     far, worse, better = abs(delta_s), *sorted((home.likeness, away.likeness))
     rank = rank_of(home, away, far, league, country)
     conditions, bearable = open_to(better, worse, LIMITS[bisect_left(LIMITS, far)], league, country)
+    if not is_timed:
+        conditions = tuple([one for one in conditions if one.priced])
     reason = Objection.NAME if worse < Likeness.SAME and far <= LONGEST_FUZZY else Objection.KICK_OFF
     if league is LeagueEvidence.DIFFERENT:
         reason = Objection.LEAGUE
     if objection is not None:
         conditions, bearable = (), -1.0
     return Relation(conditions, bearable, rank, objection or reason, home, away, delta_s, league, country)
-
-
-def rank_of(
-    home: NameEvidence, away: NameEvidence, far: int, league: LeagueEvidence, country: int
-) -> float:
-    """Return how much speaks for one match, without prices; the larger, the more. `far` is in seconds."""
-    known = (league is LeagueEvidence.SAME) - (league is LeagueEvidence.DIFFERENT)
-    return home.similarity + away.similarity - far / DAY / 2 + 0.3 * known + 0.1 * country
 
 
 def rank_with(relation: Relation, condition: Condition | None, gap: float | None) -> float:
@@ -291,11 +291,11 @@ def _likeness(a: Name, b: Name, league: League, other: League) -> NameEvidence:
     return likeness(a, b, country) if a.text <= b.text else likeness(b, a, country)
 
 
-def _countries(a: League, b: League) -> int:
-    """Return 1 for one country, -1 for two, 0 if one is unknown."""
-    if a.country is None or b.country is None:
-        return 0
-    return 1 if a.country == b.country else -1
+def _apart(a: Description, b: Description) -> int | None:
+    """Return b's kick-off less a's, as for a moved one if neither is known, None if one is."""
+    if a.start is None or b.start is None:
+        return UNKNOWN_APART if a.start is b.start else None
+    return b.start - a.start
 
 
 def _moves_at_most(a: Description, b: Description) -> float:

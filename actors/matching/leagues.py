@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from actors.core.messages import Scope, SourceName
 from actors.matching.data import rows
+from actors.matching.evidence import LeagueEvidence
 from actors.matching.names import parse, plain
 from actors.matching.overrides import joined
 from actors.matching.tables import countries, countries_of, hosts_of
@@ -21,6 +22,13 @@ _FRIENDLY = re.compile(
     "|tovarishch|towarzysk|prijatelj|pratelsk|baratsag|hazirlik"
 ).search
 
+_SHORT = {
+    "lge": "league",
+    "div": "division",
+    "chship": "championship",
+    "champ": "championship",
+    "prem": "premier",
+}
 _SMALL = frozenset({"de", "del", "di", "da", "do", "of", "the"})
 _NO_SCOPE = Scope("")
 Teams: TypeAlias = tuple[str, str] | tuple[()]
@@ -113,6 +121,30 @@ def _league_of(
     )
 
 
+def countries_evidence(a: League, b: League) -> int:
+    """Return 1 for one country, -1 for two, 0 if one is unknown."""
+    if a.country is None or b.country is None:
+        return 0
+    return 1 if a.country == b.country else -1
+
+
+def league_evidence(a: League, b: League, country: int) -> LeagueEvidence:
+    """Return what two leagues' labels say; `country` is what their countries say."""
+    if a.competition is not None and b.competition is not None:
+        return LeagueEvidence.SAME if a.competition == b.competition else LeagueEvidence.DIFFERENT
+    if country > 0 and a.words and a.words == b.words:
+        return LeagueEvidence.SAME
+    if country < 0:
+        return LeagueEvidence.DIFFERENT
+    are_two_labels = a.is_labelled and b.is_labelled and a.words != b.words
+    return LeagueEvidence.UNCLEAR if are_two_labels else LeagueEvidence.UNKNOWN
+
+
+def have_one_label(a: League, b: League) -> bool:
+    """Return whether two labels are one, but for a country that one of them does not have."""
+    return a.key == b.key or (bool(a.words) and a.words == b.words and countries_evidence(a, b) >= 0)
+
+
 def given_competitions(same: Iterable[Sequence[str]]) -> dict[str, str]:
     """Return the competition of each label; tables of labels with one in common are of one competition.
 
@@ -178,7 +210,7 @@ def _parts(label: str) -> tuple[str, str | None, str]:
     by_word, pattern = _country_words()
     named = {by_word[word] for word in pattern.findall(text)}
     rest = pattern.sub(" ", text) if named else text
-    words = "".join(word for word in rest.split() if word not in _SMALL)
+    words = "".join([_SHORT.get(word, word) for word in rest.split() if word not in _SMALL])
     return text, named.pop() if len(named) == 1 else None, words  # of several: of none
 
 

@@ -79,6 +79,9 @@ _CANONICAL = {
     "kyiv": "kiev",
     "kyev": "kiev",
     "weds": "wednesday",
+    "alb": "albion",
+    "rov": "rovers",
+    "wand": "wanderers",
     "kenema": "city",  # Amharic, also Ketema
     "ketema": "city",
 }

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from actors.matching.event import Chances, EventKey
-from actors.matching.evidence import Evidence, LeagueEvidence, Likeness
+from actors.matching.evidence import Evidence, LeagueEvidence, Likeness, NameEvidence
 
 AGREE = 0.06  # prices agree: the largest difference of the three probabilities
 OFF = 0.12  # more than that: they are off
@@ -24,6 +24,7 @@ MINUTE, HOUR, DAY = 60, 3600, 86_400
 LONGEST = 4 * DAY  # between two kick-offs of one match
 LONGEST_ALIKE = 30 * HOUR  # the same, unless both names are the same
 LONGEST_FUZZY = 5 * MINUTE  # the same, if no name is the same
+UNKNOWN_APART = 3 * HOUR  # assumed between two kick-offs that are both unknown
 ON_TIME = 15 * MINUTE
 SURE_WITHIN = 5 * MINUTE  # between two kick-offs of a match on which a surebet may rest
 
@@ -183,6 +184,14 @@ def lacks(  # noqa: PLR0917
     if one.unlabelled and league is LeagueEvidence.UNCLEAR:
         return "league"
     return ""
+
+
+def rank_of(
+    home: NameEvidence, away: NameEvidence, far: int, league: LeagueEvidence, country: int
+) -> float:
+    """Return how much speaks for one match, without prices; the larger, the more. `far` is in seconds."""
+    known = (league is LeagueEvidence.SAME) - (league is LeagueEvidence.DIFFERENT)
+    return home.similarity + away.similarity - far / DAY / 2 + 0.3 * known + 0.1 * country
 
 
 def rules_of(members: Iterable[Member]) -> set[tuple[object, ...]]:

@@ -201,3 +201,32 @@ def test_numbers_in_names_count() -> None:
     """Two clubs are named after two days."""
     assert () == groups(event("a", away="12 de Octubre"), event("b", away="9 de Octubre"))
     assert groups(event("a", away="Doce de Octubre"), event("b", away="12 de Octubre"))
+
+
+@pytest.mark.parametrize(
+    ("other", "is_linked"),
+    [
+        (event("b", league=ENGLISH, start=None), True),
+        (event("b", league="Premier League", start=None), True),
+        (event("b", "Arsenl", league=ENGLISH, start=None), True),
+        (event("b", league=None, start=None), False),
+        (event("b", league="England - Some Cup", start=None), False),
+        (event("b", league=ENGLISH, start=None, chances=None), False),
+        (event("b", league=ENGLISH, start=None, chances=(0.5, 0.25, 0.25)), False),
+        (event("b", "Arsenal W", "Everton W", ENGLISH, start=None), False),
+        (event("b", league=ENGLISH), False),
+    ],
+)
+def test_without_kick_offs_one_label_and_prices_must_say_it(other: Event, *, is_linked: bool) -> None:
+    """It is never sure. With one kick-off known, the other match may be on any day."""
+    found = groups(event("a", league=ENGLISH, start=None), other)
+
+    assert [LIKELY] * is_linked == [group[-1].certainty for group in found]
+
+
+def test_teams_of_one_name_but_for_its_legal_form_are_not_crossed() -> None:
+    """Both lists have the very same texts, in the same places."""
+    pair = [event(source, "VV Qwerty", "Qwerty", "Netherlands - Eredivisie") for source in "ab"]
+    crossed = event("b", "Qwerty", "VV Qwerty", "Netherlands - Eredivisie")
+
+    assert (1, 0) == (len(groups(*pair)), len(groups(pair[0], crossed)))
