@@ -179,6 +179,8 @@ class Comparator:
         country = countries_evidence(ours, theirs)
         league = league_evidence(ours, theirs, country)
         objection = self._objection(a, b, worse, better)
+        if objection is None and better < Likeness.NEAR and home.how is How.TABLE is away.how:
+            objection = Objection.NAME  # both are two clubs by the table, each short for either
         if objection is None and league is not LeagueEvidence.SAME and _are_namesakes(a, b):
             objection = Objection.LEAGUE
         is_timed = a.start is not None

@@ -230,3 +230,12 @@ def test_teams_of_one_name_but_for_its_legal_form_are_not_crossed() -> None:
     crossed = event("b", "Qwerty", "VV Qwerty", "Netherlands - Eredivisie")
 
     assert (1, 0) == (len(groups(*pair)), len(groups(pair[0], crossed)))
+
+
+@pytest.mark.parametrize("label", [None, "Premier League", "France - National"])
+def test_names_that_are_short_for_two_clubs_on_both_sides_are_not_linked(label: str | None) -> None:
+    """Paris may be Paris FC, and Bastia CA Bastia; that both are at once is another match."""
+    pair = event("a", "Paris FC", "CA Bastia", label), event("b", "Paris", "Bastia", label)
+
+    assert () == groups(*pair)
+    assert groups(pair[0], event("b", "Paris FC", "Bastia", label))
