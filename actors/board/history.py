@@ -65,13 +65,14 @@ R = TypeVar("R", bound=Record[Any])
 class Recent(Struct, Generic[R], frozen=True):
     """What leads to `version`: what is shown in the order of the list, and what left by id.
 
-    With `is_merged` several commits made it.
+    With `is_merged` several commits made it. Of fixtures so many events were `pending`, still to be linked.
     """
 
     version: int
     is_merged: bool
     shown: list[R]
     gone: list[R]
+    pending: int = 0
 
 
 class History(ABC, Generic[V, R]):
@@ -102,6 +103,11 @@ class History(ABC, Generic[V, R]):
     @abstractmethod
     def _records(self, snapshot: Snapshot) -> Iterator[tuple[Hashable, R]]:
         """Return what the commit of `snapshot` changed, with its part."""
+
+    def _pending_in(self, view: V) -> int:
+        """Return how many events were still to be linked in the newest version of a view."""
+        del view
+        return 0
 
     def subscribe(self, listener: Callable[[Collection[V]], None]) -> None:
         """Have `listener` called after commits, with the views that they changed; it must not wait."""
@@ -152,7 +158,8 @@ class History(ABC, Generic[V, R]):
         if version < self.oldest(view):
             return None
         is_merged = version < self._previous.get(view, self._first)
-        recent: Recent[R] = Recent(max(self.latest(view), version), is_merged, [], [])
+        newest = max(self.latest(view), version)
+        recent: Recent[R] = Recent(newest, is_merged, [], [], self._pending_in(view))
         found = [self._after(version, part) for part in self._parts(view)]
         for records in found:
             shown, gone = list[R](), list[R]()

@@ -24,6 +24,7 @@ from actors.matches.model import (
     FixtureChunk,
     FixtureRemoval,
     FixtureState,
+    FixtureView,
     Highest,
     Place,
     Roster,
@@ -35,6 +36,7 @@ from actors.matching.matcher import Member
 from actors.matching.rules import Rule
 
 Entries = Mapping[BookmakerId, Entry]
+Views = dict[ViewKind, set[BookmakerId | None]]
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
@@ -49,6 +51,7 @@ class FixtureUpdate:
         """The events that may have to be linked anew."""
         self.reasons: dict[FixtureId, tuple[FixtureRemoval, FixtureId | None]] = {}
         self.candidates = base.candidates
+        self.pending = base.pending
         self.aged: set[FixtureId] = set()
         """Those whose surebet is gone because of its age."""
         self._roster = roster
@@ -183,13 +186,15 @@ class FixtureUpdate:
 
     def finish(self) -> Sliced[Linked | None]:
         """Return the fixtures with all changes, and what readers see of them; None if nothing changed."""
-        if self.candidates is self.base.candidates and not (self._fixtures or self.events):
+        base, is_linked = self.base, self.pending == 0 < self.base.pending
+        is_same = self.candidates is base.candidates and self.pending == base.pending
+        if is_same and not (self._fixtures or self.events):
             return None
-        base, versions = self.base, self.base.versions
         chunks, places = yield from self._arranged()
         changes = yield from self._seen()
-        for kind, names in (yield from _views(changes, len(self._roster))).items():
-            versions = {**versions, kind: {**versions.get(kind, {}), **dict.fromkeys(names, self.version)}}
+        views = yield from _views(changes, len(self._roster))
+        for kind, pendings in base.pendings.items() if is_linked else ():
+            views[kind] = views.get(kind, set()) | {name for name, pending in pendings.items() if pending}
         state = FixtureState(
             base.first_version,
             base.terms,
@@ -197,11 +202,14 @@ class FixtureUpdate:
             (yield from _changed(base.places, places)),
             (yield from _changed(base.by_event, self._by_event)),
             (yield from _changed(base.derived, self._derived())),
-            versions,
+            _with_views(base.versions, views, self.version),
+            self.pending,
+            _with_views(base.pendings, views, self.pending) if self.pending or base.pendings else {},
             self.candidates,
         )
-        noted = FixtureChanges(tuple(changes), tuple(self.events))
-        return Linked(state, noted, bool(changes))
+        changed = tuple([FixtureView(kind, name) for kind, names in views.items() for name in names])
+        noted = FixtureChanges(tuple(changes), tuple(self.events), changed)
+        return Linked(state, noted, bool(changed))
 
     def _arranged(self) -> Sliced[tuple[tuple[FixtureChunk, ...], dict[FixtureId, Place | None]]]:
         """Return all fixtures in order, and the places that are new."""
@@ -256,6 +264,14 @@ def _changed(base: Map[K, V], changes: Mapping[K, V | None]) -> Sliced[Map[K, V]
         if count % SLICE == 0:
             yield
     return mutation.finish()
+
+
+def _with_views(
+    base: Mapping[ViewKind, Mapping[BookmakerId | None, int]], views: Views, value: int
+) -> Mapping[ViewKind, Mapping[BookmakerId | None, int]]:
+    """Return what is noted by view, with that value of these views."""
+    new = {kind: {**base.get(kind, {}), **dict.fromkeys(names, value)} for kind, names in views.items()}
+    return {**base, **new}
 
 
 def _apart(old: Fixture, into: Fixture) -> frozenset[BookmakerId]:

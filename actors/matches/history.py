@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -71,17 +71,22 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
     def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
         super().__init__(first, ViewKind, limits)
         self.terms = fixtures_of(first).terms
+        self._newest = fixtures_of(first)
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Add the newest snapshot, at once; `digest` works through its changes."""
+        super().add(snapshot)
+        self._newest = fixtures_of(snapshot)
+
+    def _pending_in(self, view: FixtureView) -> int:
+        return self._newest.pending_in(view)
 
     def _parts(self, view: FixtureView) -> Iterable[ViewKind]:
         return (view.kind,)
 
-    def _views(self, snapshot: Snapshot) -> Iterable[FixtureView]:
+    def _views(self, snapshot: Snapshot) -> Collection[FixtureView]:
         changes = snapshot.fixture_changes
-        if isinstance(changes, FixtureChanges) and changes.changes:
-            for kind, versions in fixtures_of(snapshot).versions.items():
-                for name, version in versions.items():
-                    if version == snapshot.version:
-                        yield FixtureView(kind, name)
+        return changes.views if isinstance(changes, FixtureChanges) else ()
 
     def _records(self, snapshot: Snapshot) -> Iterator[tuple[ViewKind, FixtureRecord]]:
         if isinstance(snapshot.fixture_changes, FixtureChanges):

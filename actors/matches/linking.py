@@ -94,11 +94,13 @@ class Waiting:
 class Links(Struct, frozen=True, eq=False):
     """Groups that are to be fixtures, an event alone as a group of one; `events` are theirs, not priced.
 
-    The aggregator sets `applied` when a version has them, or when it dropped them.
+    So many events are `pending` after them. The aggregator sets `applied` when a version has them, or when
+    it dropped them.
     """
 
     groups: tuple[Group, ...]
     events: Mapping[EventKey, Event]
+    pending: int = 0
     applied: asyncio.Event = field(default_factory=asyncio.Event)
 
 

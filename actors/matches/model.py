@@ -179,17 +179,19 @@ class FixtureChange(Struct, frozen=True, eq=False, gc=False):
 
 
 class FixtureChanges(Struct, frozen=True, eq=False):
-    """What a commit changed; `events` are those that may have to be linked anew."""
+    """What a commit changed, in which views; `events` are those that may have to be linked anew."""
 
     changes: tuple[FixtureChange, ...] = ()
     events: tuple[EventKey, ...] = ()
+    views: tuple[FixtureView, ...] = ()
 
 
 class FixtureState(Struct, frozen=True, eq=False):
     """All fixtures at one version, in chunks by place; `versions` has those of the views that changed.
 
     `places` is where to find a fixture by its id, `by_event` the fixture of each event, and `derived` each
-    event by the id that is derived of it.
+    event by the id that is derived of it. `pending` events are still to be linked; `pendings` has how many
+    were when a view changed last, if any.
     `candidates` are those whose prices would be a surebet. At `valid_until` (monotonic seconds), or at
     `kick_off` (Unix seconds), the first of those that are shown ends.
     """
@@ -201,6 +203,8 @@ class FixtureState(Struct, frozen=True, eq=False):
     by_event: Map[EventKey, FixtureId] = field(default_factory=Map)
     derived: Map[FixtureId, EventKey] = field(default_factory=Map)
     versions: Mapping[ViewKind, Mapping[BookmakerId | None, int]] = {}
+    pending: int = 0
+    pendings: Mapping[ViewKind, Mapping[BookmakerId | None, int]] = {}
     candidates: Candidates = field(default_factory=Candidates)
 
     @property
@@ -216,6 +220,10 @@ class FixtureState(Struct, frozen=True, eq=False):
     def version(self, view: FixtureView) -> int:
         """Return the last commit that changed what the view shows."""
         return self.versions.get(view.kind, {}).get(view.bookmaker, self.first_version)
+
+    def pending_in(self, view: FixtureView) -> int:
+        """Return how many events were still to be linked in the version of the view."""
+        return self.pendings.get(view.kind, {}).get(view.bookmaker, 0)
 
     def get(self, fixture_id: FixtureId) -> Fixture | None:
         """Look a fixture up; None if it is not here."""

@@ -48,6 +48,7 @@ class FixtureUpdater:
         draft = FixtureUpdate(fixtures_of(base), self.roster, base.version + 1, books)
         yield from self.take(draft, books, noted)
         if isinstance(links, Links):
+            draft.pending = links.pending + draft.pending - draft.base.pending
             for fixture in apply(draft, links, self.roster):
                 self._part(draft, fixture, {member.key.source for member in fixture.members})
                 yield
@@ -80,6 +81,7 @@ class FixtureUpdater:
             if (entry := named(find(books[name].chunks, key.source_match_id))) is not None
         }
         if entries:
+            draft.pending += 1
             draft.events[key] = None
             draft.begin((Member(key, Rule.FIRST),), entries)
 

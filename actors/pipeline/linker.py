@@ -5,10 +5,11 @@ The board never waits for it: without it fixtures stay as they are, but for what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import anyio
+from msgspec.structs import replace
 
 from actors.board.published import Published
 from actors.core.clock import Clock
@@ -17,6 +18,7 @@ from actors.matches.linking import Linking, Links, Partition, Waiting
 from actors.matches.model import Roster, fixtures_of
 from actors.matching.event import EventKey
 from actors.matching.matcher import Matcher
+from actors.matching.overrides import Overrides
 from actors.review.review import Review
 
 LOOK_AGAIN_S = 5.0  # between two looks at events that other prices may link otherwise
@@ -63,11 +65,19 @@ class LinkerActor:
                     keys = self.waiting.get_nowait()
                 steps = linking.update(fixtures_of(self.published.newest), keys, look_again=look_again)
                 portions = await run_sliced(steps)
-            for links in portions:
-                if overrides is not self.review.overrides:
-                    break  # all are linked anew by those of now
-                self.send(links)
-                await links.applied.wait()
+            await self._publish(portions, overrides)
+
+    async def _publish(self, portions: Sequence[Links], overrides: Overrides) -> None:
+        """Send links one after another, each once the last is in a version; at least how many wait."""
+        left = sum([len(links.events) for links in portions])
+        if not portions and fixtures_of(self.published.newest).pending != self.waiting.depth:
+            portions = [Links((), {})]
+        for links in portions:
+            if overrides is not self.review.overrides:
+                break  # all are linked anew by those of now
+            left -= len(links.events)
+            self.send(replace(links, pending=left + self.waiting.depth))
+            await links.applied.wait()
 
     def _begun(self) -> Linking:
         """Return the linking of all events from nothing."""

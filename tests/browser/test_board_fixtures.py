@@ -231,6 +231,9 @@ def test_a_linker_that_does_not_work_is_said(two: Two, page: Page) -> None:
 
     expect(page.locator("#unlinked")).to_contain_text("New links are not made now")
     expect(page.locator(".match")).to_have_count(2)
+    health["links"]["pending"] = 5000
+    page.reload()
+    expect(page.locator("#unlinked")).to_contain_text("5,000 matches not yet linked")
 
 
 def test_surebets_are_a_filter_with_stakes_for_a_total(two: Two, page: Page) -> None:

@@ -127,12 +127,19 @@ class FixtureV2(Struct, frozen=True):
     in_play: bool | UnsetType = UNSET
 
 
+class Linking(Struct, frozen=True):
+    """How many events of sources were still to be linked with others, or found to be alone."""
+
+    pending: int
+
+
 class FixtureList(Struct, frozen=True):
     """Fixtures by kick-off and id; those of an unknown kick-off last."""
 
     version: Version
     fixtures: tuple[FixtureV2, ...]
     fixtures_count: int
+    linking: Linking
 
 
 class RemovedFixture(Struct, frozen=True):
@@ -151,6 +158,7 @@ class FixtureChanges(Struct, frozen=True):
     since: Version
     fixtures: tuple[FixtureV2, ...]
     removed: tuple[RemovedFixture, ...]
+    linking: Linking
     conflated: bool | UnsetType = UNSET
 
 

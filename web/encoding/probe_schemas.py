@@ -40,9 +40,13 @@ class Check(TypedDict):
 
 
 class LinksCheck(TypedDict):
-    """The linker in `/health`: while it warns, nothing new is linked, and what is linked stays."""
+    """The linker in `/health`; it warns while nothing new is linked, or 100 events and more are to be.
+
+    What is linked stays.
+    """
 
     status: Literal["pass", "warn"]
+    pending: int
     state: ActorState
     since: float | None
     last_error: str | None

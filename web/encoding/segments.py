@@ -179,19 +179,23 @@ WHOLE_BYTES = 2**20  # up to this a body is one part: to send more parts costs m
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, no time, unknown system
 
 
-def plain_body(version: int, runs: Sequence[Run], name: bytes = MATCHES) -> Sliced[tuple[bytes, ...]]:
-    """Return the list of `runs`, none of them empty, as JSON, in parts."""
+def plain_body(
+    version: int, runs: Sequence[Run], name: bytes = MATCHES, more: bytes = b""
+) -> Sliced[tuple[bytes, ...]]:
+    """Return the list of `runs`, none of them empty, as JSON, in parts; `more` members are at its end."""
     pieces: list[bytes] = []
     for run in runs:
         yield
         pieces.append(run.json)
-    head, tail = ends(version, sum([run.count for run in runs]), name)
+    head, tail = ends(version, sum([run.count for run in runs]), name, more)
     return _parts(head, pieces, 1, tail)
 
 
-def gzip_body(version: int, runs: Sequence[Run], name: bytes = MATCHES) -> Sliced[tuple[bytes, ...]]:
+def gzip_body(
+    version: int, runs: Sequence[Run], name: bytes = MATCHES, more: bytes = b""
+) -> Sliced[tuple[bytes, ...]]:
     """Return the same compressed, in parts."""
-    head, tail = ends(version, sum([run.count for run in runs]), name)
+    head, tail = ends(version, sum([run.count for run in runs]), name, more)
     parts: list[Packed] = []
     for run in runs:
         packed = yield from run.packed()
@@ -223,6 +227,6 @@ def _parts(head: bytes, pieces: list[bytes], comma: int, tail: bytes) -> tuple[b
     return (head, *pieces, tail)
 
 
-def ends(version: int, count: int, name: bytes = MATCHES) -> tuple[bytes, bytes]:
+def ends(version: int, count: int, name: bytes = MATCHES, more: bytes = b"") -> tuple[bytes, bytes]:
     """Return what stands before and after the `name` of a list."""
-    return b'{"version":%d,"%b":[' % (version, name), b'],"%b_count":%d}' % (name, count)
+    return b'{"version":%d,"%b":[' % (version, name), b'],"%b_count":%d%b}' % (name, count, more)

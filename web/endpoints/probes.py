@@ -13,6 +13,7 @@ from typing import Any
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced, run_sliced
+from actors.matches.model import fixtures_of
 from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
 from actors.review.review import Review
 from actors.runtime.actor import ActorState, ActorStatus
@@ -32,6 +33,7 @@ from web.protocol.negotiation import prefers_html
 from web.protocol.responses import Asked, Handler, HttpCounters, Prepared, prepared_json
 
 MAX_TURN_AGE_S = 10.0
+MANY_PENDING = 100  # events to be linked: some tenths of a second
 
 _HEALTHY = ("Cache-Control",)
 OPERATIONS = {
@@ -120,7 +122,7 @@ class _Probes:
         overall: schemas.Grade = "pass" if set(states.values()) == {BookmakerState.LIVE} else "warn"
         if not _is_any_serving(snapshot, now):
             overall = "fail"
-        links = _links_check(self.status.links.actor)
+        links = _links_check(self.status.links.actor, snapshot)
         content: schemas.Health = {
             "status": overall,
             "epoch": snapshot.epoch,
@@ -181,10 +183,12 @@ def _check(status: BookmakerStatus, book: Book, now: Instant) -> schemas.Check:
     }
 
 
-def _links_check(actor: ActorStatus) -> schemas.LinksCheck:
+def _links_check(actor: ActorStatus, snapshot: Snapshot) -> schemas.LinksCheck:
     is_off = actor.state in {ActorState.QUARANTINED, ActorState.ABANDONED}
+    pending = 0 if snapshot.fixtures is None else fixtures_of(snapshot).pending
     return {
-        "status": "warn" if is_off else "pass",
+        "status": "warn" if is_off or pending >= MANY_PENDING else "pass",
+        "pending": pending,
         "state": actor.state,
         "since": time_view(actor.since),
         "last_error": actor.last_error if is_off else None,

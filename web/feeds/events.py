@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import anyio
 import msgspec
 
-from actors.board.history import Change, History, ListHistory, Record
+from actors.board.history import Change, History, ListHistory, Recent, Record
 from actors.core.cooperative import SLICE, Sliced, run_sliced
 from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory, FixtureRecord
@@ -19,7 +19,7 @@ from web.encoding.fixture_schemas import removed_fixture
 from web.encoding.list_segments import Api
 from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, match_v2
 from web.encoding.segments import FIXTURES, MATCHES, UNENCODABLE, WHOLE_BYTES, UnencodableError
-from web.feeds.fixture_lists import FixturesOf
+from web.feeds.fixture_lists import FixturesOf, linking
 from web.feeds.lists import Answers, Listed, View
 
 MAX_KNOWN_BYTES = 4 * 1024 * 1024  # events kept of a view, one for each version that clients have
@@ -56,6 +56,11 @@ class Frames(ABC, Generic[V, R]):
     @abstractmethod
     def _gone(self, record: R, view: V) -> bytes:
         """Return what left the view as JSON."""
+
+    def _more(self, recent: Recent[R]) -> bytes:
+        """Return what else changes have."""
+        del recent
+        return b""
 
     async def delta(self, view: V, since: int) -> Pieces | None:
         """Return what changed in a view after `since` as JSON; None if the history does not say it."""
@@ -109,7 +114,7 @@ class Frames(ABC, Generic[V, R]):
         gone = yield from _joined(self._gone(one, view) for one in recent.gone)
         mark = b'"conflated":true,' if is_marked and recent.is_merged else b""
         head = b'{"version":%d,"since":%d,%b"%b":[' % (recent.version, since, mark, self.name)
-        return recent.version, [head, *shown, b'],"removed":[', *gone, b"]}"]
+        return recent.version, [head, *shown, b'],"removed":[', *gone, b"]%b}" % self._more(recent)]
 
 
 class ListFrames(Frames[BookmakerId | None, Change]):
@@ -162,6 +167,9 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
 
     def _shown(self, record: FixtureRecord) -> bytes:
         return b"" if record.fixture is None else self._answers.fixtures.json(record.fixture, self._terms)
+
+    def _more(self, recent: Recent[FixtureRecord]) -> bytes:
+        return linking(recent.pending)
 
     def _gone(self, record: FixtureRecord, view: FixtureView) -> bytes:
         gone = record.gone_from(view)

@@ -41,6 +41,11 @@ class FixturesOf(Struct, frozen=True):
         kind = ViewKind.FIXTURES if self.form.doubted else self.view.kind
         return fixtures_of(snapshot).version(FixtureView(kind, self.bookmaker))
 
+    def linking(self, state: FixtureState) -> bytes:
+        """Return the member of the list that says how many events were still to be linked."""
+        kind = ViewKind.FIXTURES if self.form.doubted else self.view.kind
+        return linking(state.pending_in(FixtureView(kind, self.bookmaker)))
+
     def deadlines(self, snapshot: Snapshot) -> Deadlines:
         """Return when what it may show no longer holds, but for surebets of some bookmakers (`held`)."""
         return snapshot.deadlines
@@ -97,6 +102,11 @@ class Choice(Struct, frozen=True):
             return False
         surebet = shown.surebet
         return self.min_profit is None or (surebet is not None and surebet.profit >= self.min_profit)
+
+
+def linking(pending: int) -> bytes:
+    """Return the member of a list, or of changes, that says how many events were still to be linked."""
+    return b',"linking":{"pending":%d}' % pending
 
 
 ALL = FixturesOf(FixtureView(ViewKind.FIXTURES))

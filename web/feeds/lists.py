@@ -213,7 +213,7 @@ class Answers:
             some = [shown for shown in every if shown is not None and choice.has(shown)]
             found += [self.fixtures.formed(shown, view.form, state.terms) for shown in some]
             yield
-        head, tail = ends(page.version, len(found), self.fixtures.name)
+        head, tail = ends(page.version, len(found), self.fixtures.name, view.linking(state))
         pieces = yield from _coded((head, b",".join(found), tail), coding)
         return page.answer(coding, (b"".join(pieces),))
 
@@ -225,7 +225,8 @@ class Answers:
                 parts = answer.parts
             case FixturesOf(view):
                 runs = yield from self.fixtures.runs([view], snapshot)
-                parts = yield from made(page.version, runs, self.fixtures.name)
+                linking = page.view.linking(fixtures_of(snapshot))
+                parts = yield from made(page.version, runs, self.fixtures.name, linking)
             case View(api):
                 keys = [(api, name) for name in page.view.books(snapshot)]
                 runs = yield from self._lists.runs(keys, snapshot)

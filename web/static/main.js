@@ -210,6 +210,9 @@ function showNotices(all) {
     showNotice("simulated", all, simulated, "are simulated or recorded. They are not real offers.");
     showNotice("collected", all, collected, "were collected earlier. They may have changed since.");
     byId("unlinked").hidden = links?.status !== "warn";
+    const isBusy = links?.state === "running" && links.pending > 0;
+    const why = isBusy ? `${count(links.pending, "match")} not yet linked` : "New links are not made now";
+    setText(byId("unlinked"), `${why}: one match may stand in several rows.`);
 }
 
 function showNotice(id, all, isMeant, text) {

@@ -139,3 +139,19 @@ async def test_prices_that_agree_later_link_within_seconds() -> None:
         await settle()
 
         assert ([[ALDER], [BIRCH]], [[ALDER, BIRCH]]) == (sorted(apart), await stage.linked())
+
+
+async def test_fixtures_say_how_many_events_are_still_to_be_linked() -> None:
+    """None once the linker has looked at all, in a version of its own of the views that said otherwise."""
+    stage = Stage()
+    async with supervised(stage.child):
+        await stage.put(batch([match("a"), match("c", home="Else")], bookmaker=ALDER))
+        waiting = fixtures_of(stage.published.newest)
+        async with supervised(stage.linker):
+            await settle()
+            linked = fixtures_of(stage.published.newest)
+
+    views = (ALL, FixtureView(ViewKind.FIXTURES, ALDER), FixtureView(ViewKind.FIXTURES, BIRCH))
+    assert [2, 2, 0] == [waiting.pending_in(view) for view in views]
+    assert [0, 0, 0] == [linked.pending_in(view) for view in views]
+    assert [1, 1, 0] == [linked.version(view) - waiting.version(view) for view in views]

@@ -114,6 +114,7 @@ class FixtureRules:
                 (old.version(view), state.version(view)),
                 all_before[view] == all_after[view],
             )
+            is_same = is_same and old.pending_in(view) == state.pending_in(view)
             if is_same and [*all_before[view]] == [*all_after[view]]:
                 assert versions[0] == versions[1], f"{view} is another version of the same"
             else:
