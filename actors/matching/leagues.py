@@ -14,7 +14,7 @@ from actors.matching.data import rows
 from actors.matching.evidence import LeagueEvidence
 from actors.matching.names import parse, plain
 from actors.matching.overrides import joined
-from actors.matching.tables import countries, countries_of, hosts_of
+from actors.matching.tables import clubs_of, countries, countries_of, hosts_of
 from actors.matching.team_class import SIMULATED, TeamClass, of_league
 
 _FRIENDLY = re.compile(
@@ -85,13 +85,17 @@ def _known(label: str, scope: Scope) -> tuple[str | None, str | None]:
 
 def _country_of(home: str, away: str, words: str) -> str | None:
     """Return the country of two clubs by the table; of one alone only where that country has the league."""
-    here, there = countries_of(parse(home)), countries_of(parse(away))
-    hosts, others = hosts_of(here), hosts_of(there)
-    both = here & there if here and there else here | there
-    having = {country for country in hosts | others if f"{country}:{words}" in _table()}
-    if here and there:
-        having &= hosts & others
-    for some in (both & having, having, both if here and there else having):
+    names = parse(home), parse(away)
+    here, there = map(countries_of, names)
+    if not (here and there):  # what may be short for a club says nothing by itself
+        hosts = hosts_of(frozenset(country for name in names for country, _ in clubs_of(name)))
+        having = frozenset(country for country in hosts if f"{country}:{words}" in _table())
+        return min(having) if len(having) == 1 else None
+    both = here & there
+    having = frozenset(
+        country for country in hosts_of(here) & hosts_of(there) if f"{country}:{words}" in _table()
+    )
+    for some in (both & having, having, both):
         if len(some) == 1:
             return min(some)
     return None
@@ -235,7 +239,7 @@ def _table() -> dict[str, str]:
             if not country or "_" in label or _parts(label)[1] is not None:
                 table[label] = competition
         for label in others.split("|"):
-            if label.startswith("="):  # of one competition only, also without its country
+            if label.startswith("=") and _parts(label)[1] is None:  # of one competition alone
                 table.setdefault(f"None:{_parts(label)[2]}", competition)
         for label in (*labels, *others.split("|")):
             if words := _parts(label)[2]:
