@@ -16,6 +16,7 @@ from msgspec import Struct
 from actors.matching.event import Chances, EventKey
 from actors.matching.evidence import Evidence, LeagueEvidence, Likeness, NameEvidence
 
+CLOSE = 0.03  # prices are close: half of what makes them agree
 AGREE = 0.06  # prices agree: the largest difference of the three probabilities
 OFF = 0.12  # more than that: they are off
 FAR = 0.25  # more than that: they are far apart
@@ -126,6 +127,7 @@ CONDITIONS = (
     Condition(Rule.BOTH_ALIKE, _ALIKE, _ALIKE, LONGEST_FUZZY, OFF, same_league=True),
     Condition(Rule.BOTH_ALIKE, _ALIKE, _ALIKE, LONGEST_FUZZY, AGREE, same_country=True, priced=True),
     Condition(Rule.BOTH_ALIKE, _NEAR, _NEAR, LONGEST_FUZZY, AGREE, priced=True),
+    Condition(Rule.BOTH_ALIKE, _NEAR, _ALIKE, LONGEST_FUZZY, CLOSE, priced=True),
 )
 LIMITS = (
     2 * MINUTE,

@@ -223,6 +223,14 @@ def with_plain_labels(labelled: Labelled) -> Labelled:
     return replaced(labelled, events=events)
 
 
+def at_one_minute(labelled: Labelled) -> Labelled:
+    """Let all matches begin at one minute, at the same prices: names and labels alone tell them apart."""
+    events = tuple(
+        replaced(event, start_time=SATURDAY, chances=(0.4, 0.3, 0.3)) for event in labelled.events
+    )
+    return replaced(labelled, events=events)
+
+
 def with_double_headers(labelled: Labelled, random: Random, share: float = 0.1) -> Labelled:
     """Add the same two teams once more within days, in another competition or the other way round."""
     more = []
@@ -330,6 +338,9 @@ HARDER: dict[str, Callable[[Labelled, Random], Labelled]] = {
         with_twins(_halved(labelled, random), random)
     ),
     "no labels": lambda labelled, random: without_leagues(labelled, random, 1.0),
+    "all at one minute and price, twins, half gone": lambda one, random: at_one_minute(
+        with_twins(_halved(one, random), random)
+    ),
     "double headers, half gone": lambda labelled, random: with_double_headers(
         _halved(labelled, random), random
     ),
