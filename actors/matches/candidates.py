@@ -32,6 +32,7 @@ EVERY_S = 1.0
 
 Books = Mapping[BookmakerId, Book]
 Entries = Mapping[BookmakerId, Entry]
+Companies = Mapping[BookmakerId, str]
 
 
 class Evaluation(Struct, frozen=True):
@@ -69,20 +70,31 @@ class Evaluation(Struct, frozen=True):
         return Surebet(profit, since, legs, book_sum, floor(ends_at * 1000) / 1000)
 
 
-def holds_until(found: FoundSurebet, entries: Entries, books: Books, rules: SurebetRules) -> float:
+def holds_until(
+    found: FoundSurebet, companies: Companies, entries: Entries, books: Books, rules: SurebetRules
+) -> float:
     """Return until when (monotonic seconds) a surebet of entries holds by what `books` have confirmed.
 
-    Minus infinity if it does not: one of its lists is not trusted any more, or its prices are too far
-    apart in time.
+    Minus infinity if it does not: one of its lists is not trusted any more, its prices are too far apart in
+    time, or another bookmaker of a leg's company was confirmed later. `companies` are those of the
+    bookmakers that count, with live prices.
     """
     legs = []
     for leg in found.legs:
         entry = entries[leg.bookmaker]
         state = books[leg.bookmaker].lists[entry.scope]
-        if not state.is_trusted:
+        vouched = vouched_mono(entry, state)
+        rivals = [name for name, company in companies.items() if company == leg.company]
+        if not state.is_trusted or any(_is_later(vouched, entries[name], books[name]) for name in rivals):
             return -inf
-        legs.append(replace(leg, vouched_mono=vouched_mono(entry, state), holds_s=state.stale_after_s))
+        legs.append(replace(leg, vouched_mono=vouched, holds_s=state.stale_after_s))
     return -inf if is_skewed(legs, rules) else until(legs, rules)
+
+
+def _is_later(mono: float, entry: Entry, book: Book) -> bool:
+    """Return whether an entry was vouched for after that time, by a list that is trusted."""
+    state = book.lists[entry.scope]
+    return state.is_trusted and vouched_mono(entry, state) > mono
 
 
 def vouched_mono(entry: Entry, state: ListState) -> float:

@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from actors.core.messages import BookmakerId, Prices
-from actors.matches.candidates import Books, Evaluation, holds_until
+from actors.matches.candidates import Books, Companies, Evaluation, holds_until
 from actors.matches.entries import sure_legs
 from actors.matches.model import Fixture, FixtureSettings, FixtureState
 from actors.matches.surebets import Doubt, FoundSurebet, Surebet
@@ -109,10 +109,17 @@ def overdue(form: Form, state: FixtureState, books: Books, holds: Callable[[floa
             continue
         found = evaluated(fixture, form, state)
         if found is not None and not found[1].doubts:
-            until = holds_until(found[1], fixture.entries, books, state.terms.surebets)
+            companies = _companies(fixture, form, state.terms)
+            until = holds_until(found[1], companies, fixture.entries, books, state.terms.surebets)
             if not holds(until):
                 ended.append(fixture_id)
     return replace(form, overdue=tuple(ended))
+
+
+def _companies(fixture: Fixture, form: Form, terms: FixtureSettings) -> Companies:
+    """Return the company of each bookmaker of a form that has live prices of a fixture."""
+    listed = {name: terms.roster[name] for name in fixture.bookmakers if name in form.bookmakers}
+    return {name: info.company for name, info in listed.items() if info.prices is Prices.LIVE}
 
 
 def with_reference(

@@ -152,3 +152,27 @@ def _check_surebet(life: Life, fixture: dict[str, Any]) -> None:
     assert board.now.mono < min(times) + min(state.stale_after_s for state in states)
     assert max(times) - min(times) <= 12
     assert all(state.is_trusted for state in states)
+
+
+async def test_surebet_ends_once_another_bookmaker_of_a_company_is_confirmed_later() -> None:
+    """Of some bookmakers, too: the company's price is the one that was confirmed last."""
+    companies = {ALDER: "acme", BIRCH: "acme", CEDAR: "", DOGWOOD: ""}
+    infos = {name: BookmakerInfo(SourceName(name), company=company) for name, company in companies.items()}
+    board = ReadableBoard(FixtureSettings(roster_of(infos)))
+    answers = Answers(board, {name: name.title() for name in NAMES})
+    view = FixturesOf(FixtureView(ViewKind.SUREBETS), Form(bookmakers=(ALDER, BIRCH, CEDAR)))
+    prices = {BIRCH: (2.1, 3.3, 3.2), ALDER: (2.3, 3.3, 3.2), CEDAR: (2.1, 3.9, 4.1)}
+    prices[DOGWOOD] = (2.35, 3.3, 3.2)  # with which all have a surebet that stands
+    for second, name in enumerate(prices):
+        listed = match("m", prices=prices[name])
+        board.apply(batch([listed], bookmaker=name, received_mono=second, stale_after_s=90.0))
+    board.link()
+    for second in (4, 6):
+        board.now = Instant(second, WALL_0 + second)
+        board.expire()
+    before, version = msgspec.json.decode((await _read(answers, view))[1]), board.snapshot.version
+    board.apply(batch(complete=False, bookmaker=BIRCH, received_mono=6.0, stale_after_s=90.0))
+    after = msgspec.json.decode((await _read(answers, view))[1])
+
+    assert (1, 0) == (before["fixtures_count"], after["fixtures_count"])
+    assert [version] * 2 == [board.snapshot.version, after["version"]]
