@@ -10,11 +10,12 @@ from actors.matching.event import EventKey
 from actors.review.explanation import explain
 from tests.support.labelled import HARDER, WEEKS, Measured, measured, spellings, week
 
-SPELLED: dict[str, dict[str, bool]] = {
-    "spellings of the world": {},
-    "the same, plain labels on one side": {"is_plain": True},
-    "the same, no labels": {"is_labelled": False},
+LABELS: dict[str, dict[str, bool]] = {
+    "": {},
+    ", plain labels on one side": {"is_plain": True},
+    ", no labels": {"is_labelled": False},
 }
+TABLES = {"spellings": "spellings of the world", "more_spellings": "more spellings"}
 
 
 def main() -> None:
@@ -30,8 +31,10 @@ def main() -> None:
     for kind, harder in HARDER.items():
         seeds = [(name, Random(f"{name} {seed}")) for name in WEEKS for seed in range(arguments.weeks)]
         _print_row(kind, [measured(harder(week(name), random)) for name, random in seeds], arguments.missed)
-    for kind, options in SPELLED.items():
-        _print_row(kind, [measured(spellings(Random(kind), **options))], arguments.missed)
+    for table, title in TABLES.items():
+        for labels, options in LABELS.items():
+            spelled = measured(spellings(Random(table), table, **options))
+            _print_row(f"{title}{labels}", [spelled], arguments.missed)
     rules = Counter(member.rule for one in kinds["cold"] for group in one.groups for member in group[1:])
     print(
         "\nlinks of the cold lists by rule:", ", ".join(f"{rule} {count}" for rule, count in rules.items())

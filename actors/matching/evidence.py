@@ -33,7 +33,8 @@ MOST_WORDS = 12  # the longest real names have eight; pairs of more would take t
 _LITTLE = 0.3  # what similar letters count without a word in common
 _ONE_SIDED = 0.35  # how much words count that only the longer name has
 _OF_TOWN = 0.12  # the same, if they are a town
-_SHORT = 3  # letters of initials: with two, "St" is Sloboda Tuzla
+_SHORT = 3  # letters of initials: with two, "St" is Sloboda Tuzla, but for ...
+_PAIRS = frozenset({"mk", "rw", "sw", "bw"})  # ... Milton Keynes, red, black and blue with white
 _LONG = 4  # letters of a word that is long enough for a comparison letter by letter
 
 
@@ -218,7 +219,7 @@ def _left_over(a: list[str], b: list[str]) -> float:
 def _spelled_out(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...] | None:
     """Return `a` with initials replaced by the words of `b` that they stand for, None if there are none."""
     for i, word in enumerate(a):
-        if (_SHORT <= len(word) <= _LONG or word == "mk") and word not in b:
+        if (_SHORT <= len(word) <= _LONG or word in _PAIRS) and word not in b:
             for j in range(len(b) - len(word) + 1):
                 if "".join(other[:1] for other in b[j : j + len(word)]) == word:
                     return a[:i] + b[j : j + len(word)] + a[i + 1 :]

@@ -31,7 +31,7 @@ from tests.support.recordings import FOLDER
 T = TypeVar("T", bound=Struct)
 WEEKS = ("2022-09-14", "2023-01-18", "2023-03-08")
 LINKS = FOLDER / "links"
-SPELLINGS = Path(__file__).parent / "links" / "spellings.tsv"
+SPELLINGS = Path(__file__).parent / "links"
 HOUR = 3600
 SATURDAY = 1_772_895_600  # 2026-03-07T15:00:00Z
 
@@ -60,14 +60,16 @@ def week(name: str, others: str = "") -> Labelled:
     return Labelled((*a, *b), pairs, frozenset(event.key for event in a if event.key not in sure))
 
 
-def spellings(random: Random, *, is_plain: bool = False, is_labelled: bool = True) -> Labelled:
+def spellings(
+    random: Random, table: str = "spellings", *, is_plain: bool = False, is_labelled: bool = True
+) -> Labelled:
     """Return matches of leagues all over the world as two bookmakers may spell them, at about equal prices.
 
-    Written by hand, and known when the tables of clubs were written: the recall is not that of new names.
-    With `is_plain` the second source's labels have no country.
+    Written by hand: `spellings` before the tables of clubs, so that their recall is not that of new names;
+    `more_spellings` after them. With `is_plain` the second source's labels have no country.
     """
     events = list[Event]()
-    with SPELLINGS.open(encoding="utf-8") as lines:
+    with (SPELLINGS / f"{table}.tsv").open(encoding="utf-8") as lines:
         for number, row in enumerate(csv.DictReader(lines, delimiter="\t")):
             plain_label = row["league"] if is_labelled else None
             label = f"{row['country']} - {row['league']}" if is_labelled else None

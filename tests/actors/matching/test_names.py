@@ -73,6 +73,7 @@ SAME, NEAR, ALIKE, WEAK, OTHER = Likeness.SAME, Likeness.NEAR, Likeness.ALIKE, L
         ("Wigan or Leeds", "Wigan", WEAK),
         ("Qwert/Zuiop", "Qwert Zuiop", SAME),
         ("Al Qwerty", "El Qwerty", SAME),
+        ("RW Qwerty", "Rot-Weiss Qwerty", NEAR),
     ],
 )
 def test_names(a: str, b: str, expected: Likeness) -> None:

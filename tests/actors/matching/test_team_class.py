@@ -37,6 +37,7 @@ def test_a_mark_counts_where_it_is_one() -> None:
             (f"Torino {mark}", SECOND, "torino")
             for mark in ("Primavera", "II", "B", "(A)", "Res.", "Reserves", "2", "Youth", "Yth", "(mol)")
         ),
+        ("Havant & W", FIRST, "havant w"),
         ("Jong Ajax", SECOND, "ajax"),
         ("Ajax II FC", SECOND, "ajax"),
         ("Chelsea W U21", TeamClass(women=True, second=True, age="21"), "chelsea"),
