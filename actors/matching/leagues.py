@@ -32,7 +32,7 @@ _SHORT = {
 _SMALL = frozenset({"de", "del", "di", "da", "do", "of", "the"})
 _NO_SCOPE = Scope("")
 Teams: TypeAlias = tuple[str, str] | tuple[()]
-_ELECTRONIC = re.compile(r"\b(?:e-(?!$)\w|e[A-Z])").search  # eBundesliga, e-Cup
+_ELECTRONIC = re.compile(r"\b(?!eSwatini)(?:e-\w|e[A-Z])").search  # eBundesliga, e-Cup
 
 
 class League(Struct, frozen=True, eq=False, gc=False):

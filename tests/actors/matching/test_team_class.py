@@ -215,7 +215,12 @@ def _of(label: str) -> TeamClass:
         (
             FIRST,
             (
-                *("Ivory Coast Première Ligue", "AFC President's Cup", "Malaysia MFL"),
+                *(
+                    "eSwatini - Premier League",
+                    "Ivory Coast Première Ligue",
+                    "AFC President's Cup",
+                    "Malaysia MFL",
+                ),
                 *("Denmark Superliga", "EPL", "EFL Cup", "Asian Cup", "Cup Winners' Cup"),
                 *("Serie A e Serie B", "Turkey Super League", "Championship - Relegation Group"),
                 *("Promotion Play-Offs", "Volta Redonda Cup", "Super League"),
