@@ -141,7 +141,8 @@ def _same_league(league: League) -> Callable[[League], bool]:
 
     def is_same(other: League) -> bool:
         if (found := known.get(other)) is None:
-            found = known[other] = other.key == league.key or (own is not None and other.own == own)
+            is_one = other.key == league.key and league.is_labelled
+            found = known[other] = is_one or (own is not None and other.own == own)
         return found
 
     return is_same

@@ -68,13 +68,17 @@ class _Pairs:
         for i, node in enumerate(nodes):
             of_source[node.event.source] |= 1 << i
         self.same_source = [of_source[node.event.source] for node in nodes]  # ... itself included
+        self._scopes = [node.event.scope for node in nodes]
 
-    def add_duplicates(self, ours: list[int], theirs: list[int]) -> None:
-        """Note that these list one match again where they are of the same source."""
+    def add_duplicates(self, ours: list[int], theirs: list[int], *, anywhere: bool) -> None:
+        """Note that these list one match again where they are of the same source, in any or one scope."""
         for some, others in ((ours, theirs), (theirs, ours)):
             every = sum(1 << i for i in others)
             for i in some:
-                self.duplicates[i] |= self.same_source[i] & every & ~(1 << i)
+                again = self.same_source[i] & every & ~(1 << i)
+                if not anywhere:
+                    again = sum(1 << j for j in bits(again) if self._scopes[i] == self._scopes[j])
+                self.duplicates[i] |= again
 
     def forbid(self, a: int, b: int) -> None:
         """Keep two events apart."""
@@ -143,7 +147,7 @@ def _compare_events(
     ours, theirs = sides
     is_on_time = abs(relation.delta_s) <= ON_TIME
     if is_again(nodes[ours[0]].description, nodes[theirs[0]].description):
-        pairs.add_duplicates(ours, theirs)
+        pairs.add_duplicates(ours, theirs, anywhere=nodes[ours[0]].description.league.is_known)
     of_source: dict[str, list[tuple[int, Chances | None]]] = {}
     for j in theirs:
         of_source.setdefault(nodes[j].event.source, []).append((j, nodes[j].event.chances))

@@ -154,7 +154,7 @@ class Comparator:
             label, scope = event.league or "", event.scope
             labels = (f"{event.source}:{label}", f"{event.source}:{scope}", label, scope)
             given = next((self._leagues[label] for label in labels if label in self._leagues), None)
-        return league_of(event.source, event.scope, event.league, given, (event.home, event.away))
+        return league_of(event.scope, event.league, given, (event.home, event.away))
 
     def aliases(self, name: Name) -> list[Name]:
         """Return the operator's other names for that name, of any country."""

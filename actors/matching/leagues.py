@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from actors.core.messages import Scope, SourceName
+from actors.core.messages import Scope
 from actors.matching.data import rows
 from actors.matching.evidence import LeagueEvidence
 from actors.matching.names import parse, plain
@@ -38,8 +38,8 @@ _ELECTRONIC = re.compile(r"\b(?!eSwatini)(?:e-\w|e[A-Z])").search  # eBundesliga
 class League(Struct, frozen=True, eq=False, gc=False):
     """A league as labels name it; `words` is its plain text without the country, in one word.
 
-    `key` is the competition of the shipped table, else `own`, which is country and words, else the source's
-    own label.
+    `key` is the competition of the shipped table, else `own`, which is country and words, else the label:
+    two sources may mean two leagues by it.
     """
 
     key: str
@@ -51,9 +51,13 @@ class League(Struct, frozen=True, eq=False, gc=False):
     is_labelled: bool = True
     is_friendly: bool = False  # two teams may meet twice on a day
 
+    @property
+    def is_known(self) -> bool:
+        """Whether its key is that of a single league."""
+        return self.competition is not None or self.own is not None
+
 
 def league_of(
-    source: SourceName,
     scope: Scope,
     label: str | None,
     given: str | None = None,
@@ -67,7 +71,7 @@ def league_of(
     """
     label = label or ""
     country = None if not teams or is_telling(label, scope) else _country_of(*teams, _parts(label)[2])
-    return _league_of(source, scope, label, given, country)
+    return _league_of(scope, label, given, country)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -102,9 +106,7 @@ def _country_of(home: str, away: str, words: str) -> str | None:
 
 
 @lru_cache(maxsize=1 << 14)
-def _league_of(
-    source: SourceName, scope: Scope, label: str, given: str | None, played_in: str | None
-) -> League:
+def _league_of(scope: Scope, label: str, given: str | None, played_in: str | None) -> League:
     known, country = _known(label, scope)
     text, _, words = _parts(label)
     if played_in is not None:
@@ -114,7 +116,7 @@ def _league_of(
     if _ELECTRONIC(label):
         team |= SIMULATED
     return _league(
-        given or known or own or f"{source}:{scope}:{label}",
+        given or known or own or f":{label}",
         given or known,
         country,
         team,

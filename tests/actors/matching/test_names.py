@@ -222,7 +222,7 @@ def test_rare_words_weigh_more() -> None:
 def test_leagues(label: str | None, competition: str | None, country: str | None) -> None:
     """A label names a competition of the table, or at least a country."""
     candidate = event("a", league=label)
-    league = league_of(candidate.source, candidate.scope, label)
+    league = league_of(candidate.scope, label)
 
     assert (competition, country) == (league.competition, league.country)
 
@@ -233,10 +233,7 @@ def test_labels_with_the_same_country_and_words_are_one_league() -> None:
     labels = ("Uruguay Segunda", "Segunda - Uruguay")
 
     assert 1 == len(
-        {
-            league_of(who.source, who.scope, label).key
-            for who, label in zip((candidate, other), labels, strict=True)
-        }
+        {league_of(who.scope, label).key for who, label in zip((candidate, other), labels, strict=True)}
     )
 
 
@@ -267,7 +264,7 @@ def test_a_label_of_several_countries_is_of_that_whose_clubs_play(
 ) -> None:
     """By the table of clubs: both, or one that is of a country with such a league. Else nobody knows."""
     candidate = event("a", home, away, league=label)
-    league = league_of(candidate.source, candidate.scope, label, None, (home, away))
+    league = league_of(candidate.scope, label, None, (home, away))
 
     assert (competition, country) == (league.competition, league.country)
 

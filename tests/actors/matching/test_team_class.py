@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from actors.core.messages import Scope, SourceName
+from actors.core.messages import Scope
 from actors.matching.data import rows
 from actors.matching.leagues import league_of
 from actors.matching.names import parse, plain
@@ -156,7 +156,7 @@ def test_a_league_marks_all_its_teams() -> None:
 
 def _of(label: str) -> TeamClass:
     """Return the class that a label says."""
-    return league_of(SourceName("a"), Scope("all"), label).team
+    return league_of(Scope("all"), label).team
 
 
 @pytest.mark.parametrize(
