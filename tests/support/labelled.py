@@ -340,7 +340,7 @@ HARDER: dict[str, Callable[[Labelled, Random], Labelled]] = {
         with_twins(_halved(labelled, random), random)
     ),
     "no labels": lambda labelled, random: without_leagues(labelled, random, 1.0),
-    "all at labelled minute and price, twins, half gone": lambda labelled, random: at_one_minute(
+    "all at one minute and price, twins, half gone": lambda labelled, random: at_one_minute(
         with_twins(_halved(labelled, random), random)
     ),
     "double headers, half gone": lambda labelled, random: with_double_headers(
