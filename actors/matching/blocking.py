@@ -11,15 +11,16 @@ from functools import lru_cache
 from operator import attrgetter
 
 from actors.matching.comparison import Comparator, Description
-from actors.matching.evidence import stems
+from actors.matching.evidence import INITIALS, alike_words, stems
 from actors.matching.leagues import League
 from actors.matching.names import Name
 from actors.matching.rules import LONGEST, LONGEST_ALIKE, LONGEST_FUZZY, ON_TIME
 from actors.matching.tables import clubs_of, country_of
 
+MANY = 200  # that share parts of names: then whole words are compared first, all at once
 KEPT = 1 << 12  # sides with a name whose keys are kept: those of the matches of some hours
 
-_start = attrgetter("start")
+_start, _home_of, _away_of = attrgetter("start"), attrgetter("home"), attrgetter("away")
 _HOME, _AWAY = "h", "a"  # the first letter of a key
 
 
@@ -87,12 +88,15 @@ class Index:
         found |= both[0] & both[1]
         home = self._by_parts(_HOME, start, description.home)
         away = self._by_parts(_AWAY, start, description.away)
-        found |= home & away
         country = description.league.country
+        fuzzy = home & away
         for one in home ^ away:
             if (country is not None and one.league.country == country) or is_same_league(one.league):
-                found.add(one)
-        return found
+                fuzzy.add(one)
+        for name_of in (_home_of, _away_of):
+            if len(fuzzy) > MANY:
+                fuzzy = _resembling(name_of, description, fuzzy)
+        return found | fuzzy
 
     def find(self, description: Description) -> set[Description]:
         """Return all descriptions that resemble this one, and some more; it is among them."""
@@ -133,6 +137,22 @@ class Index:
         if not (aliases := self._comparator.aliases(name)):
             return _team(side, name)
         return {key for one in (name, *aliases) for key in _team(side, one)}
+
+
+def _resembling(
+    name_of: Callable[[Description], Name], description: Description, others: Iterable[Description]
+) -> set[Description]:
+    """Return those in whose name on that side a word resembles one: names without one are not alike."""
+    by_word: dict[str, list[Description]] = {}
+    for other in others:
+        for word in name_of(other).words:
+            by_word.setdefault(word, []).append(other)
+    words, every = name_of(description).words, [*by_word]
+    similar = {word for own in words for word in alike_words(own, every)}
+    if any(len(word) <= INITIALS for word in words):  # the first letters of others
+        similar.update(by_word)
+    similar.update(word for word in by_word if len(word) <= INITIALS)
+    return {other for word in similar for other in by_word[word]}
 
 
 def _same_league(league: League) -> Callable[[League], bool]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 from rapidfuzz.distance import JaroWinkler, Levenshtein
+from rapidfuzz.process import extract
 
 from actors.matching.names import Name, may_be_one
 from actors.matching.tables import (
@@ -35,6 +36,8 @@ _ONE_SIDED = 0.35  # how much words count that only the longer name has
 _OF_TOWN = 0.12  # the same, if they are a town
 _SHORT = 3  # letters of initials: with two, "St" is Sloboda Tuzla, but for ...
 _PAIRS = frozenset({"mk", "rw", "sw", "bw"})  # ... Milton Keynes, red, black and blue with white
+INITIALS = 5  # letters of words that may be initials or shortened
+_ALIKE_LETTERS, _ALIKE_STARTS = 0.7, 0.9  # the least share of letters in common, and by Jaro-Winkler
 _LONG = 4  # letters of a word that is long enough for a comparison letter by letter
 
 
@@ -240,10 +243,23 @@ def of_words(a: str, b: str) -> float:
     if _is_contraction(short, long):
         return 0.75
     alike = Levenshtein.normalized_similarity(short, long)
-    if size >= _LONG and alike >= 0.7:  # noqa: PLR2004
+    if size >= _LONG and alike >= _ALIKE_LETTERS:
         return 0.95 * alike
     near = JaroWinkler.similarity(short, long)
-    return 0.8 * near if size > _LONG and near >= 0.9 else 0.0  # noqa: PLR2004
+    return 0.8 * near if size > _LONG and near >= _ALIKE_STARTS else 0.0
+
+
+def alike_words(word: str, others: list[str]) -> set[str]:
+    """Return those of other words that `of_words` finds alike; of short ones, up to `INITIALS`, not all."""
+    found = {other for other in others if other.startswith(word) or word.startswith(other)}
+    for scorer, least in (
+        (Levenshtein.normalized_similarity, _ALIKE_LETTERS),
+        (JaroWinkler.similarity, _ALIKE_STARTS),
+    ):
+        found.update(
+            [one[0] for one in extract(word, others, scorer=scorer, score_cutoff=least, limit=None)]
+        )
+    return found
 
 
 def _is_contraction(short: str, long: str) -> bool:

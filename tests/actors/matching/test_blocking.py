@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from actors.matching.blocking import Index
+from actors.matching.blocking import MANY, Index
 from actors.matching.comparison import Comparator, Description, described
 from actors.matching.data import rows
 from actors.matching.names import Name, parse
@@ -64,3 +64,44 @@ def test_all_that_a_rule_could_link_are_near(seed: int) -> None:
                 assert other in near, (description, other)
 
     assert linkable > len(descriptions), "nothing but each with itself"
+
+
+@pytest.mark.parametrize("label", [None, "England - Premier League"])
+def test_all_that_a_rule_could_link_are_near_also_in_a_crowd(label: str | None) -> None:
+    """Hundreds that share the first letters at one minute are compared by words first, all at once."""
+    random, comparator = Random(1), Comparator(Overrides())
+    ends = ["ville", "vile", "hampton", "hamptn", "borough", "bro", "ton", "tn", "", " City", " C.", " Utd"]
+    names = [f"Wol{letter}{end}" for letter in ("fer", "ver", "den", "sing", "ker") for end in ends]
+    made: dict[tuple[Name, Name], Description] = {}
+    league = comparator.league(event("a", "Qwerty", "Asdf", league=label))
+    for _ in range(3 * MANY):
+        home, away = (parse(name) for name in random.sample(names, 2))
+        made.setdefault((home, away), described(home, away, league, SATURDAY))
+    candidates, linkable = Index(comparator), 0
+    for description in made.values():
+        candidates.add(description)
+    for description in made.values():
+        near = candidates.near(description)
+        for other in made.values():
+            relation = comparator.relation(description, other)
+            if relation is not None and relation.conditions:
+                linkable += 1
+                assert other in near, (description, other)
+
+    assert MANY < len(made) < linkable
+
+
+def test_a_crowd_is_not_compared_pair_by_pair() -> None:
+    """Of 300 with one stem and nothing else in common, each is near itself alone."""
+    random, comparator = Random(1), Comparator(Overrides())
+    candidates = Index(comparator)
+    league = comparator.league(event("a", "Qwerty", "Asdf", league=None))
+    letters = ["".join(random.sample("abcdefghijklmnopqrstuvwxyz", 9)) for _ in range(600)]
+    names = [parse(f"zyx{one}") for one in letters]
+    made = [
+        described(home, away, league, SATURDAY) for home, away in zip(names[::2], names[1::2], strict=True)
+    ]
+    for description in made:
+        candidates.add(description)
+
+    assert max(len(candidates.near(description)) for description in made) < MANY // 10
