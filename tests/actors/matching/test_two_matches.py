@@ -239,3 +239,18 @@ def test_names_that_are_short_for_two_clubs_on_both_sides_are_not_linked(label: 
 
     assert () == groups(*pair)
     assert groups(pair[0], event("b", "Paris FC", "Bastia", label))
+
+
+@pytest.mark.parametrize(
+    ("home", "away", "label"),
+    [
+        ("Lyon", "Paris SG", "Première Ligue"),
+        ("Zenit", "Spartak Moskva", "MFL"),
+        ("Kedah", "Selangor", "President Cup"),
+        ("Brondby", "Nordsjaelland", "A-Liga"),
+    ],
+)
+def test_a_mark_of_one_country_counts_where_its_clubs_play(home: str, away: str, label: str) -> None:
+    """Without the country in the label, the table of clubs tells it."""
+    assert () == groups(event("a", home, away, None), event("b", home, away, label))
+    assert groups(event("a", home, away, None), event("b", home, away, "Some Cup"))
