@@ -97,7 +97,7 @@ def test_a_crowd_is_not_compared_pair_by_pair() -> None:
     candidates = Index(comparator)
     league = comparator.league(event("a", "Qwerty", "Asdf", league=None))
     letters = ["".join(random.sample("abcdefghijklmnopqrstuvwxyz", 9)) for _ in range(600)]
-    names = [parse(f"zyx{one}") for one in letters]
+    names = [parse(f"zyx{end}") for end in letters]
     made = [
         described(home, away, league, SATURDAY) for home, away in zip(names[::2], names[1::2], strict=True)
     ]
