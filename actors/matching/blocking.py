@@ -1,6 +1,6 @@
 """Finds descriptions that may be of one match: by names within days, by parts of names within minutes.
 
-All lists are ordered by kick-off, so that what is near is a slice of them.
+All lists are ordered by kick-off, so that near descriptions are a slice of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HOME, _AWAY = "h", "a"  # the first letter of a key
 class Index:
     """Descriptions to search in, each added once and removed once.
 
-    Those without a kick-off are found by others without one, by either team.
+    Descriptions without a kick-off find each other by either team.
     """
 
     def __init__(self, comparator: Comparator) -> None:
@@ -62,12 +62,12 @@ class Index:
                 del self._by_key[key]
 
     def near(self, description: Description) -> set[Description]:
-        """Return all descriptions that a rule could link with this one, and some more; it is among them.
+        """Return all descriptions that a rule could link with this description, itself and some more.
 
-        Each finds the other, whichever is asked for.
+        Of two such descriptions each finds the other.
         """
         if (start := description.start) is None:
-            return {one for key in self._both_teams(description) for one in self._untimed.get(key, ())}
+            return {found for key in self._both_teams(description) for found in self._untimed.get(key, ())}
         is_same_league = _same_league(description.league)
         found: set[Description] = set()
         both = []
@@ -82,26 +82,26 @@ class Index:
                 unlike = bisect_right(there, start + LONGEST_ALIKE, late, key=_start)
                 days.update(there[first : bisect_right(there, start + LONGEST, unlike, key=_start)])
                 found.update(there[on_time:late])
-                found.update([one for one in there[alike:on_time] if is_same_league(one.league)])
-                found.update([one for one in there[late:unlike] if is_same_league(one.league)])
+                found.update([near for near in there[alike:on_time] if is_same_league(near.league)])
+                found.update([near for near in there[late:unlike] if is_same_league(near.league)])
             both.append(days)
         found |= both[0] & both[1]
         home = self._by_parts(_HOME, start, description.home)
         away = self._by_parts(_AWAY, start, description.away)
         country = description.league.country
         fuzzy = home & away
-        for one in home ^ away:
-            if (country is not None and one.league.country == country) or is_same_league(one.league):
-                fuzzy.add(one)
+        for near in home ^ away:
+            if (country is not None and near.league.country == country) or is_same_league(near.league):
+                fuzzy.add(near)
         for name_of in (_home_of, _away_of):
             if len(fuzzy) > MANY:
                 fuzzy = _resembling(name_of, description, fuzzy)
         return found | fuzzy
 
     def find(self, description: Description) -> set[Description]:
-        """Return all descriptions that resemble this one, and some more; it is among them."""
+        """Return all descriptions that resemble this description, itself and some more."""
         if (start := description.start) is None:
-            return {one for key in self._both_teams(description) for one in self._untimed.get(key, ())}
+            return {found for key in self._both_teams(description) for found in self._untimed.get(key, ())}
         found: set[Description] = set()
         for side, name in ((_HOME, description.home), (_AWAY, description.away)):
             for key in self._teams(side, name):
@@ -136,13 +136,13 @@ class Index:
         """Return the keys of a team, also under the operator's other names."""
         if not (aliases := self._comparator.aliases(name)):
             return _team(side, name)
-        return {key for one in (name, *aliases) for key in _team(side, one)}
+        return {key for spelling in (name, *aliases) for key in _team(side, spelling)}
 
 
 def _resembling(
     name_of: Callable[[Description], Name], description: Description, others: Iterable[Description]
 ) -> set[Description]:
-    """Return those in whose name on that side a word resembles one: names without one are not alike."""
+    """Return those with a word alike on that side: names without such a word are not alike."""
     by_word: dict[str, list[Description]] = {}
     for other in others:
         for word in name_of(other).words:
@@ -156,7 +156,7 @@ def _resembling(
 
 
 def _same_league(league: League) -> Callable[[League], bool]:
-    """Return a function that says whether another league may be the same one as this."""
+    """Return a function that says whether another league may be the same as this."""
     own, known = league.own, dict[League, bool]()
 
     def is_same(other: League) -> bool:

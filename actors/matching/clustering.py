@@ -25,7 +25,7 @@ from actors.matching.rules import ON_TIME, Certainty, Group, Member, Rule, price
 
 MARGIN = 0.25  # a rival with a rank nearer than that makes two candidates
 RUN = 4096  # edges sorted in one step, some milliseconds
-FEW = 50  # descriptions that take no longer to compare with one than to look up which resemble it
+FEW = 50  # up to so many descriptions all are compared: looking up the similar takes as long
 
 Edge: TypeAlias = tuple[float, int, int, Rule, float, bool]
 """What links events a and b, a < b: negative rank, a, b, rule, largest gap of prices, are both on time.
@@ -56,18 +56,18 @@ class Node(Struct, eq=False, gc=False):
 
 
 class _Pairs:
-    """What is known about the pairs of some events: edges, and by event the set of those that ..."""
+    """What is known about the pairs of some events: edges, and sets of other events by event."""
 
     def __init__(self, nodes: list[Node]) -> None:
         self.edges: list[Edge] = []
-        self.apart: list[tuple[int, int]] = []  # what only prices keep from an edge
-        self.compatible = [0] * len(nodes)  # ... are of other sources, and may be the same match
-        self.duplicates = [0] * len(nodes)  # ... are of its source, with the same names and league
-        self.forbidden = [0] * len(nodes)  # ... the operator keeps apart from it
+        self.apart: list[tuple[int, int]] = []  # pairs without an edge only because of prices
+        self.compatible = [0] * len(nodes)  # of other sources, may be the same match
+        self.duplicates = [0] * len(nodes)  # of its source, with the same names and league
+        self.forbidden = [0] * len(nodes)  # kept apart from it by the operator
         of_source: dict[str, int] = defaultdict(int)
         for i, node in enumerate(nodes):
             of_source[node.event.source] |= 1 << i
-        self.same_source = [of_source[node.event.source] for node in nodes]  # ... itself included
+        self.same_source = [of_source[node.event.source] for node in nodes]  # itself included
         self._scopes = [node.event.scope for node in nodes]
 
     def add_duplicates(self, ours: list[int], theirs: list[int], *, anywhere: bool) -> None:
@@ -161,10 +161,10 @@ def _compare_events(
             gap = price_gap(chances, their_chances)
             if relation.bears(gap):
                 connect(pairs.compatible, i, j)
-            if (one := relation.condition(gap)) is not None:
+            if (condition := relation.condition(gap)) is not None:
                 a, b = (i, j) if i < j else (j, i)
-                rank = rank_with(relation, one, gap)
-                pairs.edges.append((-rank, a, b, one.rule, one.gap, is_on_time))
+                rank = rank_with(relation, condition, gap)
+                pairs.edges.append((-rank, a, b, condition.rule, condition.gap, is_on_time))
             elif relation.conditions:
                 pairs.apart.append((i, j))
         yield
@@ -218,34 +218,34 @@ class _Rivals:
 
     def __init__(self, pairs: _Pairs, edges: list[Edge]) -> None:
         self._pairs, self._edges = pairs, edges
-        self._linked = [0] * len(pairs.compatible)  # by event: those that it has an edge to
+        self._linked = [0] * len(pairs.compatible)  # by event: the events that it has an edge to
         self._ranked: dict[int, tuple[list[float], list[int]]] = {}
         for _, a, b, *_ in edges:
             connect(self._linked, a, b)
 
     def has(self, edge: Edge) -> bool:
-        """Return whether either end has another candidate that is nearly as good and excludes this one."""
+        """Return whether an end has another candidate, nearly as good, that excludes the other end."""
         _, a, b, rule, *_ = edge
         return rule is not Rule.MUST and (self._has(edge, a, b) or self._has(edge, b, a))
 
-    def _has(self, edge: Edge, one: int, other: int) -> bool:
+    def _has(self, edge: Edge, node: int, other: int) -> bool:
         may_stay = self._pairs.compatible[other] | 1 << other
         if edge[5]:
             may_stay |= self._pairs.duplicates[other]  # the same match again: the order decides
-        excluding = self._linked[one] & ~may_stay
-        return bool(excluding and excluding & self._linked_by(one, edge[0] + MARGIN))
+        excluding = self._linked[node] & ~may_stay
+        return bool(excluding and excluding & self._linked_by(node, edge[0] + MARGIN))
 
-    def _linked_by(self, one: int, negative: float) -> int:
-        """Return the events with an edge to this one that is better than this negative rank."""
-        if one not in self._ranked:
+    def _linked_by(self, node: int, negative: float) -> int:
+        """Return the events with an edge to this event that is better than this negative rank."""
+        if node not in self._ranked:
             ranks: list[float] = []
             linked = [0]
             for rank, a, b, *_ in self._edges:
-                if one in {a, b}:
+                if node in {a, b}:
                     ranks.append(rank)
-                    linked.append(linked[-1] | 1 << (b if a == one else a))
-            self._ranked[one] = ranks, linked
-        ranks, linked = self._ranked[one]
+                    linked.append(linked[-1] | 1 << (b if a == node else a))
+            self._ranked[node] = ranks, linked
+        ranks, linked = self._ranked[node]
         return linked[bisect_left(ranks, negative)]
 
 
@@ -329,22 +329,22 @@ def _group(
     core: Mapping[int, Certainty],
     limits: Limits,
 ) -> Group:
-    """Return the members of a group; each is linked with the next one toward the first."""
+    """Return the members of a group; each is linked with the next toward the first."""
     first = next(bits(group))
     certain = core.get(first, Certainty.LIKELY)
     members = {first: Member(nodes[first].event.key, Rule.FIRST, certainty=certain)}
     reached = [first]
     for to in reached:
         for edge in inside:
-            one = edge[2] if edge[1] == to else edge[1] if edge[2] == to else to
-            if one not in members:
-                certain = core.get(one, Certainty.LIKELY)
-                borne = [(nodes[i].event.key, limit) for i, limit in sorted(limits.get(one, {}).items())]
-                a, b = nodes[one], nodes[to]
+            new = edge[2] if edge[1] == to else edge[1] if edge[2] == to else to
+            if new not in members:
+                certain = core.get(new, Certainty.LIKELY)
+                borne = [(nodes[i].event.key, limit) for i, limit in sorted(limits.get(new, {}).items())]
+                a, b = nodes[new], nodes[to]
                 gap = price_gap(a.event.chances, b.event.chances)
                 evidence = comparator.evidence(a.description, b.description, gap)
-                members[one] = Member(
+                members[new] = Member(
                     a.event.key, edge[3], b.event.key, evidence, edge[4], certain, tuple(borne)
                 )
-                reached.append(one)
+                reached.append(new)
     return tuple([members[i] for i in sorted(members)])

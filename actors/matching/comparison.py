@@ -63,7 +63,7 @@ _GIVEN = NameEvidence(Likeness.SAME, 1.0, How.GIVEN)
 class Description(Struct, eq=False, gc=False):
     """What events have in common that list a match in the same way; `start` is Unix seconds.
 
-    `keys` are those of these events, by source. `shared` are uncommon words that both teams have. With
+    `keys` are the keys of these events, by source. `shared` are uncommon words that both teams have. With
     `is_one_club` the tables have both teams as one club, so that they say nothing of this match.
     """
 
@@ -99,8 +99,8 @@ def swapped(description: Description) -> Description:
 class Relation(Struct, frozen=True, gc=False):
     """What two descriptions say about each other, a and b.
 
-    With prices further apart than `bearable` nothing could make them one match, whatever else became
-    known; -1 if nothing could anyway. `reason` holds if no condition does.
+    With prices further apart than `bearable` no condition can hold, whatever else becomes known; -1 if
+    none can anyway. `reason` applies if no condition holds.
     """
 
     conditions: tuple[Condition, ...]
@@ -115,9 +115,9 @@ class Relation(Struct, frozen=True, gc=False):
 
     def condition(self, gap: float | None) -> Condition | None:
         """Return the first condition that holds with that difference of prices."""
-        for one in self.conditions:
-            if (gap is None and not one.priced) or (gap is not None and gap <= one.gap):
-                return one
+        for condition in self.conditions:
+            if (gap is None and not condition.priced) or (gap is not None and gap <= condition.gap):
+                return condition
         return None
 
     def bears(self, gap: float | None) -> bool:
@@ -228,22 +228,24 @@ class Comparator:
         """Return how alike a team of ours and a team of theirs are."""
         league, other = ours.league, theirs.league
         if ours.is_one_club or theirs.is_one_club:
-            one = likeness_by_words(a, b)
+            likeness = likeness_by_words(a, b)
         else:
-            one = _likeness(a, b, league, other)
-        if one.likeness is not Likeness.SAME and self._aliases and self._is_given(a, b, league, other):
+            likeness = _likeness(a, b, league, other)
+        if likeness.likeness is not Likeness.SAME and self._aliases and self._is_given(a, b, league, other):
             return _GIVEN
-        return one
+        return likeness
 
     def _is_given(self, a: Name, b: Name, league: League, other: League) -> bool:
-        """Return whether the operator has one name for both, or a spelling of the table for one."""
+        """Return whether the operator has one name for both, or a spelling of the table for either."""
         ours = [(None, a), *self._given(a, league.country or other.country)]
         theirs = [(None, b), *self._given(b, other.country or league.country)]
         return any(
             _likeness(x, y, league, other).likeness is Likeness.SAME
-            for one, x in ours
-            for two, y in theirs
-            if one is None or two is None or one == two  # what is called alike in two countries is two
+            for country, x in ours
+            for other_country, y in theirs
+            if country is None
+            or other_country is None
+            or country == other_country  # what is called alike in two countries is two
         )
 
     def _given(self, name: Name, known: str | None) -> list[tuple[str | None, Name]]:
@@ -272,7 +274,7 @@ def _relation(  # noqa: PLR0917
     rank = rank_of(home, away, far, league, country)
     conditions, bearable = open_to(better, worse, LIMITS[bisect_left(LIMITS, far)], league, country)
     if not is_timed:
-        conditions = tuple([one for one in conditions if one.priced])
+        conditions = tuple([condition for condition in conditions if condition.priced])
     reason = Objection.NAME if worse < Likeness.SAME and far <= LONGEST_FUZZY else Objection.KICK_OFF
     if league is LeagueEvidence.DIFFERENT:
         reason = Objection.LEAGUE
@@ -294,7 +296,7 @@ def _likeness(a: Name, b: Name, league: League, other: League) -> NameEvidence:
 
 
 def _apart(a: Description, b: Description) -> int | None:
-    """Return b's kick-off less a's, as for a moved one if neither is known, None if one is."""
+    """Return b's kick-off less a's, as for a moved match if neither is known, None if only one is."""
     if a.start is None or b.start is None:
         return UNKNOWN_APART if a.start is b.start else None
     return b.start - a.start
@@ -327,8 +329,8 @@ def _may_be_one(worse: Likeness, better: Likeness, far: int) -> bool:
 
 def _are_namesakes(a: Description, b: Description) -> bool:
     """Return whether clubs of several countries have these names, and a label does not say of which."""
-    unknown = [one for one in (a, b) if one.league.country is None]
-    return any(len(countries_of(one.home) & countries_of(one.away)) > 1 for one in unknown)
+    unknown = [side for side in (a, b) if side.league.country is None]
+    return any(len(countries_of(side.home) & countries_of(side.away)) > 1 for side in unknown)
 
 
 def _share_stem(a: Name, b: Name) -> bool:

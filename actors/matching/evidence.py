@@ -64,7 +64,7 @@ class LeagueEvidence(StrEnum):
     """What two leagues' labels say."""
 
     SAME = "same"
-    UNKNOWN = "unknown"  # a source gives none, or one without the country
+    UNKNOWN = "unknown"  # a source gives no label, or none with a country
     UNCLEAR = "unclear"  # two labels, which may mean two competitions or teams of two classes
     DIFFERENT = "different"
 
@@ -162,7 +162,7 @@ def is_unmatched(shared: frozenset[str], home: Name, away: Name) -> bool:
 def stems(name: Name) -> frozenset[str]:
     """Return the first letters of the uncommon words, and the initials of the first three words.
 
-    Names that are similar are found by these: without one in common they are not compared any further.
+    Similar names are found by their stems: names without a common stem are not compared any further.
     """
     rare = [word for word in name.words if not is_common(word)] or name.words
     initials = ["".join([word[:1] for word in name.words[:STEM]])] if len(name.words) >= STEM else []

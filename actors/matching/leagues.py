@@ -53,7 +53,7 @@ class League(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def is_known(self) -> bool:
-        """Whether its key is that of a single league."""
+        """Whether its key is of a single league."""
         return self.competition is not None or self.own is not None
 
 
@@ -152,10 +152,10 @@ def have_one_label(a: League, b: League) -> bool:
 
 
 def given_competitions(same: Iterable[Sequence[str]]) -> dict[str, str]:
-    """Return the competition of each label; tables of labels with one in common are of one competition.
+    """Return the competition of each label; tables with a label in common are of one competition.
 
-    That is the one that the shipped table knows by any of them. If it knows several, the operator says that
-    they are not what it takes them for, and they are one of their own.
+    It is the competition of the shipped table for any of these labels. If the table has several for them,
+    the operator overrules it, and the labels are a competition of their own.
     """
     competitions: dict[str, str] = {}
     for label, every in joined(same).items():
@@ -172,7 +172,7 @@ def _competition_of(labels: list[str]) -> str:
 def _competitions_of(labels: Iterable[str]) -> set[str]:
     """Return the competitions that the shipped table knows by labels, with or without their source.
 
-    One without a country's name, as "EPL", says less: it counts only if no other is known.
+    A label without a country's name, as "EPL", counts only if no other is known.
     """
     certain, others = set[str](), set[str]()
     for label in labels:

@@ -48,7 +48,7 @@ class Matcher:
     def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[GroupChanges]:
         """Add or replace events, remove others, and return what that changed in the groups.
 
-        No event in both, and none twice. The generator must be run to its end before the next call.
+        No event may be in both, or occur twice. The generator must be run to its end before the next call.
         """
         alone: list[EventKey] = []
         for key in gone:
@@ -171,7 +171,7 @@ class Matcher:
 
     def _connect(self, components: list[Component]) -> None:
         """Make a single component of them, to be grouped anew."""
-        largest = max(components, key=lambda one: len(one.keys))
+        largest = max(components, key=lambda component: len(component.keys))
         for component in components:
             self._dirty.pop(component, None)
             if component is not largest:

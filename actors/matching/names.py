@@ -1,7 +1,7 @@
 """Names of teams: their plain words, and what is filler in them.
 
-Pure. A `Name` is the same object for every spelling with the same plain words, as long as it is cached; one
-with a word in brackets is another.
+Pure. A `Name` is the same object for every spelling with the same plain words, as long as it is cached; a
+spelling with a word in brackets is another.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from actors.matching.team_class import TeamClass, split
 
 NAMES = 1 << 16  # names kept: some 16 spellings of each of 4,000 teams
 
-_LEGAL = re.compile(  # what kind of club it is, seldom which one
+_LEGAL = re.compile(  # kinds of clubs, which seldom tell two clubs apart
     r"a?[fs]c|cf|ac|as|ss|us|ssc|[fsbnph]k|hnk|gnk|if|ik|il|ff|kf|[fkbjos]k|rcd|cd|ud|sd|ca|cr|ec|se|rc|sv|vf[bl]|ts[vg]"
     r"|fsv|bsc|spvgg|ssv|vv|fcv|kv|krc|rsc|kvc|ks|[mgrl]ks|pf[kc]|sfk|bc|cfc|jk|fbk|sco|og|acsm?|cs[mc]|ogc|rb|kfc|ofk"
     r"|gd|aa|msk|mfk|tj|fbc|djk|tus|tsg|sf|ce|cp|sl|js|mc|hsk|bsv|[aeu]sv|[bwuz]ks|ofc|sfc"
@@ -114,12 +114,12 @@ _DOTTED = re.compile(r"\b((?:[a-z]\.){2,}[a-z]?)(?![a-z])")  # F.C., U.N.A.M.
 
 
 class Name(Struct, frozen=True, eq=False, gc=False):
-    """A team's name; `text` has all its words without marks of class, `joined` the telling ones in one.
+    """A team's name; `text` has all its words without marks of class, `joined` the telling ones, no spaces.
 
     `is_explained`: a word in brackets that is no mark of class says which team of that name it is. In
     simulated football that is the player: "Arsenal (Kodak)". The code of a state, as in "(MG)", is none.
     `numbers` are those that are no year: 12 de Octubre is not 9 de Octubre. `is_either`: it may name two
-    teams, one of which will play, as "Wigan/Leeds", or nobody yet.
+    teams, one of which will play, as "Wigan/Leeds", or none yet.
     """
 
     text: str

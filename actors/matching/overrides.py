@@ -14,22 +14,22 @@ K = TypeVar("K", bound=Hashable)
 
 
 def joined(groups: Iterable[Iterable[K]]) -> dict[K, list[K]]:
-    """Return for each item all that are one with it: groups with an item in common are one."""
+    """Return the merged group of each item: groups with an item in common are merged."""
     of: dict[K, list[K]] = {}
     for group in groups:
         items = [*group]
-        there = {id(some): some for one in items if (some := of.get(one)) is not None}
+        there = {id(known): known for item in items if (known := of.get(item)) is not None}
         every = max(there.values(), key=len, default=[])  # others go into the longest, so each moves seldom
-        others = [one for some in there.values() if some is not every for one in some]
-        for one in (*others, *items):
-            if of.get(one) is not every:
-                every.append(one)
-                of[one] = every
+        others = [item for known in there.values() if known is not every for item in known]
+        for item in (*others, *items):
+            if of.get(item) is not every:
+                every.append(item)
+                of[item] = every
     return of
 
 
 class TeamAlias(Struct, frozen=True):
-    """Spellings of one team; with `country`, in leagues of that country or an unknown one."""
+    """Spellings of one team; with `country`, in leagues of that country or of no known country."""
 
     names: tuple[str, ...]
     country: str | None = None
@@ -44,7 +44,7 @@ class Pair(Struct, frozen=True):
 
 
 class Overrides(Struct, frozen=True):
-    """All of them. Each of `leagues` has labels of one competition, `source:label` or of any source."""
+    """What the operator says. Each of `leagues` has labels of one competition, `source:label` or plain."""
 
     teams: tuple[TeamAlias, ...] = ()
     leagues: tuple[tuple[str, ...], ...] = ()
@@ -53,14 +53,14 @@ class Overrides(Struct, frozen=True):
 
 
 class Overridden(Struct, frozen=True):
-    """By event those that must be, and must not be, in its group."""
+    """The events that must be, and must not be, in the group of each event."""
 
     must: Mapping[EventKey, AbstractSet[EventKey]]
     must_not: Mapping[EventKey, AbstractSet[EventKey]]
 
     @classmethod
     def by(cls, overrides: Overrides) -> Overridden:
-        """Return what these say, by event."""
+        """Return what these overrides say, by event."""
         return cls(_by_event(overrides.must), _by_event(overrides.must_not))
 
 

@@ -142,9 +142,9 @@ _STEPS = 10_000
 
 
 def price_gap(a: Chances | None, b: Chances | None) -> float | None:
-    """Return how far two are apart, rounded up to four decimals; None if one has no prices.
+    """Return the distance of two events' prices, rounded up to four decimals; None if one has no prices.
 
-    So it is above each limit of the conditions, which have fewer decimals, if and only if the distance is.
+    It is above a limit of the conditions, which have fewer decimals, if and only if the distance is.
     """
     if a is None or b is None:
         return None
@@ -162,28 +162,43 @@ def open_to(
 ) -> tuple[tuple[Condition, ...], float]:
     """Return the conditions that hold but for prices, and the largest gap of prices that any could bear.
 
-    One could if what is unknown of leagues and countries turned out to be the same. -1 if none could.
+    The gap counts conditions that hold once unknown leagues and countries prove the same; -1 if none.
     `within_s` is one of `LIMITS`.
     """
     hoped = league if league is LeagueEvidence.DIFFERENT else LeagueEvidence.SAME
-    ways = tuple(one for one in CONDITIONS if not lacks(one, better, worse, within_s, league, country))
-    could = [one.gap for one in CONDITIONS if not lacks(one, better, worse, within_s, hoped, country or 1)]
+    ways = tuple(
+        condition
+        for condition in CONDITIONS
+        if not lacks(condition, better, worse, within_s, league, country)
+    )
+    could = [
+        condition.gap
+        for condition in CONDITIONS
+        if not lacks(condition, better, worse, within_s, hoped, country or 1)
+    ]
     return ways, max(could, default=-1.0)
 
 
 def lacks(  # noqa: PLR0917
-    one: Condition, better: Likeness, worse: Likeness, delta_s: float, league: LeagueEvidence, country: int
+    condition: Condition,
+    better: Likeness,
+    worse: Likeness,
+    delta_s: float,
+    league: LeagueEvidence,
+    country: int,
 ) -> str:
     """Return what the evidence without prices lacks for the condition, empty if nothing."""
-    if better < one.better or worse < one.worse:
+    if better < condition.better or worse < condition.worse:
         return "name"
-    if delta_s > one.within_s:
+    if delta_s > condition.within_s:
         return "kick-off"
-    if league is LeagueEvidence.DIFFERENT and not (one.any_league and country >= 0):
+    if league is LeagueEvidence.DIFFERENT and not (condition.any_league and country >= 0):
         return "league"
-    if (one.same_league and league is not LeagueEvidence.SAME) or (one.same_country and country < 1):
+    if (condition.same_league and league is not LeagueEvidence.SAME) or (
+        condition.same_country and country < 1
+    ):
         return "league"
-    if one.unlabelled and league is LeagueEvidence.UNCLEAR:
+    if condition.unlabelled and league is LeagueEvidence.UNCLEAR:
         return "league"
     return ""
 
@@ -197,7 +212,7 @@ def rank_of(
 
 
 def rules_of(members: Iterable[Member]) -> set[tuple[object, ...]]:
-    """Return who is a member by which rule, whether with evidence, how sure, but not to whom each leads.
+    """Return each member's key, rule, whether it has evidence, certainty and limits, but not its `to`.
 
     That is what differs between two groups of the same events. Which of several equal links made the group
     depends on the prices of the moment; each holds by itself.
