@@ -250,14 +250,14 @@ def of_words(a: str, b: str) -> float:
 
 
 def alike_words(word: str, others: list[str]) -> set[str]:
-    """Return those of other words that `of_words` finds alike; of short ones, up to `INITIALS`, not all."""
+    """Return the other words that `of_words` finds alike; of short words, up to `INITIALS`, not all."""
     found = {other for other in others if other.startswith(word) or word.startswith(other)}
     for scorer, least in (
         (Levenshtein.normalized_similarity, _ALIKE_LETTERS),
         (JaroWinkler.similarity, _ALIKE_STARTS),
     ):
         found.update(
-            [one[0] for one in extract(word, others, scorer=scorer, score_cutoff=least, limit=None)]
+            [match[0] for match in extract(word, others, scorer=scorer, score_cutoff=least, limit=None)]
         )
     return found
 
