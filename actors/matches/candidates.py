@@ -103,9 +103,9 @@ def vouched_mono(entry: Entry, state: ListState) -> float:
 
 
 class Candidate(Struct, frozen=True, gc=False):
-    """A surebet that is believed `since` then (Unix seconds), and may be shown from `appears` on.
+    """A surebet believed since `since` (Unix seconds), which may be shown from `appears` on.
 
-    While it is shown it ends by itself `until` then, or at `kick_off` (Unix seconds). All other times are
+    While shown it ends by itself at `until`, or at `kick_off` (Unix seconds). All other times are
     monotonic seconds; infinity for never. `seen` is how it was evaluated for the version that changed its
     fixture last: what is shown of that version is made of this alone, whatever is confirmed since.
     """

@@ -104,15 +104,15 @@ class FixtureUpdate:
         fixture = self.made(fixture_id, self.version, members, entries)
         self.put(fixture)
         self.reasons.pop(fixture_id, None)  # for which it was removed before, in this draft
-        self.move([one.key for one in members], fixture_id)
+        self.move([member.key for member in members], fixture_id)
         return fixture
 
     def made(
         self, fixture_id: FixtureId, created: int, members: tuple[Member, ...], entries: Entries
     ) -> Fixture:
-        """Return a fixture of these, its entries in order.
+        """Return a fixture of these members, its entries in order.
 
-        With the links that it had in the base it is as old as it was, and they keep their evidence.
+        If its links are those of the base, it keeps its age, and they keep their evidence.
         """
         roster, lead = self._roster, next(iter(entries))
         if len(entries) > 1:
@@ -128,7 +128,7 @@ class FixtureUpdate:
         return Fixture(fixture_id, created, members, names, listed, lead, place, highest, outdone=outdone)
 
     def _outdone(self, entries: Entries) -> dict[BookmakerId, BookmakerId]:
-        """Return the bookmakers of which another one of the same company was confirmed later."""
+        """Return the bookmakers, each with another of its company that was confirmed later."""
         latest: dict[str, tuple[bool, float, BookmakerId]] = {}
         names = [name for name in entries if name in self._shared]
         for name in names:
@@ -141,7 +141,7 @@ class FixtureUpdate:
         return {name: other for name, other in freshest.items() if name != other}
 
     def _highest(self, entries: Entries) -> Highest:
-        """Return the highest live prices that these list."""
+        """Return the highest live prices of these entries."""
         live = [entry.match for name, entry in entries.items() if name in self._live]
         if not live:
             return Highest()
@@ -161,12 +161,12 @@ class FixtureUpdate:
         }
 
     def without(self, fixture: Fixture, keys: set[EventKey]) -> Fixture | None:
-        """Take events out of a fixture and return what is left; None, and it is removed, if nothing."""
-        members = tuple(one for one in fixture.members if one.key not in keys)
+        """Take events out of a fixture and return it; removed, and None, if no event is left."""
+        members = tuple(member for member in fixture.members if member.key not in keys)
         if not members:
             self._fixtures[fixture.id] = None
             return None
-        rest = self.part(fixture, {one.key for one in members})
+        rest = self.part(fixture, {member.key for member in members})
         left = self.made(fixture.id, fixture.created, members, rest)
         self.put(left)
         return left
@@ -269,14 +269,14 @@ def _changed(base: Map[K, V], changes: Mapping[K, V | None]) -> Sliced[Map[K, V]
 def _with_views(
     base: Mapping[ViewKind, Mapping[BookmakerId | None, int]], views: Views, value: int
 ) -> Mapping[ViewKind, Mapping[BookmakerId | None, int]]:
-    """Return what is noted by view, with that value of these views."""
+    """Return `base` with that value for these views."""
     new = {kind: {**base.get(kind, {}), **dict.fromkeys(names, value)} for kind, names in views.items()}
     return {**base, **new}
 
 
 def _apart(old: Fixture, into: Fixture) -> frozenset[BookmakerId]:
-    """Return the bookmakers whose match is not in what a fixture was merged into."""
-    there = {one.id for one in into.listed}
+    """Return the bookmakers of a fixture whose match is not in the fixture that it merged into."""
+    there = {entry.id for entry in into.listed}
     return frozenset([name for name, entry in old.entries.items() if entry.id not in there])
 
 
@@ -301,39 +301,40 @@ def is_seen(old: Fixture | None, new: Fixture | None) -> bool:
 
 
 def bonds(members: Iterable[Member]) -> list[tuple[object, ...]]:
-    """Return what links events and how sure they are, and whether there is evidence, but not which."""
+    """Return the links of members, how sure they are, and whether each has evidence."""
     return [
-        (one.key, one.rule, one.to, one.max_price_gap, one.evidence is None, one.certainty, one.limits)
-        for one in members
+        (link.key, link.rule, link.to, link.max_price_gap, not link.evidence, link.certainty, link.limits)
+        for link in members
     ]
 
 
 def rooted(members: tuple[Member, ...]) -> tuple[Member, ...]:
-    """Return members so that all lead to a single member, also where the event is gone that linked them.
+    """Return members that all lead to a single member, also if the event is gone that their links led to.
 
-    Such a new link has the rule of the old, but no evidence: the two have not been compared yet.
+    A new link has the rule of the old, but no evidence: the two have not been compared yet.
     """
     if len(members) == 1:
         return (Member(members[0].key, Rule.FIRST),)
-    keys = {one.key for one in members}
-    loose = [one for one in members if one.to not in keys]
-    root = next((one for one in loose if one.to is None), loose[0])
+    keys = {member.key for member in members}
+    loose = [member for member in members if member.to not in keys]
+    root = next((member for member in loose if member.to is None), loose[0])
     if len(loose) == 1 and root.to is None:
         return members
     new = {
-        one.key: Member(one.key, one.rule, root.key, None, inf, one.certainty, one.limits) for one in loose
+        member.key: Member(member.key, member.rule, root.key, None, inf, member.certainty, member.limits)
+        for member in loose
     } | {root.key: Member(root.key, Rule.FIRST, certainty=root.certainty)}
-    return tuple(new.get(one.key, one) for one in members)
+    return tuple(new.get(member.key, member) for member in members)
 
 
 def _views(
     changes: Iterable[FixtureChange], bookmakers: int
 ) -> Sliced[dict[ViewKind, set[BookmakerId | None]]]:
-    """Return the views in which these are seen, by their bookmaker, of which there are so many."""
+    """Return the bookmakers of the views that show these changes; `bookmakers` is how many there are."""
     fixtures: set[BookmakerId | None] = set()
     surebets: set[BookmakerId | None] = set()
-    for count, one in enumerate(changes, 1):
-        for shown in (one.before, one.after):
+    for count, change in enumerate(changes, 1):
+        for shown in (change.before, change.after):
             if shown is not None:
                 if len(fixtures) < bookmakers:
                     fixtures.update(shown.bookmakers)

@@ -21,7 +21,7 @@ def event_of(fixture: Fixture, key: EventKey, roster: Roster) -> Event:
 
 
 def unpriced_event_of(fixture: Fixture, key: EventKey, roster: Roster) -> Event:
-    """Return the same without its chances, which take longer than all else."""
+    """Return the event without its chances, which take longer than all else."""
     listed = zip(fixture.bookmakers, fixture.listed, strict=True)
     return _event(key, next(entry for name, entry in listed if roster[name].source == key.source), None)
 
@@ -81,7 +81,7 @@ def chances_of(entries: Sequence[Entry]) -> Chances:
     """Return the median by outcome of one or more entries, so that it adds up to 1."""
     if len(entries) == 1:
         return chances_of_one(entries[0])
-    home, draw, away = (median(one) for one in zip(*map(chances_of_one, entries), strict=True))
+    home, draw, away = (median(chances) for chances in zip(*map(chances_of_one, entries), strict=True))
     total = home + draw + away
     return home / total, draw / total, away / total
 
@@ -89,8 +89,8 @@ def chances_of(entries: Sequence[Entry]) -> Chances:
 def sure_legs(fixture: Fixture, roster: Roster) -> dict[BookmakerId, tuple[bool, ...]]:
     """Return for each bookmaker on which of its outcomes a surebet may rest.
 
-    All of a source that is sure with each other of the sure core. With leagues unknown an outcome is sure
-    if the chances of the two others, added up to 1, are those that the other sources have in the median.
+    All outcomes, if its source is sure with each other of the sure core. With leagues unknown an outcome
+    is sure if the chances of the two others, added up to 1, are the median of those of other sources.
     """
     of_source = {member.key.source: member.certainty for member in fixture.members}
     core: dict[SourceName, Chances] = {}
@@ -117,7 +117,7 @@ def _shares(chances: Chances) -> Chances:
 def _agrees(share: float, of_source: float, ordered: Sequence[float]) -> bool:
     """Return whether a share agrees with the median of the other sources', if there are any.
 
-    `ordered` are those of all sources, of which `of_source` is its own.
+    `ordered` has the shares of all sources, among them `of_source`, its own.
     """
     count, own = len(ordered) - 1, bisect_left(ordered, of_source)
     if not count:

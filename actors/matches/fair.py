@@ -63,7 +63,7 @@ def consensus(chances: Sequence[Chances]) -> Chances | None:
     if count < MIN_BOOKMAKERS:
         return None
     upper, lower = count // 2, (count - 1) // 2
-    home, draw, away = (sorted(one) for one in zip(*chances, strict=True))
+    home, draw, away = (sorted(probabilities) for probabilities in zip(*chances, strict=True))
     return _proper(home[lower] + home[upper], draw[lower] + draw[upper], away[lower] + away[upper])
 
 
@@ -75,13 +75,13 @@ def _power(prices: Odds) -> Chances:
     home, draw, away = map(log, prices)
     k = 1.0
     for _ in range(_STEPS):
-        one, two, three = exp(-k * home), exp(-k * draw), exp(-k * away)
-        total = one + two + three
+        h, d, a = exp(-k * home), exp(-k * draw), exp(-k * away)
+        total = h + d + a
         if abs(total - 1) <= _EXACT:
             break
         # The first step may come from the right, and then go too far.
-        k = max(k + log(total) * total / (one * home + two * draw + three * away), 0.0)
-    return _proper(one, two, three)
+        k = max(k + log(total) * total / (h * home + d * draw + a * away), 0.0)
+    return _proper(h, d, a)
 
 
 def _shin(prices: Odds) -> Chances:
@@ -94,21 +94,21 @@ def _shin(prices: Odds) -> Chances:
     """
     home, draw, away = prices
     total = 1 / home + 1 / draw + 1 / away
-    one, two, three = (max(1 / price * (1 / price / total), _SMALLEST) for price in prices)
+    q_home, q_draw, q_away = (max(1 / price * (1 / price / total), _SMALLEST) for price in prices)
     z = 0.0 if total >= 1 else -0.5
     for _ in range(_STEPS):
         square, rest = z * z, 4 * (1 - z)
-        r, s, t = sqrt(square + rest * one), sqrt(square + rest * two), sqrt(square + rest * three)
+        r, s, t = sqrt(square + rest * q_home), sqrt(square + rest * q_draw), sqrt(square + rest * q_away)
         if (gap := r + s + t - 2 - z) <= _EXACT:
             break
-        z -= gap / ((z - 2 * one) / r + (z - 2 * two) / s + (z - 2 * three) / t - 1)
+        z -= gap / ((z - 2 * q_home) / r + (z - 2 * q_draw) / s + (z - 2 * q_away) / t - 1)
     if z < 0:
         return _proper(r - z, s - z, t - z)
-    return _proper(one / (r + z), two / (s + z), three / (t + z))
+    return _proper(q_home / (r + z), q_draw / (s + z), q_away / (t + z))
 
 
 def _proper(home: float, draw: float, away: float) -> Chances:
-    """Return them scaled to the sum 1, none of them rounded to 0 or 1."""
+    """Return the three scaled to the sum 1, none of them rounded to 0 or 1."""
     total = home + draw + away
     return (
         min(max(home / total, _SMALLEST), _LARGEST),

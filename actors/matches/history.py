@@ -90,15 +90,16 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
 
     def _records(self, snapshot: Snapshot) -> Iterator[tuple[ViewKind, FixtureRecord]]:
         if isinstance(snapshot.fixture_changes, FixtureChanges):
-            for one in snapshot.fixture_changes.changes:
-                yield ViewKind.FIXTURES, self._record(ViewKind.FIXTURES, one, snapshot.version)
-                if (one.before and one.before.surebet) or (one.after and one.after.surebet):
-                    yield ViewKind.SUREBETS, self._record(ViewKind.SUREBETS, one, snapshot.version)
+            for change in snapshot.fixture_changes.changes:
+                yield ViewKind.FIXTURES, self._record(ViewKind.FIXTURES, change, snapshot.version)
+                if (change.before and change.before.surebet) or (change.after and change.after.surebet):
+                    yield ViewKind.SUREBETS, self._record(ViewKind.SUREBETS, change, snapshot.version)
 
     def _record(self, kind: ViewKind, change: FixtureChange, version: int) -> FixtureRecord:
         view = _OF_ALL[kind]
         before, after = (
-            one if one is not None and view.shows(one) else None for one in (change.before, change.after)
+            fixture if fixture is not None and view.shows(fixture) else None
+            for fixture in (change.before, change.after)
         )
         old = self._kept[kind].get(change.id)
         left = _NOBODY if old is None else old.left
@@ -110,5 +111,5 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
             went = () if before is None else before.bookmakers
             split = dict.fromkeys(change.apart.intersection(went), Gone(version, FixtureRemoval.SPLIT))
             every = {**left, **dict.fromkeys(went, gone), **split}
-            left = {name: one for name, one in every.items() if name not in stays}
+            left = {name: departure for name, departure in every.items() if name not in stays}
         return FixtureRecord(change.id, version, after, gone if after is None else None, left)

@@ -1,7 +1,7 @@
 """Between the fixtures and the matcher: events that changed go there, its groups come back as links.
 
-Pure, in slices. Links say which events they were made for: what changed meanwhile is dropped when they are
-applied. It is on its way to the matcher again then.
+Pure, in slices. Links have the events that they were made for: an event that changed meanwhile is
+left out when they are applied. It is on its way to the matcher again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PORTION = 48  # events linked in one commit: some milliseconds, for which prices
 
 
 class Partition(Protocol):
-    """What groups events (`matcher.py:Linker`)."""
+    """Groups events (`matcher.py:Matcher`)."""
 
     def keys(self) -> Iterator[EventKey]:
         """Iterate over all events that are here; they may change meanwhile."""
@@ -94,8 +94,8 @@ class Waiting:
 class Links(Struct, frozen=True, eq=False):
     """Groups that are to be fixtures, an event alone as a group of one; `events` are theirs, not priced.
 
-    So many events are `pending` after them. The aggregator sets `applied` when a version has them, or when
-    it dropped them.
+    `pending` events are still to be linked after them. The aggregator sets `applied` when a version has
+    them, or when it dropped them.
     """
 
     groups: tuple[Group, ...]
@@ -116,9 +116,9 @@ class Linking:
     ) -> Sliced[list[Links]]:
         """Have these events, or (None) all there are, grouped as `state` has them.
 
-        With `look_again` also some of those that other prices than they had may group otherwise. Returns
-        what has to be linked otherwise than `state` has it, in portions; all have to be applied, or
-        dropped, before the next call. Groups that end links are first.
+        With `look_again` also some events that other prices may group otherwise. Returns in portions the
+        links that differ from those of `state`, first those that end others; all have to be applied, or
+        dropped, before the next call.
         """
         again = self.linker.open(LOOKED_AT_AGAIN) if look_again else []
         due, gone, events = yield from self._sorted(state, keys, dict.fromkeys(again))
@@ -138,10 +138,9 @@ class Linking:
     def _sorted(
         self, state: FixtureState, keys: Iterable[EventKey] | None, again: Mapping[EventKey, None]
     ) -> Sliced[tuple[list[EventKey], list[EventKey], list[Event]]]:
-        """Return which are there, which are gone, and the events that the linker has to look at.
+        """Return which events are there, which are gone, and which the matcher has to look at.
 
-        Of those that are not to be looked at `again` only such as are not grouped as their fixture is: new
-        prices have not ended their links.
+        It looks at the events in `again`, those that differ, and those not grouped as their fixture is.
         """
         if keys is None:
             here = (member.key for fixture in state for member in fixture.members)
@@ -164,7 +163,7 @@ class Linking:
         return due, gone, events
 
     def _group(self, key: EventKey) -> Group:
-        """Return the group of an event, one of itself if it is in none."""
+        """Return the group of an event; alone in it if it is in none."""
         return self.linker.group(key) or (Member(key, Rule.FIRST),)
 
     def _lists(self, fixture: Fixture, key: EventKey) -> bool:
@@ -210,7 +209,7 @@ def _is_grouped(fixture: Fixture | None, group: Group) -> bool:
 def apply(draft: FixtureUpdate, links: Links, roster: Roster) -> Iterator[Fixture]:
     """Make the groups fixtures, as far as their events are those compared; yield each that has several.
 
-    The matcher looks again at all that is not as it was: it may have grouped them otherwise meanwhile.
+    The matcher looks again at each event that is not as it was: it may be grouped otherwise meanwhile.
     """
     for group in links.groups:
         if _is_grouped(_fixture_of(draft, group[0].key), group):

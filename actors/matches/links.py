@@ -1,7 +1,7 @@
 """Groups of events applied to the fixtures: fixtures merge, and links that no longer hold are withdrawn.
 
-Pure. Of fixtures that prove one the older stays, by its version and then its id. A fixture stays with the
-event that it began with; the part without that gets an id of its own.
+Pure. If fixtures prove to be one match, the older stays, by version and then id. A fixture stays with the
+event that it began with; the part without it gets an id of its own.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from actors.matching.matcher import Group, Member
 
 def join(draft: FixtureUpdate, group: Group) -> Fixture:
     """Make these events, each of them in some fixture, the only members of a single fixture."""
-    keys = {one.key for one in group}
+    keys = {member.key for member in group}
     homes = _homes(draft, keys)
-    stayers = [one for one in homes if one.members[0].key in keys]
-    stayer = min(stayers, key=lambda one: (one.created, one.id), default=None)
+    stayers = [fixture for fixture in homes if fixture.members[0].key in keys]
+    stayer = min(stayers, key=lambda fixture: (fixture.created, fixture.id), default=None)
     if stayer is not None and len(homes) == 1 and len(stayer.members) == len(keys):
         members = _ordered(group, stayer)
         if bonds(members) != bonds(stayer.members):  # else the evidence stays that of the time of linking
@@ -51,16 +51,16 @@ def part(draft: FixtureUpdate, key: EventKey) -> None:
     draft.reasons[fixture.id] = FixtureRemoval.SPLIT, None
     if fixture.members[0].key == key:
         others = fixture.members[1:]
-        entries = draft.part(fixture, {one.key for one in others})
-        draft.without(fixture, {one.key for one in others})
+        entries = draft.part(fixture, {member.key for member in others})
+        draft.without(fixture, {member.key for member in others})
         draft.begin(others, entries)
     else:
         draft.split(fixture, key)
 
 
 def _leave(draft: FixtureUpdate, home: Fixture, keys: Collection[EventKey], into: FixtureId | None) -> None:
-    """Take these events out of a fixture; the others begin another one if these have the first."""
-    others = tuple(one for one in home.members if one.key not in keys)
+    """Take these events out of a fixture; the others begin another fixture if these have the first."""
+    others = tuple(member for member in home.members if member.key not in keys)
     if home.members[0].key not in keys:
         draft.reasons[home.id] = FixtureRemoval.SPLIT, None
         draft.without(home, set(keys))
@@ -70,7 +70,7 @@ def _leave(draft: FixtureUpdate, home: Fixture, keys: Collection[EventKey], into
     else:
         draft.remove(home.id, FixtureRemoval.MERGED, into)
     if others:
-        draft.begin(others, draft.part(home, {one.key for one in others}))
+        draft.begin(others, draft.part(home, {member.key for member in others}))
 
 
 def _homes(draft: FixtureUpdate, keys: Collection[EventKey]) -> list[Fixture]:
@@ -80,6 +80,6 @@ def _homes(draft: FixtureUpdate, keys: Collection[EventKey]) -> list[Fixture]:
 
 
 def _ordered(group: Group, stayer: Fixture) -> tuple[Member, ...]:
-    """Return the group with the event first that the fixture began with."""
+    """Return the group; the event that the fixture began with is first."""
     first = stayer.members[0].key
-    return tuple(sorted(group, key=lambda one: one.key != first))
+    return tuple(sorted(group, key=lambda member: member.key != first))

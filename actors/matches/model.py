@@ -101,7 +101,7 @@ def roster_of(bookmakers: Mapping[BookmakerId, BookmakerInfo]) -> Roster:
 
 def live_of(roster: Roster) -> frozenset[BookmakerId]:
     """Return the bookmakers whose prices are vouched for while they are shown."""
-    return frozenset(name for name, one in roster.items() if one.prices is Prices.LIVE)
+    return frozenset(name for name, info in roster.items() if info.prices is Prices.LIVE)
 
 
 class Highest(Struct, frozen=True, gc=False):
@@ -113,13 +113,13 @@ class Highest(Struct, frozen=True, gc=False):
 
 
 class Fixture(Struct, frozen=True, eq=False, gc=False):
-    """One match: its events, the one that it began with first, and what each bookmaker lists of them.
+    """One match: its events, first the event that it began with, and what each bookmaker lists of them.
 
     Other `members` are in the order of their keys.
     `bookmakers` are in the order of the configuration, `listed` has the entry of each. Names, league and
     kick-off are what `lead` lists, a bookmaker of the first source. `created` is the version that it
     appeared with. Of a company only the entry that was confirmed last, when the fixture changed last,
-    counts for best prices and fair odds: `outdone` has the other bookmakers, each with that one.
+    counts for best prices and fair odds: `outdone` has the other bookmakers, each with the one that counts.
     """
 
     id: FixtureId
@@ -134,7 +134,7 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     outdone: Mapping[BookmakerId, BookmakerId] = {}
 
     def counts(self, bookmaker: BookmakerId, among: Container[BookmakerId]) -> bool:
-        """Return whether the prices of a bookmaker count among those of these."""
+        """Return whether the prices of a bookmaker count among those of these bookmakers."""
         return self.outdone.get(bookmaker) not in among
 
     @property
@@ -143,13 +143,13 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
         return dict(zip(self.bookmakers, self.listed, strict=True))
 
     def entry(self, bookmaker: BookmakerId) -> Entry | None:
-        """Return what a bookmaker lists, None if that is nothing."""
+        """Return the entry of a bookmaker, None if it lists none."""
         names = self.bookmakers
         return self.listed[names.index(bookmaker)] if bookmaker in names else None
 
     @property
     def match(self) -> Match:
-        """What names it."""
+        """The match that names the fixture."""
         return self.listed[self.bookmakers.index(self.lead)].match
 
 
@@ -158,15 +158,15 @@ class FixtureChunk(SortedChunk[Place, Fixture], frozen=True, eq=False, weakref=T
 
     @classmethod
     def ends(cls, entries: Sequence[Fixture]) -> Sequence[int]:
-        """Return how long the JSON up to each is: names and best prices are as long as one entry more."""
-        return [*accumulate([len(one.listed) + 1 for one in entries])]
+        """Return the length of the JSON up to each fixture, in entries; names and prices are one more."""
+        return [*accumulate([len(fixture.listed) + 1 for fixture in entries])]
 
 
 class FixtureChange(Struct, frozen=True, eq=False, gc=False):
     """What a commit changed of one fixture, as readers see it; None where there is none.
 
     `reason` is why it is gone or, where it stays, why bookmakers are; `surebet_reason` why its surebet is.
-    Of a fixture that merged, the matches of the bookmakers `apart` did not go `into` the other.
+    The matches of the bookmakers in `apart` are not in the fixture `into`, with which it merged.
     """
 
     id: FixtureId
@@ -190,8 +190,8 @@ class FixtureState(Struct, frozen=True, eq=False):
     """All fixtures at one version, in chunks by place; `versions` has those of the views that changed.
 
     `places` is where to find a fixture by its id, `by_event` the fixture of each event, and `derived` each
-    event by the id that is derived of it. `pending` events are still to be linked; `pendings` has how many
-    were when a view changed last, if any.
+    event by the id that is derived of it. `pending` events are still to be linked; `pendings` has their
+    number when a view changed last, if any.
     `candidates` are those whose prices would be a surebet. At `valid_until` (monotonic seconds), or at
     `kick_off` (Unix seconds), the first of those that are shown ends.
     """
@@ -214,7 +214,7 @@ class FixtureState(Struct, frozen=True, eq=False):
 
     @property
     def kick_off(self) -> float:
-        """Unix second at which it does, also if that clock was set meanwhile."""
+        """Unix second at which it changes by itself, also if that clock was set meanwhile."""
         return self.candidates.kick_off
 
     def version(self, view: FixtureView) -> int:

@@ -37,7 +37,7 @@ class Surebets:
     def settle(self, draft: FixtureUpdate, before: Books, books: Books, now: Instant) -> Sliced[None]:
         """Set the surebets of the fixtures that changed.
 
-        Those of all candidates once they are due, or when another list is trusted than `before`.
+        All candidates are evaluated once they are due, or when other lists are trusted than `before`.
         """
         known = draft.base.candidates
         is_due = known.is_due(now) or any(

@@ -118,7 +118,7 @@ class Surebet(Struct, frozen=True, gc=False):
 
     @property
     def bets(self) -> tuple[object, ...]:
-        """All that is no matter of confirmations."""
+        """All that does not depend on confirmations."""
         legs = [(leg.outcome, leg.bookmaker, leg.odds, leg.stake) for leg in self.legs]
         return (self.profit, self.since, *legs)
 
@@ -134,11 +134,13 @@ def surebet(
 ) -> FoundSurebet | None:
     """Return the most profitable surebet without a doubt, or with no doubt but its profit.
 
-    If there is none: the most profitable one with its doubts, or None. Of equal ones the first legs win.
+    Without such a surebet the most profitable, with its doubts, or None. Of equals the first legs win.
     Collected prices are never a leg; without `fair` chances no price is suspect.
     """
     live = _live(legs)
-    highest = [max([leg.price for leg in live if leg.outcome == one], default=0.5) for one in range(3)]
+    highest = [
+        max([leg.price for leg in live if leg.outcome == outcome], default=0.5) for outcome in range(3)
+    ]
     if sum([1 / price for price in highest]) >= NO_GAIN:
         return None  # nearly always; commission makes no sum smaller
     live = _freshest(live)
@@ -150,7 +152,7 @@ def surebet(
         found = _cheapest_of(live)
     if found is None or (book_sum := sum(needed := _needed(found))) >= NO_GAIN:
         return None
-    home, draw, away = (one / book_sum for one in needed)
+    home, draw, away = (stake / book_sum for stake in needed)
     shares, doubts = (home, draw, away), _doubts(found, fair, now, rules)
     return FoundSurebet(found, book_sum, shares, until(found, rules), doubts)
 
@@ -168,7 +170,7 @@ def is_skewed(legs: Sequence[PricedLeg], rules: SurebetRules) -> bool:
 
 def _best(prices: Mapping[BookmakerId, Odds], of_outcome: Sequence[float]) -> Best:
     highest = max(of_outcome)
-    where = [one for one, price in zip(prices, of_outcome, strict=True) if price == highest]
+    where = [bookmaker for bookmaker, price in zip(prices, of_outcome, strict=True) if price == highest]
     return Best(highest, tuple(where))
 
 
@@ -181,7 +183,7 @@ def _live(legs: Iterable[PricedLeg]) -> list[PricedLeg]:
 
 
 def _freshest(legs: Sequence[PricedLeg]) -> list[PricedLeg]:
-    """Return of each company only the legs of the bookmaker that was confirmed last."""
+    """Return the legs of each company's bookmaker that was confirmed last."""
     latest: dict[str, PricedLeg] = {}
     for leg in legs:
         company = leg.company or leg.bookmaker
@@ -217,7 +219,7 @@ def _fresh(legs: Sequence[PricedLeg], now: float, rules: SurebetRules) -> Iterat
 
 
 def _cheapest_of(legs: Sequence[PricedLeg]) -> Legs | None:
-    """Return the three that need the smallest stake; None if an outcome has no leg.
+    """Return the three legs that need the smallest stake; None if an outcome has no leg.
 
     These are the best net prices, except that several legs of one market with commission need less.
     """
@@ -235,12 +237,17 @@ def _cheapest_of(legs: Sequence[PricedLeg]) -> Legs | None:
     found = [single]
     for market in markets.values():
         for count in range(2, len(market) + 1):
-            found += [single | {one: market[one] for one in some} for some in combinations(market, count)]
-    return _cheapest([(one[0], one[1], one[2]) for one in found])
+            found += [
+                single | {outcome: market[outcome] for outcome in several}
+                for several in combinations(market, count)
+            ]
+    return _cheapest([(legs[0], legs[1], legs[2]) for legs in found])
 
 
 def _cheapest(found: Iterable[Legs | None]) -> Legs | None:
-    return min([one for one in found if one is not None], key=lambda one: sum(_needed(one)), default=None)
+    return min(
+        [legs for legs in found if legs is not None], key=lambda legs: sum(_needed(legs)), default=None
+    )
 
 
 def _needed(legs: Legs) -> list[float]:

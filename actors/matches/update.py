@@ -1,4 +1,4 @@
-"""What a commit makes of the fixtures: in time that depends on what it changed.
+"""Applies a commit to the fixtures, in time that depends on what it changed.
 
 Pure, in slices. New events are fixtures of their own, prices change, members and fixtures go, links are
 applied, and prices that no longer agree end a link.
@@ -37,8 +37,8 @@ class FixtureUpdater:
     def __init__(self, terms: FixtureSettings) -> None:
         self.roster = terms.roster
         self._of_source: dict[SourceName, list[BookmakerId]] = {}
-        for name, one in terms.roster.items():
-            self._of_source.setdefault(one.source, []).append(name)
+        for name, info in terms.roster.items():
+            self._of_source.setdefault(info.source, []).append(name)
         self._surebets = Surebets(terms)
 
     def __call__(
@@ -137,7 +137,7 @@ class FixtureUpdater:
             self._part(draft, new, {self.roster[name].source for name in changes})
 
     def _end(self, draft: FixtureUpdate, fixture: Fixture) -> None:
-        draft.move([one.key for one in fixture.members], None)
+        draft.move([member.key for member in fixture.members], None)
         draft.remove(fixture.id, FixtureRemoval.ENDED)
 
     def _part(self, draft: FixtureUpdate, fixture: Fixture, sources: AbstractSet[SourceName]) -> None:
