@@ -78,7 +78,9 @@ def explain(matcher: Matcher, a: EventKey, b: EventKey, prices: Prices | None = 
         rule, reason = None, _reason(matcher, one, other, gap)
     lacking = _shortfalls(evidence)
     if relation is None or not relation.conditions:  # whatever the rules say
-        lacking = tuple((each, lack or str(reason or Objection.NAME)) for each, lack in lacking)
+        why = str(reason or Objection.NAME)
+        is_forbidden = relation is not None and relation.bearable < 0
+        lacking = tuple((each, why if is_forbidden else lack or why) for each, lack in lacking)
     return Explanation(rule, reason, evidence, lacking, is_linked=is_linked)
 
 

@@ -67,7 +67,7 @@ class _Events(Struct, frozen=True, forbid_unknown_fields=True):
 def read(path: Path) -> Overrides:
     """Read and check the file, for a second perhaps. Raises: ConfigError naming file, table and value."""
     try:
-        text = _content(path).decode("utf-8")
+        text = _content(path).decode("utf-8-sig")  # some editors begin with a mark of that
     except (OSError, ValueError) as error:  # bad UTF-8, or a zero byte in the path
         why = error.strerror if isinstance(error, OSError) else error
         raise ConfigError(f"{path}: cannot be read: {why}") from error

@@ -111,7 +111,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     """Read and check a configuration file. Raises: ConfigError naming file, key and value."""
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:  # also bad UTF-8, or a number of too many digits

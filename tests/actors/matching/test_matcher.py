@@ -344,3 +344,14 @@ def test_teams_of_two_countries_with_one_name_are_two(league: str | None) -> Non
 def _reason(matcher: Matcher, a: EventKey, b: EventKey) -> Objection | None:
     explained = explain(matcher, a, b)
     return None if explained is None else explained.reason
+
+
+def test_an_explanation_names_what_forbids_a_link_whatever_the_rules_say() -> None:
+    """Two friendlies of a day are not one match for their kick-off, not for a league that is unknown."""
+    first = event("a", "Ajax", "PSV", "Club Friendlies")
+    here = linker(first, event("b", "Ajax", "PSV", "Friendly", start=SATURDAY + HOUR))
+
+    explained = explain(here, first.key, event("b", "Ajax", "PSV").key)
+
+    assert explained is not None
+    assert (Objection.KICK_OFF, {"kick-off"}) == (explained.reason, {lack for _, lack in explained.lacks})

@@ -118,6 +118,14 @@ def test_the_documented_file_is_valid(text: str) -> None:
     assert [1, 1, 1, 1] == [len(table) for table in msgspec.structs.astuple(links_file.parse(example))]
 
 
+def test_file_of_an_editor_that_marks_utf_8_is_read(tmp_path: Path) -> None:
+    """Such as Windows' Notepad, which puts three bytes before the text."""
+    path = tmp_path / "links.toml"
+    path.write_text(TEAM, "utf-8-sig")
+
+    assert 1 == len(links_file.read(path).teams)
+
+
 def test_an_empty_file_says_nothing() -> None:
     """It is valid."""
     assert Overrides() == links_file.parse("")
