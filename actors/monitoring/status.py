@@ -11,6 +11,7 @@ from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId, Prices, Scope, SourceName
 from actors.monitoring.meter import Meter
+from actors.monitoring.outages import Outage
 from actors.runtime.actor import ActorState, ActorStatus
 
 
@@ -80,11 +81,11 @@ class SourceStatus:
 
 @dataclass(slots=True)
 class BookmakerStatus:
-    """A bookmaker; written by its actor, `withdrawn` by the aggregator, `state` by `observe`.
+    """A bookmaker; written by its actor, `state` by `observe`.
 
-    `errors` has the scopes whose newest document cannot be read, `withdrawn` those whose withdrawal is
-    logged; `rejected` counts matches by reason. Without `is_named` the name is the id until the source
-    gives one. `meter` measures its batches from receipt to commit, with the entries they changed.
+    `errors` has the scopes whose newest document cannot be read; `rejected` counts matches by reason.
+    Without `is_named` the name is the id until the source gives one. `meter` measures its batches from
+    receipt to commit, with the entries they changed.
     """
 
     id: BookmakerId
@@ -95,7 +96,6 @@ class BookmakerStatus:
     last_batch_at: float | None = None
     rejected: Counter[str] = field(default_factory=Counter)
     errors: dict[Scope, str] = field(default_factory=dict)
-    withdrawn: set[Scope] = field(default_factory=set)
     state: BookmakerState = BookmakerState.STARTING
     since: float | None = None
     is_named: bool = True
@@ -156,6 +156,7 @@ class BoardStatus:
     finished: int = 0
     dropped: int = 0
     commits: Meter = field(default_factory=Meter)
+    outages: dict[SourceName, Outage] = field(default_factory=dict)
     received: Callable[[], int] = lambda: 0
     conflated: Callable[[], int] = lambda: 0
 

@@ -14,8 +14,9 @@ from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.errors import SourceError
-from actors.core.messages import Batch, Scope
+from actors.core.messages import Batch, BookmakerId, Scope, SourceName
 from actors.core.validation import Reason
+from actors.monitoring.outages import Outage
 from actors.monitoring.status import ScopeStatus, ServiceStatus, SourceStatus
 
 FAILURES_TO_BE_DOWN = 2
@@ -81,7 +82,7 @@ def _count(status: SourceStatus, error: SourceError) -> None:
 def record_turn(
     status: ServiceStatus, snapshot: Snapshot, applied: Iterable[Applied], now: Instant, log: Log
 ) -> None:
-    """Record a turn of the board that ended at `now`; log `bookmaker.withdrawn` once for each list."""
+    """Record a turn of the board that ended at `now`; log what was withdrawn, and what came back."""
     board = status.board
     board.last_turn_mono = now.mono
     for change in applied:
@@ -89,12 +90,14 @@ def record_turn(
         board.upserted += change.upserted
         board.removed += change.removed
         board.finished += change.finished
+    lists: dict[SourceName, dict[tuple[BookmakerId, Scope], bool]] = {}
     for bookmaker, record in status.bookmakers.items():
-        lists = snapshot.books[bookmaker].lists
-        withdrawn = {scope for scope, state in lists.items() if state.withdrawn}
-        if new := sorted(withdrawn - record.withdrawn):
-            log.warning("bookmaker.withdrawn", bookmaker=bookmaker, scopes=new)
-        record.withdrawn = withdrawn
+        of_source = lists.setdefault(record.source.name, {})
+        for scope, state in snapshot.books[bookmaker].lists.items():
+            of_source[bookmaker, scope] = state.withdrawn
+    for source, withdrawn in lists.items():
+        outage = board.outages.setdefault(source, Outage())
+        outage.note(source, withdrawn, now.mono, log, is_down=status.sources[source].is_down)
     status.observe(snapshot, now)
 
 

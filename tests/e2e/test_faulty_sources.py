@@ -75,7 +75,7 @@ def _not_live(feed: Service, bookmaker: str) -> Any:
 def _edges(feed: Service, name: str) -> list[int]:
     edges = [
         feed.events("source.down", source=name),
-        feed.events("bookmaker.withdrawn", bookmaker=name),
+        feed.events("bookmaker.withdrawn", bookmakers=[name]),
         feed.events("source.recovered", source=name),
     ]
     return [len(edge) for edge in edges]

@@ -150,19 +150,19 @@ async def test_stale_list_is_withdrawn_at_its_deadline() -> None:
 
     async with supervised(stage.child):
         await anyio.sleep(30.2)
-        before = (status.state, list(status.withdrawn))
+        before = (status.state, stage.withdrawn())
         await anyio.sleep(0.05)
         await settle()
 
         assert (BookmakerState.LIVE, []) == before
-        assert (BookmakerState.STALE, ["league"]) == (status.state, list(status.withdrawn))
+        assert (BookmakerState.STALE, [("alder", "league")]) == (status.state, stage.withdrawn())
         assert (["birch_m1"], 2) == (stage.shown(), stage.version)
 
 
 async def test_withdrawal_is_logged_once() -> None:
-    """Each withdrawal is one line; later ticks and a late confirmation add none."""
+    """Each withdrawal is one line, and each return; later ticks and a late confirmation add none."""
     stage = AggregatorStage("alder")
-    lines: list[tuple[float, str, list[str]]] = []
+    lines: list[tuple[float, str, list[str], list[str]]] = []
 
     async with supervised(stage.child):
         for at in (0.0, 50.0):
@@ -172,13 +172,18 @@ async def test_withdrawal_is_logged_once() -> None:
                     await anyio.sleep(1)
                     await settle()
                 lines += [
-                    (at + second + 1, line["bookmaker"], line["scopes"])
+                    (at + second + 1, line["event"], line["bookmakers"], line["scopes"])
                     for line in logs
-                    if line["event"] == "bookmaker.withdrawn"
+                    if line["event"] in {"bookmaker.withdrawn", "bookmaker.restored"}
                 ]
             stage.intake.put_nowait(batch(complete=False, received_mono=at + 50))
 
-    assert [(30.0, "alder", ["league"]), (80.0, "alder", ["league"])] == lines
+    what = ["alder"], ["league"]
+    assert [
+        (30.0, "bookmaker.withdrawn", *what),
+        (51.0, "bookmaker.restored", *what),
+        (80.0, "bookmaker.withdrawn", *what),
+    ] == lines
 
 
 async def test_confirmation_does_not_restore_a_withdrawn_list() -> None:

@@ -66,6 +66,10 @@ class AggregatorStage:
         books = self.published.newest.books.values()
         return [entry.id for book in books for chunk in book.chunks for entry in chunk.entries]
 
+    def withdrawn(self) -> list[tuple[str, str]]:
+        """Return bookmaker and scope of each withdrawn list, as the log has them."""
+        return sorted(key for outage in self.status.board.outages.values() for key in outage.withdrawn)
+
     def _start(self) -> AggregatorActor:
         return AggregatorActor(
             *(self.intake, self.published, self.status, self._blame, self.clock),

@@ -67,7 +67,7 @@ class Service:
         """Where it listens."""
         return "127.0.0.1", int(self.base.rpartition(":")[2])
 
-    def events(self, name: str, **fields: str) -> list[dict[str, Any]]:
+    def events(self, name: str, **fields: object) -> list[dict[str, Any]]:
         """Return the logged events of that name, with these fields."""
         wanted = {"event": name, **fields}.items()
         return [line for line in list(self.log) if wanted <= line.items()]

@@ -1,0 +1,82 @@
+"""Withdrawn lists in the log: an outage of a source is one line down and one line up, with counts.
+
+The lists of a source become stale one after another, as they were confirmed. A line is written when they
+are all withdrawn or all back, or when no further list has followed for `QUIET_S`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from structlog.typing import FilteringBoundLogger as Log
+
+from actors.core.messages import BookmakerId, Scope, SourceName
+
+QUIET_S, LONGEST_S = 10.0, 60.0  # without a further change, and after the first of them
+SHOWN_SCOPES = 3
+
+List = tuple[BookmakerId, Scope]
+
+
+@dataclass(slots=True)
+class Outage:
+    """The withdrawn lists of a source, and which changes are still to be logged. Times are monotonic."""
+
+    withdrawn: frozenset[List] = frozenset()
+    _lost: set[List] = field(default_factory=set)
+    _back: set[List] = field(default_factory=set)
+    _since: float = 0.0
+    _first: float = 0.0
+    _last: float = 0.0
+    _is_told: bool = False
+
+    def note(
+        self, source: SourceName, lists: Mapping[List, bool], mono: float, log: Log, *, is_down: bool
+    ) -> None:
+        """Take whether each list is withdrawn now; log what is due.
+
+        While the source `is_down` there is one line for the first lists and one for all of them at most.
+        """
+        now = frozenset(key for key, is_withdrawn in lists.items() if is_withdrawn)
+        if now != self.withdrawn:
+            self._add(now, mono)
+        if not (self._lost or self._back):
+            return
+        is_settled = mono - self._last >= QUIET_S or mono - self._first >= LONGEST_S
+        if len(now) in {0, len(lists)} or (is_settled and not (is_down and self._is_told)):
+            self._write(source, len(lists), mono, log)
+            self._is_told = is_down
+
+    def _add(self, now: frozenset[List], mono: float) -> None:
+        if not self.withdrawn:
+            self._since = mono
+        if not (self._lost or self._back):
+            self._first = mono
+        self._lost |= now - self.withdrawn
+        self._back = (self._back | (self.withdrawn - now)) - now
+        self._last = mono
+        self.withdrawn = now
+
+    def _write(self, source: SourceName, lists: int, mono: float, log: Log) -> None:
+        counts = {"lists_withdrawn": len(self.withdrawn), "of_lists": lists}
+        if self._lost:
+            log.warning("bookmaker.withdrawn", source=source, **_names(self._lost), **counts)
+        if self._back:
+            lasted_s = round(mono - self._since, 3)
+            log.info(
+                "bookmaker.restored",
+                **{"source": source, **_names(self._back), "lists_restored": len(self._back), **counts},
+                withdrawn_for_s=lasted_s,
+            )
+        self._lost.clear()
+        self._back.clear()
+
+
+def _names(lists: Collection[List]) -> dict[str, list[str]]:
+    """Return the bookmakers of these lists, and some of the scopes."""
+    bookmakers = sorted({bookmaker for bookmaker, _ in lists})
+    scopes: list[str] = sorted({scope for _, scope in lists})
+    if len(scopes) > SHOWN_SCOPES:
+        scopes[SHOWN_SCOPES:] = [f"and {len(scopes) - SHOWN_SCOPES} more"]
+    return {"bookmakers": [*bookmakers], "scopes": scopes}
