@@ -1,4 +1,4 @@
-"""Why two events are linked, or not, and the nearest events that one is not linked with."""
+"""Why two events are linked, or not, and the nearest events that an event is not linked with."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Prices: TypeAlias = Callable[[EventKey], Chances | None]
 class Explanation(Struct, frozen=True):
     """What was found about two events: the rule that links them or the reason against it.
 
-    Linked ones without a rule of their own have it from other members. `lacks` has each way in which a rule
+    Events linked only through others have no rule. `lacks` has each way in which a rule
     can hold, in order, with what it lacks, empty if it holds.
     """
 
@@ -46,7 +46,7 @@ class Abstention(Struct, frozen=True):
 
 
 class _Found(Struct, frozen=True):
-    """Another event that resembles one; `condition` is None if no rule holds."""
+    """An event that resembles another; `condition` is None if no rule holds."""
 
     node: Node
     relation: Relation
@@ -59,23 +59,23 @@ class _Found(Struct, frozen=True):
 
 
 def explain(matcher: Matcher, a: EventKey, b: EventKey, prices: Prices | None = None) -> Explanation | None:
-    """Return the evidence about two events; None if one of them is not here.
+    """Return the evidence about two events at these prices; None if one of them is not here.
 
-    At these prices; without them, at those that the matcher was last given.
+    Without `prices` those that the matcher was last given are used.
     """
-    one, other, compare = matcher.node(a), matcher.node(b), matcher.comparator
-    if one is None or other is None:
+    node, other, compare = matcher.node(a), matcher.node(b), matcher.comparator
+    if node is None or other is None:
         return None
     prices = prices or matcher.chances
     gap = price_gap(prices(a), prices(b))
-    evidence = compare.evidence(one.description, other.description, gap)
-    relation = compare.relation(one.description, other.description)
+    evidence = compare.evidence(node.description, other.description, gap)
+    relation = compare.relation(node.description, other.description)
     holds = None if relation is None else relation.condition(gap)
-    is_linked = one.group is not None and one.group is other.group
+    is_linked = node.group is not None and node.group is other.group
     if is_linked:
-        rule, reason = _rule_in(one.group or (), a, b) or (holds.rule if holds else None), None
+        rule, reason = _rule_in(node.group or (), a, b) or (holds.rule if holds else None), None
     else:
-        rule, reason = None, _reason(matcher, one, other, gap)
+        rule, reason = None, _reason(matcher, node, other, gap)
     lacking = _shortfalls(evidence)
     if relation is None or not relation.conditions:  # whatever the rules say
         why = str(reason or Objection.NAME)
@@ -92,22 +92,22 @@ def nearest(
     for key in keys:
         node = matcher.node(key)
         if node is not None and (node.group is None or node.group[0].key == key):
-            one = _nearest(matcher, node, prices or matcher.chances)
-            if one is not None:
-                found.append(one)
+            candidate = _nearest(matcher, node, prices or matcher.chances)
+            if candidate is not None:
+                found.append(candidate)
         yield
     return found
 
 
 def in_order(found: Iterable[Abstention]) -> tuple[Abstention, ...]:
     """Return each pair once, by rank, the highest first; pairs with home and away swapped come last."""
-    pairs = {(min(one.a, one.b), max(one.a, one.b)): one for one in found}
-    return tuple(sorted(pairs.values(), key=lambda one: (-one.rank, one.a, one.b)))
+    pairs = {(min(pair.a, pair.b), max(pair.a, pair.b)): pair for pair in found}
+    return tuple(sorted(pairs.values(), key=lambda pair: (-pair.rank, pair.a, pair.b)))
 
 
 def _rule_in(group: Group, a: EventKey, b: EventKey) -> Rule | None:
-    """Return the rule of the link between two members, None if others connect them."""
-    return next((one.rule for one in group if (one.key, one.to) in {(a, b), (b, a)}), None)
+    """Return the rule of the link between two members, None if they are linked through others."""
+    return next((member.rule for member in group if (member.key, member.to) in {(a, b), (b, a)}), None)
 
 
 def _nearest(matcher: Matcher, node: Node, prices: Prices) -> Abstention | None:
@@ -135,7 +135,7 @@ def _swapped(matcher: Matcher, node: Node) -> Abstention | None:
     ]
     if not there:
         return None
-    found = min(there, key=lambda one: one.node.event.key)
+    found = min(there, key=lambda resembling: resembling.node.event.key)
     evidence = matcher.comparator.evidence(swapped(node.description), found.node.description, found.gap)
     return Abstention(node.event.key, found.node.event.key, Objection.SWAPPED, 0.0, evidence)
 
@@ -155,7 +155,7 @@ def _evidence(matcher: Matcher, node: Node, found: _Found) -> Evidence:
 
 
 def _reason(matcher: Matcher, a: Node, b: Node, gap: float | None) -> Objection:
-    """Return why two events, whose prices are so far apart, are not linked."""
+    """Return why two events with prices so far apart are not linked."""
     if b.event.key in matcher.overridden.must_not.get(a.event.key, ()):
         return Objection.MUST_NOT
     if matcher.comparator.is_swapped(a.description, b.description):
@@ -177,9 +177,9 @@ def _shortfalls(evidence: Evidence) -> tuple[tuple[Rule, str], ...]:
     far = float("inf") if evidence.kickoff_delta_s is None else abs(evidence.kickoff_delta_s)
     gap = evidence.price_gap
     found = []
-    for one in CONDITIONS:
-        lack = lacks(one, better, worse, far, evidence.league, evidence.country)
-        if not lack and (one.priced if gap is None else gap > one.gap):
+    for condition in CONDITIONS:
+        lack = lacks(condition, better, worse, far, evidence.league, evidence.country)
+        if not lack and (condition.priced if gap is None else gap > condition.gap):
             lack = "prices"
-        found.append((one.rule, lack))
+        found.append((condition.rule, lack))
     return tuple(found)

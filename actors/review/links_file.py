@@ -100,7 +100,7 @@ def _overrides(tables: dict[str, Any]) -> Overrides:
         raise ConfigError(f"{unknown[0]} is no table of it, must be team, league, must or must_not")
     overrides = Overrides(
         _each(tables, "team", _Team, _alias),
-        _each(tables, "league", _League, lambda one: _distinct(one.same)),
+        _each(tables, "league", _League, lambda league: _distinct(league.same)),
         _each(tables, "must", _Events, _pair),
         _each(tables, "must_not", _Events, _pair),
     )
@@ -110,16 +110,16 @@ def _overrides(tables: dict[str, Any]) -> Overrides:
 
 
 def _each(tables: dict[str, Any], name: str, kind: type[S], made: Callable[[S], T]) -> tuple[T, ...]:
-    """Return what is made of each table of that name; errors say which of them it is."""
+    """Return what `made` makes of each table of that name; errors have the table's number."""
     found = tables.get(name, [])
     if not isinstance(found, list):
         raise ConfigError(f"{name} was {repr(found)[:_SHOWN]}, must be tables [[{name}]]")
     values = []
-    for number, one in enumerate(found, 1):
+    for number, table in enumerate(found, 1):
         try:
-            values.append(made(msgspec.convert(one, kind)))
+            values.append(made(msgspec.convert(table, kind)))
         except (msgspec.ValidationError, ValueError) as error:
-            raise ConfigError(f"[[{name}]] {number}: {error}; it was {str(one)[:_SHOWN]}") from error
+            raise ConfigError(f"[[{name}]] {number}: {error}; it was {str(table)[:_SHOWN]}") from error
     return tuple(values)
 
 

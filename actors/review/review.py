@@ -25,9 +25,9 @@ PORTION = 64  # events: some milliseconds, in which the linker waits
 
 
 class Review:
-    """Holds what is known by hand, and the matcher while there is one; `turn` is held to work with it.
+    """The operator's overrides and access to the running matcher; `turn` is its lock.
 
-    `survey` is what was found when all events were last asked for; None before.
+    `survey` is the last survey of all events; None before the first.
     """
 
     def __init__(self, overrides: Overrides = Overrides()) -> None:  # noqa: B008 - a frozen value
@@ -46,7 +46,7 @@ class Review:
         self.overrides, self.survey, self.matcher = overrides, None, None
 
     async def explain(self, state: FixtureState, a: EventKey, b: EventKey) -> Explanation | None:
-        """Return the evidence about two events; None if there is no matcher, or one is not there yet."""
+        """Return the evidence about two events; None without a matcher, or if it lacks one of them."""
         async with self.turn:
             matcher, prices = self.matcher, partial(chances_in, state)
             return None if matcher is None else explain(matcher, a, b, prices)
@@ -58,9 +58,9 @@ class Review:
             return [] if matcher is None else await run_sliced(nearest(matcher, keys, prices))
 
     async def all(self, snapshot: Snapshot) -> Survey | None:
-        """Look at all events; None if there is no matcher, or another one by now.
+        """Survey all events; None without a matcher, or if it was replaced meanwhile.
 
-        Who asks while a survey is made gets that one.
+        A call while a survey is made returns that survey.
         """
         async with self._surveying:
             if self.survey is not None and self.survey.version >= snapshot.version:

@@ -1,4 +1,4 @@
-"""What is found when all is looked at: counts, pairs not linked, and what is said by hand of nothing."""
+"""Surveys all events: counts, pairs not linked, and overrides that apply to nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from actors.review.explanation import Abstention, in_order
 
 
 class Survey(Struct, frozen=True):
-    """What was found of all events at one version: nearest candidates, and what is said of none of them."""
+    """What was found of all events at one version: nearest candidates, and overrides of no event."""
 
     version: int
     abstentions: tuple[Abstention, ...]
@@ -36,7 +36,7 @@ class Counts(Struct, frozen=True):
 def survey_of(version: int, found: Iterable[Abstention], missing: tuple[str, ...]) -> Survey:
     """Return the survey with these abstentions, each pair once."""
     every = in_order(found)
-    return Survey(version, every, Counter(one.reason for one in every), missing)
+    return Survey(version, every, Counter(pair.reason for pair in every), missing)
 
 
 def counts(state: FixtureState) -> Sliced[Counts]:
@@ -91,7 +91,9 @@ def _on_board(state: FixtureState) -> Sliced[tuple[set[str], set[str]]]:
                 match, source = entry.match, state.terms.roster[bookmaker].source
                 spelled |= {match.home, match.away}
                 labels |= {
-                    label for one in (match.league or "", entry.scope) for label in (one, f"{source}:{one}")
+                    label
+                    for plain in (match.league or "", entry.scope)
+                    for label in (plain, f"{source}:{plain}")
                 }
         yield
     names: set[str] = set()
