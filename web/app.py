@@ -68,7 +68,7 @@ def create_app(
     handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
     waiting = changes.handlers(live) | links.handlers(board, clock, review)  # Quart notices lost clients
     linking = None if audience.fixtures is None else board
-    waiting |= fixtures.handlers_of_one(answers, names, linking)  # which Quart alone can route
+    waiting |= fixtures.handlers_of_fixture(answers, names, linking)  # which Quart alone can route
     paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
     handlers |= _describing(tuple(paths), tuple(names))
     quart_setup.install(app, counters)

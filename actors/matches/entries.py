@@ -69,7 +69,7 @@ def prices_of(entry: Entry) -> Odds:
     return match.home_price, match.draw_price, match.away_price
 
 
-def chances_of_one(entry: Entry) -> Chances:
+def chances_of_entry(entry: Entry) -> Chances:
     """Return the probabilities of an entry's prices without margin (each in proportion)."""
     match = entry.match
     home, draw, away = 1 / match.home_price, 1 / match.draw_price, 1 / match.away_price
@@ -80,8 +80,8 @@ def chances_of_one(entry: Entry) -> Chances:
 def chances_of(entries: Sequence[Entry]) -> Chances:
     """Return the median by outcome of one or more entries, so that it adds up to 1."""
     if len(entries) == 1:
-        return chances_of_one(entries[0])
-    home, draw, away = (median(chances) for chances in zip(*map(chances_of_one, entries), strict=True))
+        return chances_of_entry(entries[0])
+    home, draw, away = (median(chances) for chances in zip(*map(chances_of_entry, entries), strict=True))
     total = home + draw + away
     return home / total, draw / total, away / total
 
@@ -103,7 +103,7 @@ def sure_legs(fixture: Fixture, roster: Roster) -> dict[BookmakerId, tuple[bool,
         source = roster[name].source
         found[name] = (of_source[source] is Certainty.SURE,) * 3
         if of_source[source] is Certainty.PRICED:
-            compared = zip(_shares(chances_of_one(entry)), core[source], ordered, strict=True)
+            compared = zip(_shares(chances_of_entry(entry)), core[source], ordered, strict=True)
             found[name] = tuple([_agrees(*shares) for shares in compared])
     return found
 

@@ -69,7 +69,7 @@ def text_for(pair: Abstention, a: Event, b: Event) -> str:
         if likeness is not Likeness.SAME:
             return f"[[team]]\nname = {_quoted(name)}\nalso = [{_quoted(also)}]\n"
     keys = ", ".join(_quoted(str(key)) for key in sorted((a.key, b.key)))
-    return f'[[must]]\nevents = [{keys}]\nreason = "{one.reason}"\n'
+    return f'[[must]]\nevents = [{keys}]\nreason = "{pair.reason}"\n'
 
 
 def _order(suggestion: Suggestion) -> tuple[bool, bool, int, float, str]:

@@ -56,9 +56,9 @@ def whole(fixture: Fixture) -> Shown:
 
 
 def shown(fixture: Fixture, form: Form, state: FixtureState) -> Shown | None:
-    """Return a fixture as that form has it, None if it has nothing of it.
+    """Return a fixture in that form, None if the form has nothing of it.
 
-    Some bookmakers have a surebet only where all together have: that has stood for long enough.
+    A surebet of some bookmakers is shown only with that of all, which has stood for long enough.
     """
     names, among = fixture.bookmakers, form.bookmakers
     if among and not (names := tuple([name for name in names if name in among])):
@@ -98,7 +98,7 @@ def evaluated(fixture: Fixture, form: Form, state: FixtureState) -> tuple[Evalua
 def overdue(form: Form, state: FixtureState, books: Books, holds: Callable[[float], bool]) -> Form:
     """Return a form with the fixtures whose surebet ended since this version, of some bookmakers only.
 
-    What the version has of all bookmakers ends in a version of its own. `holds` says whether a monotonic
+    Surebets of all bookmakers end in a version of their own. `holds` says whether a monotonic
     second is still to come.
     """
     if not form.bookmakers:
@@ -125,7 +125,7 @@ def _companies(fixture: Fixture, form: Form, terms: FixtureSettings) -> Companie
 def with_reference(
     json: bytes, fixture: Fixture, name: BookmakerId, chances: Chances | None, terms: FixtureSettings
 ) -> bytes:
-    """Return the JSON of a fixture with a bookmaker's fair odds; `chances` None: it does not list it."""
+    """Return the JSON of a fixture with a bookmaker's fair odds; `chances` is None if it lacks it."""
     if chances is None:
         return with_more(json, Reference(None, FairReason.NOT_LISTED))
     if terms.roster[name].prices is not Prices.LIVE:

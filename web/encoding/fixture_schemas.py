@@ -1,4 +1,4 @@
-"""The public JSON of fixtures (docs/api.md), which stays when what is inside changes."""
+"""The public JSON of fixtures (docs/api.md), independent of the types inside."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def fixture_v2(
 
 
 def _said_in_play(fixture: Fixture) -> list[bool]:
-    """Return what those sources say that say anything."""
+    """Return `in_play` of the sources that give it."""
     return [said for entry in fixture.listed if (said := entry.match.in_play) is not None]
 
 
@@ -248,7 +248,7 @@ def removed_fixture(fixture_id: FixtureId, gone: Gone) -> RemovedFixture:
 
 
 def link(member: Member, events: Mapping[EventKey, Event]) -> FixtureLink:
-    """Return the public form of what links an event of a fixture, of which these are all, with another."""
+    """Return the public form of the link of a member; `events` are those of its fixture."""
     event, evidence, to = events[member.key], member.evidence, None
     if member.to is not None:
         to = member.to.source, member.to.source_match_id

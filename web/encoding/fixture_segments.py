@@ -41,14 +41,16 @@ _WHOLE = FixtureView(ViewKind.FIXTURES)
 
 
 class FixtureSegments(Segments[FixtureView, FixtureChunk]):
-    """Lists of fixtures, a view in one part, and the JSON of fixtures: by id what was made last."""
+    """Lists of fixtures, a view in one part, and the JSON of each fixture as made last, by id."""
 
     name = FIXTURES
 
     def __init__(self, names: Mapping[BookmakerId, str]) -> None:
         super().__init__()
         self._names = names
-        self._made: OrderedDict[FixtureId, _Made] = OrderedDict()  # a weak one would have them collected
+        self._made: OrderedDict[FixtureId, _Made] = (
+            OrderedDict()
+        )  # weak references would have them collected
         self._most = SLICE
 
     def json(self, fixture: Fixture, terms: FixtureSettings) -> bytes:
@@ -92,7 +94,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
         return with_reference(json, fixture, name, chances, terms)
 
     def fit(self, state: FixtureState) -> None:
-        """Keep the JSON of twice as many fixtures as are there: what was made first goes first."""
+        """Keep the JSON of twice as many fixtures as are there: the oldest goes first."""
         self._most = 2 * len(state.places) + SLICE
 
     def links(self, fixture: Fixture, terms: FixtureSettings) -> bytes:
@@ -106,7 +108,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
 
     @contextmanager
     def _rejecting(self, fixture: Fixture) -> Iterator[None]:
-        """Say which entry is to blame if a fixture cannot be encoded."""
+        """Name the entry to blame if a fixture cannot be encoded."""
         try:
             yield
         except UNENCODABLE as error:
@@ -114,7 +116,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
 
     def _kept_of(self, key: FixtureView) -> Kept[FixtureChunk]:
         kept = super()._kept_of(key)
-        for view in [one for one in self._kept if one != _WHOLE][:-MAX_VIEWS]:
+        for view in [part for part in self._kept if part != _WHOLE][:-MAX_VIEWS]:
             del self._kept[view]
         return kept
 
@@ -123,7 +125,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
         return fixtures_of(snapshot).chunks
 
     def _segment(self, key: FixtureView, chunk: FixtureChunk, snapshot: Snapshot) -> Segment:
-        shown = [one for one in chunk.entries if key == _WHOLE or key.shows(one)]
+        shown = [fixture for fixture in chunk.entries if key == _WHOLE or key.shows(fixture)]
         if key != _WHOLE and len(shown) == len(chunk.entries):
             segments = self._kept_of(_WHOLE).segments
             if chunk not in segments:
@@ -131,13 +133,13 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
             return segments[chunk]
         state = fixtures_of(snapshot)
         self.fit(state)
-        return Segment(len(shown), tuple([self.json(one, state.terms) for one in shown]))
+        return Segment(len(shown), tuple([self.json(fixture, state.terms) for fixture in shown]))
 
 
 class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A fixture, its JSON, and fair chances: of each entry (home, draw, away, and so on), and of all.
 
-    Of fifty bookmakers one changed: to find these anew for all would be most of the work.
+    Usually one of fifty bookmakers changed: the chances of the others are not computed again.
     """
 
     fixture: Fixture
@@ -147,7 +149,7 @@ class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None) -> array[float]:
-    """Return the fair chances in each entry, one after the other; what is known of it is taken over."""
+    """Return the fair chances of the entries, in their order; known chances are reused."""
     before: dict[BookmakerId, tuple[Entry, array[float]]] = {}
     if known is not None:
         for count, (name, entry) in enumerate(known.fixture.entries.items()):

@@ -1,4 +1,4 @@
-"""The JSON of links for operators (docs/operations.md): evidence, and what a line by hand would gain."""
+"""The JSON of links for operators (docs/operations.md): evidence, and the gain of a line by hand."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class LinkSuggestions(Struct, frozen=True):
 class EntryAge(Struct, frozen=True):
     """When its source last vouched for an entry's price, and when that last changed: Unix seconds.
 
-    Nobody vouches for a price that is only collected.
+    A price that is only collected is never vouched for.
     """
 
     confirmed_at: float | None

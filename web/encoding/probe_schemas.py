@@ -160,7 +160,7 @@ class Bookmaker(TypedDict):
 class Fixtures(TypedDict):
     """Fixtures, `linked` those with two events or more, links by rule.
 
-    `abstentions` by reason, and what is said by hand of nothing on the board (`absent`), are as of the last
+    `abstentions` by reason, and what is known by hand but not on the board (`absent`), are of the last
     survey, which `oddsboard links stats` and `suggest` ask for; null before it.
     """
 

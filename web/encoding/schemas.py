@@ -1,4 +1,4 @@
-"""The public JSON of v1 and v2 (docs/api.md, 2), which stays when the messages inside change."""
+"""The public JSON of v1 and v2 (docs/api.md, 2), independent of the messages inside."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ResetReason(StrEnum):
 
     TOO_OLD = "too_old"
     FUTURE = "future"
-    OTHER_EPOCH = "other_epoch"  # of before a restart
+    OTHER_EPOCH = "other_epoch"  # from before a restart
     MALFORMED = "malformed"
 
 

@@ -85,7 +85,7 @@ class Run:
         return b",".join([b"", *[segment.json for segment in self.segments]])
 
     def packed(self) -> Sliced[Packed]:
-        """Return the same deflated, in slices; CRC-32 and length are those without the first comma."""
+        """Return the JSON deflated, in slices; CRC-32 and length are those without the first comma."""
         if self._packed is None:
             parts: list[Packed] = []
             for segment in self.segments:
@@ -139,7 +139,7 @@ class Segments(ABC, Generic[K, C]):
             kept.runs = {chunks: kept.runs[chunks] for chunks in cut if chunks in kept.runs}
 
     def _kept_of(self, key: K) -> Kept[C]:
-        """Return what is kept of a part, which is the last one asked for from now on."""
+        """Return what is kept of a part, and note it as the last used."""
         self._kept[key] = self._kept.pop(key) if key in self._kept else Kept()
         return self._kept[key]
 
@@ -194,7 +194,7 @@ def plain_body(
 def gzip_body(
     version: int, runs: Sequence[Run], name: bytes = MATCHES, more: bytes = b""
 ) -> Sliced[tuple[bytes, ...]]:
-    """Return the same compressed, in parts."""
+    """Return the list of `runs` as gzip, in parts."""
     head, tail = ends(version, sum([run.count for run in runs]), name, more)
     parts: list[Packed] = []
     for run in runs:
@@ -218,7 +218,7 @@ def gzipped(pieces: Iterable[bytes]) -> Sliced[list[bytes]]:
 def _parts(head: bytes, pieces: list[bytes], comma: int, tail: bytes) -> tuple[bytes, ...]:
     """Put head and tail around the pieces; the first of them loses its comma, of so many bytes.
 
-    Not by a copy: up to a megabyte of new memory for each version takes a millisecond by itself.
+    Without a copy: up to a megabyte of new memory for each version takes a millisecond by itself.
     """
     if pieces:
         head, pieces = b"".join([head, memoryview(pieces[0])[comma:]]), pieces[1:]  # copied only once

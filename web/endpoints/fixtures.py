@@ -1,4 +1,4 @@
-"""Fixtures, the entries of a match at several bookmakers: all, one with its links, and surebets."""
+"""Fixtures, the entries of a match at several bookmakers: all, each with its links, and surebets."""
 
 from __future__ import annotations
 
@@ -88,18 +88,18 @@ def handlers(
     return {path: _handler(answers, kind, names) for path, kind in paths.items()}
 
 
-def handlers_of_one(
+def handlers_of_fixture(
     answers: Answers, names: Mapping[BookmakerId, str], board: Readable | None
 ) -> dict[str, Handler]:
-    """Return the handler of the path with a parameter, which only Quart can route; none without a board."""
+    """Return the handler of the path of a fixture, which only Quart can route; none without a board."""
     if board is None:
         return {}
 
-    async def one(request: Asked) -> Prepared:
+    async def fixture(request: Asked) -> Prepared:
         fixture_id = FixtureId(request.path.rpartition("/")[2])
         form = Form(Query(request.query).bookmaker(names, FAIR))
         tags, codings = request.header(b"if-none-match"), request.header(b"accept-encoding")
-        found = await answers.one(fixture_id, tags, codings, form)
+        found = await answers.fixture(fixture_id, tags, codings, form)
         if found is not None:
             return found
         holder = fixtures_of(board.newest).holder(fixture_id)
@@ -108,7 +108,7 @@ def handlers_of_one(
         query = f"?{request.query.decode('latin-1')}" if request.query else ""
         return prepared(303, {"Location": f"{holder.id}{query}", "Cache-Control": "no-store"}, ())
 
-    return {ONE: one}
+    return {ONE: fixture}
 
 
 def _handler(answers: Answers, kind: ViewKind, names: Mapping[BookmakerId, str]) -> Handler:

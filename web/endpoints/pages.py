@@ -45,7 +45,7 @@ OPERATIONS = {"/": operation("The board as a page", "Live, filtered by its addre
 
 
 def page(name: str, filled: Mapping[str, str] = {}, **headers: str) -> Handler:
-    """Return the handler of one of our files; `headers` are sent besides the usual headers.
+    """Return the handler of a file of ours; `headers` are sent besides the usual headers.
 
     `filled` has the HTML that takes the place of each comment.
     """

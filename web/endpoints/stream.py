@@ -1,8 +1,8 @@
 """/api/v2/stream: the v2 list and then its changes, as Server-Sent Events.
 
 Pure ASGI, because a generator behind Quart that yields without suspending blocks the loop once its
-client has gone. A client has no queue, only the version that it was sent last; what it missed while it
-was slow is merged. The kernel disconnects a client that reads nothing at all (`listener.py`).
+client has gone. A client has no queue, only the version that it was sent last; changes that it missed
+while slow are merged. The kernel disconnects a client that reads nothing at all (`listener.py`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ OPERATIONS = {
     )
 }
 PIECE_BYTES = 65_536
-"""A long event is sent in pieces, so that no more than this waits in memory for a slow client."""
+"""A long message is sent in pieces, so that no more than this waits in memory for a slow client."""
 
 _HEADERS = {
     "Content-Type": EVENT_STREAM,
@@ -145,9 +145,9 @@ class _Follower:
                 return await self._next()
             if made is None:
                 return await self._snapshot(ResetReason.TOO_OLD)
-            self._version, event = made
+            self._version, message = made
             self._rest = Rest(self._conflate_s) if self._conflate_s else None
-            return event
+            return message
         if self._beats != self._audience.beats:
             self._beats = self._audience.beats
             return events.heartbeat(self._version)

@@ -1,1 +1,1 @@
-"""What all clients share: list bodies, events of the stream, and the clients that wait for changes."""
+"""What all clients share: list bodies, messages of the stream, and the clients that wait for changes."""

@@ -22,7 +22,7 @@ from web.encoding.segments import FIXTURES, MATCHES, UNENCODABLE, WHOLE_BYTES, U
 from web.feeds.fixture_lists import FixturesOf, linking
 from web.feeds.lists import Answers, Listed, View
 
-MAX_KNOWN_BYTES = 4 * 1024 * 1024  # events kept of a view, one for each version that clients have
+MAX_KNOWN_BYTES = 4 * 1024 * 1024  # messages kept of a view, one for each version that clients have
 Pieces = list[bytes]  # one text, in several pieces if it is long, so that a stream need not join it
 
 V = TypeVar("V", bound=Hashable)
@@ -32,7 +32,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Frames(ABC, Generic[V, R]):
-    """Makes and keeps the events of views; `answers` has the lists."""
+    """Makes and keeps the messages of views; `answers` has the lists."""
 
     name: ClassVar[bytes]
 
@@ -63,31 +63,31 @@ class Frames(ABC, Generic[V, R]):
         return b""
 
     async def delta(self, view: V, since: int) -> Pieces | None:
-        """Return what changed in a view after `since` as JSON; None if the history does not say it."""
+        """Return what changed in a view after `since` as JSON; None if the history does not have it."""
         made = await self._made(view, since, is_marked=False)
         return None if made is None else made[1]
 
     async def changes(self, view: V, since: int) -> tuple[int, Pieces] | None:
-        """Return the view's newest version and the event from `since` to it; None if it is not known."""
+        """Return the view's newest version and the message from `since` to it; None if it is not known."""
         known = self._newest(view)
         if since not in known.changes:
             async with self._making:
                 known = self._newest(view)
-                if since not in known.changes:  # still, after the others that waited
+                if since not in known.changes:  # still, after waiting
                     made = await self._made(view, since, is_marked=True)
                     if made is None:
                         return None
                     version, data = made
-                    event = _event("changes", data, self._id(version))
+                    message = _message("changes", data, self._id(version))
                     if version == (known := self._newest(view)).version:
-                        known.keep(since, event, self._max_known_bytes)
-                    return version, event
+                        known.keep(since, message, self._max_known_bytes)
+                    return version, message
         return known.version, known.changes[since]
 
     async def snapshot(self, view: V) -> tuple[int, Pieces]:
-        """Return the view's newest version, and the event with its whole list."""
+        """Return the view's newest version, and the message with its whole list."""
         version, parts = await self._answers.listed(self.listed(view))
-        return version, _event("snapshot", [*parts], self._id(version))
+        return version, _message("snapshot", [*parts], self._id(version))
 
     def _id(self, version: int) -> bytes:
         return b"%d-%b" % (version, self.history.epoch.encode())
@@ -110,15 +110,15 @@ class Frames(ABC, Generic[V, R]):
         recent = yield from self.history.since(view, since)
         if recent is None:
             return None
-        shown = yield from _joined(self._shown(one) for one in recent.shown)
-        gone = yield from _joined(self._gone(one, view) for one in recent.gone)
+        shown = yield from _joined(self._shown(fixture) for fixture in recent.shown)
+        gone = yield from _joined(self._gone(fixture, view) for fixture in recent.gone)
         mark = b'"conflated":true,' if is_marked and recent.is_merged else b""
         head = b'{"version":%d,"since":%d,%b"%b":[' % (recent.version, since, mark, self.name)
         return recent.version, [head, *shown, b'],"removed":[', *gone, b"]%b}" % self._more(recent)]
 
 
 class ListFrames(Frames[BookmakerId | None, Change]):
-    """The events of the odds lists; `names` are the display names."""
+    """The messages of the odds lists; `names` are the display names."""
 
     name = MATCHES
 
@@ -153,7 +153,7 @@ class ListFrames(Frames[BookmakerId | None, Change]):
 
 
 class FixtureFrames(Frames[FixtureView, FixtureRecord]):
-    """The events of views of fixtures."""
+    """The messages of views of fixtures."""
 
     name = FIXTURES
 
@@ -186,39 +186,39 @@ def _joined(encoded: Iterator[bytes]) -> Sliced[Pieces]:
 
 
 class _Known:
-    """The events that lead to one version of a view, by the version that they start from."""
+    """The messages that lead to a version of a view, by the version that they start from."""
 
     def __init__(self, version: int) -> None:
         self.version = version
         self.changes: dict[int, Pieces] = {}
         self._bytes = 0
 
-    def keep(self, since: int, event: Pieces, max_bytes: int) -> None:
-        size = sum(map(len, event))
+    def keep(self, since: int, message: Pieces, max_bytes: int) -> None:
+        size = sum(map(len, message))
         if self._bytes + size > max_bytes:
             self.changes.clear()
             self._bytes = 0
-        self.changes[since] = event
+        self.changes[since] = message
         self._bytes += size
 
 
 def reset(reason: ResetReason, version: int) -> Pieces:
-    """Return the event before a snapshot; without an id, because the client does not have that yet."""
-    return _event("reset", [_encode(Reset(reason, version))])
+    """Return the message before a snapshot; without an id, because the client does not have that yet."""
+    return _message("reset", [_encode(Reset(reason, version))])
 
 
 def heartbeat(version: int) -> Pieces:
-    """Return the event that says that `version` is still the newest."""
-    return _event("heartbeat", [_encode(Heartbeat(version))])
+    """Return the message that `version` is still the newest."""
+    return _message("heartbeat", [_encode(Heartbeat(version))])
 
 
 def bye(version: int, retry_ms: int) -> Pieces:
-    """Return the last event before the service ends, with the milliseconds to wait before reconnecting."""
-    (event,) = _event("bye", [_encode(Bye(version, retry_ms))])
-    return [b"retry: %d\n%b" % (retry_ms, event)]
+    """Return the last message before the service ends, with the milliseconds until a client reconnects."""
+    (message,) = _message("bye", [_encode(Bye(version, retry_ms))])
+    return [b"retry: %d\n%b" % (retry_ms, message)]
 
 
-def _event(name: str, data: Pieces, event_id: bytes | None = None) -> Pieces:
-    head = b"" if event_id is None else b"id: %b\n" % event_id
+def _message(name: str, data: Pieces, message_id: bytes | None = None) -> Pieces:
+    head = b"" if message_id is None else b"id: %b\n" % message_id
     pieces = [b"%bevent: %b\ndata: " % (head, name.encode()), *data, b"\n\n"]
     return pieces if sum(map(len, data)) > WHOLE_BYTES else [b"".join(pieces)]

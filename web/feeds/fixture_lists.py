@@ -26,7 +26,7 @@ class FixturesOf(Struct, frozen=True):
         return self.view.bookmaker
 
     def books(self, snapshot: Snapshot) -> Mapping[BookmakerId, Book]:
-        """Return the books of which one must be serving."""
+        """Return the books, one of which must be serving."""
         if among := self.form.bookmakers:
             return {name: snapshot.books[name] for name in among}
         if self.bookmaker is None:
@@ -36,7 +36,7 @@ class FixturesOf(Struct, frozen=True):
     def version(self, snapshot: Snapshot) -> int:
         """Return its version: the last commit that changed what it shows.
 
-        That of all fixtures with doubted surebets: each change of a fixture may change its own.
+        With doubted surebets that of all fixtures: each change of a fixture may change its surebet.
         """
         kind = ViewKind.FIXTURES if self.form.doubted else self.view.kind
         return fixtures_of(snapshot).version(FixtureView(kind, self.bookmaker))
@@ -93,7 +93,7 @@ class Choice(Struct, frozen=True):
     min_profit: float | None = None
 
     def has(self, shown: Shown) -> bool:
-        """Return whether it is shown; one of an unknown kick-off is in no range of times."""
+        """Return whether a fixture is shown; without a kick-off it is in no range of times."""
         start = shown.fixture.place.start
         is_timed = self.begins_at > -inf or self.ends_at < inf
         if is_timed and not (self.begins_at <= start < self.ends_at and start < inf):

@@ -134,7 +134,7 @@ class Answers:
             if made is not None and self._board.is_valid(page.deadlines):
                 return page.version, made.parts
 
-    async def one(
+    async def fixture(
         self,
         fixture_id: FixtureId,
         if_none_match: str | None,
@@ -178,9 +178,9 @@ class Answers:
             self._replaced = self._pages
             self._pages = {view: page for view, page in self._pages.items() if page.still_shows(snapshot)}
         if view not in self._pages:
-            of_fixtures = [one for one in self._pages if isinstance(one, FixturesOf)]
-            for one in of_fixtures[: max(len(of_fixtures) - MAX_VIEWS, 0)]:  # each may be as large as all
-                del self._pages[one]
+            of_fixtures = [known for known in self._pages if isinstance(known, FixturesOf)]
+            for known in of_fixtures[: max(len(of_fixtures) - MAX_VIEWS, 0)]:  # each may be as large as all
+                del self._pages[known]
             self._pages[view] = _Page(view, snapshot)
         return self._pages[view]
 

@@ -154,7 +154,7 @@ class Audience:
             self._heart = asyncio.get_running_loop().call_later(HEARTBEAT_S, self._beat)
 
     def _wake_all(self) -> None:
-        waiting = [one for futures in self._waiting.values() for one in futures]
+        waiting = [future for futures in self._waiting.values() for future in futures]
         _wake_in_groups(iter([*waiting, *self._resting]))
 
 
@@ -194,7 +194,7 @@ class Live:
         return self.board.is_valid(_deadlines(view, snapshot))
 
     def frames(self, view: Watched) -> Frames[Any, Any]:
-        """Return the events of a view, and its history."""
+        """Return the messages of a view, and its history."""
         if not isinstance(view, FixtureView):
             return self.lists
         if self.fixtures is None:

@@ -54,7 +54,7 @@ async def test_what_is_kept_is_in_proportion_to_what_is_there(asked: str) -> Non
                 await answers.answer(ALL, None, None, Choice("League"))
             case "one":
                 for fixture in board.state:
-                    await answers.one(fixture.id, None, None)
+                    await answers.fixture(fixture.id, None, None)
             case _:
                 await frames.changes(ALL.view, since)
 
