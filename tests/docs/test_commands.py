@@ -41,7 +41,8 @@ EXCEPTIONS = {
 ASKING = ".venv/bin/oddsboard links "
 """Commands that ask the running service; ID is that of a fixture."""
 
-PROGRAMS = ("curl ", ".venv/bin/oddsboard ", "scripts/serve", "scripts/trace_price")
+REQUESTS = ("curl ", "cursor=$(curl ")
+PROGRAMS = (*REQUESTS, ".venv/bin/oddsboard ", "scripts/serve", "scripts/trace_price")
 LIST = "/api/v2/odds?bookmaker=birch"
 """The list whose version takes the place of every version in a command."""
 
@@ -56,7 +57,10 @@ NOT_COPIED = shutil.ignore_patterns(
 
 
 class Command(Struct, frozen=True):
-    """One command line, and the output that the document shows below it, if any."""
+    """One command line, and the output that the document shows below it, if any.
+
+    Lines of a block without output are part of the next: what they set or write, it needs.
+    """
 
     line: str
     shown: tuple[str, ...] = ()
@@ -65,6 +69,11 @@ class Command(Struct, frozen=True):
     def is_exception(self) -> bool:
         """Whether the command is not run."""
         return self.line.startswith(tuple(EXCEPTIONS))
+
+    @property
+    def is_request(self) -> bool:
+        """Whether it asks the running service."""
+        return self.line.startswith(REQUESTS)
 
     @property
     def program(self) -> str:
@@ -80,8 +89,12 @@ def commands(file: Path) -> list[Command]:
             found += [Command(line) for line in block.lines if line and not line.startswith("#")]
         if block.language == "console":
             starts = [at for at, line in enumerate(block.lines) if line.startswith("$ ")]
+            before = ""
             for at, end in zip(starts, [*starts[1:], len(block.lines)], strict=True):
-                found.append(Command(block.lines[at].removeprefix("$ "), block.lines[at + 1 : end]))
+                line, shown = before + block.lines[at].removeprefix("$ "), block.lines[at + 1 : end]
+                before = f"{line}\n" if not shown else ""
+                if shown or end == len(block.lines):
+                    found.append(Command(line, shown))
     return found
 
 
@@ -113,9 +126,7 @@ def test_every_command_is_run_or_excepted() -> None:
     assert [] == [
         text for text in EXCEPTIONS if not any(command.line.startswith(text) for command in shown)
     ]
-    assert [] == [
-        command.line for command in shown if command.line.startswith("curl ") and not command.shown
-    ]
+    assert [] == [command.line for command in shown if command.is_request and not command.shown]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +170,7 @@ def test_commands_do_what_the_document_says(file: Path, clone: Path, board: Serv
 
 
 def _run(command: Command, clone: Path, board: Service) -> None:
-    if command.line.startswith("curl "):
+    if command.is_request:
         eventually(lambda: _is_answered(command, board), command.line, ANSWER_S)
     elif command.line.startswith(ASKING):
         _complete(_asking(command, board), clone)

@@ -20,7 +20,7 @@ from actors.matching.event import Chances, Event, EventKey, FixtureId
 from actors.matching.evidence import Evidence
 from actors.matching.matcher import Member
 from actors.matching.rules import Rule, price_gap
-from web.encoding.schemas import Names, OddsV2, Price, Version
+from web.encoding.schemas import Cursor, Names, OddsV2, Price, Version
 from web.encoding.surebet_schemas import DoubtedSurebet, SurebetV2, surebet_v2
 
 Probability = Annotated[float, Meta(ge=0, le=1)]
@@ -140,6 +140,7 @@ class FixtureList(Struct, frozen=True):
     fixtures: tuple[FixtureV2, ...]
     fixtures_count: int
     linking: Linking
+    cursor: Cursor
 
 
 class RemovedFixture(Struct, frozen=True):
@@ -152,13 +153,17 @@ class RemovedFixture(Struct, frozen=True):
 
 
 class FixtureChanges(Struct, frozen=True):
-    """What leads from the fixtures at `since` to those at `version`; `conflated` in the stream only."""
+    """What leads from the fixtures at `since` to those at `version`.
+
+    `conflated` is in the stream only, `cursor` in answers only.
+    """
 
     version: Version
     since: Version
     fixtures: tuple[FixtureV2, ...]
     removed: tuple[RemovedFixture, ...]
     linking: Linking
+    cursor: Cursor | UnsetType = UNSET
     conflated: bool | UnsetType = UNSET
 
 
@@ -182,6 +187,7 @@ class OneFixture(Struct, frozen=True):
     version: Version
     fixture: FixtureV2
     links: tuple[FixtureLink, ...]
+    cursor: Cursor
 
 
 EVENTS = {"snapshot": FixtureList, "changes": FixtureChanges}

@@ -13,6 +13,7 @@ from actors.core.messages import BookmakerId
 Price = Annotated[float, Meta(gt=1.0, description="decimal odds")]
 Names = dict[BookmakerId, str]
 Version = Annotated[int, Meta(description="names what this URL shows, within an epoch")]
+Cursor = Annotated[str, Meta(description="VERSION-EPOCH, as `since` takes it")]
 
 
 class OddsV2(Struct, frozen=True):
@@ -85,12 +86,16 @@ class ListV1(Struct, frozen=True):
 
 
 class Changes(Struct, frozen=True):
-    """What leads from the v2 list at `since` to that at `version`; `conflated` in the stream only."""
+    """What leads from the v2 list at `since` to that at `version`.
+
+    `conflated` is in the stream only, `cursor` in answers only.
+    """
 
     version: Version
     since: Version
     matches: tuple[MatchV2, ...]
     removed: tuple[Removed, ...]
+    cursor: Cursor | UnsetType = UNSET
     conflated: bool | UnsetType = UNSET
 
 
@@ -125,6 +130,11 @@ class Capabilities(Struct, frozen=True):
     filters: dict[str, tuple[str, ...]]
     supported_bookmakers: tuple[str, ...]
     version: str
+
+
+def cursor_of(version: int, epoch: str) -> str:
+    """Return a version and its epoch as `since` takes them, and as an event of the stream has as its id."""
+    return f"{version}-{epoch}"
 
 
 def match_v2(entry: Entry, bookmaker: str) -> MatchV2:

@@ -44,7 +44,7 @@ OPERATIONS = {
                     "The fixtures.",
                     FixtureList,
                     headers=(*_HEADERS, "Content-Encoding"),
-                    links=(Link("/api/v2/changes", {"since": "$response.body#/version", "view": kind}),),
+                    links=(Link("/api/v2/changes", {"since": "$response.body#/cursor", "view": kind}),),
                 ),
                 Answer(304, "The client has this version already.", headers=_HEADERS),
             ),

@@ -39,8 +39,8 @@ OPERATIONS = {
             "/api/v2/odds",
             2,
             ListV2,
-            _HEADERS,
-            (Link("/api/v2/changes", {"since": "$response.body#/version"}),),
+            (*_HEADERS, "Odds-Cursor"),
+            (Link("/api/v2/changes", {"since": "$response.header.Odds-Cursor"}),),
         ),
         ("/api/odds", 1, ListV1, (*_HEADERS, "Link"), ()),
     )

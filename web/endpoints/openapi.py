@@ -61,6 +61,10 @@ _HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "Where it is now, relative to this address.",
         {"type": "string", "format": "uri-reference"},
     ),
+    "Odds-Cursor": (
+        "VERSION-EPOCH of this list: `since` of its changes.",
+        {"type": "string", "pattern": "^[0-9]+-[0-9a-z]+$"},
+    ),
     "RateLimit": ("How many requests may follow, and in what time.", _TEXT),
     "RateLimit-Policy": ("How many requests a client may make in what time.", _TEXT),
     "Referrer-Policy": ("Links of a page send no referrer.", {"const": "no-referrer"}),
@@ -77,7 +81,7 @@ _HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     **{name: ("The same in every answer.", {"const": value}) for name, value in COMMON.items()},
 }
 _ALWAYS = ("X-Request-Id", *COMMON)
-_REQUIRED = {*_ALWAYS, "ETag", "Cache-Control", "Link", "Location", "Allow"}
+_REQUIRED = {*_ALWAYS, "ETag", "Cache-Control", "Link", "Location", "Allow", "Odds-Cursor"}
 _LIMITED = ("RateLimit", "RateLimit-Policy")
 
 

@@ -17,9 +17,9 @@ from actors.matches.history import FixtureHistory, FixtureRecord
 from actors.matches.model import FixtureView
 from web.encoding.fixture_schemas import removed_fixture
 from web.encoding.list_segments import Api
-from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, match_v2
+from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, cursor_of, match_v2
 from web.encoding.segments import FIXTURES, MATCHES, UNENCODABLE, WHOLE_BYTES, UnencodableError
-from web.feeds.fixture_lists import FixturesOf, linking
+from web.feeds.fixture_lists import FixturesOf, cursor, linking
 from web.feeds.lists import Answers, Listed, View
 
 MAX_KNOWN_BYTES = 4 * 1024 * 1024  # messages kept of a view, one for each version that clients have
@@ -90,7 +90,7 @@ class Frames(ABC, Generic[V, R]):
         return version, _message("snapshot", [*parts], self._id(version))
 
     def _id(self, version: int) -> bytes:
-        return b"%d-%b" % (version, self.history.epoch.encode())
+        return cursor_of(version, self.history.epoch).encode()
 
     def _newest(self, view: V) -> _Known:
         version, known = self.history.latest(view), self._known.get(view)
@@ -114,7 +114,9 @@ class Frames(ABC, Generic[V, R]):
         gone = yield from _joined(self._gone(fixture, view) for fixture in recent.gone)
         mark = b'"conflated":true,' if is_marked and recent.is_merged else b""
         head = b'{"version":%d,"since":%d,%b"%b":[' % (recent.version, since, mark, self.name)
-        return recent.version, [head, *shown, b'],"removed":[', *gone, b"]%b}" % self._more(recent)]
+        at = b"" if is_marked else cursor(recent.version, self.history.epoch)  # an event has it as its id
+        tail = b"]%b%b}" % (self._more(recent), at)
+        return recent.version, [head, *shown, b'],"removed":[', *gone, tail]
 
 
 class ListFrames(Frames[BookmakerId | None, Change]):

@@ -12,6 +12,7 @@ from actors.board.snapshot import Book, Deadlines, Snapshot
 from actors.core.messages import BookmakerId
 from actors.matches.model import Fixture, FixtureState, FixtureView, ViewKind, fixtures_of
 from web.encoding.fixture_forms import USUAL, Form, Shown, overdue, shown
+from web.encoding.schemas import cursor_of
 
 
 class FixturesOf(Struct, frozen=True):
@@ -78,6 +79,11 @@ class FixturesOf(Struct, frozen=True):
         """Whether no cache may keep it: surebets of some bookmakers may end without a new version."""
         return bool(self.form.bookmakers)
 
+    def cursor(self, since: str) -> Mapping[str, str]:
+        """Return no header: the body has it."""
+        del since
+        return {}
+
     @property
     def link(self) -> Mapping[str, str]:
         """No other list replaces it."""
@@ -107,6 +113,11 @@ class Choice(Struct, frozen=True):
 def linking(pending: int) -> bytes:
     """Return the member of a list, or of changes, that says how many events were still to be linked."""
     return b',"linking":{"pending":%d}' % pending
+
+
+def cursor(version: int, epoch: str) -> bytes:
+    """Return the member that says what `since` takes for this version."""
+    return b',"cursor":"%b"' % cursor_of(version, epoch).encode()
 
 
 ALL = FixturesOf(FixtureView(ViewKind.FIXTURES))

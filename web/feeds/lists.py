@@ -24,8 +24,9 @@ from actors.matching.event import FixtureId
 from web.encoding.fixture_forms import USUAL, Form, whole
 from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
 from web.encoding.list_segments import Api, ListSegments
+from web.encoding.schemas import cursor_of
 from web.encoding.segments import UnencodableError, ends, gzip_body, gzipped, plain_body
-from web.feeds.fixture_lists import ALL, EVERYTHING, Choice, FixturesOf
+from web.feeds.fixture_lists import ALL, EVERYTHING, Choice, FixturesOf, cursor
 from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared
@@ -72,6 +73,10 @@ class View(Struct, frozen=True):
     def is_fleeting(self) -> bool:
         """Whether no cache may keep it: never."""
         return False
+
+    def cursor(self, since: str) -> Mapping[str, str]:
+        """Return the header that says where its changes begin; version 1 has no changes."""
+        return {"Odds-Cursor": since} if self.api is Api.V2 else {}
 
     @property
     def link(self) -> Mapping[str, str]:
@@ -164,7 +169,7 @@ class Answers:
             except UnencodableError as error:
                 await self.reject(error)
                 continue
-            body = b'{"version":%d,"fixture":%b,"links":%b}' % (page.version, shown, links)
+            body = b'{"version":%d,"fixture":%b,"links":%b%b}' % (page.version, shown, links, page.cursor)
             return page.answer(coding, run_now(_coded((body,), coding)))
 
     async def reject(self, error: UnencodableError) -> None:
@@ -213,7 +218,8 @@ class Answers:
             some = [shown for shown in every if shown is not None and choice.has(shown)]
             found += [self.fixtures.formed(shown, view.form, state.terms) for shown in some]
             yield
-        head, tail = ends(page.version, len(found), self.fixtures.name, view.linking(state))
+        more = view.linking(state) + page.cursor
+        head, tail = ends(page.version, len(found), self.fixtures.name, more)
         pieces = yield from _coded((head, b",".join(found), tail), coding)
         return page.answer(coding, (b"".join(pieces),))
 
@@ -225,8 +231,8 @@ class Answers:
                 parts = answer.parts
             case FixturesOf(view):
                 runs = yield from self.fixtures.runs([view], snapshot)
-                linking = page.view.linking(fixtures_of(snapshot))
-                parts = yield from made(page.version, runs, self.fixtures.name, linking)
+                more = page.view.linking(fixtures_of(snapshot)) + page.cursor
+                parts = yield from made(page.version, runs, self.fixtures.name, more)
             case View(api):
                 keys = [(api, name) for name in page.view.books(snapshot)]
                 runs = yield from self._lists.runs(keys, snapshot)
@@ -246,7 +252,9 @@ class _Page:
         self.view = view
         self.version = view.version(snapshot)
         self.still_shows(snapshot)
-        tag = f"{self.version}-{snapshot.epoch}{view.mark}"
+        self.cursor = cursor(self.version, snapshot.epoch)
+        self.cursor_header = view.cursor(cursor_of(self.version, snapshot.epoch))
+        tag = f"{cursor_of(self.version, snapshot.epoch)}{view.mark}"
         self.etags = {Coding.IDENTITY: f'"{tag}"', Coding.GZIP: f'"{tag}-gzip"'}
         self.not_modified = {coding: prepared(304, self.headers(coding), None) for coding in Coding}
         self.making = {coding: anyio.Lock() for coding in Coding}
@@ -254,7 +262,7 @@ class _Page:
 
     def headers(self, coding: Coding) -> dict[str, str]:
         headers = {"ETag": self.etags[coding], "Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
-        return {**headers, **self.view.link}
+        return {**headers, **self.cursor_header, **self.view.link}
 
     def answer(self, coding: Coding, parts: Sequence[bytes]) -> Prepared:
         headers = self.headers(coding) | {"Content-Type": "application/json"}

@@ -39,7 +39,9 @@ log = structlog.get_logger()
 
 COMMON = {
     "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
+    "Access-Control-Expose-Headers": (
+        "ETag, Odds-Cursor, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
+    ),
     "X-Content-Type-Options": "nosniff",
 }
 """Headers of every answer, whichever layer gives it."""

@@ -30,7 +30,10 @@ NOT_HAD = (
 )
 """In the cases, @ is the tag without its quotes, # its version alone, which without the epoch is no tag."""
 CAPABILITIES = "/api/capabilities"
-LINKS = {"/api/odds": {"link": '</api/v2/odds>; rel="successor-version"'}, "/api/v2/odds": {}}
+LINKS = {
+    "/api/odds": {"link": '</api/v2/odds>; rel="successor-version"'},
+    "/api/v2/odds": {"odds-cursor": TAG},
+}
 """What the body of version 1 alone says: which path to use."""
 
 

@@ -16,7 +16,7 @@ PATHS = (
     *("/api/stats", "/health", "/health/live", "/health/ready", "/monitor"),
     *("/", "/static/main.js", "/api/odds?bookmaker=nobody", "/nowhere"),
 )
-EXPOSED = {"ETag", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"}
+EXPOSED = {"ETag", "Odds-Cursor", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"}
 OF_THE_MOMENT = {"date", "x-request-id"}
 
 
