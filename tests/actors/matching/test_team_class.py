@@ -52,6 +52,9 @@ def test_a_mark_counts_where_it_is_one() -> None:
             (name, SECOND, "dynamo kyiv")
             for name in ("Dynamo-2 Kyiv", "Dynamo Kyiv-2", "Dynamo II Kyiv", "Dynamo-III Kyiv")
         ),
+        ("Kapaz FK-2", SECOND, "kapaz fk"),
+        ("Klubi 04-2", SECOND, "klubi 04"),
+        ("Talleres C-2", SECOND, "talleres c"),
         ("Molde 2 IK", SECOND, "molde ik"),
         ("Willem II 2", SECOND, "willem ii"),
         ("Juan Aurich II", SECOND, "juan aurich"),
