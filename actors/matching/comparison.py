@@ -64,7 +64,8 @@ class Description(Struct, eq=False, gc=False):
     """What events have in common that list a match in the same way; `start` is Unix seconds.
 
     `keys` are the keys of these events, by source. `shared` are uncommon words that both teams have. With
-    `is_one_club` the tables have both teams as one club, so that they say nothing of this match.
+    `is_one_club` the tables have both teams as one club, so that they say nothing of this match; with
+    `is_unnamed` a team is not known yet.
     """
 
     home: Name
@@ -75,6 +76,7 @@ class Description(Struct, eq=False, gc=False):
     away_team: TeamClass
     shared: frozenset[str]
     is_one_club: bool
+    is_unnamed: bool
     keys: dict[SourceName, dict[EventKey, None]] = field(default_factory=dict)
 
     @property
@@ -88,7 +90,8 @@ def described(home: Name, away: Name, league: League, start: int | None) -> Desc
     teams = home.team | league.team, away.team | league.team
     is_one_club = _likeness(home, away, league, league).likeness is Likeness.SAME
     shared = shared_words(home, away, league.country)
-    return Description(home, away, league, start, *teams, shared, is_one_club)
+    is_unnamed = home.is_unnamed or away.is_unnamed
+    return Description(home, away, league, start, *teams, shared, is_one_club, is_unnamed)
 
 
 def swapped(description: Description) -> Description:
@@ -164,6 +167,8 @@ class Comparator:
         """Return the relation; None if nothing speaks for one match."""
         if (delta_s := _apart(a, b)) is None or (far := abs(delta_s)) > LONGEST:
             return None
+        if a.is_unnamed or b.is_unnamed:
+            return None  # two lists say "Winner QF1" of two cups, and a team may be the winner
         ours, theirs = a.league, b.league
         home = EQUAL if a.home is b.home else self._names(a, b, a.home, b.home)
         if home.likeness < 0 and far > LONGEST_FUZZY:

@@ -94,12 +94,15 @@ class Evidence(Struct, frozen=True, gc=False):
 
 EQUAL = NameEvidence(Likeness.SAME, 1.0, How.EQUAL)
 _is_state = re.compile(r"a[clmp]|ba|ce|df|es|go|m[agst]|p[abeir]|r[jnors]|s[cep]|to").fullmatch  # of Brazil
+_OF_ANOTHER = NameEvidence(Likeness.WEAK, _LITTLE, How.SIMILAR)
 _OF_TABLE = NameEvidence(Likeness.SAME, 1.0, How.TABLE)
 
 
 @lru_cache(maxsize=PAIRS)
 def likeness(a: Name, b: Name, country: str | None) -> NameEvidence:
     """Return how alike two names are, in leagues of that country if it is known."""
+    if _are_two(a) != _are_two(b):
+        return _OF_ANOTHER
     if a.text == b.text:
         return EQUAL
     clubs, others = clubs_in(country, a), clubs_in(country, b)
@@ -109,6 +112,11 @@ def likeness(a: Name, b: Name, country: str | None) -> NameEvidence:
     if len(clubs) == len(others) == 1:
         return _by_table(alike, is_same=clubs == others)
     return _by_words(a, b, alike)
+
+
+def _are_two(name: Name) -> bool:
+    """Return whether a name is of two clubs, one of which will play, and not as Bodo/Glimt is."""
+    return bool(name.either) and all(map(is_spelling, name.either))
 
 
 def likeness_by_words(a: Name, b: Name) -> NameEvidence:
@@ -175,7 +183,7 @@ def similarity(a: Name, b: Name) -> float:
     Words that only the longer name has count a third of those that each has and the other lacks, and a
     town less.
     """
-    if a.joined != b.joined and (a.is_either or b.is_either):
+    if a.joined != b.joined and (a.either or b.either):
         return _LITTLE  # Wigan/Leeds are not Leeds
     if a.numbers and b.numbers and a.numbers.isdisjoint(b.numbers):
         return _LITTLE

@@ -109,7 +109,18 @@ _MONTHS = "ener|jane|febr|feve|mar[cz]|abri|ma[yi]|jun|jul|agos|se[pt]|outu|octu
 _DATE = re.compile(  # clubs have the names of days: 12 de Octubre, Primeiro de Agosto
     rf"\b(?:(\d\d?)o?|({'|'.join(_WRITTEN)})) (?=d[eio] (?:{_MONTHS}))"
 )
-_EITHER = re.compile(r"(?<=\w) ?/ ?(?=\w)| (?:or|oder|ou) ").search  # who will play is not yet known
+_EITHER = re.compile(r"(?<=\w) ?/ ?(?=\w)| (?:or|oder|ou) ").split  # who will play is not yet known
+_FIRST_OF_TWO = (
+    r"winn?ers?|losers?|sieger|gewinner|verlierer|winnaars?|verliezers?|vainqueurs?|perdants?|vencedor(?:es)?"
+    r"|perdedor(?:es)?|ganador(?:es)?|vincente|vincenti|perdente|vinnare|vinner|vinder|zwyciezca|przegrany"
+    r"|pobednik|pobjednik|pobeditel|kazanan|castigatoare|gyoztes|voittaja|runners?[ -]?up"
+)
+_UNNAMED = re.compile(  # the winner of a match, a place in a group, or nothing
+    rf"(?:{_FIRST_OF_TWO})\b.+|.* (?:{_FIRST_OF_TWO}) ?\d*|\W*|(?:.*\W)?tb[acd](?:\W.*)?|n\.? ?n\.?|unknown"
+    r"|to be (?:decided|confirmed|announced|determined)|(?:home|away)(?: teams?)?|team \d+|[wl] ?\d+"
+    r"|[a-l][1-6]|[1-6](?:st|nd|rd|th)? ?(?:(?:group|gruppe|gr\.?) )?[a-l]"
+    r"|(?:qualifier|semi-? ?finalist|quarter-? ?finalist|finalist)s? ?\d*"
+).fullmatch
 _DOTTED = re.compile(r"\b((?:[a-z]\.){2,}[a-z]?)(?![a-z])")  # F.C., U.N.A.M.
 
 
@@ -118,8 +129,8 @@ class Name(Struct, frozen=True, eq=False, gc=False):
 
     `is_explained`: a word in brackets that is no mark of class says which team of that name it is. In
     simulated football that is the player: "Arsenal (Kodak)". The code of a state, as in "(MG)", is none.
-    `numbers` are those that are no year: 12 de Octubre is not 9 de Octubre. `is_either`: it may name two
-    teams, one of which will play, as "Wigan/Leeds", or none yet.
+    `numbers` are those that are no year: 12 de Octubre is not 9 de Octubre. `either` are the teams that it
+    may name, one of which will play, as "Wigan/Leeds". `is_unnamed`: it names none yet, as "Winner QF1".
     """
 
     text: str
@@ -130,7 +141,8 @@ class Name(Struct, frozen=True, eq=False, gc=False):
     joined: str
     is_explained: bool
     numbers: frozenset[int] = frozenset()
-    is_either: bool = False
+    either: tuple[Name, ...] = ()
+    is_unnamed: bool = False
 
 
 def plain(text: str) -> str:
@@ -146,11 +158,18 @@ def parse(name: str) -> Name:
     text = " ".join(re.findall("[a-z0-9]+", text))
     in_brackets = " ".join(_IN_BRACKETS.findall(given))
     is_explained = not {*re.findall("[a-z0-9]{3,}", in_brackets)}.isdisjoint(text.split())
-    return _name(text or name.strip() or "?", team, is_explained, bool(_EITHER(name)))
+    either = tuple(map(parse, parts)) if len(parts := _EITHER(name)) > 1 else ()
+    return _name(text or name.strip() or "?", team, is_explained, either, bool(_UNNAMED(given.strip())))
 
 
 @lru_cache(maxsize=NAMES)
-def _name(text: str, team: TeamClass, is_explained: bool, is_either: bool) -> Name:  # noqa: FBT001 - fields
+def _name(
+    text: str,
+    team: TeamClass,
+    is_explained: bool,  # noqa: FBT001 - fields
+    either: tuple[Name, ...],
+    is_unnamed: bool,  # noqa: FBT001
+) -> Name:
     dates = [int(number) if number else _WRITTEN[word] for number, word in _DATE.findall(text)]
     rest = _DATE.sub("", text)
     parts = rest.split()
@@ -168,7 +187,7 @@ def _name(text: str, team: TeamClass, is_explained: bool, is_either: bool) -> Na
     joined = "".join(words)
     return Name(
         *(text, shared, frozenset(left), frozenset(years), team, joined, is_explained),
-        *(frozenset(numbers), is_either),
+        *(frozenset(numbers), either, is_unnamed),
     )
 
 

@@ -197,6 +197,43 @@ def test_a_match_against_one_of_two_teams_is_not_that_against_one(away: str) -> 
     assert () == groups(event("a", away=away), event("b", away="Leeds"))
 
 
+@pytest.mark.parametrize(
+    ("home", "away"),
+    [
+        ("Winner QF1", "Winner QF2"),
+        ("W49", "W50"),
+        ("1A", "2nd Group B"),
+        ("Group A Winner", "Group B Runner-up"),
+        ("Sieger Halbfinale 1", "Sieger Halbfinale 2"),
+        ("Semi-finalist 1", "Semi-finalist 2"),
+        ("Team 1", "Team 2"),
+        ("TBC", "TBD"),
+        ("To be decided", "N.N."),
+    ],
+)
+def test_teams_that_nobody_knows_yet_are_never_linked(home: str, away: str) -> None:
+    """Two cups have such matches at one minute, and labels rarely say of which country they are."""
+    assert () == groups(event("a", home, away, "Cup"), event("b", home, away, "Cup"))
+    assert () == groups(event("a", "Arsenal", away), event("b", "Arsenal", away))
+
+
+@pytest.mark.parametrize("away", ["Winner of Leeds", "Vencedor Leeds", "Vainqueur Leeds", "Leeds (TBC)"])
+def test_a_match_against_the_winner_of_a_team_is_not_that_against_the_team(away: str) -> None:
+    """The opponent of that team may win."""
+    assert () == groups(event("a", away="Leeds"), event("b", away=away))
+
+
+def test_clubs_whose_names_begin_like_a_place_in_a_draw_are_linked() -> None:
+    """Home United and Winnersh are clubs."""
+    assert groups(event("a", "Home United", "Winnersh"), event("b", "Home United FC", "Winnersh"))
+
+
+def test_two_clubs_are_not_the_club_that_has_the_names_of_both() -> None:
+    """Slavija and Sarajevo are clubs, and so is Slavija Sarajevo; Bodø/Glimt is a single club."""
+    assert () == groups(event("a", away="Slavija/Sarajevo"), event("b", away="Slavija Sarajevo"))
+    assert groups(event("a", away="Bodø/Glimt"), event("b", away="Bodo Glimt"))
+
+
 def test_numbers_in_names_count() -> None:
     """Two clubs are named after two days."""
     assert () == groups(event("a", away="12 de Octubre"), event("b", away="9 de Octubre"))
