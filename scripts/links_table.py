@@ -8,6 +8,7 @@ from random import Random
 
 from actors.matching.event import EventKey
 from actors.review.explanation import explain
+from tests.support.adversary import case_of, judged
 from tests.support.labelled import HARDER, WEEKS, Measured, measured, spellings, week
 
 LABELS: dict[str, dict[str, bool]] = {
@@ -23,6 +24,9 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--weeks", type=int, default=3, help="random weeks of each kind (default 3)")
     parser.add_argument("--missed", type=int, default=0, help="how many missed links to print of each kind")
+    parser.add_argument(
+        "--pairs", type=int, default=100_000, help="pairs of an adversary (default 100,000)"
+    )
     arguments = parser.parse_args()
     kinds = {"cold": [measured(week(name)) for name in WEEKS]}
     print("| lists | links | recall | wrong | precision |\n|---|--:|--:|--:|--:|")
@@ -35,6 +39,7 @@ def main() -> None:
         for labels, options in LABELS.items():
             spelled = measured(spellings(Random(table), table, **options))
             _print_row(f"{title}{labels}", [spelled], arguments.missed)
+    _print_adversary(arguments.pairs)
     rules = Counter(member.rule for one in kinds["cold"] for group in one.groups for member in group[1:])
     print(
         "\nlinks of the cold lists by rule:", ", ".join(f"{rule} {count}" for rule, count in rules.items())
@@ -51,6 +56,20 @@ def _print_row(kind: str, found: list[Measured], missed: int) -> None:
     left = [(pair, one) for one in found for pair in sorted(one.labelled.pairs - one.found)]
     for pair, where in left[:missed]:
         _print_pair("missed", where, pair)
+
+
+def _print_adversary(count: int) -> None:
+    """Print a row for pairs of matches that look like case, and each that was linked."""
+    random = Random("0")
+    found = [judged(case_of(random)) for _ in range(count)]
+    partners = [case.is_found for case in found if case.is_found is not None]
+    wrong = [case for case in found if case.is_wrong]
+    linked, sure = sum(partners) + len(wrong), sum(case.is_sure for case in wrong)
+    recall, precision = sum(partners) / max(1, len(partners)), 1 - len(wrong) / max(1, linked)
+    kind = f"{count:,} adversarial pairs, {sure} of them sure"
+    print(f"| {kind} | {linked} | {recall:.4f} | {len(wrong)} | {precision:.5f} |")
+    for case in wrong:
+        print(f"  wrong: {case}")
 
 
 def _print_pair(what: str, found: Measured, pair: tuple[EventKey, EventKey]) -> None:
