@@ -143,6 +143,8 @@ class Matcher:
             return there
         apart: list[Node] = []
         for count, other in enumerate(self.index.near(description), 1):
+            if count % (SLICE // 8) == 0:  # here, so that the order of a set makes no difference
+                yield
             if other.keys.keys() == {event.source}:
                 continue  # a source may list thousands of matches alike
             if (relation := self.comparator.relation(description, other)) is None:
@@ -154,8 +156,6 @@ class Matcher:
                     there[known.component] = None
                 else:
                     apart.append(known)
-            if count % (SLICE // 8) == 0:
-                yield
         if others := sorted([known.event.key for known in apart if known.component not in there]):
             self._open |= dict.fromkeys([event.key, *others])
         return there
