@@ -40,11 +40,11 @@ def trials(source: str, seed: int, numbers: range) -> tuple[Tally, list[str]]:
     tally: Tally = {}
     wrong: list[str] = []
     for number in numbers:
-        one = trial(Random(f"{seed} {number}"))
-        row = tally.setdefault(one.kind, Counter())
-        row.update(files=1, shown=one.accepted, wrong=len(one.wrong))
-        row.update({f"{reason}": count for reason, count in one.rejected.items()})
-        wrong += [f"trial {number}, {one.kind}: {text}" for text in one.wrong]
+        done = trial(Random(f"{seed} {number}"))
+        row = tally.setdefault(done.kind, Counter())
+        row.update(files=1, shown=done.accepted, wrong=len(done.wrong))
+        row.update({f"{reason}": count for reason, count in done.rejected.items()})
+        wrong += [f"trial {number}, {done.kind}: {text}" for text in done.wrong]
     return tally, wrong
 
 
@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/damage", description=__doc__)
     parser.add_argument("source", choices=sources())
     parser.add_argument("--count", type=int, default=10_000, metavar="N", help="files, default 10,000")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="another one, other damage")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="another seed, other damage")
     given = parser.parse_args(arguments)
     if not are_there():
         parser.error(f"no recordings in {FOLDER}, set ODDSBOARD_RECORDINGS to their folder")

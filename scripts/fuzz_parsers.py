@@ -70,10 +70,10 @@ def table(totals: Mapping[str, Total]) -> Iterator[str]:
     yield "| target | inputs | inputs/s | crashes | prices checked | invalid |"
     yield "|---|---:|---:|---:|---:|---:|"
     rows = [(name, totals[name]) for name in targets() if name in totals]
-    every = [structs.astuple(one) for _, one in rows]
-    for name, one in (*rows, ("all", Total(*map(sum, zip(*every, strict=True))))):
-        rate = one.inputs / max(one.seconds, 1e-9)
-        yield f"| {name} | {one.inputs:,} | {rate:,.0f} | {one.crashes} | {one.prices:,} | {one.invalid} |"
+    every = [structs.astuple(total) for _, total in rows]
+    for name, row in (*rows, ("all", Total(*map(sum, zip(*every, strict=True))))):
+        rate = row.inputs / max(row.seconds, 1e-9)
+        yield f"| {name} | {row.inputs:,} | {rate:,.0f} | {row.crashes} | {row.prices:,} | {row.invalid} |"
 
 
 def _fuzzed(target: Target, options: argparse.Namespace, seed: int) -> tuple[Done, list[Path]]:
@@ -97,12 +97,12 @@ def _fuzzed(target: Target, options: argparse.Namespace, seed: int) -> tuple[Don
 def _files(target: Target, folder: Path) -> tuple[str, ...]:
     """Write the seeds and words of a target; return the flags that name these and what is kept."""
     seeds, corpus, crashes = (folder / name for name in ("seeds", "corpus", "crashes"))
-    for one in (seeds, corpus, crashes):
-        one.mkdir(parents=True, exist_ok=True)
+    for made in (seeds, corpus, crashes):
+        made.mkdir(parents=True, exist_ok=True)
     for number, data in enumerate(target.seeds):
         (seeds / f"{number}").write_bytes(data)
-    fit = (one for one in target.all_tokens if 0 < len(one) <= MAX_WORD)
-    words = ("".join(f"\\x{byte:02x}" for byte in one) for one in fit)
+    fit = (token for token in target.all_tokens if 0 < len(token) <= MAX_WORD)
+    words = ("".join(f"\\x{byte:02x}" for byte in token) for token in fit)
     (folder / "words").write_text("".join(f'"{word}"\n' for word in words), "ascii")
     return (f"-dict={folder / 'words'}", f"-artifact_prefix={crashes}/", str(corpus), str(seeds))
 

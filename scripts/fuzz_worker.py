@@ -52,7 +52,7 @@ def main() -> None:
         done.seconds = time.perf_counter() - began
         Path(work.result).write_bytes(json.encode(done))
 
-    def one(data: bytes) -> None:
+    def try_input(data: bytes) -> None:
         done.inputs += 1
         try:
             done.prices += target.run(data)
@@ -70,7 +70,7 @@ def main() -> None:
         made: bytes = mutated(data, Random(seed), tokens) if is_own else atheris.Mutate(data, max_bytes)
         return made[:max_bytes]
 
-    atheris.Setup([sys.argv[0], *work.flags], one, custom_mutator=changed)
+    atheris.Setup([sys.argv[0], *work.flags], try_input, custom_mutator=changed)
     atheris.Fuzz()
 
 

@@ -40,20 +40,22 @@ def main() -> None:
             spelled = measured(spellings(Random(table), table, **options))
             _print_row(f"{title}{labels}", [spelled], arguments.missed)
     _print_adversary(arguments.pairs)
-    rules = Counter(member.rule for one in kinds["cold"] for group in one.groups for member in group[1:])
+    rules = Counter(
+        member.rule for result in kinds["cold"] for group in result.groups for member in group[1:]
+    )
     print(
         "\nlinks of the cold lists by rule:", ", ".join(f"{rule} {count}" for rule, count in rules.items())
     )
 
 
 def _print_row(kind: str, found: list[Measured], missed: int) -> None:
-    linked, wrong = sum(len(one.found) for one in found), sum(len(one.wrong) for one in found)
-    recall = sum(one.right for one in found) / sum(len(one.labelled.pairs) for one in found)
+    linked, wrong = sum(len(result.found) for result in found), sum(len(result.wrong) for result in found)
+    recall = sum(result.right for result in found) / sum(len(result.labelled.pairs) for result in found)
     print(f"| {kind} | {linked} | {recall:.4f} | {wrong} | {1 - wrong / max(1, linked):.5f} |", flush=True)
-    for one in found:
-        for pair in one.wrong:
-            _print_pair("wrong", one, pair)
-    left = [(pair, one) for one in found for pair in sorted(one.labelled.pairs - one.found)]
+    for result in found:
+        for pair in result.wrong:
+            _print_pair("wrong", result, pair)
+    left = [(pair, result) for result in found for pair in sorted(result.labelled.pairs - result.found)]
     for pair, where in left[:missed]:
         _print_pair("missed", where, pair)
 
@@ -75,8 +77,8 @@ def _print_adversary(count: int) -> None:
 def _print_pair(what: str, found: Measured, pair: tuple[EventKey, EventKey]) -> None:
     events = {event.key: event for event in found.labelled.events}
     for key in pair:
-        one = events[key]
-        print(f"  {what}: {one.source} {one.home} v {one.away}, {one.league}, {one.start_time}")
+        event = events[key]
+        print(f"  {what}: {event.source} {event.home} v {event.away}, {event.league}, {event.start_time}")
     explained = explain(found.linker, *pair)
     if explained is not None:
         print(f"    {explained.rule or explained.reason}: {explained.evidence}")

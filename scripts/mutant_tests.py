@@ -54,9 +54,9 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=PROCESSES, help=f"default {PROCESSES}")
     options = parser.parse_args()
     names = options.name or [""]
-    chosen = [one for one in mutants() if any(part in one.name for part in names)]
+    chosen = [mutant for mutant in mutants() if any(part in mutant.name for part in names)]
     with _copied() as folder:
-        done = _pytest(Path(folder), sorted({one.test for one in chosen}))
+        done = _pytest(Path(folder), sorted({mutant.test for mutant in chosen}))
     if done.returncode != PASSED:
         print(f"without any mutant these fail:\n{done.stdout[-2000:]}{done.stderr[-500:]}", file=sys.stderr)
         return 1

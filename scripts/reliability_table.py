@@ -45,9 +45,9 @@ def main() -> int:
     listed = tomllib.loads((ROOT / "tests/faults/rows.toml").read_text("utf-8"))
     tests = {row: named for row, named in listed["tests"].items() if not wanted or row in wanted}
     extent = [] if options.short else ["--long", "--whole"] if options.whole else ["--long"]
-    cases = run(sorted({one for named in tests.values() for one in named}), extent)
+    cases = run(sorted({test for named in tests.values() for test in named}), extent)
     print(HEAD, *table(tests, {} if wanted else listed["reasons"], cases), sep="\n")
-    failed = [one.test for one in cases if not one.has_passed]
+    failed = [case.test for case in cases if not case.has_passed]
     print(f"{len(cases)} cases, {len(failed)} failed: {', '.join(failed)}")
     return 1 if failed else 0
 
@@ -58,9 +58,9 @@ def table(tests: dict[str, list[str]], reasons: dict[str, str], cases: Sequence[
         if row in reasons:
             yield f"| {row} | {fault} | | {reasons[row]} |"
         elif row in tests:
-            own = [one for one in cases if any(_is_of(one.test, test) for test in tests[row])]
-            figures = dict.fromkeys(one.figure for one in own if one.figure)
-            passed = sum(one.has_passed for one in own)
+            own = [case for case in cases if any(_is_of(case.test, test) for test in tests[row])]
+            figures = dict.fromkeys(case.figure for case in own if case.figure)
+            passed = sum(case.has_passed for case in own)
             found = "; ".join(sorted(figures)) if own else "left out of this run"
             yield f"| {row} | {fault} | {passed} of {len(own)} | {found} |"
 
@@ -71,12 +71,14 @@ def run(tests: Sequence[str], extent: Sequence[str]) -> list[Case]:
         report = Path(folder) / "report.xml"
         command = [sys.executable, *_PYTEST, f"--junitxml={report}", *extent, *tests]
         subprocess.run(command, cwd=ROOT, check=False)
-        return [_case(one) for one in ET.parse(report).iter("testcase")]  # noqa: S314 - our own
+        return [_case(element) for element in ET.parse(report).iter("testcase")]  # noqa: S314 - our own
 
 
 def _case(found: ET.Element) -> Case:
     failed = any(found.find(tag) is not None for tag in ("failure", "error"))
-    figures = [one.get("value", "") for one in found.iter("property") if one.get("name") == "figure"]
+    figures = [
+        element.get("value", "") for element in found.iter("property") if element.get("name") == "figure"
+    ]
     return Case(f"{found.get('file')}::{found.get('name')}", not failed, "; ".join(figures))
 
 

@@ -158,7 +158,8 @@ async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
         with watched(system.status.loop):
             code = await record_until_stopped(system.supervisor, for_s, recorder.watch, start_exit_deadline)
     log.info(
-        "recording.finished", payloads={name: one.payloads for name, one in system.status.sources.items()}
+        "recording.finished",
+        payloads={name: record.payloads for name, record in system.status.sources.items()},
     )
     return code
 
@@ -236,8 +237,8 @@ def _parser() -> argparse.ArgumentParser:
     links = command("links", lambda given: _print(given.lines(given)), "ask a service about its links")
     command("version", lambda _: _print([f"oddsboard {version('oddsboard')}"]), "print the version")
     default, config = CONFIGS / "default.toml", "the configuration; default: simulated odds"
-    for one in (serving, record, check):
-        one.add_argument("--config", type=Path, default=default, metavar="FILE", help=config)
+    for configured in (serving, record, check):
+        configured.add_argument("--config", type=Path, default=default, metavar="FILE", help=config)
     examples = f"one of: {', '.join(EXAMPLES)}; {_DEFAULT}"
     init.add_argument("example", nargs="?", default="default", metavar="EXAMPLE", help=examples)
     init.add_argument(

@@ -58,8 +58,8 @@ def create_app(
 
     `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's,
     and `turned_away` counts the clients that it answered by itself.
-    `watched` returns an application around the part that may wait, and tells it when a client has left.
-    The linker is asked at the `review`. Quart routes what `FastPath` and the stream do not answer.
+    `watched` wraps the part that may wait, and tells it when a client has left. `review` asks
+    the linker. Quart routes what `FastPath` and the stream do not answer.
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     counters = HttpCounters(partial(_figures, audience, limit, turned_away))

@@ -1,4 +1,4 @@
-"""`oddsboard links`: asks a running service why events are linked or not, and prints what it answers."""
+"""`oddsboard links`: asks a running service why events are linked or not, and prints its answers."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Board:
         return found.scope
 
     def link(self, links: object) -> None:
-        """Have these groups of events become fixtures with this commit."""
+        """Make these groups of events fixtures with this commit."""
         self._links = links
 
     def finish(self, now: Instant) -> Sliced[Snapshot]:
@@ -178,7 +178,7 @@ class Board:
         )
 
     def _changed_books(self) -> Books:
-        """Return the books, those of the base if none is another one."""
+        """Return the books, those of the base if none differs."""
         base = self._base.books
         is_same = all(book is base[bookmaker] for bookmaker, book in self._books.items())
         return base if is_same else self._books

@@ -1,4 +1,4 @@
-"""What a batch changes in one bookmaker's book, and why matches leave it.
+"""Finds what a batch changes in a bookmaker's book, and why matches leave it.
 
 Pure, in slices. Content that stays equal keeps its entry and its `updated`.
 """
@@ -71,7 +71,7 @@ def complete_changes(
     """Compare a complete list with what its scope has on the board, in one walk through the book.
 
     Matches that kicked off by `last_start` (Unix seconds) are over. `seen` has the entries that readers
-    still see and that an earlier batch of the same commit removed: one that comes back stays the same.
+    still see and that an earlier batch of the same commit removed: an entry that comes back stays the same.
     There is `room` for that many more entries; new ones enter in the order of the list.
     """
     comparison = _Comparison(batch, seen, last_start, room)

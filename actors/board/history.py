@@ -37,7 +37,7 @@ class Record(Protocol[V_contra]):
 
     @property
     def id(self) -> str:
-        """What it is of."""
+        """The key of what changed."""
         ...
 
     @property
@@ -65,7 +65,7 @@ R = TypeVar("R", bound=Record[Any])
 class Recent(Struct, Generic[R], frozen=True):
     """What leads to `version`: what is shown in the order of the list, and what left by id.
 
-    With `is_merged` several commits made it. Of fixtures so many events were `pending`, still to be linked.
+    With `is_merged` several commits made it. `pending` events were still to be linked (fixtures only).
     """
 
     version: int
@@ -145,7 +145,7 @@ class History(ABC, Generic[V, R]):
     def oldest(self, view: V) -> int:
         """Return the oldest version since which all digested changes of the view are known.
 
-        That is at most its newest: since then nothing of it has changed, whatever else was dropped.
+        It is at most its newest: since then nothing of it has changed, whatever else was dropped.
         """
         return min(max(self._oldest[part] for part in self._parts(view)), self.latest(view))
 
@@ -179,7 +179,9 @@ class History(ABC, Generic[V, R]):
 
     def _after(self, version: int, part: Hashable) -> list[R]:
         """Return the changes after `version`, oldest first: so they are nearly in the order of the list."""
-        return [*takewhile(lambda one: one.version > version, reversed(self._kept[part].values()))][::-1]
+        return [*takewhile(lambda change: change.version > version, reversed(self._kept[part].values()))][
+            ::-1
+        ]
 
     def _drop_oldest(self) -> Sliced[None]:
         """While there are too many changes, drop those that the oldest commit made of a part."""
@@ -195,7 +197,9 @@ class History(ABC, Generic[V, R]):
 
     def _up_to(self, version: int, part: Hashable) -> list[R]:
         """Return the changes up to `version`, at most a slice of them."""
-        return [*islice(takewhile(lambda one: one.version <= version, self._kept[part].values()), SLICE)]
+        return [
+            *islice(takewhile(lambda change: change.version <= version, self._kept[part].values()), SLICE)
+        ]
 
     def _oldest_of(self, part: Hashable) -> int:
         return next(iter(self._kept[part].values())).version
@@ -221,7 +225,7 @@ class Change(Struct, eq=False, gc=False):
         return self.entry is not None
 
     def left_at(self, _: BookmakerId | None) -> int:
-        """Return the version at which it left, of what has left."""
+        """Return the version at which it left, if it has left."""
         return self.version
 
 

@@ -113,7 +113,7 @@ class Published:
         await turn.wait()
 
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
-        """Return whether that very list is on the board, whole, believed, neither withdrawn nor stale."""
+        """Return whether that list is on the board, whole, believed, neither withdrawn nor stale."""
         books, now = self._snapshot.books, self._clock.now()
         is_there = self._snapshot.holds(bookmaker, scope, list_id, now.wall, self.rules.max_matches)
         return is_there and now.mono < books[bookmaker].lists[scope].deadline
@@ -124,7 +124,7 @@ class Published:
         return not is_due(deadlines, self.rules, self._read_at)
 
     def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
-        """Return whether any of these comes within so many seconds of the last read, which had the time."""
+        """Return whether any of these deadlines comes within so many seconds of the last read."""
         return is_due(deadlines, self.rules, self._read_at, within_s)
 
     def publish(self, new: Snapshot) -> None:

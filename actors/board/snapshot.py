@@ -87,8 +87,8 @@ class ListState(Struct, frozen=True):
     """One list: its id, when it was confirmed (monotonic seconds), how long that holds.
 
     `doubted` counts complete lists in a row that were not believed. A withdrawn list has no entries until
-    a complete one comes. `whole_from` (Unix seconds) is when matches last left it as over: should the wall
-    clock be set back before that, it may lack some. Infinity when another scope has taken one. `is_cut`:
+    a complete one comes. `whole_from` (Unix seconds) is when a finished match last left it: if the wall
+    clock is set back before that, it may lack some. Infinity if another scope took a match. `is_cut`:
     there was no room for some of its matches. `vouched` is when the source vouched for the prices of a
     match (monotonic seconds), where it says so of each. The newest attempt that failed was at
     `failed_mono`.
@@ -145,7 +145,7 @@ class Differences(Struct, frozen=True, eq=False):
 
 
 class Fixtures(Protocol):
-    """What entries of several sources are one match; committed with the books that it is made of."""
+    """Which entries of several sources are one match; committed with the books that it is made of."""
 
     @property
     def valid_until(self) -> float:
@@ -154,7 +154,7 @@ class Fixtures(Protocol):
 
     @property
     def kick_off(self) -> float:
-        """Unix second at which it does, also if that clock was set meanwhile."""
+        """Unix second at which it changes by itself, also if that clock was set meanwhile."""
         ...
 
 
@@ -217,7 +217,7 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     ) -> bool:
         """Return whether that very list is on the board, believed, not withdrawn, and whole at `wall`.
 
-        Whole is also one that was cut, as long as the bookmaker has its `max_matches`.
+        A list that was cut is whole as long as the bookmaker has its `max_matches`.
         """
         book = self.books[bookmaker]
         state = book.lists.get(scope)

@@ -16,7 +16,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def connect(sets: list[int], a: int, b: int) -> None:
-    """Note in the sets of those adjacent to each that two numbers are."""
+    """Add two numbers to each other's sets of adjacent numbers."""
     sets[a] |= 1 << b
     sets[b] |= 1 << a
 

@@ -90,7 +90,7 @@ def document_of(payload: Payload, content: object) -> Document:
 
 
 def extractor(kind: Kind, key: str, options: SourceOptions) -> Extractor:
-    """Return what reads the part of the bookmaker with that key; only a polled source has documents."""
+    """Return the function that reads the part of that bookmaker key; only a polled source has documents."""
 
     def extract(content: object) -> Sliced[Extract]:
         if not isinstance(kind, PolledKind):

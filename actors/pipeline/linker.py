@@ -68,7 +68,7 @@ class LinkerActor:
             await self._publish(portions, overrides)
 
     async def _publish(self, portions: Sequence[Links], overrides: Overrides) -> None:
-        """Send links one after another, each once the last is in a version; at least how many wait."""
+        """Send links in order, each once the last is in a version; without any, the number that waits."""
         left = sum([len(links.events) for links in portions])
         if not portions and fixtures_of(self.published.newest).pending != self.waiting.depth:
             portions = [Links((), {})]

@@ -91,7 +91,7 @@ class SourceActor:
         while True:
             await self._context.refresh.wait()
             self._context.refresh.clear()
-            missing = {one.scope for one in self._plan.targets() if not self._is_shown(one.scope)}
+            missing = {target.scope for target in self._plan.targets() if not self._is_shown(target.scope)}
             self._last.clear()
             self._schedule.hasten(missing, self._short_delay_s(), self._context.clock.now())
             self._context.wake.set()
@@ -159,7 +159,8 @@ class SourceActor:
     def _is_shown(self, scope: Scope) -> bool:
         last = self._last.get(scope)
         return last is not None and all(
-            self._context.published.holds(one, scope, last.list_id) for one in self._context.inboxes
+            self._context.published.holds(bookmaker, scope, last.list_id)
+            for bookmaker in self._context.inboxes
         )
 
     async def _confirmed(self, target: Target, list_id: ListId, answer: NotModified) -> None:
@@ -239,7 +240,9 @@ class SourceActor:
         self._status.quota = self._plan.quota()
         if len(targets) != len(self._status.scopes):  # some have come or gone
             known = self._status.scopes
-            self._status.scopes = {one.scope: known.get(one.scope) or ScopeStatus() for one in targets}
+            self._status.scopes = {
+                target.scope: known.get(target.scope) or ScopeStatus() for target in targets
+            }
             for target in targets:
                 self._note_scope(target, now)
 

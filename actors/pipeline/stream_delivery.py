@@ -23,7 +23,7 @@ class StreamDelivery:
         self.lock = anyio.Lock(fast_acquire=True)
         self._context = context
         self.feed = feed
-        self.is_image_requested = False  # the next `lines_to_send` ask for one
+        self.is_image_requested = False  # by the next `lines_to_send`
         self._image_mono = 0.0
         self._wait_s = FIRST_WAIT_S
 

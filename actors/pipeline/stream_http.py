@@ -52,7 +52,7 @@ class StreamHttp:
         self._refused_logins = 0
         self._refusal = ""
         self._login_mono = -inf
-        self._login = anyio.Lock()  # two that need a token at once must not both log in
+        self._login = anyio.Lock()  # two tasks that need a token at once must not both log in
         self._unnamed: dict[str, None] = {}
         self._asked_mono: dict[str, float] = {}
         self._names_wanted = anyio.Event()

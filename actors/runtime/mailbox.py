@@ -101,7 +101,7 @@ class Mailbox(Generic[K, V]):
         self._unacked.clear()
 
     def requeue_unacked(self) -> V | None:
-        """After a crash: make the other unacknowledged items pending; return that in flight."""
+        """After a crash: make the other unacknowledged items pending; return the item in flight."""
         blamed, self.in_flight = self.in_flight, None
         requeued: dict[K, V] = {}
         for item in self._unacked:

@@ -42,7 +42,7 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
 
 
 def _warnings(settings: Settings) -> Iterator[str]:
-    """Return a line for each two bookmakers that are perhaps of one company, and do not say so."""
+    """Return a line for each two bookmakers that may be of one company, but are not configured so."""
     alike: dict[str, list[BookmakerId]] = {}
     for bookmaker_id, bookmaker in settings.bookmakers.items():
         if bookmaker.company is None:

@@ -47,8 +47,8 @@ class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """A bookmaker: its source, its key there, and its display name, None where the source gives it.
 
-    `commission` is the share that it takes of what is won net on a market. `company` says who pays, None
-    where that is nobody else's bookmaker.
+    `commission` is the share that it takes of what is won net on a market. `company` is the company that
+    pays, None if it has no other bookmaker.
     """
 
     source: SourceName

@@ -40,7 +40,7 @@ class LookUpLoop(asyncio.SelectorEventLoop):
     """The event loop of the service: each look-up of a name has a thread of its own.
 
     A look-up blocks a thread and cannot be cancelled. So it uses none that others share, the end of the
-    process does not wait for it, and there is at most one of a name: others wait for that.
+    process does not wait for it, and a name has at most one look-up at a time, for which others wait.
     """
 
     def __init__(self, resolve: Callable[..., list[Any]] = socket.getaddrinfo) -> None:

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICE_ROOT = Path(os.environ.get("ODDSBOARD_BENCH_SERVICE", ROOT))
-"""The clone whose service is measured: another one than this while two commits are compared."""
+"""The clone whose service is measured: not this clone while two commits are compared."""
 SERVER_CORE, CLIENT_CORE = 0, 1
 START_S, STOP_S = 120.0, 60.0
 
@@ -34,7 +34,7 @@ class Served(Struct, frozen=True):
     def cpu_s(self) -> float:
         """Return the processor seconds used by it and its children."""
         times = [each.cpu_times() for each in self._processes()]
-        return float(sum(one.user + one.system for one in times))
+        return float(sum(used.user + used.system for used in times))
 
     def rss_bytes(self) -> int:
         """Return the resident memory of it and its children."""

@@ -32,7 +32,7 @@ TIME_TO_ASK_S = 0.05
 LOOKED_AT = 8
 """Connections examined to find an idle connection, however many there are."""
 
-_ESTABLISHED = 1  # TCP_ESTABLISHED, in the first byte of what Linux tells of a connection
+_ESTABLISHED = 1  # TCP_ESTABLISHED, in the first byte of Linux's TCP_INFO
 
 _recv, _send = socket.socket.recv, socket.socket.send
 

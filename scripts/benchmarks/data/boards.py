@@ -31,14 +31,14 @@ def csv_body(rows: int, shift: int = 0, keys: Sequence[str] = KEYS) -> bytes:
     date = time.strftime("%d/%m/%Y", time.gmtime(NOW.wall + 3 * 86400))
     lines = [header]
     for row in range(rows):
-        home = 1.8 + (row * 7 + shift) % 60 / 100  # the book sum stays one that validation accepts
+        home = 1.8 + (row * 7 + shift) % 60 / 100  # the book sum stays within what validation accepts
         prices = ",".join(f"{home:.2f},3.40,4.10" for _ in keys)
         home_team, away_team = f"Home {row // 150}", f"Away {row % 150}"
         lines.append(f"E0,{date},15:00,{home_team},{away_team},{prices},{filler}")
     return "\r\n".join(lines).encode()
 
 
-@lru_cache(maxsize=8)  # drawing a large one takes seconds
+@lru_cache(maxsize=8)  # drawing a large board takes seconds
 def matches(count: int, seed: int = 1) -> tuple[Match, ...]:
     """Return about that many matches of one bookmaker, with the simulated source's teams and prices.
 
@@ -50,8 +50,8 @@ def matches(count: int, seed: int = 1) -> tuple[Match, ...]:
     run_now(machine.advance(NOW))
     random = Random(seed)
     return tuple(
-        msgspec.structs.replace(one, source_time=NOW.wall - round(random.uniform(0, 3600), 3))
-        for one in machine.image()["standard"].matches
+        msgspec.structs.replace(match, source_time=NOW.wall - round(random.uniform(0, 3600), 3))
+        for match in machine.image()["standard"].matches
     )
 
 

@@ -32,7 +32,8 @@ def whole_image() -> dict[str, Any]:
 
 def _market(number: int) -> dict[str, Any]:
     runners = [
-        {"status": "ACTIVE", "sortPriority": at + 1, "id": one} for at, one in enumerate(runner_ids(number))
+        {"status": "ACTIVE", "sortPriority": at + 1, "id": runner}
+        for at, runner in enumerate(runner_ids(number))
     ]
     definition = {
         "status": "OPEN",
@@ -44,11 +45,11 @@ def _market(number: int) -> dict[str, Any]:
     }
     ladders = [
         {
-            "id": one,
+            "id": runner,
             "batb": [[level, round(best - level / 50, 2), 10.0] for level in range(LEVELS)],
             "batl": [[level, round(best + 0.1 + level / 50, 2), 10.0] for level in range(LEVELS)],
         }
-        for one, best in zip(runner_ids(number), (2.2, 3.9, 3.6), strict=True)
+        for runner, best in zip(runner_ids(number), (2.2, 3.9, 3.6), strict=True)
     ]
     return {"id": f"1.{number:06d}", "img": True, "marketDefinition": definition, "rc": ladders}
 

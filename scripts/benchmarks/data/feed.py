@@ -43,11 +43,11 @@ class Feed:
         machine = SimulatedMachine(options, ("standard",), NOW)
         run_now(machine.advance(NOW))
         image = machine.image()["standard"].matches
-        self._matches = [one for one in image if one.home and one.away and _is_later(one)]
+        self._matches = [match for match in image if match.home and match.away and _is_later(match)]
 
     def bodies(self) -> Iterator[bytes]:
         """Yield files: each has one match that the one before had not, and another with a new price."""
-        prices = {at: one.home_price for at, one in enumerate(self._matches)}
+        prices = {at: match.home_price for at, match in enumerate(self._matches)}
         for number in count():
             listed = [at % len(self._matches) for at in range(number, number + LISTED)]
             for turn, at in enumerate((listed[-1], listed[LISTED // 2])):

@@ -74,7 +74,7 @@ def run(report: Report) -> None:
                 rates[0].append(wrk.rate(front.url + reads.PATH, headers, RUN_S, CLIENTS))
                 upstream.append((_lists(service) - before) / (time.monotonic() - began))
                 rates[1].append(wrk.rate(static.url + reads.PATH, own[form], RUN_S, CLIENTS))
-            ratio = median([one / other for one, other in zip(*rates, strict=True)])
+            ratio = median([proxied / local for proxied, local in zip(*rates, strict=True)])
             rows.append([form, *map(spread, rates), f"{ratio:.2f}", short(max(upstream))])
     header = (
         "form",
@@ -94,8 +94,8 @@ def _lists(service: Served) -> int:
 
 def _front(folder: Path, service: Served) -> contextlib.AbstractContextManager[Served]:
     shipped = (ROOT / "config" / "deploy" / "nginx.conf").read_text(encoding="utf-8")
-    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
-        ports = one.getsockname()[1], other.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
+        ports = first.getsockname()[1], second.getsockname()[1]
     for old, new in (
         ("/var/cache/nginx", str(folder)),
         ("server 127.0.0.1:8000;", f"server {service.url.removeprefix('http://')};"),
@@ -107,6 +107,6 @@ def _front(folder: Path, service: Served) -> contextlib.AbstractContextManager[S
             raise RuntimeError(f"config/deploy/nginx.conf has no {old!r}")
         shipped = shipped.replace(old, new)
     folder.mkdir()
-    # The first address to listen on is the one that is measured.
+    # The first address to listen on is measured.
     (folder / "nginx.conf").write_text(MAIN % shipped, encoding="utf-8")
     return nginx(folder)

@@ -65,7 +65,7 @@ async def _sizes(report: Report) -> None:
         costs = await _changes(bodies, runs, 1)
         times = milliseconds(seconds(lambda bodies=bodies: _whole(bodies.snapshot), 3))  # type: ignore[misc]
         ours.append((size, costs.total))
-        shown = [spread(one) for one in (costs.commits, costs.packed, costs.plain, times)]
+        shown = [spread(taken) for taken in (costs.commits, costs.packed, costs.plain, times)]
         against = [f"1/{median(times) / costs.total:.0f}", f"{costs.total / ours[0][1]:.1f}"]
         count = sum(book.count for book in bodies.snapshot.books.values())
         rows.append([f"{count:,}", *shown, short(costs.total), *against])
@@ -91,14 +91,14 @@ async def _chunk_sizes(report: Report) -> None:
             for _ in range(report.size(3, 1)):
                 bodies = ListBodies(board, NAMES)
                 firsts.append(await _ms(lambda bodies=bodies: bodies.prepare("gzip")))  # type: ignore[misc]
-            one = await _changes(bodies, report.size(50, 5), 1)
+            single = await _changes(bodies, report.size(50, 5), 1)
             many = await _changes(bodies, report.size(20, 3), MANY)
             length = await bodies.prepare("gzip")
-        worst = quantile([a + b for a, b in zip(one.commits, one.packed, strict=True)], 0.95)
+        worst = quantile([a + b for a, b in zip(single.commits, single.packed, strict=True)], 0.95)
         rows.append(
             [
                 str(size),
-                short(one.total),
+                short(single.total),
                 short(worst),
                 short(many.total),
                 f"{length / 1e6:.2f}",
@@ -154,7 +154,7 @@ async def _changes(bodies: ListBodies, runs: int, count: int) -> Costs:
         began = cpu_now_s()
         bodies.snapshot = _changed(bodies.snapshot, changes)
         costs.commits.append((cpu_now_s() - began) * 1e3)
-        costs.packed.append(await _ms(lambda: bodies.prepare("gzip")))  # this one includes the JSON
+        costs.packed.append(await _ms(lambda: bodies.prepare("gzip")))  # with the JSON
         costs.plain.append(await _ms(bodies.prepare))
     return costs
 

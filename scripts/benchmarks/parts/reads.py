@@ -135,7 +135,7 @@ def _others(
     body, canned = folder / "body.json", folder / "canned.json"
     body.write_bytes(answers["identity"][2])
     canned.write_text(
-        json.dumps({f"/{form}": _canned(*one) for form, one in answers.items()}), encoding="utf-8"
+        json.dumps({f"/{form}": _canned(*answer) for form, answer in answers.items()}), encoding="utf-8"
     )
     by_form = {form: (f"/{form}", headers) for form, (_, headers) in asked.items()}
     peers = []
@@ -171,7 +171,7 @@ def _check(peer: Peer, wanted: bytes) -> None:
     plain, packed, unchanged = (get(peer.served.url, *peer.asked[form]) for form in FORMS)
     unpacked = gzip.decompress(packed[2])
     matches = [json.loads(body)["matches"] for body in (wanted, plain[2], unpacked)]
-    without_times = [[{**one, "updated": 0} for one in each] for each in matches]
+    without_times = [[{**match, "updated": 0} for match in each] for each in matches]
     are_equal = without_times[0] == without_times[1] == without_times[2]
     if not are_equal or unchanged[0] != HTTPStatus.NOT_MODIFIED or unchanged[2]:
         raise RuntimeError(f"{peer.name} does not answer what the others answer")

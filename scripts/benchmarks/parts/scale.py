@@ -44,9 +44,9 @@ def run(report: Report) -> None:
             took_s = _linked(served, again)
             rows.append([f"of {_matches(served):,} entries linked after", f"{took_s:.1f} s", "5 s"])
     rows.append([f"of {entries} entries linked after", f"{linked_s:.1f} s", "60 s"])
-    found = [one for one in steps if one[0] < at]
+    found = [step for step in steps if step[0] < at]
     until, since = (
-        [one for one in found if (one[0] < began + linked_s) is is_until] for is_until in (True, False)
+        [step for step in found if (step[0] < began + linked_s) is is_until] for is_until in (True, False)
     )
     rows += [*_longest("until all is linked", until), *_longest("then", since)]
     report.table("The scale of one process", ["what", "cost", "aim"], rows)
@@ -72,7 +72,7 @@ def _run(text: str) -> Iterator[tuple[Feed, Served, float, list[Step]]]:
             with server(arguments, SERVICE_ROOT) as served:
                 yield feed, served, began, steps
         steps += [
-            (one[0], one[1], one[2], one[3]) for one in json.loads(result.read_text(encoding="utf-8"))
+            (step[0], step[1], step[2], step[3]) for step in json.loads(result.read_text(encoding="utf-8"))
         ]
 
 
@@ -133,7 +133,7 @@ def _follow(served: Served, feed: Feed, waits: list[float], end: float) -> None:
         connection.request("GET", f"/api/v2/changes?bookmaker=feed&wait=5&since={since}")
         body = connection.getresponse().read()
         now, answer = time.perf_counter(), json.loads(body)
-        for price in {one["odds"]["1"] for one in answer["matches"]} & (feed.sent.keys() - seen):
+        for price in {match["odds"]["1"] for match in answer["matches"]} & (feed.sent.keys() - seen):
             seen.add(price)
             waits.append(now - feed.sent[price])
         since = f"{answer['version']}-{epoch}"
@@ -161,6 +161,6 @@ def _places(steps: Sequence[Step]) -> list[list[str]]:
         places.setdefault(place, []).append(cpu_s)
     first = sorted(places, key=lambda place: -max(places[place]))[:SHOWN]
     return [
-        [one, str(sum(cpu_s > AIM_STEP_S for cpu_s in places[one])), f"{max(places[one]) * 1e3:.1f}"]
-        for one in first
+        [place, str(sum(cpu_s > AIM_STEP_S for cpu_s in places[place])), f"{max(places[place]) * 1e3:.1f}"]
+        for place in first
     ]

@@ -82,11 +82,11 @@ class Clients:
         self._selector = selectors.DefaultSelector()
         self._sockets = []
         for number in range(clients + slow):
-            one = socket.create_connection(("127.0.0.1", port))
-            one.sendall(REQUEST)
-            self._sockets.append(one)
+            client = socket.create_connection(("127.0.0.1", port))
+            client.sendall(REQUEST)
+            self._sockets.append(client)
             if number < clients:
-                self._selector.register(one, selectors.EVENT_READ)
+                self._selector.register(client, selectors.EVENT_READ)
             self.listen(0.0)
 
     def begin(self) -> None:
@@ -116,8 +116,8 @@ class Clients:
 
     def close(self) -> None:
         """Close all connections."""
-        for one in self._sockets:
-            one.close()
+        for client in self._sockets:
+            client.close()
 
 
 class Service:
