@@ -26,7 +26,14 @@ from actors.runtime.supervisor import contained
 from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions, secrets_of
 from actors.source_api.plan import Target
-from actors.transports.polling import Fetched, Limits, NotModified, PollingTransport, Transport, Validators
+from actors.transports.polling import (
+    Fetched,
+    FetchLimits,
+    NotModified,
+    PollingTransport,
+    Transport,
+    Validators,
+)
 
 MAX_FIRST_DELAY_S = 0.5
 SUSPENDED_S = 1.0  # an answer that is later than its timeout by more came while the process was suspended
@@ -51,7 +58,7 @@ class SourceActor:
         connect: Callable[[], AbstractAsyncContextManager[Transport]] | None = None,
     ) -> None:
         options = context.options
-        limits = Limits(options.timeout_s, options.max_payload_bytes, options.max_inflated_bytes)
+        limits = FetchLimits(options.timeout_s, options.max_payload_bytes, options.max_inflated_bytes)
         self._kind = kind
         self._context = context
         self._status = context.status

@@ -30,7 +30,7 @@ class Validators(Struct, frozen=True):
     last_modified: str | None = None
 
 
-class Limits(Struct, frozen=True):
+class FetchLimits(Struct, frozen=True):
     """Total deadline of one request (seconds), most bytes on the wire and after inflating."""
 
     timeout_s: float
@@ -79,7 +79,7 @@ class Transport(Protocol):
 class PollingTransport(HttpTransport):
     """Gets what a source publishes; `kept` names headers to keep, beside those that all may need."""
 
-    def __init__(self, limits: Limits, clock: Clock, kept: tuple[str, ...] = ()) -> None:
+    def __init__(self, limits: FetchLimits, clock: Clock, kept: tuple[str, ...] = ()) -> None:
         super().__init__(limits.timeout_s, clock)
         self._client.headers["Accept-Encoding"] = "gzip, deflate"
         self._limits = limits

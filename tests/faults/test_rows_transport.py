@@ -17,7 +17,7 @@ from actors.core.errors import TransportError
 from actors.runtime.backoff import MIN_CAP_S
 from actors.transports.http import RestTransport
 from actors.transports.lines import connected, tls_context
-from actors.transports.polling import Limits
+from actors.transports.polling import FetchLimits
 from tests.support.builders.certificates import Authority
 from tests.support.builders.football_data import sheet
 from tests.support.memory import most_memory
@@ -48,7 +48,7 @@ pytestmark = pytest.mark.anyio
 
 Figure = Callable[[str], None]
 READS = 100_000
-DEFAULT = Limits(timeout_s=10.0, max_payload_bytes=4 * 2**20, max_inflated_bytes=16 * 2**20)
+DEFAULT = FetchLimits(timeout_s=10.0, max_payload_bytes=4 * 2**20, max_inflated_bytes=16 * 2**20)
 """As of `PolledOptions`."""
 NEW = (2.1, 3.2, 3.7)
 

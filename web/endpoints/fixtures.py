@@ -19,7 +19,7 @@ from web.protocol.contract import (
     COUNTED,
     IF_NONE_MATCH,
     Answer,
-    Link,
+    NextRequest,
     Operation,
 )
 from web.protocol.problems import Problem
@@ -44,7 +44,9 @@ OPERATIONS = {
                     "The fixtures.",
                     FixtureList,
                     headers=(*_HEADERS, "Content-Encoding"),
-                    links=(Link("/api/v2/changes", {"since": "$response.body#/cursor", "view": kind}),),
+                    links=(
+                        NextRequest("/api/v2/changes", {"since": "$response.body#/cursor", "view": kind}),
+                    ),
                 ),
                 Answer(304, "The client has this version already.", headers=_HEADERS),
             ),

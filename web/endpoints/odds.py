@@ -14,7 +14,7 @@ from web.protocol.contract import (
     COUNTED,
     IF_NONE_MATCH,
     Answer,
-    Link,
+    NextRequest,
     Operation,
 )
 from web.protocol.query import BOOKMAKER, Query
@@ -40,7 +40,7 @@ OPERATIONS = {
             2,
             ListV2,
             (*_HEADERS, "Odds-Cursor"),
-            (Link("/api/v2/changes", {"since": "$response.header.Odds-Cursor"}),),
+            (NextRequest("/api/v2/changes", {"since": "$response.header.Odds-Cursor"}),),
         ),
         ("/api/odds", 1, ListV1, (*_HEADERS, "Link"), ()),
     )

@@ -35,7 +35,7 @@ COUNTED: Final = ("too_many_requests", "overloaded")
 """Codes that all but the three health probes may answer, `too_many_requests` not the stream either."""
 
 
-class Link(Struct, frozen=True):
+class NextRequest(Struct, frozen=True):
     """The next request: `path` with parameters, some from this answer (runtime expressions of OpenAPI)."""
 
     path: str
@@ -52,7 +52,7 @@ class Answer(Struct, frozen=True):
     headers: tuple[str, ...] = ()
     also: str = ""
     """Another media type, of a text that depends on Accept."""
-    links: tuple[Link, ...] = ()
+    links: tuple[NextRequest, ...] = ()
     bodies: tuple[Any, ...] = ()
     """Other types that the body may be."""
 

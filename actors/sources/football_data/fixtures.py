@@ -54,7 +54,7 @@ LEAGUES: Final[Mapping[str, str]] = {  # codes of the site's notes.txt; others a
 }
 
 
-class Fixture(Struct, frozen=True, gc=False):
+class FixtureRow(Struct, frozen=True, gc=False):
     """The facts of a row about its match; `latest_start`, the end of its day, replaces an absent time."""
 
     source_match_id: SourceMatchId
@@ -99,7 +99,7 @@ class Layout(Struct, frozen=True):
         return layout
 
 
-def read_row(layout: Layout, cells_a_row: int, row: Row) -> Fixture | Removal | None:
+def read_row(layout: Layout, cells_a_row: int, row: Row) -> FixtureRow | Removal | None:
     """Read a row: a fixture, or why there is none; None for a blank row.
 
     A row with another number of cells than the header is torn. Raises: PayloadError as `width_of`.
@@ -110,7 +110,7 @@ def read_row(layout: Layout, cells_a_row: int, row: Row) -> Fixture | Removal | 
     return fixture if width_of(row) == cells_a_row else torn(fixture)
 
 
-def read_fixture(layout: Layout, row: Row) -> Fixture | Removal:
+def read_fixture(layout: Layout, row: Row) -> FixtureRow | Removal:
     """Read a row that is not blank: a fixture, or why it is none.
 
     The removal has no id if teams or referee are cells of other columns. The id is built from division,
@@ -133,12 +133,12 @@ def read_fixture(layout: Layout, row: Row) -> Fixture | Removal:
     if start is None:
         return Removal(match_id, Reason.START_TIME)
     times = (start, None) if cell(layout.time) else (None, start + 60)
-    return Fixture(match_id, home, away, LEAGUES.get(division, division) or None, *times)
+    return FixtureRow(match_id, home, away, LEAGUES.get(division, division) or None, *times)
 
 
-def torn(fixture: Fixture | Removal) -> Removal:
+def torn(fixture: FixtureRow | Removal) -> Removal:
     """Return the removal for a torn row, without an id where not even that is certain."""
-    if isinstance(fixture, Fixture):
+    if isinstance(fixture, FixtureRow):
         return Removal(fixture.source_match_id, Reason.UNREADABLE)
     return fixture if fixture.reason in {FINISHED, Reason.UNREADABLE} else _unknown()
 

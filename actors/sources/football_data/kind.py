@@ -29,7 +29,7 @@ from actors.source_api.plan import Target, every
 from actors.sources.football_data.fixtures import (
     FINISHED,
     MAX_CELL_CHARS,
-    Fixture,
+    FixtureRow,
     Layout,
     read_row,
     torn,
@@ -48,7 +48,7 @@ class Sheet(Struct, frozen=True):
 
     columns: Mapping[str, int]
     rows: Sequence[Row]
-    fixtures: Sequence[Fixture | Removal]
+    fixtures: Sequence[FixtureRow | Removal]
     source_time: float | None
     unknown: int = 0
 
@@ -94,7 +94,7 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
     columns, width = _columns(header), width_of(header)
     layout = Layout.of(columns)
     kept: list[Row] = []
-    fixtures: list[Fixture | Removal] = []
+    fixtures: list[FixtureRow | Removal] = []
     unknown, unreadable, is_after_torn = 0, 0, False
     for count, row in enumerate(rows):
         if count % SLICE == 0:
@@ -105,9 +105,9 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
             _check_header(row, header)
             # A line of a single cell is a piece of the line above or below, cut within a cell: both are
             # torn, even if their width is right.
-            fixture = torn(fixture) if is_after_torn or isinstance(fixture, Fixture) else fixture
+            fixture = torn(fixture) if is_after_torn or isinstance(fixture, FixtureRow) else fixture
             is_after_torn = width_of(row) == 1
-            if is_after_torn and fixtures and isinstance(fixtures[-1], Fixture):
+            if is_after_torn and fixtures and isinstance(fixtures[-1], FixtureRow):
                 fixtures[-1] = torn(fixtures[-1])
             unreadable += fixture.reason == Reason.UNREADABLE
             if not fixture.source_match_id:
@@ -115,7 +115,7 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
                 continue
         fixtures.append(fixture)
         kept.append(row)
-    read = sum(isinstance(fixture, Fixture) for fixture in fixtures)
+    read = sum(isinstance(fixture, FixtureRow) for fixture in fixtures)
     if MAX_TORN < unreadable > read:
         raise PayloadError(f"{unreadable} rows do not fit the header, {read} do")
     return Sheet(columns, kept, fixtures, payload.source_time, unknown)
@@ -159,7 +159,7 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
     return Extract(tuple(matches), tuple(removals), passed_over=passed_over)
 
 
-def _match(fixture: Fixture, home: float, draw: float, away: float, source_time: float | None) -> Match:
+def _match(fixture: FixtureRow, home: float, draw: float, away: float, source_time: float | None) -> Match:
     # Fields by position take half the time, and this runs for every row.
     return Match(
         fixture.source_match_id,

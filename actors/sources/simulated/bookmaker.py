@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from actors.core.cooperative import Sliced
 from actors.core.messages import Extract, Match, Removal, SourceMatchId
-from actors.sources.simulated.world import Fixture, Triple
+from actors.sources.simulated.world import SimulatedMatch, Triple
 
 MAX_LAG_MS = 15_100  # with the step in which it ends
 PRICING_SLICE = 32  # matches priced between two yields: each takes some ten microseconds
@@ -67,7 +67,7 @@ _STYLES = {
 class Listing(Struct, frozen=True, eq=False, gc=False):
     """A match as its source writes it."""
 
-    fixture: Fixture
+    fixture: SimulatedMatch
     match_id: SourceMatchId
     home: str
     away: str
@@ -179,7 +179,7 @@ class Bookmaker:
             )
         return estimate is None or offer.match != before
 
-    def opinion(self, fixture: Fixture) -> ByOutcome:
+    def opinion(self, fixture: SimulatedMatch) -> ByOutcome:
         """Return the weights by which its margin is spread over the outcomes, each above 0."""
         home, away = self._weight(7 * fixture.home.number), self._weight(7 * fixture.away.number + 3)
         return ByOutcome(home, self._weight(3 * fixture.slot.number + 11 * fixture.number), away)

@@ -61,7 +61,7 @@ class Slot(Struct, frozen=True, eq=False, gc=False):
     phase: float  # shifts its cycles and updates, 0 to 1
 
 
-class Fixture(Struct, frozen=True, eq=False, gc=False):
+class SimulatedMatch(Struct, frozen=True, eq=False, gc=False):
     """A match, with its future goals."""
 
     slot: Slot
@@ -99,7 +99,7 @@ class World:
         self._in_play_ms = max(_MIN_UPDATE_MS, round(half_ms * _SHARE_IN_PLAY))
         self._upcoming_ms = max(_MIN_UPDATE_MS, round(half_ms * (1 - _SHARE_IN_PLAY)))
 
-    def fixture(self, slot: int, at: int) -> Fixture:
+    def fixture(self, slot: int, at: int) -> SimulatedMatch:
         """Return the match that a slot shows at a time."""
         place = self._slots[slot]
         number = at // place.cycle_ms - 2
@@ -115,16 +115,16 @@ class World:
         moments = {kickoff, end, *(goal + pause for goal, _ in goals for pause in (0, _GOAL_PAUSE_MS))}
         events = listed_at, *sorted(moment for moment in moments if moment <= end)
         timed = tuple(sorted(goals))
-        return Fixture(place, number, home, away, listed_at, kickoff, end, rates, timed, events)
+        return SimulatedMatch(place, number, home, away, listed_at, kickoff, end, rates, timed, events)
 
-    def moments(self, fixture: Fixture, at: int) -> tuple[int, int]:
+    def moments(self, fixture: SimulatedMatch, at: int) -> tuple[int, int]:
         """Return when a match changed last, at `at` or before, and when its price or more changes next."""
         every = self._in_play_ms if at >= fixture.kickoff else self._upcoming_ms
         updated = at - (at - int(fixture.slot.phase * every)) % every
         following = bisect_right(fixture.events, at)
         return max(updated, fixture.events[following - 1]), min(updated + every, fixture.events[following])
 
-    def probabilities(self, fixture: Fixture, at: int) -> Triple | None:
+    def probabilities(self, fixture: SimulatedMatch, at: int) -> Triple | None:
         """Return those of home win, draw and away win; None while no bookmaker would take a bet."""
         lead = fixture.lead(at)
         if lead is None:

@@ -16,7 +16,7 @@ from actors.core.errors import TransportError
 from actors.transports.connections import LookUpLoop
 from actors.transports.http import RestTransport
 from actors.transports.lines import connected, tls_context
-from actors.transports.polling import Limits, PollingTransport, Validators
+from actors.transports.polling import FetchLimits, PollingTransport, Validators
 from tests.support.builders.certificates import Authority
 from tests.support.peers.http import HttpPeer, respond
 from tests.support.peers.lines import MAX, line_peer
@@ -78,7 +78,7 @@ def hanging() -> Iterator[Resolver]:
 
 
 async def _poll(url: str, timeout_s: float) -> object:
-    limits = Limits(timeout_s, 1000, 1000)
+    limits = FetchLimits(timeout_s, 1000, 1000)
     async with PollingTransport(limits, ManualClock()) as transport:
         return await transport.fetch(url, Validators())
 

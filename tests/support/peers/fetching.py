@@ -7,16 +7,16 @@ import pytest
 
 from actors.core.clock import Clock
 from actors.core.errors import SourceError, TransportError
-from actors.transports.polling import Fetched, Limits, NotModified, PollingTransport, Validators
+from actors.transports.polling import Fetched, FetchLimits, NotModified, PollingTransport, Validators
 from tests.support.time.virtual import ManualClock
 
 NONE = Validators()
-LIMITS = Limits(timeout_s=5.0, max_payload_bytes=65_536, max_inflated_bytes=262_144)
-HASTY = Limits(timeout_s=0.3, max_payload_bytes=65_536, max_inflated_bytes=262_144)
+LIMITS = FetchLimits(timeout_s=5.0, max_payload_bytes=65_536, max_inflated_bytes=262_144)
+HASTY = FetchLimits(timeout_s=0.3, max_payload_bytes=65_536, max_inflated_bytes=262_144)
 
 
 async def fetch(
-    url: str, validators: Validators = NONE, *, limits: Limits = LIMITS, clock: Clock | None = None
+    url: str, validators: Validators = NONE, *, limits: FetchLimits = LIMITS, clock: Clock | None = None
 ) -> Fetched | NotModified:
     """Fetch once, with a new connection pool and a deadline well before the test's own time limit."""
     async with PollingTransport(limits, clock or ManualClock()) as transport:
@@ -24,7 +24,7 @@ async def fetch(
             return await transport.fetch(url, validators)
 
 
-async def fetched(url: str, validators: Validators = NONE, *, limits: Limits = LIMITS) -> Fetched:
+async def fetched(url: str, validators: Validators = NONE, *, limits: FetchLimits = LIMITS) -> Fetched:
     """Fetch once and return the answer, which must be complete."""
     answer = await fetch(url, validators, limits=limits)
     assert isinstance(answer, Fetched)
@@ -32,7 +32,7 @@ async def fetched(url: str, validators: Validators = NONE, *, limits: Limits = L
 
 
 async def trouble(
-    url: str, validators: Validators = NONE, *, limits: Limits = LIMITS, clock: Clock | None = None
+    url: str, validators: Validators = NONE, *, limits: FetchLimits = LIMITS, clock: Clock | None = None
 ) -> SourceError:
     """Fetch once and return the expected error that it must raise."""
     with pytest.raises(SourceError) as caught:

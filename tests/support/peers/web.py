@@ -18,7 +18,7 @@ from actors.core.clock import Clock
 from actors.service.settings import SourceSettings
 from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions
-from actors.transports.polling import Limits, PollingTransport
+from actors.transports.polling import FetchLimits, PollingTransport
 from tests.support.peers.plain_http import NO_TLS
 
 DATE = "Thu, 28 May 2026 20:20:00 GMT"
@@ -73,7 +73,7 @@ class _Transport(PollingTransport):
         assert isinstance(kind, PolledKind)
         assert isinstance(options, PolledOptions)
         self._timeout_s = options.timeout_s
-        self._limits = Limits(options.timeout_s, options.max_payload_bytes, options.max_inflated_bytes)
+        self._limits = FetchLimits(options.timeout_s, options.max_payload_bytes, options.max_inflated_bytes)
         self._clock = clock
         self._kept = sorted({"date", "etag", "last-modified", *kind.headers})
         self._client = httpx2.AsyncClient(transport=web, timeout=None, trust_env=False, verify=NO_TLS)

@@ -13,7 +13,7 @@ import pytest
 
 from actors.core.errors import PayloadError
 from actors.core.messages import Removal
-from actors.sources.football_data.fixtures import Fixture
+from actors.sources.football_data.fixtures import FixtureRow
 from tests.support.builders.football_data import Content, content, decoded, judged, offers
 from tests.support.recordings import football_data
 
@@ -64,7 +64,7 @@ def test_every_price_and_start_equals_a_simple_reading(path: Path, read: Callabl
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_match_of_a_file_has_its_own_id_and_a_league(path: Path) -> None:
     """Over all bookmakers an id belongs to one fixture, and no division is unknown."""
-    listed = [fixture for fixture in decoded(_upcoming(path)).fixtures if isinstance(fixture, Fixture)]
+    listed = [fixture for fixture in decoded(_upcoming(path)).fixtures if isinstance(fixture, FixtureRow)]
     fixtures = {
         (fixture.source_match_id, fixture.home, fixture.away, fixture.start_time) for fixture in listed
     }
