@@ -243,9 +243,14 @@ def test_the_read_me_is_short() -> None:
 def _declared(kind: type[Struct]) -> dict[str, str]:
     """Return each key with its default as the documents write it."""
     return {
-        field.name: "*required*" if field.required else _written(field.default)
+        field.name: "*required*" if field.required else _written(_default_of(field))
         for field in msgspec.structs.fields(kind)
     }
+
+
+def _default_of(field: msgspec.structs.FieldInfo) -> Any:
+    factory = field.default_factory
+    return field.default if factory is msgspec.NODEFAULT else factory()
 
 
 def _written(default: Any) -> str:

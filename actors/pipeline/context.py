@@ -58,8 +58,12 @@ class SourceContext(Generic[Options]):
             is_done = True
         finally:
             if not is_done:
-                for bookmaker in self.inboxes:
-                    self.bus.publish(Failure(bookmaker, scope, self.clock.now().mono))
+                self.report_failure(scope)
+
+    def report_failure(self, scope: Scope) -> None:
+        """Tell the board of each bookmaker that an attempt to get a list did not end well."""
+        for bookmaker in self.inboxes:
+            self.bus.publish(Failure(bookmaker, scope, self.clock.now().mono))
 
     def record_payload(self, scope: Scope, now: Instant, body: bytes = b"", list_id: str = "") -> None:
         """Record what was received, or what the source did itself, at `now`."""

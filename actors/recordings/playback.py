@@ -42,11 +42,13 @@ from actors.pipeline.fanout import (
     needing_document,
     read_delivery,
 )
+from actors.pipeline.program.feed import ProgramFeed
 from actors.pipeline.stream_feed import StreamFeed
 from actors.recordings.format import Ending
 from actors.recordings.reader import RecordedSource
 from actors.review.review import Review
 from actors.source_api.kinds import PolledKind, TickingKind, prices_of
+from actors.source_api.program import ProgramKind
 from actors.source_api.stream import StreamKind
 
 
@@ -88,6 +90,7 @@ class Playback:
     ) -> None:
         self.endings: dict[SourceName, Ending] = {}
         self._feeds: dict[SourceName, StreamFeed] = {}
+        self._programs: dict[SourceName, ProgramFeed] = {}
         self._sources = sources
         self._began_at = min(source.header.started_at for source in sources)
         header = sources[0].header
@@ -184,6 +187,13 @@ class Playback:
                     feed = StreamFeed(session, payload.source, source.keys, payload.stale_after_s)
                     self._feeds[payload.source] = feed
                 batches = yield from feed.replay(payload, kind.read_names)
+            case ProgramKind() as kind:
+                program = self._programs.get(payload.source)
+                if program is None:
+                    lists = kind.lists(source.options)
+                    program = ProgramFeed(lists, source.keys, payload.stale_after_s)
+                    self._programs[payload.source] = program
+                batches = yield from program.replay(payload)
             case TickingKind():
                 batches = batches_of_tick(payload, source.keys)
         return [(batch.bookmaker, batch) for batch in batches]

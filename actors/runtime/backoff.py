@@ -18,13 +18,18 @@ FORGIVEN_AFTER_S = 600.0
 
 
 class Backoff:
-    """Delays between failing attempts: uniform(0, min(`cap_s`, base * 2**n)).
+    """Delays between failing attempts: uniform(`least_share`, 1) * min(`cap_s`, `base_s` * 2**n).
 
-    This is "full jitter" (Marc Brooker, "Exponential Backoff And Jitter", AWS 2015).
+    This is "full jitter" where the least share is 0 (Marc Brooker, "Exponential Backoff And Jitter", AWS
+    2015).
     """
 
-    def __init__(self, cap_s: float, random: Random) -> None:
+    def __init__(
+        self, cap_s: float, random: Random, *, base_s: float = BASE_S, least_share: float = 0.0
+    ) -> None:
         self.cap_s = cap_s
+        self._base_s = base_s
+        self._least_share = least_share
         self._attempts = 0
         self._random = random
         self._good_since: float | None = None
@@ -34,9 +39,9 @@ class Backoff:
         if self._good_since is not None and now - self._good_since >= CALM_S:
             self._attempts = 0
         self._good_since = None
-        longest_s = min(self.cap_s, BASE_S * 2.0 ** min(self._attempts, 32))
+        longest_s = min(self.cap_s, self._base_s * 2.0 ** min(self._attempts, 32))
         self._attempts += 1
-        return self._random.uniform(0.0, longest_s)
+        return self._random.uniform(self._least_share * longest_s, longest_s)
 
     def succeeded(self, now: float) -> None:
         """Note a success; only `CALM_S` of it reset the attempts, so a flapping peer keeps its delay."""

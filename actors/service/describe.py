@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_type_hints
 
+from msgspec import NODEFAULT
 from msgspec.structs import fields
 
 from actors.core.messages import BookmakerId
@@ -65,7 +66,9 @@ def kind_lines() -> Iterator[str]:
             if option.name != "kind":
                 found = types[option.name]
                 shown = found.__name__ if isinstance(found, type) else str(found).replace("typing.", "")
-                default = "required" if option.required else f"default {option.default!r}"
+                is_made = option.default_factory is not NODEFAULT
+                value = option.default_factory() if is_made else option.default
+                default = "required" if option.required else f"default {value!r}"
                 yield f"  {option.name}: {shown}, {default}"
 
 

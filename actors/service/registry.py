@@ -22,9 +22,11 @@ from actors.runtime.supervisor import error_text
 from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
 from actors.source_api.options import PolledOptions, SourceOptions
 from actors.source_api.plan import Target
+from actors.source_api.program import ProgramKind, ProgramOptions
 from actors.source_api.stream import Reaction, StreamKind, StreamOptions
 from actors.sources.betfair import kind as betfair
 from actors.sources.football_data import kind as football_data
+from actors.sources.program import kind as program
 from actors.sources.simulated import kind as simulated
 from actors.sources.the_odds_api import kind as the_odds_api
 
@@ -35,6 +37,7 @@ _OPTIONS: Final[Mapping[type[Kind], type[SourceOptions]]] = {
     PolledKind: PolledOptions,
     TickingKind: SourceOptions,
     StreamKind: StreamOptions,
+    ProgramKind: ProgramOptions,
 }
 
 
@@ -85,6 +88,8 @@ def with_exact_values(kind: Kind) -> Kind:
                 session=lambda options: _ExactSession(session(options)),
                 historic=lambda options: _ExactSession(historic(options)),
             )
+        case ProgramKind():
+            return kind
 
 
 def _loaded(point: EntryPoint) -> Kind:
@@ -187,6 +192,6 @@ class _ExactSession(_Wrapper):
         return exact_extract(self._inner.name(names))
 
 
-_OWN = (simulated.KIND, football_data.KIND, the_odds_api.KIND, betfair.KIND)
+_OWN = (simulated.KIND, football_data.KIND, the_odds_api.KIND, betfair.KIND, program.KIND)
 
 BUILT_IN: Final[Mapping[str, Kind]] = {kind.name: kind for kind in (*_OWN, replay_kind(kind_named))}

@@ -38,6 +38,7 @@ from actors.pipeline.context import SourceContext
 from actors.pipeline.fanout import extractor
 from actors.pipeline.linker import LinkerActor
 from actors.pipeline.polled_source import SourceActor
+from actors.pipeline.program.source import ProgramSourceActor
 from actors.pipeline.schedule import Schedule
 from actors.pipeline.stream_http import OpenHttp
 from actors.pipeline.stream_source import OpenLines, StreamSourceActor
@@ -51,10 +52,14 @@ from actors.runtime.mailbox import Bus, Mailbox, PoisonGuard
 from actors.runtime.supervisor import ChildSpec, Supervisor
 from actors.service.settings import Settings
 from actors.source_api.kinds import PolledKind, TickingKind, prices_of
+from actors.source_api.program import ProgramKind
 from actors.source_api.stream import StreamKind
 from actors.transports.polling import Transport
+from actors.transports.process import GRACE_S, KILL_S
 
 log = structlog.get_logger()
+
+PROGRAM_STOPS_S = GRACE_S + KILL_S + 0.5
 
 
 class System:
@@ -237,6 +242,9 @@ class System:
             case StreamKind():
                 open_lines, open_http = self._streams.get(name, (None, None))
                 start = partial(StreamSourceActor, kind, context, open_lines, open_http)
+            case ProgramKind():
+                start = partial(ProgramSourceActor, kind, context)
+                return ChildSpec(context.status.actor, start, stop_within_s=PROGRAM_STOPS_S)
         return ChildSpec(context.status.actor, start)
 
 

@@ -13,6 +13,7 @@ from actors.core.errors import TransportError
 from actors.core.messages import Extract, Payload, Prices, Scope
 from actors.source_api.options import PolledOptions, SourceOptions
 from actors.source_api.plan import PlanMaker
+from actors.source_api.program import ProgramKind
 from actors.source_api.stream import StreamKind
 
 
@@ -69,7 +70,7 @@ class TickingKind(Struct, frozen=True):
     prices_of: Callable[[Any], Prices] = lambda _: Prices.LIVE
 
 
-Kind = PolledKind | TickingKind | StreamKind
+Kind = PolledKind | TickingKind | StreamKind | ProgramKind
 
 
 def prices_of(kind: Kind, options: SourceOptions) -> Prices:
@@ -79,5 +80,5 @@ def prices_of(kind: Kind, options: SourceOptions) -> Prices:
             return kind.prices
         case TickingKind():
             return kind.prices_of(options)
-        case StreamKind():
+        case StreamKind() | ProgramKind():
             return Prices.LIVE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, get_type_hints
 from urllib.parse import quote, quote_plus
@@ -13,12 +14,12 @@ Seconds = Annotated[float, Meta(gt=0, le=1e9)]
 Bytes = Annotated[int, Meta(gt=0, le=2**30)]
 BookSum = Annotated[float, Meta(gt=0, le=100)]
 
-_SECRET, _HIDDEN = {"secret": True}, {"hidden": True}
+_SECRET, HIDDEN = {"secret": True}, {"hidden": True}
 _PRINTABLE = r"^[ -~]{1,256}$"
 # A credential, in printable ASCII: never shown, logged or recorded, and taken out of every text.
 Secret = Annotated[str, Meta(pattern=_PRINTABLE, extra=_SECRET)]
 # A private value, such as a user name: never shown or recorded, but not taken out of other texts.
-Hidden = Annotated[str, Meta(pattern=_PRINTABLE, extra=_HIDDEN)]
+Hidden = Annotated[str, Meta(pattern=_PRINTABLE, extra=HIDDEN)]
 
 MIN_STALE_AFTER_S = 30.0
 
@@ -59,7 +60,7 @@ class PolledOptions(SourceOptions, frozen=True, kw_only=True):
 @lru_cache(maxsize=64)  # reading annotations takes a millisecond
 def secret_names(options: type[SourceOptions]) -> frozenset[str]:
     """Return the names of the options that are never shown."""
-    return _names(options, _SECRET) | _names(options, _HIDDEN)
+    return _names(options, _SECRET) | _names(options, HIDDEN)
 
 
 def secrets_of(options: SourceOptions) -> tuple[str, ...]:
@@ -73,9 +74,13 @@ def credentials_of(options: SourceOptions) -> tuple[str, ...]:
 
 
 def _forms(options: SourceOptions, names: frozenset[str]) -> tuple[str, ...]:
-    values = [getattr(options, name) for name in names]
+    values = [text for name in names for text in _texts(getattr(options, name))]
     forms = [(raw, quote(raw, safe=""), quote_plus(raw), json.dumps(raw)[1:-1]) for raw in values if raw]
     return tuple(sorted({form for each in forms for form in each}, key=len, reverse=True))
+
+
+def _texts(value: str | Mapping[str, str] | None) -> Iterable[str | None]:
+    return value.values() if isinstance(value, Mapping) else (value,)
 
 
 def _names(options: type[SourceOptions], extra: dict[str, bool]) -> frozenset[str]:

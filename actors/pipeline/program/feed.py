@@ -1,0 +1,114 @@
+"""Turns the lines of a program into batches of its lists.
+
+Pure. The actor of a live program and the replay of a recorded one call the same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from actors.core.clock import Instant
+from actors.core.cooperative import Sliced
+from actors.core.errors import PayloadError
+from actors.core.messages import Batch, BookmakerId, Document, Payload, Scope
+from actors.pipeline.fanout import batch_of
+from actors.source_api.program import ListChange, ProgramLists
+
+# In recordings only; all but lines have no body.
+LINES_SCOPE = Scope("lines")
+START_SCOPE = Scope("start")  # a new process
+EXIT_SCOPE = Scope("exit")  # the end of a process after which its lists are withdrawn
+EXPIRY_SCOPE = Scope("expiry")  # matches that were stale alone are removed
+REFRESH_SCOPE = Scope("refresh")  # all lists once more, because the board has lost some
+
+
+class Taken(Struct, frozen=True):
+    """The result of some lines: batches, and the error in the line after `used_bytes`, if any."""
+
+    batches: tuple[Batch, ...]
+    used_bytes: int
+    error: PayloadError | None = None
+
+
+class ProgramFeed:
+    """A program's lists and the bookmakers that they go to."""
+
+    def __init__(
+        self, lists: ProgramLists, bookmakers: Iterable[BookmakerId], stale_after_s: float
+    ) -> None:
+        self.lists = lists
+        self._bookmakers = tuple(bookmakers)
+        self._stale_after_s = stale_after_s
+
+    def lines(self, body: bytes, now: Instant) -> Sliced[Taken]:
+        """Take lines, each with its end, received at `now`, up to the first that breaks the protocol."""
+        self.lists.expire(now)
+        used_bytes, error = 0, None
+        while used_bytes < len(body):
+            end = body.index(b"\n", used_bytes) + 1
+            line = body[used_bytes:end]
+            try:
+                if not line.isspace():
+                    yield from self.lists.receive(line, now)
+            except PayloadError as found:
+                error = found
+                break
+            used_bytes = end
+            yield
+        return Taken(self._batches(self.lists.changes(), now), used_bytes, error)
+
+    def expire(self, now: Instant) -> tuple[Batch, ...]:
+        """Remove what is stale at `now`."""
+        self.lists.expire(now)
+        return self._batches(self.lists.changes(), now)
+
+    def exit(self, now: Instant) -> tuple[Batch, ...]:
+        """Withdraw all lists."""
+        self.lists.withdraw(now)
+        return self._batches(self.lists.changes(), now)
+
+    def refresh(self, now: Instant) -> tuple[Batch, ...]:
+        """Return every list once more, as old as it is."""
+        return self._batches((*self.lists.images(), *self.lists.changes()), now)
+
+    def replay(self, payload: Payload) -> Sliced[tuple[Batch, ...]]:
+        """Repeat what was recorded. Raises: PayloadError for a line that breaks the protocol."""
+        now = Instant(payload.received_mono, payload.received_at)
+        match payload.scope:
+            case "start":
+                self.lists.begin()
+            case "exit":
+                return self.exit(now)
+            case "expiry":
+                return self.expire(now)
+            case "refresh":
+                return self.refresh(now)
+            case _:
+                taken = yield from self.lines(payload.body, now)
+                if taken.error is not None:
+                    raise taken.error
+                return taken.batches
+        return ()
+
+    def _batches(self, changes: Iterable[ListChange], now: Instant) -> tuple[Batch, ...]:
+        return tuple(
+            batch_of(
+                bookmaker,
+                Document(
+                    change.scope,
+                    change.list_id,
+                    None,
+                    now.wall,
+                    change.confirmed_mono,
+                    self._stale_after_s,
+                ),
+                change.extract,
+                complete=change.complete,
+                is_image=change.complete,
+                withdrawn=change.withdrawn,
+            )
+            for change in changes
+            for bookmaker in self._bookmakers
+        )

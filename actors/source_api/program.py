@@ -1,0 +1,92 @@
+"""The parts of a source that is a program: its options, its lists as a state machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, Protocol
+
+from msgspec import Meta, Struct
+
+from actors.core.clock import Instant
+from actors.core.cooperative import Sliced
+from actors.core.messages import Extract, ListId, Scope
+from actors.source_api.options import HIDDEN, Seconds, Secret, SourceOptions
+
+Argument = Annotated[str, Meta(pattern=r"^[^\x00]*$")]
+Variable = Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]
+
+
+class ProgramOptions(SourceOptions, frozen=True, kw_only=True):
+    """Options of a program: `command` is its arguments, the first is its file; there is no shell.
+
+    Its environment is `environment` and `secrets`, nothing else. After `silence_s` without a line it is
+    ended. When it has ended, its prices stay until they are stale, or are withdrawn (`on_exit`).
+    """
+
+    command: Annotated[tuple[Argument, ...], Meta(min_length=1)]
+    environment: Annotated[dict[Variable, Argument], Meta(extra=HIDDEN)] = {}  # noqa: RUF012 - msgspec copies it
+    secrets: dict[Variable, Secret] = {}  # noqa: RUF012
+    silence_s: Seconds | None = None
+    on_exit: Literal["keep", "withdraw"] = "keep"
+
+    @property
+    def longest_silence_s(self) -> float:
+        """Seconds without output after which it is ended: as configured, else half of the staleness."""
+        return self.staleness_s / 2 if self.silence_s is None else self.silence_s
+
+
+class ListChange(Struct, frozen=True):
+    """What becomes of a list: the complete list, changes of it, or its withdrawal.
+
+    `confirmed_mono` is when the program last said something of the match that it said it of longest ago.
+    """
+
+    scope: Scope
+    list_id: ListId
+    extract: Extract
+    confirmed_mono: float
+    complete: bool = False
+    withdrawn: bool = False
+
+
+class ProgramLists(Protocol):
+    """All lists of a program, which outlive its processes. Never waits.
+
+    Between the slices of a `receive` nothing else may be called.
+    """
+
+    def begin(self) -> None:
+        """Begin with a new process: it must say each list completely before it changes it."""
+
+    def receive(self, line: bytes, now: Instant) -> Sliced[None]:
+        """Take a line. Raises: PayloadError if it breaks the protocol; then no list has changed."""
+
+    def expire(self, now: Instant) -> None:
+        """Forget what is stale, and remove the stale matches of a list that is not."""
+
+    def withdraw(self, now: Instant) -> None:
+        """Withdraw all lists."""
+
+    def changes(self) -> tuple[ListChange, ...]:
+        """Return what has changed since the last call, at most one change a list."""
+
+    def images(self) -> tuple[ListChange, ...]:
+        """Return every list as it is known, in place of its changes."""
+
+    def scopes(self) -> tuple[Scope, ...]:
+        """Return the names of the lists that are known."""
+
+
+class ProgramKind(Struct, frozen=True):
+    """A kind of source that is a process of ours; `check(options, keys)` raises ValueError."""
+
+    name: str
+    options: type[ProgramOptions]
+    check_key: Callable[[str], None]
+    check: Callable[[Any, tuple[str, ...]], None]
+    lists: Callable[[Any], ProgramLists]
+
+
+def environment_of(options: ProgramOptions) -> Mapping[str, str]:
+    """Return the environment of the process."""
+    return {**options.environment, **options.secrets}

@@ -1,0 +1,128 @@
+"""A list of a program: what is offered, since when that was confirmed, and what changed of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+
+from actors.core.cooperative import SLICE, Sliced
+from actors.core.messages import Extract, ListId, Match, Removal, Scope, SourceMatchId
+from actors.source_api.program import ListChange
+from actors.sources.program.wire import Rejected
+
+
+class KnownList:
+    """A list. Its matches are in the order of their last confirmation: of the list, or their own later.
+
+    `is_spoken`: the present process has said it completely. `is_whole`: none of its matches was stale.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self.is_known = self.is_spoken = self.is_whole = False
+        self.matches: dict[SourceMatchId, tuple[Match, float]] = {}
+        self._scope = scope
+        self._list_id = ListId("")
+        self._said_mono = self._confirmed_mono = -inf
+        self._forget_changes()
+
+    def complete(self, list_id: ListId, items: Iterable[Match | Rejected], mono: float) -> Sliced[None]:
+        """Replace everything."""
+        self._forget_changes()
+        self.matches.clear()
+        self.is_known = self.is_spoken = self.is_whole = self._is_new = True
+        self._list_id, self._said_mono = list_id, mono
+        for count, item in enumerate(items):
+            if count % SLICE == 0:
+                yield
+            if isinstance(item, Match) and (known := self.matches.get(item.source_match_id)):
+                self._doubles.append(known[0])
+            self.change(item, mono)
+
+    def change(self, item: Match | Rejected, mono: float) -> None:
+        """Take a match; one that was rejected has no known price any more."""
+        if isinstance(item, Match):
+            self.matches.pop(item.source_match_id, None)
+            self.matches[item.source_match_id] = (item, mono)
+            self._removals.pop(item.source_match_id, None)
+            self._changed.pop(item.source_match_id, None)
+            self._changed[item.source_match_id] = None
+        elif item.match_id is not None:
+            self.remove(item.match_id, item.reason)
+        else:
+            self._nameless.append(Removal(SourceMatchId(""), item.reason))  # to be counted
+
+    def remove(self, match_id: SourceMatchId, reason: str) -> None:
+        """Remove a match."""
+        self.matches.pop(match_id, None)
+        self._changed.pop(match_id, None)
+        self._removals[match_id] = reason
+
+    def confirm(self, mono: float) -> None:
+        """Confirm all matches."""
+        self._said_mono = mono
+        self._is_confirmed = True
+
+    def withdraw(self, mono: float) -> None:
+        """Withdraw everything until a complete list."""
+        self._forget()
+        self._forget_changes()
+        self._is_withdrawn = True
+        self._confirmed_mono = mono
+
+    def expire(self, stale_mono: float, early_s: float) -> None:
+        """Forget everything if it was confirmed by `stale_mono`, else remove what (soon) was.
+
+        The board withdraws a whole list by itself.
+        """
+        if not self.is_known:
+            return
+        oldest, newest = self._ages()
+        if newest <= stale_mono:
+            self._forget()
+        while oldest <= stale_mono + early_s < newest:
+            self.remove(next(iter(self.matches)), "stale")
+            self.is_whole = False
+            oldest, newest = self._ages()
+
+    def take_change(self) -> ListChange | None:
+        """Return what changed since the last call, None if nothing did."""
+        if self._is_withdrawn:
+            self._forget_changes()
+            return ListChange(self._scope, ListId(""), Extract(()), self._confirmed_mono, withdrawn=True)
+        if self._is_new:
+            return self.image()
+        is_news = bool(self._changed or self._removals or self._nameless or self._is_confirmed)
+        if not (self.is_known and is_news):
+            self._forget_changes()
+            return None
+        return self._change([self.matches[match_id][0] for match_id in self._changed], complete=False)
+
+    def image(self) -> ListChange:
+        """Return the whole list as it is known."""
+        matches = [*self._doubles, *(match for match, _ in self.matches.values())]
+        return self._change(matches, complete=True)
+
+    def _change(self, matches: Iterable[Match], *, complete: bool) -> ListChange:
+        removals = (*(Removal(*removed) for removed in self._removals.items()), *self._nameless)
+        self._forget_changes()
+        self._confirmed_mono = max(self._confirmed_mono, self._ages()[0])
+        extract = Extract(tuple(matches), removals)
+        return ListChange(self._scope, self._list_id, extract, self._confirmed_mono, complete=complete)
+
+    def _ages(self) -> tuple[float, float]:
+        """Return when the match was confirmed for which that is longest ago, and the latest."""
+        if not self.matches:
+            return self._said_mono, self._said_mono
+        first, last = next(iter(self.matches.values())), next(reversed(self.matches.values()))
+        return max(self._said_mono, first[1]), max(self._said_mono, last[1])
+
+    def _forget(self) -> None:
+        self.matches.clear()
+        self.is_known = self.is_spoken = self.is_whole = False
+
+    def _forget_changes(self) -> None:
+        self._is_new = self._is_withdrawn = self._is_confirmed = False
+        self._changed: dict[SourceMatchId, None] = {}  # in the order of their last change
+        self._doubles: list[Match] = []
+        self._removals: dict[SourceMatchId, str] = {}
+        self._nameless: list[Removal] = []

@@ -1,0 +1,195 @@
+"""What a program says of its lists, as a state machine: lines in, changes of lists out. Pure.
+
+It has the newest state of every list, so that nothing waits in a queue. A line that breaks the protocol
+raises PayloadError and changes no list: its process is to be ended, and the next begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Raw
+
+from actors.core.clock import Instant
+from actors.core.cooperative import SLICE, Sliced
+from actors.core.errors import PayloadError
+from actors.core.messages import ListId, Match, Scope, SourceMatchId
+from actors.core.validation import Bounds
+from actors.source_api.program import ListChange, ProgramOptions
+from actors.sources.program.known_list import KnownList
+from actors.sources.program.wire import (
+    Alive,
+    AnyLine,
+    Begin,
+    CompleteList,
+    End,
+    ListedMatch,
+    Rejected,
+    Remove,
+    Upsert,
+    Withdraw,
+    read_item,
+    read_line,
+)
+
+MAX_LISTS = 1000  # different names that a source may ever use: the board remembers them
+MAX_MATCHES = 100_000  # in all lists
+MAX_REJECTED = 100  # in a row; more are an error of the program
+STALE_EARLY_S = 1.0  # before a whole list would be withdrawn for the age of some of its matches
+
+Note = Callable[[Scope, Rejected], None]
+
+
+class OpenList:
+    """A complete list that has begun and not ended."""
+
+    def __init__(self, list_id: str) -> None:
+        self.id = list_id
+        self.items: list[Match | Rejected] = []
+
+
+class Lists:
+    """All lists of a program, which outlive its processes; `note` is called with each rejected match."""
+
+    def __init__(self, options: ProgramOptions, note: Note = lambda _scope, _rejected: None) -> None:
+        self._bounds = Bounds(options.book_sum_min, options.book_sum_max)
+        self._stale_after_s = options.staleness_s
+        self._note = note
+        self._known: dict[Scope, KnownList] = {}
+        self._open: dict[Scope, OpenList] = {}
+        self._rejected_in_row = 0
+        self._completed = 0
+
+    def begin(self) -> None:
+        """Begin with a new process: it must say each list completely before it changes it."""
+        self._open.clear()
+        self._rejected_in_row = 0
+        for known in self._known.values():
+            known.is_spoken = False
+
+    def receive(self, line: bytes, now: Instant) -> Sliced[None]:
+        """Take a line. Raises: PayloadError if it breaks the protocol; then no list has changed."""
+        message = read_line(line)
+        scope = Scope(message.scope)
+        match message:
+            case CompleteList():
+                items = yield from self._items(scope, message.matches)
+                yield from self._complete(scope, items, now)
+            case Begin():
+                self._list(scope)  # there is room for its name
+                self._open[scope] = OpenList(message.id)
+            case ListedMatch():
+                items = self._begun(scope, message).items
+                items.append(self._item(scope, line))
+                if len(items) > MAX_MATCHES:
+                    raise _broken(message, f"is more than the {MAX_MATCHES}th")
+            case End():
+                yield from self._end(scope, message, now)
+            case Upsert():
+                self._upsert(scope, message, line, now)
+            case Remove():
+                self._spoken(scope, message).remove(SourceMatchId(message.match), "withdrawn")
+            case Alive():
+                self._spoken(scope, message, is_whole=True).confirm(now.mono)
+            case Withdraw():
+                self._open.pop(scope, None)
+                self._list(scope).withdraw(now.mono)
+
+    def expire(self, now: Instant) -> None:
+        """Forget what is stale, and remove the stale matches of a list that is not."""
+        early_s = min(STALE_EARLY_S, self._stale_after_s / 10)
+        for known in self._known.values():
+            known.expire(now.mono - self._stale_after_s, early_s)
+
+    def withdraw(self, now: Instant) -> None:
+        """Withdraw all lists."""
+        for known in self._known.values():
+            if known.is_known:
+                known.withdraw(now.mono)
+
+    def changes(self) -> tuple[ListChange, ...]:
+        """Return what has changed since the last call, at most one change a list."""
+        return tuple(filter(None, (known.take_change() for known in self._known.values())))
+
+    def images(self) -> tuple[ListChange, ...]:
+        """Return every list as it is known, in place of its changes."""
+        return tuple(known.image() for known in self._known.values() if known.is_known)
+
+    def scopes(self) -> tuple[Scope, ...]:
+        """Return the names of the lists that are known."""
+        return tuple(scope for scope, known in self._known.items() if known.is_known)
+
+    def _items(self, scope: Scope, contents: Sequence[Raw]) -> Sliced[list[Match | Rejected]]:
+        items = []
+        for count, content in enumerate(contents):
+            if count % SLICE == 0:
+                yield
+            items.append(self._item(scope, content))
+        return items
+
+    def _item(self, scope: Scope, content: bytes | Raw) -> Match | Rejected:
+        item = read_item(content, self._bounds)
+        if isinstance(item, Match):
+            self._rejected_in_row = 0
+            return item
+        self._note(scope, item)
+        self._rejected_in_row += 1
+        if self._rejected_in_row > MAX_REJECTED:
+            message = f"{self._rejected_in_row} matches in a row were rejected, the last as {item.reason}"
+            raise PayloadError(f"{message}: {item.why}", "rejected")
+        return item
+
+    def _complete(self, scope: Scope, items: Sequence[Match | Rejected], now: Instant) -> Sliced[None]:
+        known = self._list(scope)
+        self._check_room(len(items) - len(known.matches))
+        self._completed += 1
+        list_id = ListId(f"{scope}-{now.wall:.3f}-{self._completed}")
+        yield from known.complete(list_id, items, now.mono)
+
+    def _end(self, scope: Scope, message: End, now: Instant) -> Sliced[None]:
+        begun = self._begun(scope, message)
+        del self._open[scope]
+        if len(begun.items) != message.count:
+            raise _broken(message, f"has the count {message.count}, but {len(begun.items)} matches came")
+        yield from self._complete(scope, begun.items, now)
+
+    def _begun(self, scope: Scope, message: ListedMatch | End) -> OpenList:
+        begun = self._open.get(scope)
+        if begun is None or begun.id != message.id:
+            raise _broken(message, f"has the id {message.id!r}, which has not begun")
+        return begun
+
+    def _upsert(self, scope: Scope, message: Upsert, line: bytes, now: Instant) -> None:
+        known = self._spoken(scope, message)
+        item = self._item(scope, line)
+        if isinstance(item, Rejected) and item.match_id is None:
+            raise _broken(message, f"has no match that can be read: {item.why}")
+        if isinstance(item, Match) and item.source_match_id not in known.matches:
+            self._check_room(1)
+        known.change(item, now.mono)
+
+    def _spoken(
+        self, scope: Scope, message: Upsert | Remove | Alive, *, is_whole: bool = False
+    ) -> KnownList:
+        known = self._known.get(scope)
+        if known is None or not known.is_spoken:
+            raise _broken(message, "came without a complete list of this process that is not stale")
+        if is_whole and not known.is_whole:
+            raise _broken(message, "came after matches of the list were stale")
+        return known
+
+    def _list(self, scope: Scope) -> KnownList:
+        if (known := self._known.get(scope)) is None:
+            if len(self._known) == MAX_LISTS:
+                raise PayloadError(f"there are more than {MAX_LISTS} names of lists", "too_many")
+            known = self._known[scope] = KnownList(scope)
+        return known
+
+    def _check_room(self, more: int) -> None:
+        count = more + sum(len(known.matches) for known in self._known.values())
+        if count > MAX_MATCHES:
+            raise PayloadError(f"there are {count} matches, must be at most {MAX_MATCHES}", "too_many")
+
+
+def _broken(message: AnyLine, why: str) -> PayloadError:
+    return PayloadError(f"{message.__struct_config__.tag} of list {message.scope!r} {why}", "protocol")

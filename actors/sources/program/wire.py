@@ -1,0 +1,193 @@
+r"""The lines that a program prints, protocol 1: UTF-8, a JSON object a line. Pure.
+
+{"type":"list","list":"epl","id":"17","matches":[M, M]}
+{"type":"begin","list":"epl","id":"18"}
+{"type":"match","list":"epl","id":"18","match":"1234","home":"Leeds","away":"Hull",
+"league":"Premier League","start":"2026-11-22T15:00:00Z","updated":"2026-11-22T14:00:00Z",
+"odds":{"one":"2.10","draw":"3.40","two":"3.60"}}
+{"type":"end","list":"epl","id":"18","count":1}
+{"type":"upsert","list":"epl", ... as a match, without id}
+{"type":"remove","list":"epl","match":"1234"}
+{"type":"alive","list":"epl"}
+{"type":"withdraw","list":"epl","reason":"login lost"}
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from actors.core.errors import UNREADABLE, PayloadError
+from actors.core.messages import Match, SourceMatchId
+from actors.core.validation import Bounds, Reason, fault
+from actors.source_api.parsing import unix_time
+
+Name = Annotated[str, Meta(min_length=1, max_length=64)]
+Price = Annotated[str, Meta(pattern=r"^[0-9]{1,9}(\.[0-9]{1,9})?$")] | float
+Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+
+
+class Line(Struct, frozen=True, tag_field="type", rename={"scope": "list"}):
+    """Any line: it is about a list."""
+
+    scope: Name
+
+
+class CompleteList(Line, frozen=True, tag="list"):
+    """A complete list: what is absent is withdrawn."""
+
+    id: Name
+    matches: tuple[Raw, ...]
+
+
+class Begin(Line, frozen=True, tag="begin"):
+    """The first line of a complete list in several lines, which replaces one that has not ended."""
+
+    id: Name
+
+
+class ListedMatch(Line, frozen=True, tag="match"):
+    """A match of the list that has begun, with the fields of an `Item`."""
+
+    id: Name
+
+
+class End(Line, frozen=True, tag="end"):
+    """The list that has begun is complete, if it has so many matches."""
+
+    id: Name
+    count: Annotated[int, Meta(ge=0)]
+
+
+class Upsert(Line, frozen=True, tag="upsert"):
+    """A match that is new or has changed, with the fields of an `Item`."""
+
+
+class Remove(Line, frozen=True, tag="remove"):
+    """A match that is no longer offered."""
+
+    match: str
+
+
+class Alive(Line, frozen=True, tag="alive"):
+    """Everything that was last said of the list is still offered."""
+
+
+class Withdraw(Line, frozen=True, tag="withdraw"):
+    """The program can no longer vouch for the list."""
+
+    reason: str = ""
+
+
+AnyLine = CompleteList | Begin | ListedMatch | End | Upsert | Remove | Alive | Withdraw
+
+
+class Odds(Struct, frozen=True, rename={"home": "one", "away": "two"}):
+    """Decimal odds of home, draw and away."""
+
+    home: Price
+    draw: Price
+    away: Price
+
+
+class Item(Struct, frozen=True):
+    """A match; `updated` is the source's own time for the content."""
+
+    match: str
+    home: str
+    away: str
+    odds: Odds
+    league: str | None = None
+    start: Time | None = None
+    updated: Time | None = None
+
+
+class Rejected(Struct, frozen=True):
+    """A match that may not be shown; its id is None if that cannot be read either."""
+
+    match_id: SourceMatchId | None
+    reason: Reason
+    why: str
+
+
+class _Id(Struct, frozen=True):
+    match: str
+
+
+_LINE = msgspec.json.Decoder(AnyLine)
+_ITEM = msgspec.json.Decoder(Item)
+_ID = msgspec.json.Decoder(_Id)
+_SHOWN_BYTES = 60
+
+
+def read_line(line: bytes) -> AnyLine:
+    """Return the line. Raises: PayloadError, as `protocol` if it is JSON, else as `unreadable`."""
+    try:
+        read: AnyLine = _LINE.decode(line)
+    except msgspec.ValidationError as error:
+        raise PayloadError(f"{error}, in the line {_shown(line)}", "protocol") from error
+    except UNREADABLE as error:
+        raise PayloadError(f"a line is not JSON: {error}: {_shown(line)}") from error
+    return read
+
+
+def read_item(content: bytes | Raw, bounds: Bounds) -> Match | Rejected:
+    """Return the match, judged by the rules of the board."""
+    try:
+        item = _ITEM.decode(content)
+    except UNREADABLE as error:
+        return Rejected(_id_of(content), _reason_of(str(error)), str(error))
+    match_id, odds = SourceMatchId(item.match), item.odds
+    start, updated = unix_time(item.start), unix_time(item.updated)
+    if (start is None) != (item.start is None) or (updated is None) != (item.updated is None):
+        return Rejected(match_id, Reason.START_TIME, "a time is not like 2026-11-22T15:00:00Z")
+    match = Match(
+        match_id,
+        item.home,
+        item.away,
+        item.league,
+        float(odds.home),
+        float(odds.draw),
+        float(odds.away),
+        None if start is None else int(start),
+        updated,
+    )
+    reason = fault(match, bounds)
+    return match if reason is None else Rejected(match_id, reason, _explained(match, bounds, reason))
+
+
+def _id_of(content: bytes | Raw) -> SourceMatchId | None:
+    try:
+        return SourceMatchId(_ID.decode(content).match)
+    except UNREADABLE:
+        return None
+
+
+def _reason_of(error: str) -> Reason:
+    """Return the reason for an error of msgspec, which ends with the place: "... - at `$.odds.one`"."""
+    if "missing required field" in error and ("`odds`" in error or "`$.odds`" in error):
+        return Reason.INCOMPLETE
+    if "`$.odds" in error:
+        return Reason.PRICE
+    return Reason.START_TIME if "`$.start`" in error or "`$.updated`" in error else Reason.TYPE
+
+
+def _explained(match: Match, bounds: Bounds, reason: Reason) -> str:
+    match reason:
+        case Reason.BOOK_SUM:
+            total = 1 / match.home_price + 1 / match.draw_price + 1 / match.away_price
+            allowed = f"{bounds.book_sum_min:g} to {bounds.book_sum_max:g}"
+            return f"the sum of 1/price is {total:.3f}, must be {allowed}"
+        case Reason.PRICE:
+            prices = f"{match.home_price:g}, {match.draw_price:g}, {match.away_price:g}"
+            return f"the odds are {prices}, must be above 1"
+        case Reason.MATCH_ID:
+            return "its id must be 1 to 128 of A-Z, a-z, 0-9 and . _ ~ -"
+        case _:
+            return f"the start is {match.start_time}, must be from 1970 to 2100"
+
+
+def _shown(line: bytes) -> str:
+    return line[:_SHOWN_BYTES].decode("utf-8", "replace")

@@ -1,0 +1,199 @@
+"""A child process that prints lines: started without a shell, read without waiting for it, ended in order.
+
+It leads a process group of its own, and on Linux dies with us. Its standard input is empty.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import IO
+
+import anyio
+import anyio.lowlevel
+
+from actors.core.errors import TransportError
+
+CHUNK_BYTES = 64 * 1024
+MAX_LINE_BYTES = 4 * 1024 * 1024
+MAX_REMARK_BYTES = 4096  # of a line of standard error; the rest of it is dropped
+GRACE_S = 5.0  # from SIGTERM to SIGKILL
+EXIT_S = 0.2  # between the end of the output and the exit
+KILL_S = 1.0  # for SIGKILL to have its effect
+LOOK_S = 0.02
+DRAINED_CHUNKS = 16
+
+# Runs the command with the signal for the death of its parent: prctl(PR_SET_PDEATHSIG, SIGKILL). It is set
+# in the new process, because Python must not run between fork and exec where there are threads.
+_CAN_LAUNCH = sys.platform == "linux"
+_LAUNCH = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+if os.getppid() != int(sys.argv[1]):
+    sys.exit(1)
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+try:
+    os.execvp(sys.argv[2], sys.argv[2:])
+except OSError as error:
+    sys.exit(f"E! {sys.argv[2]}: cannot be run: {error.strerror}")
+"""
+
+
+class Program:
+    """A running program."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.last_remark = ""
+        self._process = process
+        self._output = _Pipe(process.stdout)
+        self._remarks = _Pipe(process.stderr)
+
+    async def receive(self) -> bytes:
+        """Wait for output; return the lines that are whole now, each with its end, perhaps none.
+
+        Raises: TransportError when the output has ended, or if a line is too long.
+        """
+        chunk = await self._output.read()
+        if not chunk:
+            with anyio.move_on_after(EXIT_S):
+                await anyio.sleep(LOOK_S)  # also for what it said last
+                await _until(self.has_exited)
+            raise self.ending()
+        unfinished = self._output.unfinished
+        first = chunk.find(b"\n")
+        if len(unfinished) + (len(chunk) if first < 0 else first) > MAX_LINE_BYTES:
+            raise TransportError(f"a line exceeds {MAX_LINE_BYTES} bytes", reason="too_big")
+        return self._output.whole_lines(chunk)
+
+    async def remark(self) -> str | None:
+        """Wait for a line on standard error, and return it cut; None once that has ended."""
+        while not self._remarks.lines:
+            chunk = await self._remarks.read()
+            if not chunk:
+                return None
+            self._remarks.lines.extend(self._remarks.whole_lines(chunk).splitlines())
+            del self._remarks.unfinished[MAX_REMARK_BYTES:]
+        self.last_remark = self._remarks.lines.popleft()[:MAX_REMARK_BYTES].decode("utf-8", "replace")
+        return self.last_remark
+
+    def has_exited(self) -> bool:
+        """Return whether the program has exited, though others may have its output open."""
+        return _exit_of(self._process.pid) is not None
+
+    def ending(self) -> TransportError:
+        """Return an error that says how it ended."""
+        found = _exit_of(self._process.pid)
+        if found is None:
+            return TransportError("it closed its output", reason="closed")
+        is_code = found.si_code == os.CLD_EXITED
+        how = f"with code {found.si_status}" if is_code else f"by signal {found.si_status}"
+        is_error = self.last_remark[:2] not in {"", "W!", "I!", "D!"}
+        said = f": {self.last_remark}" if is_error else ""
+        return TransportError(f"it ended {how}{said}", reason="exited")
+
+    async def end(self) -> None:
+        """End the whole group: SIGTERM, then SIGKILL once it has ended, or after `GRACE_S`.
+
+        Until then the program is not waited for, so that the number of its group is nobody else's.
+        """
+        self._signal(signal.SIGTERM)
+        with anyio.move_on_after(GRACE_S):
+            await _until(self._is_silent)
+        self._signal(signal.SIGKILL)
+        with anyio.move_on_after(KILL_S):
+            await _until(lambda: self._process.poll() is not None)
+        self._output.close()
+        self._remarks.close()
+
+    def _is_silent(self) -> bool:
+        """Drop all output; return whether there can be no more, neither of the program nor of others."""
+        self._remarks.is_drained()
+        return self._output.is_drained() and self.has_exited()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):  # macOS: nothing but a zombie is left
+            os.killpg(self._process.pid, number)
+
+
+@asynccontextmanager
+async def running(command: Sequence[str], environment: Mapping[str, str]) -> AsyncIterator[Program]:
+    """Run a program within the block, and end it. Raises: TransportError if it cannot be started."""
+    launcher = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(os.getpid())] if _CAN_LAUNCH else []
+    try:
+        process = subprocess.Popen(  # noqa: ASYNC220, S603 - returns at once; what the operator configured
+            [*launcher, *command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=dict(environment),
+            start_new_session=True,
+        )
+    except OSError as error:
+        message = f"{command[0]} cannot be started: {error.strerror}"
+        raise TransportError(message, reason="start") from error
+    program = Program(process)
+    try:
+        yield program
+    finally:
+        with anyio.CancelScope(shield=True):
+            await program.end()
+
+
+class _Pipe:
+    """The reading end of a pipe, and the line that is not whole yet."""
+
+    def __init__(self, file: IO[bytes] | None) -> None:
+        assert file is not None  # noqa: S101 - it is a pipe
+        self.unfinished = bytearray()
+        self.lines: deque[bytes] = deque()
+        self._file = file
+        self._number = file.fileno()
+        os.set_blocking(self._number, False)
+
+    async def read(self) -> bytes:
+        """Wait for some bytes; none: it has ended. Others run first, so that a flood leaves them time."""
+        await anyio.lowlevel.checkpoint()
+        while True:
+            try:
+                return os.read(self._number, CHUNK_BYTES)
+            except BlockingIOError:
+                await anyio.wait_readable(self._number)
+
+    def whole_lines(self, chunk: bytes) -> bytes:
+        """Add a chunk; return the lines that are whole now."""
+        end = chunk.rfind(b"\n") + 1
+        if not end:
+            self.unfinished += chunk
+            return b""
+        lines = bytes(self.unfinished) + chunk[:end]
+        self.unfinished = bytearray(chunk[end:])
+        return lines
+
+    def is_drained(self) -> bool:
+        """Drop what is there; return whether it has ended."""
+        with suppress(BlockingIOError):
+            for _ in range(DRAINED_CHUNKS):
+                if not os.read(self._number, CHUNK_BYTES):
+                    return True
+        return False
+
+    def close(self) -> None:
+        self._file.close()
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    """Wait, without an event: what others of the group do cannot be waited for."""
+    while not condition():  # noqa: ASYNC110
+        await anyio.sleep(LOOK_S)
+
+
+def _exit_of(pid: int) -> os.waitid_result | None:
+    """Return how a child has exited, None if it runs. It stays a zombie."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)

@@ -1,0 +1,113 @@
+"""The actor of a program with real processes: what it shows, when it starts again, what it leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import anyio.lowlevel
+import pytest
+from structlog.testing import capture_logs
+
+from tests.support.systems.program_stage import staged
+
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
+
+FOR_EVER = "\ntime.sleep(1000)\n"
+
+
+async def test_a_list_and_its_changes_are_shown(tmp_path: Path) -> None:
+    """What the program says is on the board, line by line."""
+    text = """
+listed(item("1"), item("2"))
+say("upsert", **item("1", "2.20"))
+say("remove", match="2")
+say("upsert", **item("3"))
+"""
+    async with staged(tmp_path, text + FOR_EVER) as stage:
+        await stage.until(lambda: stage.shown() == {"1": 2.2, "3": 2.1})
+
+
+async def test_prices_stay_after_the_exit_and_a_new_process_speaks_anew(tmp_path: Path) -> None:
+    """The end is a failure of each list, and a start later the list is that of the new process."""
+    text = f"""
+marker = {str(tmp_path / "begun")!r}
+if os.path.exists(marker):
+    listed(item("2"))
+    time.sleep(1000)
+open(marker, "w").close()
+listed(item("1"))
+print("E! no more", file=sys.stderr, flush=True)
+sys.exit(3)
+"""
+    async with staged(tmp_path, text) as stage:
+        await stage.until(lambda: stage.status.failures_total == 1)
+        after = stage.shown()
+        error = stage.status.last_error
+        await stage.until(lambda: stage.shown() == {"2": 2.1})
+
+    assert ({"1": 2.1}, ["epl"]) == (after, stage.failed[:1])
+    assert "it ended with code 3: E! no more" == error
+
+
+async def test_prices_leave_at_the_exit_where_that_is_wanted(tmp_path: Path) -> None:
+    """With `on_exit = "withdraw"` nothing of an ended process is shown."""
+    async with staged(tmp_path, "listed(item())\nos.kill(os.getpid(), 9)", on_exit="withdraw") as stage:
+        await stage.until(lambda: stage.status.failures_total == 1)
+
+        assert ({}, "it ended by signal 9") == (stage.shown(), stage.status.last_error)
+
+
+async def test_a_silent_program_is_ended(tmp_path: Path) -> None:
+    """Without a line for `silence_s` the process is replaced; what it said stays until it is stale."""
+    async with staged(tmp_path, "listed(item())" + FOR_EVER, silence_s=0.5) as stage:
+        await stage.until(lambda: stage.status.failures_total == 1)
+
+        assert ({"1": 2.1}, {"silence": 1}) == (stage.shown(), stage.status.failed_by)
+
+
+async def test_the_environment_is_what_the_table_names(tmp_path: Path) -> None:
+    """A program sees its environment and its secrets, nothing of ours; its standard input is empty."""
+    text = """
+seen = {name for name in os.environ if name != "LC_CTYPE"}
+assert seen == {"PLACE", "KEY"}, seen
+assert sys.stdin.read() == ""
+listed(item(os.environ["KEY"]))
+"""
+    options = {"environment": {"PLACE": "here"}, "secrets": {"KEY": "of-the-test"}}
+    async with staged(tmp_path, text + FOR_EVER, **options) as stage:
+        await stage.until(lambda: stage.shown() == {"of-the-test": 2.1})
+
+
+async def test_standard_error_is_logged_by_level_without_secrets(tmp_path: Path) -> None:
+    """Telegraf's prefixes give the level; a minute has 60 lines at most; long lines are cut."""
+    text = """
+for line in ("E! bad", "W! odd", "D! detail", "I! fine", "plain hidden-key", "x" * 10_000):
+    print(line, file=sys.stderr)
+for number in range(1000):
+    print(number, file=sys.stderr)
+sys.stderr.flush()
+listed(item())
+"""
+    with capture_logs() as logs:
+        async with staged(tmp_path, text + FOR_EVER, secrets={"KEY": "hidden-key"}) as stage:
+            await stage.until(lambda: bool(stage.shown()))
+            await stage.until(lambda: sum(log["event"] == "program.remarked" for log in logs) == 60)
+            await anyio.lowlevel.checkpoint()
+    said = [(log["log_level"], log["text"]) for log in logs if log["event"] == "program.remarked"]
+
+    assert [("error", "bad"), ("warning", "odd"), ("debug", "detail"), ("info", "fine")] == said[:4]
+    assert [("info", "plain ***"), ("info", "x" * 300)] == said[4:6]
+    assert 60 == len(said)
+
+
+async def test_a_lost_list_is_sent_again(tmp_path: Path) -> None:
+    """When the board has lost something, it gets all lists as they are known."""
+    async with staged(tmp_path, 'listed(item("1"))\nsay("upsert", **item("2"))' + FOR_EVER) as stage:
+        await stage.until(lambda: len(stage.shown()) == 2)
+        stage.withdraw()
+        gone = stage.shown()
+        stage.context.refresh.set()
+        await stage.until(lambda: len(stage.shown()) == 2)
+
+    assert {} == gone

@@ -1,0 +1,270 @@
+"""The protocol of programs: what each line does to a list, and which lines are errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from actors.core.clock import Instant
+from actors.core.cooperative import run_now
+from actors.core.errors import PayloadError
+from actors.core.messages import Scope
+from actors.core.validation import Reason
+from actors.source_api.program import ListChange
+from actors.sources.program.lists import MAX_LISTS, MAX_REJECTED, Lists
+from tests.support.builders.programs import OPTIONS, item, line, listed, upsert
+from tests.support.time.virtual import WALL_0
+
+EPL = Scope("epl")
+
+
+class Speaker:
+    """The lists of a program that speaks at times of its own."""
+
+    def __init__(self) -> None:
+        self.lists = Lists(OPTIONS)
+
+    def say(self, *lines: bytes, at: float = 0.0) -> tuple[ListChange, ...]:
+        """Take lines at that second and return what changes."""
+        now = Instant(at, WALL_0 + at)
+        self.lists.expire(now)
+        for said in lines:
+            run_now(self.lists.receive(said, now))
+        return self.lists.changes()
+
+    def restart(self) -> None:
+        """Begin with a new process."""
+        self.lists.begin()
+
+
+def prices(change: ListChange) -> dict[str, float]:
+    """Return the price of home by match."""
+    return {match.source_match_id: match.home_price for match in change.extract.matches}
+
+
+def removed(change: ListChange) -> dict[str, str]:
+    """Return the reason of each removal by match."""
+    return {removal.source_match_id: removal.reason for removal in change.extract.removals}
+
+
+def test_a_list_is_complete() -> None:
+    """A `list` line is the whole list, with prices as text or number."""
+    (change,) = Speaker().say(listed(item("1", "2.10"), item("2", 2.2)))
+
+    assert (EPL, True, {"1": 2.1, "2": 2.2}) == (change.scope, change.complete, prices(change))
+
+
+def test_a_match_is_read_with_all_fields() -> None:
+    """Names, league, kick-off and the source's own time go to the board; other fields are ignored."""
+    said = item("1", updated="2026-05-28T20:00:00Z", note="any")
+    (change,) = Speaker().say(listed(said))
+    (match,) = change.extract.matches
+
+    assert ("Home 1", "Away 1", "Premier League") == (match.home, match.away, match.league)
+    assert (1_780_326_000, 1_779_998_400.0) == (match.start_time, match.source_time)
+    assert (2.1, 3.4, 3.6) == (match.home_price, match.draw_price, match.away_price)
+
+
+def test_a_list_in_several_lines_counts_at_its_end() -> None:
+    """`begin` and `match` change nothing, `end` with their number makes the list complete."""
+    program = Speaker()
+    begun = program.say(line("begin", id="1"), line("match", id="1", **item("1")))
+    (change,) = program.say(line("match", id="1", **item("2")), line("end", id="1", count=2))
+
+    assert () == begun
+    assert (True, ["1", "2"]) == (change.complete, list(prices(change)))
+
+
+def test_a_begin_drops_the_one_before() -> None:
+    """Matches of a list that begins anew are those after the last `begin`."""
+    (change,) = Speaker().say(
+        line("begin", id="1"),
+        line("match", id="1", **item("1")),
+        line("begin", id="2"),
+        line("match", id="2", **item("2")),
+        line("end", id="2", count=1),
+    )
+
+    assert {"2"} == prices(change).keys()
+
+
+def test_changes_of_a_chunk_are_one_change() -> None:
+    """Of many lines only the newest state is left, match by match."""
+    program = Speaker()
+    program.say(listed(item("1"), item("2"), item("3")))
+    (change,) = program.say(
+        upsert("1", 2.2), upsert("1", 2.3), upsert("2", 2.4), line("remove", match="2"), upsert("4", 2.5)
+    )
+
+    assert (False, {"1": 2.3, "4": 2.5}) == (change.complete, prices(change))
+    assert {"2": "withdrawn"} == removed(change)
+
+
+def test_alive_confirms_everything() -> None:
+    """After `alive` the list is as fresh as that, and nothing of it has changed."""
+    program = Speaker()
+    program.say(listed(item()))
+    (change,) = program.say(line("alive"), at=10.0)
+
+    assert (10.0, (), ()) == (change.confirmed_mono, change.extract.matches, change.extract.removals)
+
+
+def test_an_upsert_confirms_its_match_alone() -> None:
+    """The list is as old as the match that was last spoken of longest ago."""
+    program = Speaker()
+    program.say(listed(item("1"), item("2")))
+    (first,) = program.say(upsert("1", 2.2), at=10.0)
+    (second,) = program.say(upsert("2", 2.2), at=20.0)
+
+    assert (0.0, 10.0) == (first.confirmed_mono, second.confirmed_mono)
+
+
+def test_a_match_that_alone_is_stale_is_removed() -> None:
+    """Just before the whole list would be stale, the matches that are leave it, and the others stay."""
+    program = Speaker()
+    program.say(listed(item("1"), item("2")))
+    program.say(upsert("1"), at=10.0)
+    (change,) = program.say(at=29.5)
+
+    assert ({"2": "stale"}, 10.0) == (removed(change), change.confirmed_mono)
+
+
+def test_withdraw_takes_the_list_off() -> None:
+    """`withdraw` needs no list before it, and what it withdraws comes back with a complete list alone."""
+    program = Speaker()
+    program.say(listed(item()))
+    program.restart()
+    (change,) = program.say(line("withdraw", reason="login lost"))
+
+    assert change.withdrawn
+    with pytest.raises(PayloadError, match="alive of list 'epl' came without a complete list"):
+        program.say(line("alive"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"odds": {"one": "1.0", "draw": "3.4", "two": "3.6"}}, Reason.PRICE),
+        ({"odds": {"one": "2,1", "draw": "3.4", "two": "3.6"}}, Reason.PRICE),
+        ({"odds": {"one": "nan", "draw": "3.4", "two": "3.6"}}, Reason.PRICE),
+        ({"odds": {"one": True, "draw": "3.4", "two": "3.6"}}, Reason.PRICE),
+        ({"odds": {"one": 1e308, "draw": 1e308, "two": 1e308}}, Reason.PRICE),
+        ({"odds": {"one": "2.1", "two": "3.6"}}, Reason.INCOMPLETE),
+        ({"odds": None}, Reason.PRICE),
+        ({"odds": {"one": "9.1", "draw": "9.4", "two": "9.6"}}, Reason.BOOK_SUM),
+        ({"start": "tomorrow"}, Reason.START_TIME),
+        ({"start": "1066-10-14T09:00:00Z"}, Reason.START_TIME),
+        ({"updated": "2026-05-28 20:00"}, Reason.START_TIME),
+        ({"home": None}, Reason.TYPE),
+        ({"match": "1 2"}, Reason.MATCH_ID),
+    ],
+)
+def test_a_match_that_breaks_a_rule_is_rejected_alone(changes: dict[str, Any], reason: Reason) -> None:
+    """The others of its list are shown, and its older price leaves."""
+    bad = item("1") | changes
+    (change,) = Speaker().say(listed(item("2"), bad))
+    program = Speaker()
+    program.say(listed(item("1"), item("2")))
+    (upserted,) = program.say(line("upsert", **bad))
+
+    assert (["2"], {bad["match"]: str(reason)}) == (list(prices(change)), removed(change))
+    assert ({}, {bad["match"]: str(reason)}) == (prices(upserted), removed(upserted))
+
+
+def test_a_match_twice_in_a_list_is_handed_on_twice() -> None:
+    """The gate of all sources counts it, and believes the last."""
+    (change,) = Speaker().say(listed(item("1", 2.1), item("1", 2.2)))
+
+    assert [2.1, 2.2] == [match.home_price for match in change.extract.matches]
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (b"{", "unreadable"),
+        (b'{"type":"alive","list":"epl","any":' + b"[" * 100_000 + b"\n", "unreadable"),
+        (b'{"type":"list","list":"\xff"}\n', "unreadable"),
+        (b"no JSON\n", "unreadable"),
+        (b"[]\n", "protocol"),
+        (line("hello"), "protocol"),
+        (line("list"), "protocol"),
+        (line("alive", ""), "protocol"),
+        (upsert(), "protocol"),
+        (line("remove", match="1"), "protocol"),
+        (line("alive"), "protocol"),
+        (line("match", id="1", **item()), "protocol"),
+        (line("end", id="1", count=0), "protocol"),
+        (line("list", id="1", matches=[item(odds={})] * (MAX_REJECTED + 1)), "rejected"),
+    ],
+    ids=range(14),
+)
+def test_a_line_that_breaks_the_protocol_is_an_error(said: bytes, reason: str) -> None:
+    """It has a reason to be counted by, and changes nothing."""
+    program = Speaker()
+    with pytest.raises(PayloadError) as caught:
+        program.say(said)
+
+    assert (reason, ()) == (caught.value.reason, program.lists.changes())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        (line("begin", id="1"), line("match", id="1", **item()), line("end", id="1", count=2)),
+        (line("begin", id="1"), line("match", id="2", **item())),
+        (line("begin", id="1"), line("end", id="2", count=0)),
+        (listed(item()), line("upsert", match=7)),
+    ],
+    ids=["count", "other id", "other end", "no id"],
+)
+def test_what_does_not_fit_what_was_said_is_an_error(said: tuple[bytes, ...]) -> None:
+    """A list whose end does not fit is not complete, a change without a match changes nothing."""
+    program = Speaker()
+    program.say(*said[:-1])
+
+    with pytest.raises(PayloadError):
+        program.say(said[-1])
+    assert () == program.lists.changes()
+
+
+def test_a_new_process_must_speak_completely_first() -> None:
+    """What an earlier process said can be neither changed nor confirmed."""
+    program = Speaker()
+    program.say(listed(item()), line("begin", id="2"))
+    program.restart()
+
+    for said in (upsert(), line("alive"), line("end", id="2", count=0)):
+        with pytest.raises(PayloadError):
+            program.say(said)
+
+
+def test_what_is_stale_cannot_be_confirmed() -> None:
+    """After its time, or after that of some of its matches, a list must be said completely."""
+    program = Speaker()
+    program.say(listed(item("1")), listed(item("2"), item("3"), name="other"))
+    program.say(upsert("2", name="other"), at=10.0)
+
+    for name in ("epl", "other"):
+        with pytest.raises(PayloadError):
+            program.say(line("alive", name), at=30.0)
+
+
+def test_images_are_all_that_is_known() -> None:
+    """They have the latest content of each list, and are as old as it."""
+    program = Speaker()
+    program.say(listed(item("1"), item("2")), listed(name="empty"))
+    program.say(upsert("1", 2.3), line("remove", match="2"), at=5.0)
+    epl, empty = program.lists.images()
+
+    assert ({"1": 2.3}, 5.0, True) == (prices(epl), epl.confirmed_mono, epl.complete)
+    assert (Scope("empty"), {}) == (empty.scope, prices(empty))
+
+
+def test_names_of_lists_are_bounded() -> None:
+    """A program that invents names is ended: the board remembers every list."""
+    program = Speaker()
+    program.say(*(line("withdraw", f"list-{number}") for number in range(MAX_LISTS)))
+
+    with pytest.raises(PayloadError, match="more than 1000 names"):
+        program.say(line("withdraw", "another"))

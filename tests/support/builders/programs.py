@@ -1,0 +1,38 @@
+"""The lines of a program, and its options."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from actors.source_api.program import ProgramOptions
+
+OPTIONS = ProgramOptions(kind="program", command=("program",))
+
+
+def item(match: str = "1", home: Any = "2.10", **changes: Any) -> dict[str, Any]:
+    """Return a match with those prices for home, and others that suit it."""
+    return {
+        "match": match,
+        "home": f"Home {match}",
+        "away": f"Away {match}",
+        "league": "Premier League",
+        "start": "2026-06-01T15:00:00Z",
+        "odds": {"one": home, "draw": "3.40", "two": 3.6},
+        **changes,
+    }
+
+
+def line(kind: str, name: str = "epl", **fields: Any) -> bytes:
+    """Return a line of that type about a list."""
+    return json.dumps({"type": kind, "list": name, **fields}).encode() + b"\n"
+
+
+def listed(*items: dict[str, Any], name: str = "epl", list_id: str = "1") -> bytes:
+    """Return a complete list in a line."""
+    return line("list", name, id=list_id, matches=items)
+
+
+def upsert(match: str = "1", home: Any = "2.10", name: str = "epl", **changes: Any) -> bytes:
+    """Return a match that has changed."""
+    return line("upsert", name, **item(match, home, **changes))
