@@ -15,8 +15,8 @@ from actors.core.messages import BookmakerId
 from actors.monitoring.status import ServiceStatus
 from actors.review.review import Review
 from web.endpoints import capabilities, changes, docs, fixtures, links, odds, openapi, pages, probes, stream
-from web.feeds.events import FixtureFrames, ListFrames
 from web.feeds.lists import Answers
+from web.feeds.messages import FixtureFrames, ListFrames
 from web.feeds.subscribers import Audience, Live
 from web.protocol import quart_setup
 from web.protocol.peers import Peers

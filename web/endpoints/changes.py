@@ -12,7 +12,7 @@ from actors.matches.model import FixtureView
 from web.encoding.fixture_schemas import FixtureChanges
 from web.encoding.schemas import Changes
 from web.encoding.segments import gzipped
-from web.feeds.events import Pieces
+from web.feeds.messages import Pieces
 from web.feeds.subscribers import Live, Watched
 from web.protocol.contract import ACCEPT_ENCODING, COUNTED, Answer, Operation
 from web.protocol.negotiation import Coding, coding_for

@@ -16,7 +16,7 @@ from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallabl
 
 from actors.core.errors import CommitLateError
 from web.encoding.schemas import ResetReason
-from web.feeds import events
+from web.feeds import messages
 from web.feeds.subscribers import Live, Rest
 from web.protocol.contract import EVENT_STREAM, LAST_EVENT_ID, Answer, Operation
 from web.protocol.problems import Problem
@@ -121,9 +121,9 @@ class _Follower:
         finally:
             if self._rest is not None:
                 self._rest.cancel()
-        await self._write(events.bye(self._version, self._audience.retry_ms()))
+        await self._write(messages.bye(self._version, self._audience.retry_ms()))
 
-    async def _first(self) -> events.Pieces:
+    async def _first(self) -> messages.Pieces:
         newest = (await self._live.read(self._view)).version
         if self._since is None:
             return await self._snapshot()
@@ -134,9 +134,9 @@ class _Follower:
         if since.version > newest:
             return await self._snapshot(ResetReason.FUTURE)
         self._version = since.version
-        return await self._next() or events.heartbeat(self._version)
+        return await self._next() or messages.heartbeat(self._version)
 
-    async def _next(self) -> events.Pieces:
+    async def _next(self) -> messages.Pieces:
         snapshot = await self._live.read(self._view)  # withdraws what is overdue
         latest = self._frames.history.latest(self._view)
         if latest > self._version and (self._rest is None or self._rest.is_over):
@@ -150,14 +150,14 @@ class _Follower:
             return message
         if self._beats != self._audience.beats:
             self._beats = self._audience.beats
-            return events.heartbeat(self._version)
+            return messages.heartbeat(self._version)
         return []
 
-    async def _snapshot(self, reset_reason: ResetReason | None = None) -> events.Pieces:
+    async def _snapshot(self, reset_reason: ResetReason | None = None) -> messages.Pieces:
         self._version, pieces = await self._frames.snapshot(self._view)
-        return pieces if reset_reason is None else [*events.reset(reset_reason, self._version), *pieces]
+        return pieces if reset_reason is None else [*messages.reset(reset_reason, self._version), *pieces]
 
-    async def _write(self, pieces: events.Pieces) -> None:
+    async def _write(self, pieces: messages.Pieces) -> None:
         """Send the pieces, and keep none that is sent."""
         pieces.reverse()
         while pieces:

@@ -19,7 +19,7 @@ from actors.board.snapshot import Deadlines, Readable, Snapshot
 from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureView
-from web.feeds.events import FixtureFrames, Frames, ListFrames
+from web.feeds.messages import FixtureFrames, Frames, ListFrames
 from web.protocol.problems import Problem
 
 HEARTBEAT_S = 10.0

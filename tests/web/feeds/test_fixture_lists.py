@@ -10,9 +10,9 @@ from tests.support.builders.fixtures import ALDER, TERMS
 from tests.support.builders.messages import batch, match
 from tests.support.systems.linked_reading import ReadableBoard
 from web.encoding.fixture_segments import MAX_VIEWS
-from web.feeds.events import FixtureFrames
 from web.feeds.fixture_lists import ALL, Choice, FixturesOf
 from web.feeds.lists import Answers
+from web.feeds.messages import FixtureFrames
 
 pytestmark = pytest.mark.anyio
 

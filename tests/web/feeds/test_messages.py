@@ -18,9 +18,9 @@ from tests.support.builders.messages import batch, match
 from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
 from web.encoding.schemas import ResetReason
-from web.feeds import events as frames
-from web.feeds.events import MAX_KNOWN_BYTES, ListFrames
+from web.feeds import messages as frames
 from web.feeds.lists import Answers
+from web.feeds.messages import MAX_KNOWN_BYTES, ListFrames
 
 pytestmark = pytest.mark.anyio
 
