@@ -124,7 +124,10 @@ def has_kicked_off(match: Match, by: float) -> bool:
 
 
 def is_same(a: Match, b: Match) -> bool:
-    """Return whether all that is public is the same, but for the time that the source gives for it."""
+    """Return whether all that is public is the same, but for the time that the source gives for it.
+
+    Fee and stake are public in surebets alone, whose legs are entries.
+    """
     return a is b or (
         a.home_price == b.home_price
         and a.draw_price == b.draw_price
@@ -133,6 +136,8 @@ def is_same(a: Match, b: Match) -> bool:
         and a.home == b.home
         and a.away == b.away
         and a.league == b.league
+        and a.fee_rate == b.fee_rate
+        and a.max_stake == b.max_stake
     )
 
 

@@ -92,4 +92,6 @@ def _is_exact(match: Match) -> bool:
         and type(match.latest_start) in _INT_OR_NONE
         and type(match.in_play) in _BOOL_OR_NONE
         and type(match.source_time) in _FLOAT_OR_NONE
+        and type(match.fee_rate) is float
+        and type(match.max_stake) in _FLOAT_OR_NONE
     )

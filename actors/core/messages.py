@@ -69,6 +69,8 @@ class Match(Struct, frozen=True, gc=False):
     Times are Unix seconds; `source_time` is the source's own for this content. Where the start is unknown,
     `latest_start` may be the last moment for it, such as the end of its day; it is not public. `in_play` is
     what the source says of whether it is being played, None if nothing; lists do not show it, fixtures do.
+    So is a fee of `fee_rate` x p x (1 - p) for each share of a prediction market, p being 1 / price: the
+    prices are before it. They are offered for at least `max_stake` US dollars, and nothing is said of more.
     """
 
     source_match_id: SourceMatchId
@@ -82,6 +84,8 @@ class Match(Struct, frozen=True, gc=False):
     source_time: float | None = None
     latest_start: int | None = None
     in_play: bool | None = None
+    fee_rate: float = 0.0
+    max_stake: float | None = None
 
     @property
     def begun_by(self) -> int | None:

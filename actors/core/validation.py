@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from enum import StrEnum
 from functools import lru_cache
-from math import isfinite
+from math import inf, isfinite
 
 import msgspec
 from msgspec import Struct
@@ -32,7 +32,7 @@ class Reason(StrEnum):
     """Why a match is not accepted."""
 
     INCOMPLETE = "incomplete"  # not all three prices are there
-    PRICE = "price"  # a price is unreadable, not finite or not above 1.0
+    PRICE = "price"  # a price is unreadable, not finite, not above 1.0, or that of a match that is decided
     BOOK_SUM = "book_sum"  # the three prices cannot be a single offer
     MATCH_ID = "match_id"  # the source's id has another shape than ours
     START_TIME = "start_time"  # an impossible date or time
@@ -96,6 +96,8 @@ def fault(match: Match, bounds: Bounds) -> Reason | None:
     """Return the first rule that `match` breaks, or None."""
     home, draw, away = match.home_price, match.draw_price, match.away_price
     if not (home > 1.0 and draw > 1.0 and away > 1.0 and isfinite(home + draw + away)):
+        return Reason.PRICE
+    if not (0 <= match.fee_rate <= 1 and (match.max_stake is None or 0 < match.max_stake < inf)):
         return Reason.PRICE
     if not bounds.book_sum_min <= 1 / home + 1 / draw + 1 / away <= bounds.book_sum_max:
         return Reason.BOOK_SUM

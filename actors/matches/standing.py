@@ -122,6 +122,7 @@ class Surebets:
                         listed.prices,
                         sure[name][outcome],
                         listed.company,
+                        match.fee_rate,
                     )
 
 
@@ -131,7 +132,7 @@ def _trusted(book: Book) -> set[Scope]:
 
 
 def is_candidate(fixture: Fixture) -> bool:
-    """Return whether its highest prices win whatever happens; commission can only make that worse."""
+    """Return whether its highest prices win whatever happens; commission and fees make it no better."""
     highest = fixture.highest
     return 1 / highest.home + 1 / highest.draw + 1 / highest.away < 1
 

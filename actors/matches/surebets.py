@@ -51,7 +51,8 @@ class Best(Struct, frozen=True, gc=False):
 class PricedLeg(Struct, frozen=True, gc=False):
     """One outcome at one bookmaker, whose legs are one market: it takes `commission` of what that wins net.
 
-    Its list was vouched for at `vouched_mono`, which holds for `holds_s` seconds.
+    Its list was vouched for at `vouched_mono`, which holds for `holds_s` seconds. A prediction market's fee
+    has the `fee_rate` of `Match`.
     """
 
     bookmaker: BookmakerId
@@ -63,6 +64,12 @@ class PricedLeg(Struct, frozen=True, gc=False):
     prices: Prices
     is_sure: bool
     company: str = ""
+    fee_rate: float = 0.0
+
+    @property
+    def paid(self) -> float:
+        """The price after the fee: for p = 1 / price and fee_rate x p x (1 - p) a share pays 1."""
+        return self.price / (1 + self.fee_rate * (1 - 1 / self.price)) if self.fee_rate else self.price
 
 
 OUTCOMES = ("1", "X", "2")
@@ -142,7 +149,7 @@ def surebet(
         max([leg.price for leg in live if leg.outcome == outcome], default=0.5) for outcome in range(3)
     ]
     if sum([1 / price for price in highest]) >= NO_GAIN:
-        return None  # nearly always; commission makes no sum smaller
+        return None  # nearly always; commission and fees make no sum smaller
     live = _freshest(live)
     sound = [leg for leg in live if leg.is_sure and not _is_suspect(leg, fair, rules)]
     found = _cheapest_of(sound)
@@ -227,7 +234,7 @@ def _cheapest_of(legs: Sequence[PricedLeg]) -> Legs | None:
     nets = [0.0, 0.0, 0.0]
     markets: dict[BookmakerId, dict[int, PricedLeg]] = {}
     for leg in legs:
-        net = 1 + (leg.price - 1) * (1 - leg.commission)
+        net = 1 + (leg.paid - 1) * (1 - leg.commission)
         if net > nets[leg.outcome]:
             nets[leg.outcome], single[leg.outcome] = net, leg
         if leg.commission:
@@ -253,13 +260,13 @@ def _cheapest(found: Iterable[Legs | None]) -> Legs | None:
 def _needed(legs: Legs) -> list[float]:
     """Return the stakes with which each outcome returns 1.
 
-    With stakes s and their sum S on one market, price o and commission c, an outcome there returns
-    s o - c (s o - S). That is 1 for s = (1 - c S) / (o (1 - c)).
+    With stakes s and their sum S on one market, price o after the fee and commission c, an outcome there
+    returns s o - c (s o - S). That is 1 for s = (1 - c S) / (o (1 - c)).
     """
     needed = []
     for leg in legs:
         kept = 1 - leg.commission
-        gross = sum([1 / other.price for other in legs if other.bookmaker == leg.bookmaker]) / kept
+        gross = sum([1 / other.paid for other in legs if other.bookmaker == leg.bookmaker]) / kept
         staked = gross / (1 + leg.commission * gross)
-        needed.append((1 - leg.commission * staked) / (leg.price * kept))
+        needed.append((1 - leg.commission * staked) / (leg.paid * kept))
     return needed

@@ -5,7 +5,7 @@ It owns the HTTP session and the validators. Only a bug in a decoder leaves it a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 
@@ -64,9 +64,12 @@ class SourceActor:
         self._status = context.status
         self._schedule = schedule
         self._plan = schedule.plan
-        self._connect = connect or partial(PollingTransport, limits, context.clock, kind.headers)
+        self._connect = connect or partial(
+            PollingTransport, limits, context.clock, kind.headers, options.user_agent
+        )
         self._decoding = anyio.Lock()  # one at a time, so that a crash has one possible cause
         self._last: dict[Scope, LastAnswer] = {}
+        self._facts: Mapping[str, object] = {}  # as they were logged
         self._log = context.logger()
 
     async def run(self) -> None:
@@ -146,7 +149,7 @@ class SourceActor:
 
         Raises: TransportError, also for prices that a cache has had for as long as they hold.
         """
-        answer = await transport.fetch(target.url, validators)
+        answer = await transport.fetch(target.url, validators, target.body)
         now, options = self._context.clock.now(), self._context.options
         took_s, timeout_s = now.mono - answer.asked_mono, options.timeout_s
         if took_s > timeout_s + SUSPENDED_S:
@@ -183,13 +186,14 @@ class SourceActor:
         self._status.payloads += 1
         self._status.received_bytes += answer.wire_bytes
         self._plan.on_answered(target, answer.headers, now)
-        list_id = list_id_of(answer.body)
+        body = target.preface + answer.body
+        list_id = list_id_of(body)
         answered_at = answer.answered_at
         payload = Payload(
             self._status.name,
             target.scope,
             list_id,
-            answer.body,
+            body,
             now.wall,
             answer.asked_mono - answer.age_s,
             source_time=answer.last_modified_at,
@@ -237,7 +241,9 @@ class SourceActor:
         return content
 
     def _log_plan(self) -> None:
-        if facts := self._plan.facts():
+        facts = self._plan.facts()
+        if facts and facts != self._facts:
+            self._facts = facts
             self._log.info("source.planned", **facts)
 
     def _note_wait(self, wait_s: float | None) -> None:

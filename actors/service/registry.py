@@ -26,6 +26,7 @@ from actors.source_api.program import ProgramKind, ProgramOptions
 from actors.source_api.stream import Reaction, StreamKind, StreamOptions
 from actors.sources.betfair import kind as betfair
 from actors.sources.football_data import kind as football_data
+from actors.sources.polymarket import kind as polymarket
 from actors.sources.program import kind as program
 from actors.sources.simulated import kind as simulated
 from actors.sources.the_odds_api import kind as the_odds_api
@@ -136,7 +137,13 @@ class _Wrapper:
 class _ExactPlan(_Wrapper):
     def targets(self) -> tuple[Target, ...]:
         return tuple(
-            Target(Scope(text(target.scope, "scope")), text(target.url, "url"), bool(target.is_catalogue))
+            Target(
+                Scope(text(target.scope, "scope")),
+                text(target.url, "url"),
+                bool(target.is_catalogue),
+                bytes(target.body),
+                bytes(target.preface),
+            )
             for target in self._inner.targets()
         )
 
@@ -192,6 +199,13 @@ class _ExactSession(_Wrapper):
         return exact_extract(self._inner.name(names))
 
 
-_OWN = (simulated.KIND, football_data.KIND, the_odds_api.KIND, betfair.KIND, program.KIND)
+_OWN = (
+    simulated.KIND,
+    football_data.KIND,
+    the_odds_api.KIND,
+    polymarket.KIND,
+    betfair.KIND,
+    program.KIND,
+)
 
 BUILT_IN: Final[Mapping[str, Kind]] = {kind.name: kind for kind in (*_OWN, replay_kind(kind_named))}

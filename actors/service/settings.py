@@ -233,6 +233,9 @@ def _check_bookmakers(settings: Settings) -> None:
             kind.check_key(bookmaker.key)
         if bookmaker.name is None and not (isinstance(kind, PolledKind) and kind.has_titles):
             raise ConfigError(f"{at}.name is missing")
+        if bookmaker.commission and isinstance(kind, PolledKind) and kind.has_fees:
+            found = f"{at}.commission was {bookmaker.commission:g}"
+            raise ConfigError(f"{found}, must be left out: {kind.name} says what it takes")
         other = taken.setdefault((bookmaker.source, bookmaker.key), bookmaker_id)
         if other != bookmaker_id:
             raise ConfigError(f"{at}.key was {bookmaker.key!r}, which bookmakers.{other} has already")

@@ -24,7 +24,8 @@ class PolledKind(Struct, frozen=True):
     `extract(content, key, options)` raise nothing but PayloadError. `headers`, in lower case, are those of
     an answer that the plan needs. With `repeats_confirm`, a 304 or the same bytes again confirm what they
     brought; without, every answer is read anew. With `has_titles` the source names its bookmakers.
-    `explain(error)` may add the text of a refusal's body. `prices` is the object of a confirmation.
+    `explain(error)` may add the text of a refusal's body. With `has_fees` matches have the fees that are
+    taken, so that a bookmaker's commission would be wrong. `prices` is the object of a confirmation.
     """
 
     name: str
@@ -38,6 +39,7 @@ class PolledKind(Struct, frozen=True):
     has_titles: bool = False
     explain: Callable[[TransportError], None] | None = None
     prices: Prices = Prices.LIVE
+    has_fees: bool = False
 
 
 class Machine(Protocol):

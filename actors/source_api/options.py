@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
 Bytes = Annotated[int, Meta(gt=0, le=2**30)]
+UserAgent = Annotated[str, Meta(pattern=r"^[!-~]([ -~]{0,254}[!-~])?$")]
 BookSum = Annotated[float, Meta(gt=0, le=100)]
 
 _SECRET, HIDDEN = {"secret": True}, {"hidden": True}
@@ -46,6 +47,7 @@ class PolledOptions(SourceOptions, frozen=True, kw_only=True):
     timeout_s: Seconds = 10.0
     max_payload_bytes: Bytes = 4 * 1024 * 1024
     max_inflated_bytes: Bytes = 16 * 1024 * 1024
+    user_agent: UserAgent = "oddsboard"
 
     @property
     def staleness_s(self) -> float:

@@ -14,11 +14,17 @@ from actors.source_api.options import PolledOptions
 
 
 class Target(Struct, frozen=True):
-    """An address to poll, and the scope of its answer; a catalogue's answer is for the plan alone."""
+    """An address to poll, and the scope of its answer; a catalogue's answer is for the plan alone.
+
+    With a `body`, JSON, it is a POST. The payload is `preface` and the answer: what a decoder must know
+    of earlier answers is in it, so that a recorded payload can be read by itself.
+    """
 
     scope: Scope
     url: str
     is_catalogue: bool = False
+    body: bytes = b""
+    preface: bytes = b""
 
 
 class Plan:
@@ -62,7 +68,7 @@ class Plan:
         return 0.0
 
     def on_learnt(self, target: Target, content: Any, now: Instant) -> None:
-        """Take the decoded content of a new answer."""
+        """Take the decoded content of a new answer. Raises: PayloadError if it contradicts earlier ones."""
 
     def quota(self) -> Mapping[str, float | None] | None:
         """Return a budget for the probes, None without a budget."""

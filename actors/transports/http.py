@@ -24,6 +24,7 @@ DENIED_RETRY_S = 60.0
 MAX_RETRY_AFTER_S = 3600.0
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 MAX_RATIO = 100
+USER_AGENT = "oddsboard"
 SLICE_BYTES = 512 * 1024  # inflated between two yields: up to 2 ms
 
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL, httpx2.UnsupportedProtocol)
@@ -38,7 +39,7 @@ class HttpTransport:
         # trust_env: the environment is read by settings.py alone. timeout: the total deadline is ours.
         transport = httpx2.AsyncHTTPTransport(verify=context or True, trust_env=False)
         self._client = httpx2.AsyncClient(
-            trust_env=False, timeout=None, transport=transport, headers={"User-Agent": "oddsboard"}
+            trust_env=False, timeout=None, transport=transport, headers={"User-Agent": USER_AGENT}
         )
 
     async def __aenter__(self) -> Self:

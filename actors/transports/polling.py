@@ -15,7 +15,14 @@ from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
 from actors.core.errors import SourceError, TransportError
 from actors.transports.connections import CONNECTION_ERRORS
-from actors.transports.http import HttpTransport, header_as_sent, http_date, inflated, read_within
+from actors.transports.http import (
+    USER_AGENT,
+    HttpTransport,
+    header_as_sent,
+    http_date,
+    inflated,
+    read_within,
+)
 
 MAX_REDIRECTS = 3
 MAX_KEPT_CHARS = 256
@@ -72,32 +79,41 @@ class NotModified(Struct, frozen=True):
 class Transport(Protocol):
     """What a polled source needs of its transport."""
 
-    async def fetch(self, url: str, validators: Validators) -> Fetched | NotModified:
-        """Get `url`; see `PollingTransport.fetch`."""
+    async def fetch(self, url: str, validators: Validators, body: bytes = b"") -> Fetched | NotModified:
+        """Get `url`, or post to it; see `PollingTransport.fetch`."""
 
 
 class PollingTransport(HttpTransport):
     """Gets what a source publishes; `kept` names headers to keep, beside those that all may need."""
 
-    def __init__(self, limits: FetchLimits, clock: Clock, kept: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, limits: FetchLimits, clock: Clock, kept: tuple[str, ...] = (), user_agent: str = USER_AGENT
+    ) -> None:
         super().__init__(limits.timeout_s, clock)
-        self._client.headers["Accept-Encoding"] = "gzip, deflate"
+        self._client.headers.update({"Accept-Encoding": "gzip, deflate", "User-Agent": user_agent})
         self._limits = limits
         self._kept = sorted({"date", "etag", "last-modified", *kept})
 
-    async def fetch(self, url: str, validators: Validators) -> Fetched | NotModified:
+    async def fetch(self, url: str, validators: Validators, body: bytes = b"") -> Fetched | NotModified:
         """Get `url`, conditionally where there are validators; without any, never return NotModified.
+
+        With a `body`, which is JSON, post it.
 
         Raises: TransportError for no usable answer; PayloadError for content that cannot be inflated.
         """
         asked_mono = self._clock.now().mono
         validating = {b"If-None-Match": validators.etag, b"If-Modified-Since": validators.last_modified}
         with self._request():
-            conditions = {name: value.encode("latin-1") for name, value in validating.items() if value}
+            headers = {name: value.encode("latin-1") for name, value in validating.items() if value}
+            if body:
+                headers[b"Content-Type"] = b"application/json"
+            method = "POST" if body else "GET"
             for _ in range(MAX_REDIRECTS + 1):
                 if urlsplit(url).port == 0:  # asking for the port raises ValueError for one above 65535
                     raise TransportError("the port was 0, must be 1 to 65535")
-                async with self._client.stream("GET", url, headers=conditions) as response:
+                async with self._client.stream(
+                    method, url, headers=headers, content=body or None
+                ) as response:
                     if response.status_code not in {301, 302, 303, 307, 308}:
                         return await self._read(response, validators, asked_mono)
                     url = _redirected(url, response.headers.get("location", ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.matches.model import Fixture, FixtureSettings
 from actors.matches.surebets import Commission, Doubt, Surebet
@@ -16,7 +16,8 @@ Share = Annotated[float, Meta(ge=0, le=1, description="of the total stake")]
 class SurebetLeg(Struct, frozen=True):
     """An outcome, whose entry it is (its `id`), the gross price, and what it costs of a net win.
 
-    The price was confirmed `age_s` seconds before.
+    The price was confirmed `age_s` seconds before. `fee_rate` is there if a fee is taken of each share, and
+    `max_stake` (US dollars) if the price is known to be good for no more.
     """
 
     outcome: str
@@ -26,10 +27,12 @@ class SurebetLeg(Struct, frozen=True):
     commission: Commission
     stake: Share
     age_s: Annotated[float, Meta(ge=0)]
+    fee_rate: Annotated[float, Meta(gt=0, le=1)] | UnsetType = UNSET
+    max_stake: Annotated[float, Meta(gt=0)] | UnsetType = UNSET
 
 
 class SurebetV2(Struct, frozen=True):
-    """Prices that win whatever happens: `profit` of the total, after commissions; times are Unix seconds.
+    """Prices that win whatever happens: `profit` of the total, after what bookmakers take; Unix seconds.
 
     `book_sum` is the total that returns 1. It ends `until` then if nothing is confirmed again. Ages and
     `until` are those of the version that changed the fixture last.
@@ -70,6 +73,8 @@ def surebet_v2(surebet: Surebet, fixture: Fixture, names: Names, terms: FixtureS
             roster[leg.bookmaker].commission,
             leg.stake,
             leg.age_s,
+            entries[leg.bookmaker].match.fee_rate or UNSET,
+            UNSET if (most := entries[leg.bookmaker].match.max_stake) is None else most,
         )
         for leg in surebet.legs
     )

@@ -42,7 +42,7 @@ export class Details {
     ]);
     #stakes = new Table(byId("details-stakes"), [
         text("Result", ({ outcome }) => SPOKEN[outcome]),
-        text("At", ({ bookmaker, commission }) => bookmaker + (commission ? taking(commission) : "")),
+        text("At", (leg) => leg.bookmaker + termsOf(leg)),
         figure("Price", ({ odds }) => this.#shown(odds)),
         text("Stake", ({ cents }) => cents, "right"),
     ]);
@@ -114,8 +114,8 @@ export class Details {
         byId("details-surebet").hidden = !surebet;
         if (!surebet) return;
         const { profit, since, book_sum: sum, legs } = surebet;
-        const isNet = legs.some(({ commission }) => commission > 0);
-        const gain = percent(profit) + (isNet ? " after commission" : "");
+        const isNet = legs.some(({ commission, fee_rate: fee }) => commission > 0 || fee > 0);
+        const gain = percent(profit) + (isNet ? " after what is taken" : "");
         const whatever = `${gain} whatever the result, since ${moment(since)} (book sum ${sum.toFixed(4)}).`;
         setText(byId("details-profit"), whatever);
         const divided = stakes(legs, Math.max(this.#total.valueAsNumber || 0, 0));
@@ -197,8 +197,14 @@ async function linksOf(key) {
     }
 }
 
-function taking(commission) {
-    return ` (takes\u00a0${rate(commission)})`;
+/** What a bookmaker takes, and for how much its price is known to be good. */
+function termsOf({ commission, fee_rate: fee, max_stake: most }) {
+    const terms = [
+        commission > 0 ? `takes\u00a0${rate(commission)}` : "",
+        fee > 0 ? `fee\u00a0${rate(fee)} of p(1\u00a0−\u00a0p)` : "",
+        most > 0 ? `at most\u00a0${amount(100 * most)}\u00a0USD` : "",
+    ].filter(Boolean);
+    return terms.length > 0 ? ` (${terms.join(", ")})` : "";
 }
 
 function returnOf({ amounts, returned }) {

@@ -2,8 +2,8 @@
 
 /**
  * The stakes on home, draw and away, and what is returned at least, in cents; null if every division may
- * lose. Legs are `{ id, odds, commission }`; all legs of one entry, thus of one bookmaker, are one market,
- * which takes `commission` of what is won there net. The smallest return has as many whole cents as it
+ * lose. Legs are `{ id, odds, commission, fee_rate }`; all legs of one entry, thus of one bookmaker, are one
+ * market, which takes `commission` of what is won there net, and perhaps a fee for each share. The smallest return has as many whole cents as it
  * can have.
  */
 export function stakes(legs, total) {
@@ -32,9 +32,10 @@ function fraction(value) {
     return scale < 0n ? [digits, 10n ** -scale] : [digits * 10n ** scale, 1n];
 }
 
-/** Price p / q and commission t / u as they are, and net / of, the return of a stake of 1 that is alone. */
-function termsOf({ id, odds, commission }, legs) {
-    const [[p, q], [t, u]] = [fraction(odds), fraction(commission)];
+/** Price p / q after the fee and commission t / u, and net / of, the return of a stake of 1 that is alone. */
+function termsOf({ id, odds, commission, fee_rate: fee = 0 }, legs) {
+    const [[o, d], [t, u], [f, g]] = [odds, commission, fee].map(fraction);
+    const [p, q] = f > 0n ? [o * o * g, d * (o * g + f * (o - d))] : [o, d];
     const isShared = legs.filter((other) => other.id === id).length > 1;
     return { p, q, t, u, net: q * u + (p - q) * (u - t), of: q * u, isShared };
 }

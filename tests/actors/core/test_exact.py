@@ -71,6 +71,8 @@ KINDS_OF_VALUE: dict[str, set[type]] = {
     "source_time": {float, type(None)},
     "latest_start": {int, type(None)},
     "in_play": {bool, type(None)},
+    "fee_rate": {float},
+    "max_stake": {float, type(None)},
 }
 
 

@@ -28,6 +28,7 @@ NOW = 1000.0
 RULES = SurebetRules()
 PRICE = st.integers(15, 90).map(lambda number: number / 10)  # most combinations gain
 COMMISSION = st.sampled_from([0.0, 0.0, 0.02, 0.05, 0.5])
+FEE = st.sampled_from([0.0, 0.0, 0.0, 0.03, 0.05, 1.0])
 
 
 def _leg(bookmaker: str, outcome: int, price: float, **other: Any) -> PricedLeg:
@@ -52,6 +53,7 @@ def _books(draw: st.DrawFn) -> list[PricedLeg]:
     for bookmaker in "abcde"[: draw(st.integers(1, 5))]:
         shared: dict[str, Any] = {
             "commission": draw(COMMISSION),
+            "fee_rate": draw(FEE),
             "vouched_mono": NOW - draw(st.sampled_from([0, 0, 0, 20, 24, 40, 44, 59, 60, 90, 120])),
             "holds_s": draw(st.sampled_from([60.0, 90.0, inf])),
             "prices": draw(st.sampled_from([Prices.LIVE, Prices.LIVE, Prices.LIVE, Prices.COLLECTED])),
@@ -106,6 +108,16 @@ def test_a_book_sum_of_one_is_no_surebet_although_floats_add_up_to_less() -> Non
 
     assert sum(1 / leg.price for leg in legs) < 1
     assert surebet(legs, None, NOW, SurebetRules()) is None
+
+
+def test_a_fee_of_each_share_is_reckoned_with() -> None:
+    """A share at 0.41 costs 0.417257 with a fee of 3 %, so odds of 2.439 are 2.3966."""
+    legs = _three(home={"price": 1 / 0.41, "fee_rate": 0.03})
+
+    found = surebet(legs, None, NOW, SurebetRules())
+
+    assert found is not None
+    assert 0.417257 + 1 / 3.6 + 1 / 4.2 == pytest.approx(found.book_sum, abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,21 @@ async def test_first_request_is_unconditional_and_anonymous(peer: HttpPeer) -> N
     assert (asked.headers["user-agent"], asked.headers["accept-encoding"]) == ("oddsboard", "gzip, deflate")
 
 
+async def test_a_body_is_posted_as_json_and_the_user_agent_is_that_of_the_configuration(
+    peer: HttpPeer,
+) -> None:
+    """Some venues take what is asked for in a body, and want to know who asks."""
+    peer.answers["/books"] = respond(BODY)
+    async with PollingTransport(LIMITS, SystemClock(), user_agent="oddsboard (me@a.example)") as transport:
+        answer = await transport.fetch(peer.url("/books"), Validators(), b'[{"token_id":"7"}]')
+    (asked,) = peer.asked
+
+    assert isinstance(answer, Fetched)
+    assert ("POST", b'[{"token_id":"7"}]') == (asked.method, asked.body)
+    assert "application/json" == asked.headers["content-type"]
+    assert "oddsboard (me@a.example)" == asked.headers["user-agent"]
+
+
 async def test_cookies_are_not_returned(peer: HttpPeer) -> None:
     """Every request is anonymous, and no peer can make the next one longer."""
     peer.answers["/f.csv"] = respond(BODY, headers={"Set-Cookie": "visitor=1; Path=/"})

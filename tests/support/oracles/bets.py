@@ -24,17 +24,23 @@ def settled(legs: Legs, amounts: Sequence[float]) -> list[Fraction]:
     paid = []
     for winner, leg in enumerate(legs):
         bets = [number for number, other in enumerate(legs) if other.bookmaker == leg.bookmaker]
-        gross = staked[winner] * Fraction(str(leg.price))
+        gross = staked[winner] * after_fee(leg)
         won = gross - sum(staked[bet] for bet in bets)
         paid.append(gross - Fraction(str(leg.commission)) * max(won, Fraction(0)))
     return paid
+
+
+def after_fee(leg: PricedLeg) -> Fraction:
+    """Return what a stake of 1 returns, with numbers as written: it buys shares that pay 1 each."""
+    share = 1 / Fraction(str(leg.price))
+    return 1 / (share + Fraction(str(leg.fee_rate)) * share * (1 - share))
 
 
 def equal_stakes(legs: Legs) -> list[float]:
     """Return the stakes with which each outcome pays 1: the solution of three linear equations."""
     paid = np.zeros((3, 3))
     for winner, leg in enumerate(legs):
-        paid[winner, winner] = leg.price * (1 - leg.commission)
+        paid[winner, winner] = float(after_fee(leg)) * (1 - leg.commission)
         for number, other in enumerate(legs):
             paid[winner, number] += leg.commission * (other.bookmaker == leg.bookmaker)
     return [float(stake) for stake in np.linalg.solve(paid, np.ones(3))]

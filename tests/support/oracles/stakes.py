@@ -9,6 +9,7 @@ from math import ceil
 from msgspec import Struct
 
 from actors.matches.surebets import Legs, PricedLeg
+from tests.support.oracles.bets import after_fee
 
 
 class Stakes(Struct, frozen=True):
@@ -53,7 +54,7 @@ class _Terms(Struct, frozen=True):
 
     @classmethod
     def of(cls, leg: PricedLeg, legs: Legs) -> _Terms:
-        price, taken = Fraction(str(leg.price)), Fraction(str(leg.commission))
+        price, taken = after_fee(leg), Fraction(str(leg.commission))
         is_shared = sum(other.bookmaker == leg.bookmaker for other in legs) > 1
         return cls(price, taken, 1 + (price - 1) * (1 - taken), is_shared)
 

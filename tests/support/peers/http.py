@@ -19,10 +19,12 @@ Answer = Callable[[socket.socket, "Asked"], None]
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as received: its path, and its headers in lower case."""
+    """One request as received: its path, its headers in lower case, its method and its body."""
 
     path: str
     headers: Mapping[str, str]
+    method: str = "GET"
+    body: bytes = b""
 
 
 @dataclass
@@ -152,7 +154,8 @@ def _read(connection: socket.socket) -> Asked | None:
     request, *lines = head.decode("latin-1").split("\r\n")
     pairs = (line.partition(":") for line in lines)
     headers = {name.lower(): value.strip() for name, _, value in pairs}
-    left = int(headers.get("content-length", "0")) - len(body)
-    while left > 0:  # closing with an unread body would reset the connection
-        left -= len(connection.recv(left)) or left
-    return Asked(request.split(" ")[1], headers)
+    length = int(headers.get("content-length", "0"))
+    while len(body) < length and (part := connection.recv(length - len(body))):
+        body += part  # closing with an unread body would reset the connection
+    method, path, _ = request.split(" ", 2)
+    return Asked(path, headers, method, body)

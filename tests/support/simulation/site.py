@@ -79,8 +79,9 @@ class Site:
         """Open a transport, which is the site itself."""
         yield self
 
-    async def fetch(self, url: str, validators: Validators) -> Fetched | NotModified:
+    async def fetch(self, url: str, validators: Validators, body: bytes = b"") -> Fetched | NotModified:
         """Answer by the scope's mood. Raises: TransportError; RuntimeError for a bug of the transport."""
+        del body
         scope, asked_mono = Scope(url.rpartition("/")[2]), self.clock.now().mono
         assert asked_mono >= self._barred[scope], f"{scope} was asked before Retry-After"
         self.requests += 1

@@ -102,8 +102,9 @@ class ScopesStage:
         if isinstance(message, Failure):
             self.failures.append(message)
 
-    async def fetch(self, url: str, validators: Validators) -> Fetched:
+    async def fetch(self, url: str, validators: Validators, body: bytes = b"") -> Fetched:
         """Answer by the script."""
+        del body
         now, asked_mono = anyio.current_time(), self.clock.now().mono
         scope = _scope(url)
         before = self._before[scope]

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from actors.core.clock import Instant
-from actors.core.messages import Prices
+from actors.core.messages import Match, Prices
 from actors.matches.entries import event_of
 from actors.matches.fair import Odds
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
@@ -45,10 +45,10 @@ def _decoded(value: object) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-def _linked() -> LinkedBoard:
+def _linked(first: Match | None = None) -> LinkedBoard:
     """Return a board with a match of two sources whose prices are a surebet that is shown."""
     board = LinkedBoard()
-    board.apply(batch([match("a", prices=(2.2, 3.9, 3.0))], bookmaker=ALDER))
+    board.apply(batch([first or match("a", prices=(2.2, 3.9, 3.0))], bookmaker=ALDER))
     board.apply(batch([match("b", league=None, prices=(2.0, 3.0, 4.2))], bookmaker=BIRCH))
     board.link()
     board.now = Instant(2.0, WALL_0 + 2)
@@ -75,6 +75,21 @@ def test_leg_has_the_commission_that_its_stake_reckons_with() -> None:
 
     assert [("1", "Alder", 2.2, 0.05), ("X", "Alder", 3.9, 0.05), ("2", "Birch", 4.2, 0.0)] == [
         (leg["outcome"], leg["bookmaker"], leg["odds"], leg["commission"]) for leg in legs
+    ]
+
+
+def test_leg_of_a_prediction_market_has_its_fee_and_its_largest_stake() -> None:
+    """Both are left out where there are none; the profit is after the fee, the price before it."""
+    taking = msgspec.structs.replace(match("a", prices=(2.2, 3.9, 3.0)), fee_rate=0.03, max_stake=10.0)
+    (fixture,) = _linked(taking).fixtures()
+
+    surebet = _decoded(fixture_v2(fixture, NAMES, TERMS, None))["surebet"]
+
+    shares = [1 / 2.2, 1 / 3.9]
+    sum_after = sum(share + 0.03 * share * (1 - share) for share in shares) + 1 / 4.2
+    assert round(sum_after, 6) == surebet["book_sum"]
+    assert [(2.2, 0.03, 10.0), (3.9, 0.03, 10.0), (4.2, None, None)] == [
+        (leg["odds"], leg.get("fee_rate"), leg.get("max_stake")) for leg in surebet["legs"]
     ]
 
 

@@ -1,0 +1,51 @@
+"""Matches in groups that are asked for together: those of a day, as far as one request goes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+
+from actors.core.messages import SourceMatchId
+
+NEAR_BEFORE_S = 2 * 3600.0
+NEAR_AFTER_S = 2.5 * 3600.0
+
+
+class Groups:
+    """Names of groups by match, of at most `size` matches each; a match keeps its group while it can.
+
+    A list that is asked for by group so loses a match only when it is over, never to a neighbour.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._of: dict[SourceMatchId, str] = {}
+
+    def arrange(self, days: Mapping[SourceMatchId, str]) -> dict[str, list[SourceMatchId]]:
+        """Return the matches of each group; `days` has the name of each match's league and day."""
+        self._of = {match: group for match, group in self._of.items() if _is_part(group, days.get(match))}
+        groups: dict[str, list[SourceMatchId]] = {}
+        for match, group in self._of.items():
+            groups.setdefault(group, []).append(match)
+        for match, day in days.items():
+            if match not in self._of:
+                part = 1
+                while len(groups.get(name := f"{day}.{part}", ())) >= self._size:
+                    part += 1
+                groups.setdefault(name, []).append(match)
+                self._of[match] = name
+        return groups
+
+
+def day_of(start: float) -> str:
+    """Return the UTC day of a time, which must be one of these years: 2026-08-15."""
+    return datetime.fromtimestamp(start, UTC).strftime("%Y-%m-%d")
+
+
+def is_near(kick_offs: Iterable[float], now: float) -> bool:
+    """Return whether any match is from 2 h before its kick-off to 2.5 h after it."""
+    return any(start - NEAR_BEFORE_S <= now <= start + NEAR_AFTER_S for start in kick_offs)
+
+
+def _is_part(group: str, day: str | None) -> bool:
+    return group.rpartition(".")[0] == day

@@ -1,0 +1,1 @@
+"""Polymarket: a prediction market; matches from one public API, order books from another, polled."""

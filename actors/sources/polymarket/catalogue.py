@@ -1,0 +1,68 @@
+"""Reading what is offered at all: the leagues of football, and pages of a league's markets. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from msgspec import Struct
+
+from actors.core.errors import PayloadError
+from actors.sources.polymarket.listing import League
+from actors.sources.polymarket.wire import MARKET, SPORT, Market, Sport, decoded, elements, page
+
+FOOTBALL = "100350"  # the tag of all football
+COMMON = frozenset({"1", "100639", FOOTBALL})  # sports, games, football: never of one league
+HOME_FIRST = "home"
+_KEY = re.compile("[a-z0-9]{2,16}").fullmatch
+_TAG = re.compile("[0-9]{1,12}").fullmatch
+_YEAR = re.compile(r" (19|20)[0-9]{2}$")
+
+
+class Sports(Struct, frozen=True):
+    """The leagues of football; `untold` are keys of those without a tag of their own, by which to ask."""
+
+    leagues: tuple[League, ...]
+    untold: tuple[str, ...] = ()
+
+
+class MarketsPage(Struct, frozen=True):
+    """The markets of a page, and the cursor of the next page; "" if it is the last."""
+
+    markets: tuple[Market, ...]
+    cursor: str
+    unreadable: int = 0
+
+
+def read_sports(body: bytes) -> Sports:
+    """Read the list of leagues. Raises: PayloadError if it is none, or has no football."""
+    rows = [row for raw in elements(body, "leagues") if (row := decoded(SPORT, raw)) is not None]
+    shared = Counter(tag for row in rows for tag in set(_tags(row)))
+    football = {row.sport: row for row in rows if FOOTBALL in _tags(row) and _KEY(row.sport)}
+    leagues, untold = [], []
+    for key, row in football.items():
+        if tag := _own_tag(row, shared):
+            name = _YEAR.sub("", row.name or "") or key
+            leagues.append(League(key, name, tag, row.ordering == HOME_FIRST))
+        else:
+            untold.append(key)
+    if not leagues:
+        raise PayloadError(f"the list of leagues has none with the tag {FOOTBALL}, football", "no_football")
+    return Sports(tuple(leagues), tuple(untold))
+
+
+def read_markets(body: bytes) -> MarketsPage:
+    """Read a page of markets; unreadable ones are left out. Raises: PayloadError if it is none."""
+    raws, cursor = page(body)
+    markets = tuple(market for raw in raws if (market := decoded(MARKET, raw)) is not None)
+    return MarketsPage(markets, cursor, len(raws) - len(markets))
+
+
+def _tags(row: Sport) -> list[str]:
+    return [tag for part in row.tags.split(",") if _TAG(tag := part.strip())]
+
+
+def _own_tag(row: Sport, shared: Counter[str]) -> str:
+    """Return a tag that no other league has, the primary one first; "" if there is none."""
+    own = [tag for tag in _tags(row) if shared[tag] == 1 and tag not in COMMON]
+    return next((tag for tag in (str(row.primary_tag_id), *own) if tag in own), "")

@@ -1,0 +1,59 @@
+"""Polymarket: the prices of "Yes" to each of three results of a match. Public, no key, polled. Pure."""
+
+from __future__ import annotations
+
+from actors.core.cooperative import Sliced
+from actors.core.messages import Extract, Match, Payload
+from actors.core.validation import Reason
+from actors.source_api.kinds import PolledKind
+from actors.sources.polymarket.catalogue import MarketsPage, Sports, read_markets, read_sports
+from actors.sources.polymarket.options import SPORTS_SCOPE, PolymarketOptions, is_markets
+from actors.sources.polymarket.plan import PolymarketPlan
+from actors.sources.polymarket.prices import Books, offer, read_books
+
+KEY = "polymarket"
+
+
+def check_key(key: str) -> None:
+    """Raise ValueError unless `key` is the only one that there is."""
+    if key != KEY:
+        raise ValueError(f"key was {key!r}, must be {KEY!r}")
+
+
+def decode(payload: Payload, options: PolymarketOptions) -> Sliced[Books | MarketsPage | Sports]:
+    """Read an answer. Raises: PayloadError if it cannot be read."""
+    del options
+    yield
+    if payload.scope == SPORTS_SCOPE:
+        return read_sports(payload.body)
+    if is_markets(payload.scope):
+        return read_markets(payload.body)
+    return read_books(payload.body)
+
+
+def extract(books: Books, key: str, options: PolymarketOptions) -> Sliced[Extract]:
+    """Return the prices of a group of matches."""
+    del key
+    matches: list[Match] = []
+    removals = list(books.group.removals)
+    for listed in books.group.matches:
+        yield
+        offered = offer(listed, books, options.min_stake, after_fees=options.after_fees)
+        if isinstance(offered, Match):
+            matches.append(offered)
+        else:
+            removals.append(offered)
+    passed_over: dict[str, int] = {Reason.UNREADABLE: books.unreadable} if books.unreadable else {}
+    return Extract(tuple(matches), tuple(removals), passed_over=passed_over)
+
+
+KIND = PolledKind(
+    name="polymarket",
+    options=PolymarketOptions,
+    check_key=check_key,
+    plan=PolymarketPlan,
+    decode=decode,
+    extract=extract,
+    repeats_confirm=False,
+    has_fees=True,
+)

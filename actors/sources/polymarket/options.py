@@ -1,0 +1,73 @@
+"""The options of Polymarket, and the addresses that follow from them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+from urllib.parse import urlencode
+
+import msgspec
+from msgspec import Meta
+
+from actors.core.messages import Scope
+from actors.source_api.options import PolledOptions, Seconds
+from actors.source_api.plan import Target
+
+LeagueKey = Annotated[str, Meta(pattern="^[a-z0-9]{2,16}$")]
+Dollars = Annotated[float, Meta(gt=0, le=1e6)]
+Address = Annotated[str, Meta(pattern=r"^https?://[!-~]+$")]
+
+SPORTS_SCOPE = Scope("sports")
+PAGE = 100  # markets a page: more were not given where it was tried
+
+
+class PolymarketOptions(PolledOptions, frozen=True, kw_only=True):
+    """Options of Polymarket.
+
+    `leagues` are its keys of leagues, or "football" for all. `min_stake` (USD) is the least amount that
+    must be on offer for each outcome. With `after_fees` the prices are those after its taker's fee.
+    `poll_interval_s` is for matches near their kick-off, `far_interval_s` for all others.
+    """
+
+    url: str = "https://gamma-api.polymarket.com"
+    prices_url: Address = "https://clob.polymarket.com"
+    leagues: Annotated[tuple[LeagueKey, ...], Meta(min_length=1)] | Literal["football"] = "football"
+    poll_interval_s: Seconds = 5.0
+    far_interval_s: Seconds = 30.0
+    timeout_s: Seconds = 20.0
+    min_stake: Dollars = 10.0
+    after_fees: bool = False
+
+    def staleness_at(self, interval_s: float) -> float:
+        """Return three intervals: prices in play move within seconds."""
+        return 3 * interval_s if self.stale_after_s is None else self.stale_after_s
+
+
+def sports_target(options: PolymarketOptions) -> Target:
+    """Return the list of leagues."""
+    return Target(SPORTS_SCOPE, f"{options.url.rstrip('/')}/sports", is_catalogue=True)
+
+
+def markets_target(options: PolymarketOptions, league: str, tag: str, cursor: str) -> Target:
+    """Return a page of the open markets of a league; the first one has no cursor."""
+    query = {"tag_id": tag, "sports_market_types": "moneyline", "closed": "false", "limit": str(PAGE)}
+    if cursor:
+        query["after_cursor"] = cursor
+    url = f"{options.url.rstrip('/')}/markets/keyset?{urlencode(query)}"
+    return Target(markets_scope(league), url, is_catalogue=True)
+
+
+def markets_scope(league: str) -> Scope:
+    """Return the scope of a league's list of markets."""
+    return Scope(f"{league}-markets")
+
+
+def is_markets(scope: Scope) -> bool:
+    """Return whether a scope is a league's list of markets."""
+    return scope.endswith("-markets")
+
+
+def books_target(options: PolymarketOptions, scope: Scope, tokens: Iterable[str], preface: bytes) -> Target:
+    """Return the order books of these tokens."""
+    body = msgspec.json.encode([{"token_id": token} for token in tokens])
+    return Target(scope, f"{options.prices_url.rstrip('/')}/books", body=body, preface=preface)

@@ -1,0 +1,158 @@
+r"""The wire format of Polymarket: leagues and markets of one API, order books of the other. Pure.
+
+Real answers (cut):
+
+    [{"sport": "xxx", "name": "XX", "ordering": "home", "tags": "1,82,100350", "primaryTagId": 82}]
+
+    {"markets": [{"conditionId": "0x0a", "sportsMarketType": "moneyline", "groupItemTitle": "Home Town",
+     "groupItemThreshold": "0", "outcomes": "[\"Yes\", \"No\"]", "clobTokenIds": "[\"11\", \"12\"]",
+     "negRisk": true, "closed": false, "active": true, "acceptingOrders": true, "enableOrderBook": true,
+     "feesEnabled": true, "feeSchedule": {"exponent": 1, "rate": 0.03, "takerOnly": true},
+     "events": [{"id": "7", "title": "Home Town vs. Away United", "startTime": "2026-06-29T20:30:00Z"}]}],
+     "next_cursor": "abc"}
+
+    [{"market": "0x0a", "asset_id": "11", "timestamp": "1783961277158", "neg_risk": true,
+      "bids": [{"price": "0.405", "size": "27.5"}], "asks": [{"price": "0.99", "size": "5"}, ...]}]
+
+Format: docs.polymarket.com. Missing values are left out. Lists and tables inside a text are JSON again.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from actors.core.errors import UNREADABLE, PayloadError
+
+T = TypeVar("T")
+
+
+class Sport(Struct, frozen=True, rename="camel"):
+    """A league; its `tags` are numbers with commas between, `primary_tag_id` is its own, if it is there."""
+
+    sport: str
+    tags: str = ""
+    name: str | None = None
+    ordering: str | None = None
+    primary_tag_id: int | str | None = None
+
+
+class Team(Struct, frozen=True):
+    """A team of an event."""
+
+    name: str
+    ordering: str | None = None
+
+
+class Event(Struct, frozen=True, rename="camel"):
+    """The match that a market is about."""
+
+    id: str
+    title: str | None = None
+    start_time: str | None = None
+    closed: bool | None = None
+    ended: bool | None = None
+    live: bool | None = None
+    period: str | None = None
+    teams: tuple[Team, ...] | None = None
+
+
+class Metadata(Struct, frozen=True, rename="camel"):
+    """What another company calls the outcome: `home`, `draw` or `away`."""
+
+    optic_odds_selection_line: str | None = None
+
+
+class FeeSchedule(Struct, frozen=True):
+    """What a taker pays: shares x rate x (price x (1 - price)) ^ exponent."""
+
+    rate: float | None = None
+    exponent: float | None = None
+
+
+class Market(Struct, frozen=True, rename="camel"):
+    """A question with the answers yes and no."""
+
+    condition_id: str
+    events: tuple[Event, ...]
+    sports_market_type: str | None = None
+    group_item_title: str | None = None
+    group_item_threshold: str | int | None = None
+    market_metadata: Metadata | None = None
+    outcomes: str = ""
+    clob_token_ids: str = ""
+    game_start_time: str | None = None
+    neg_risk: bool | None = None
+    closed: bool | None = None
+    active: bool | None = None
+    accepting_orders: bool | None = None
+    enable_order_book: bool | None = None
+    fees_enabled: bool | None = None
+    fee_schedule: FeeSchedule | None = None
+
+
+class Level(Struct, frozen=True, gc=False):
+    """What is on offer at a price: shares of 1 USD each."""
+
+    price: str
+    size: str
+
+
+class OrderBook(Struct, frozen=True):
+    """The order book of a token; the order of its levels is not relied on."""
+
+    asset_id: str
+    asks: tuple[Level, ...]
+    market: str | None = None
+    timestamp: str | None = None
+    neg_risk: bool | None = None
+
+
+class _Page(Struct, frozen=True):
+    markets: list[msgspec.Raw]
+    next_cursor: str | None = None
+
+
+_page = msgspec.json.Decoder(_Page)
+_elements = msgspec.json.Decoder(list[msgspec.Raw])
+_texts = msgspec.json.Decoder(tuple[str, ...])
+SPORT = msgspec.json.Decoder(Sport)
+MARKET = msgspec.json.Decoder(Market)
+ORDER_BOOK = msgspec.json.Decoder(OrderBook)
+
+
+def decoded(decoder: msgspec.json.Decoder[T], raw: bytes | str | msgspec.Raw) -> T | None:
+    """Decode a part of an answer; None where it is of another shape or no JSON at all."""
+    try:
+        return decoder.decode(raw)
+    except UNREADABLE:
+        return None
+
+
+def elements(body: bytes, what: str) -> list[msgspec.Raw]:
+    """Return the elements of a JSON list, undecoded. Raises: PayloadError if it is no list of `what`."""
+    try:
+        body.decode()  # msgspec does not check the encoding of what it skips
+        return _elements.decode(body)
+    except UNREADABLE as error:
+        raise PayloadError(f"the body is no list of {what}: {error}") from error
+
+
+def page(body: bytes) -> tuple[list[msgspec.Raw], str]:
+    """Return the markets of a page, undecoded, and the cursor of the next; "" if it is the last.
+
+    Raises: PayloadError if it is no page.
+    """
+    try:
+        body.decode()
+        read = _page.decode(body)
+    except UNREADABLE as error:
+        raise PayloadError(f"the body is no page of markets: {error}") from error
+    return read.markets, read.next_cursor or ""
+
+
+def texts(text: str) -> tuple[str, ...]:
+    """Read a list of texts that is JSON inside a text; empty if it is none."""
+    return decoded(_texts, text) or ()

@@ -1,0 +1,133 @@
+"""From order books to prices: depth, fees, rounding, and which options change them."""
+
+from __future__ import annotations
+
+import json
+from decimal import ROUND_FLOOR, Decimal
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.core.cooperative import run_now
+from actors.core.errors import PayloadError
+from actors.core.messages import Extract, ListId, Match, Payload, Scope, SourceMatchId, SourceName
+from actors.sources.polymarket.kind import KEY, KIND
+from actors.sources.polymarket.listing import UNKNOWN_FEE, ListedMatch
+from actors.sources.polymarket.options import PolymarketOptions
+from actors.sources.polymarket.prices import Group, best_ask, odds_of, preface_of
+from actors.sources.polymarket.wire import Level
+from tests.support.builders.polymarket import ROLES, SOME, book_of, token_of
+
+PLAIN = PolymarketOptions(kind="polymarket")
+LISTED = ListedMatch(
+    SourceMatchId("7"),
+    *("Home Town", "Away United", "Premier League", 1_780_000_000),
+    tokens=(token_of("7", "home"), token_of("7", "draw"), token_of("7", "away")),
+    conditions=("0x70", "0x71", "0x72"),
+    fee=0.03,
+)
+CENTS = st.integers(1, 99).map(lambda cents: f"0.{cents:02d}")
+SIZES = st.integers(1, 5_000_000).map(lambda size: f"{Decimal(size) / 100}")
+
+
+def _extract(books: list[Any], listed: ListedMatch = LISTED, **options: Any) -> Extract:
+    body = preface_of(Group((listed,))) + json.dumps(books).encode()
+    payload = Payload(SourceName("s"), Scope("epl-2026-05-28.1"), ListId("l"), body, 0.0, 0.0)
+    read = msgspec.structs.replace(PLAIN, **options)
+    return run_now(KIND.extract(run_now(KIND.decode(payload, read)), KEY, read))
+
+
+def _match(books: list[Any], listed: ListedMatch = LISTED, **options: Any) -> Match:
+    (match,) = _extract(books, listed, **options).matches
+    return match
+
+
+def _books(**asks: Any) -> list[Any]:
+    return [book_of("7", role, {**SOME, **asks}[role]) for role in ROLES]
+
+
+@given(st.lists(st.tuples(CENTS, SIZES), max_size=8), st.integers(1, 100_000))
+def test_best_ask_is_the_level_that_completes_the_stake(
+    levels: list[tuple[str, str]], min_stake: int
+) -> None:
+    """All shares up to that price cost at least the stake, and those below it cost less."""
+    exact = [(Decimal(price), Decimal(size)) for price, size in levels]
+
+    found = best_ask([Level(*level) for level in levels], float(min_stake))
+
+    enough = [
+        price
+        for price, _ in exact
+        if sum((other * size for other, size in exact if other <= price), Decimal(0)) >= min_stake
+    ]
+    assert float(min(enough, default=Decimal(0))) == found
+
+
+@pytest.mark.parametrize(
+    ("price", "rate", "odds"),
+    [(0.72, 0.0, 1.3888), (0.2, 0.0, 5.0), (0.09, 0.0, 11.1111), (0.41, 0.0, 2.439), (0.41, 0.03, 2.3966)],
+)
+def test_odds_are_the_inverse_of_a_share(price: float, rate: float, odds: float) -> None:
+    """With a fee of rate x p x (1 - p), if it is to be taken off."""
+    assert odds == odds_of(price, rate)
+
+
+@given(st.integers(6, 994), st.sampled_from([0.0, 0.03, 0.05]))
+def test_odds_never_promise_more_than_the_share(thousandths: int, rate: float) -> None:
+    """They are rounded down to four places."""
+    share, taken = Decimal(thousandths) / 1000, Decimal(str(rate))
+    exact = 1 / (share + taken * share * (1 - share))
+
+    odds = Decimal(repr(odds_of(thousandths / 1000, rate)))
+
+    assert exact.quantize(Decimal("0.0001"), ROUND_FLOOR) == odds
+
+
+def test_fee_is_said_before_fees_and_taken_after() -> None:
+    """A surebet reckons with what is said; after fees nothing more is to be taken."""
+    before, after = _match(_books()), _match(_books(), after_fees=True)
+
+    assert (2.0, 0.03, 10.0) == (before.home_price, before.fee_rate, before.max_stake)
+    assert (odds_of(0.5, 0.03), 0.0, 10.0) == (after.home_price, after.fee_rate, after.max_stake)
+
+
+def test_unknown_fee_is_the_highest_and_no_price_after_fees() -> None:
+    """No surebet rests on it."""
+    unknown = msgspec.structs.replace(LISTED, fee=UNKNOWN_FEE)
+
+    assert UNKNOWN_FEE == _match(_books(), unknown).fee_rate
+    assert () == _extract(_books(), unknown, after_fees=True).matches
+
+
+def test_stake_decides_which_level_counts() -> None:
+    """250 USD are on offer for away up to 0.27, but only 25 at 0.25."""
+    match = _match(_books(), min_stake=26.0)
+
+    assert (odds_of(0.27, 0.0), 26.0) == (match.away_price, match.max_stake)
+
+
+def test_two_books_of_a_token_are_no_price() -> None:
+    """Nothing says which of them holds."""
+    assert () == _extract([*_books(), book_of("7", "home", SOME["home"])]).matches
+
+
+def test_book_that_cannot_be_read_costs_only_its_own_match() -> None:
+    """It is counted, and its match is incomplete."""
+    extract = _extract([*_books()[1:], {"asset_id": token_of("7", "home"), "asks": None}])
+
+    assert ((), {"unreadable": 1}) == (extract.matches, extract.passed_over)
+    assert ["incomplete"] == [removal.reason for removal in extract.removals]
+
+
+@given(st.integers(0, 10_000))
+def test_answer_cut_anywhere_is_refused(length: int) -> None:
+    """A part of the books is no list."""
+    whole = json.dumps(_books()).encode()
+    payload = preface_of(Group((LISTED,))) + whole[: length % len(whole)]
+    cut = Payload(SourceName("s"), Scope("epl-2026-05-28.1"), ListId("l"), payload, 0.0, 0.0)
+
+    with pytest.raises(PayloadError):
+        run_now(KIND.decode(cut, PLAIN))

@@ -1,0 +1,129 @@
+"""Polymarket in memory: its leagues, its markets in pages, and its order books, for `peers/web.py`.
+
+venue = Polymarket()
+venue.add("101", "Home Town", "Away United", start=WALL_0 + 3600)
+async with configured(folder, CONFIG, web=Web(venue.answer)) as service:
+    ...
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import httpx2
+
+from tests.support.builders.polymarket import (
+    ROLES,
+    SOME,
+    Levels,
+    book_of,
+    event_of,
+    league_row,
+    market_of,
+    token_of,
+)
+from tests.support.peers.web import serving
+
+CONFIG = """
+[sources.polymarket]
+kind = "polymarket"
+url = "http://gamma.example"
+prices_url = "http://clob.example"
+
+[bookmakers.polymarket]
+name = "Polymarket"
+source = "polymarket"
+key = "polymarket"
+"""
+
+
+@dataclass
+class Listed:
+    """A match of the venue: what its event, its markets and its books say other than usual, by role."""
+
+    event: dict[str, Any]
+    tag: str
+    asks: dict[str, Levels]
+    markets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    books: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def market(self, role: str, **changed: Any) -> None:
+        """Have a market say something else."""
+        self.markets.setdefault(role, {}).update(changed)
+
+    def every_market(self, **changed: Any) -> None:
+        """Have all its markets say something else."""
+        for role in ROLES:
+            self.market(role, **changed)
+
+
+class Polymarket:
+    """The venue; markets and books come in random order, `page_size` of the former at a time."""
+
+    def __init__(self, seed: int = 1, page_size: int = 100) -> None:
+        self.leagues = [league_row()]
+        self.matches: dict[str, Listed] = {}
+        self.page_size = page_size
+        self.random = Random(seed)
+        self.posted: list[list[str]] = []
+
+    def add(
+        self,
+        event_id: str,
+        home: str = "Home Town",
+        away: str = "Away United",
+        *,
+        start: float = 0.0,
+        asks: Mapping[str, Levels] = SOME,
+        tag: str = "82",
+        **changed: Any,
+    ) -> Listed:
+        """List a match."""
+        listed = Listed(event_of(event_id, home, away, start, **changed), tag, dict(asks))
+        self.matches[event_id] = listed
+        return listed
+
+    async def answer(self, request: httpx2.Request) -> httpx2.Response:
+        """Answer a request."""
+        match request.url.path:
+            case "/sports":
+                body: Any = self.leagues
+            case "/markets/keyset":
+                body = self.page(dict(request.url.params))
+            case "/books":
+                tokens = [item["token_id"] for item in json.loads(request.content)]
+                self.posted.append(tokens)
+                body = self.books(tokens)
+            case path:
+                raise AssertionError(path)
+        return await serving(json.dumps(body).encode())(request)
+
+    def page(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return a page of the open markets of a tag."""
+        assert ("moneyline", "false") == (query["sports_market_types"], query["closed"]), query
+        markets = [
+            market_of(listed.event, role, **listed.markets.get(role, {}))
+            for listed in self.matches.values()
+            if listed.tag == query["tag_id"]
+            for role in ROLES
+        ]
+        begin = int(query.get("after_cursor", "0"))
+        end = begin + self.page_size
+        page = markets[begin:end]
+        self.random.shuffle(page)
+        return {"markets": page, **({"next_cursor": str(end)} if end < len(markets) else {})}
+
+    def books(self, tokens: list[str]) -> list[dict[str, Any]]:
+        """Return the books of these tokens; those without asks by role are missing."""
+        found = [
+            book_of(event_id, role, listed.asks[role], **listed.books.get(role, {}))
+            for event_id, listed in self.matches.items()
+            for role in ROLES
+            if role in listed.asks and token_of(event_id, role) in tokens
+        ]
+        self.random.shuffle(found)
+        return found
