@@ -16,8 +16,7 @@ Share = Annotated[float, Meta(ge=0, le=1, description="of the total stake")]
 class SurebetLeg(Struct, frozen=True):
     """An outcome, whose entry it is (its `id`), the gross price, and what it costs of a net win.
 
-    The price was confirmed `age_s` seconds before. `fee_rate` is there if a fee is taken of each share, and
-    `max_stake` (US dollars) if the price is known to be good for no more.
+    The price was confirmed `age_s` seconds before. It is before a fee at `fee_rate`, for `max_stake` USD.
     """
 
     outcome: str
@@ -27,12 +26,12 @@ class SurebetLeg(Struct, frozen=True):
     commission: Commission
     stake: Share
     age_s: Annotated[float, Meta(ge=0)]
-    fee_rate: Annotated[float, Meta(gt=0, le=1)] | UnsetType = UNSET
-    max_stake: Annotated[float, Meta(gt=0)] | UnsetType = UNSET
+    fee_rate: float | UnsetType = UNSET
+    max_stake: float | UnsetType = UNSET
 
 
 class SurebetV2(Struct, frozen=True):
-    """Prices that win whatever happens: `profit` of the total, after what bookmakers take; Unix seconds.
+    """Prices that win whatever happens: `profit` of the total, after commissions; times are Unix seconds.
 
     `book_sum` is the total that returns 1. It ends `until` then if nothing is confirmed again. Ages and
     `until` are those of the version that changed the fixture last.
