@@ -92,9 +92,8 @@ def holds_until(
 
 
 def _is_later(mono: float, entry: Entry, book: Book) -> bool:
-    """Return whether an entry was vouched for after that time, by a list that is trusted."""
-    state = book.lists[entry.scope]
-    return state.is_trusted and vouched_mono(entry, state) > mono
+    """Return whether an entry was vouched for after that time, whatever became of its list since."""
+    return vouched_mono(entry, book.lists[entry.scope]) > mono
 
 
 def vouched_mono(entry: Entry, state: ListState) -> float:

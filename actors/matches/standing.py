@@ -107,8 +107,6 @@ class Surebets:
         for name, entry in fixture.entries.items():
             if name in self._live:
                 match, state = entry.match, books[name].lists[entry.scope]
-                if not state.is_trusted:
-                    continue  # its source may have other prices by now, or none
                 vouched = vouched_mono(entry, state)
                 listed = self._terms.roster[name]
                 for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
@@ -123,6 +121,7 @@ class Surebets:
                         sure[name][outcome],
                         listed.company,
                         match.fee_rate,
+                        state.is_trusted,
                     )
 
 

@@ -52,7 +52,8 @@ class PricedLeg(Struct, frozen=True, gc=False):
     """One outcome at one bookmaker, whose legs are one market: it takes `commission` of what that wins net.
 
     Its list was vouched for at `vouched_mono`, which holds for `holds_s` seconds. A prediction market's fee
-    has the `fee_rate` of `Match`.
+    has the `fee_rate` of `Match`. Not `is_trusted`: the newest attempt to get its list failed, so that it
+    is no leg, nor is an older price of its company.
     """
 
     bookmaker: BookmakerId
@@ -65,6 +66,7 @@ class PricedLeg(Struct, frozen=True, gc=False):
     is_sure: bool
     company: str = ""
     fee_rate: float = 0.0
+    is_trusted: bool = True
 
     @property
     def paid(self) -> float:
@@ -150,7 +152,7 @@ def surebet(
     ]
     if sum([1 / price for price in highest]) >= NO_GAIN:
         return None  # nearly always; commission and fees make no sum smaller
-    live = _freshest(live)
+    live = [leg for leg in _freshest(live) if leg.is_trusted]
     sound = [leg for leg in live if leg.is_sure and not _is_suspect(leg, fair, rules)]
     found = _cheapest_of(sound)
     if found is not None and {Doubt.AGE, Doubt.SKEW} & {*_doubts(found, fair, now, rules)}:

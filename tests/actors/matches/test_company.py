@@ -73,3 +73,21 @@ def test_two_prices_of_a_company_make_no_surebet_and_count_once_for_fair_odds() 
 
         assert is_there == (fixture.surebet is not None)
         assert is_there == (fair_chances(fixture, board.state.terms) is not None)
+
+
+def test_older_price_of_a_company_does_not_count_while_the_newer_list_fails() -> None:
+    """Alder's draw is what the company asked for before birch's, whatever that is by now."""
+    board = _board("bet")
+    board.apply(batch([match("a", prices=(2.2, 3.2, 4.2))], bookmaker=CEDAR))
+    board.apply(batch([match("a", prices=(2.0, 3.8, 3.0))], bookmaker=ALDER, received_mono=-0.8))
+    board.apply(batch([match("b", prices=(2.0, 3.9, 3.0))], bookmaker=BIRCH, received_mono=-0.5))
+    shown = []
+    for second in range(8):
+        board.now = Instant(float(second), WALL_0 + second)
+        if second == 4:
+            board.fail(BIRCH, 4.0)
+        board.expire()
+        surebet = board.fixtures()[0].surebet
+        shown.append(None if surebet is None else surebet.legs[1].bookmaker)
+
+    assert [None, None, BIRCH, BIRCH, None, None, None, None] == shown
