@@ -10,6 +10,7 @@ from actors.matching.event import EventKey
 from actors.review.explanation import explain
 from tests.support.adversary import case_of, judged
 from tests.support.labelled import HARDER, WEEKS, Measured, measured, spellings, week
+from tests.support.surebet_lives import lives
 
 LABELS: dict[str, dict[str, bool]] = {
     "": {},
@@ -61,7 +62,7 @@ def _print_row(kind: str, found: list[Measured], missed: int) -> None:
 
 
 def _print_adversary(count: int) -> None:
-    """Print a row for pairs of matches that look like case, and each that was linked."""
+    """Print a row for pairs of matches that look alike, and each that was linked."""
     random = Random("0")
     found = [judged(case_of(random)) for _ in range(count)]
     partners = [case.is_found for case in found if case.is_found is not None]
@@ -72,6 +73,19 @@ def _print_adversary(count: int) -> None:
     print(f"| {kind} | {linked} | {recall:.4f} | {len(wrong)} | {precision:.5f} |")
     for case in wrong:
         print(f"  wrong: {case}")
+
+
+def _print_lives(count: int) -> None:
+    """Print how many surebets of random lives could lose, and how many true ones are withheld."""
+    told = lives("0", count)
+    share = told.withheld.total() / max(1, told.true)
+    why = ", ".join(f"{reason} {withheld}" for reason, withheld in told.withheld.items())
+    print(
+        f"\nsurebets of {count:,} lives: {len(told.losing)} of {told.shown} could lose; "
+        f"{share:.3f} of {told.true} true ones withheld ({why})"
+    )
+    for losing in told.losing:
+        print(f"  {losing}")
 
 
 def _print_pair(what: str, found: Measured, pair: tuple[EventKey, EventKey]) -> None:

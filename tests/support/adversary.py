@@ -102,14 +102,18 @@ def judged(case: Case) -> Judged:
     )
 
 
-def case_of(random: Random) -> Case:
-    """Return a random case of any kind."""
+def pair_of(random: Random) -> tuple[str, Game, Game]:
+    """Return a kind, a match, and another that looks like it; all chances are equal."""
     kind = random.choice([*KINDS])
     game, other = KINDS[kind](random)
     shift = random.uniform(-0.2, 0.2)
     chances = 0.4 + shift, 0.28, 0.32 - shift
-    game = replace(game, chances=chances)
-    other = replace(other, chances=chances)
+    return kind, replace(game, chances=chances), replace(other, chances=chances)
+
+
+def case_of(random: Random) -> Case:
+    """Return a random case of any kind."""
+    kind, game, other = pair_of(random)
     events = [game.listed(random, "a", "match"), other.listed(random, "b", "other")]
     if (partner := random.choice(("", "b", "c"))) != "":
         events.append(game.listed(random, partner, "match"))

@@ -1,0 +1,133 @@
+"""The oracle of surebets: what bookmakers really offer, and whether three bets can lose.
+
+It knows which real match each listed match is. Nothing here is taken from the code of fixtures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf
+
+from msgspec import Struct
+
+Results = tuple[str, str, str]
+EVALUATED_WITHIN_S = 1.0
+NO_GAIN = 1 - 1e-6
+Listed = set[tuple[str, str]]  # a shop, and the id of a match there
+RESULTS = ("home", "draw", "away")
+
+
+class Offer(Struct, frozen=True):
+    """A match as a bookmaker lists it: on which result of which real match it bets for 1, X and 2.
+
+    Prices were current at `vouched_mono` (monotonic seconds); `start` is Unix seconds.
+    """
+
+    results: Results
+    prices: tuple[float, float, float]
+    start: float
+    vouched_mono: float
+    is_in_play: bool = False
+
+
+class Shop(Struct):
+    """A bookmaker: its offers by id, and whether they are known: not once an attempt to get them failed.
+
+    At `renewed_mono` it said that nothing has changed.
+    """
+
+    company: str
+    commission: float = 0.0
+    offers: dict[str, Offer] = {}
+    is_known: bool = False
+    renewed_mono: float = -inf
+
+
+class Bet(Struct, frozen=True):
+    """A bet at a shop on 1, X or 2 (0, 1, 2) of a match by its id there."""
+
+    shop: str
+    match_id: str
+    outcome: int
+    price: float
+    stake: float
+
+
+class Truth:
+    """The shops by name; offers count until they are `max_age_s` old."""
+
+    def __init__(self, shops: dict[str, Shop], max_age_s: float) -> None:
+        self.shops = shops
+        self._max_age_s = max_age_s
+
+    def fault(self, bets: Sequence[Bet], beside: Listed, mono: float, wall: float) -> str:
+        """Return why three bets may lose at that time, empty if they cannot.
+
+        A company's older price is known for that where its newer one stands `beside`; within a second if
+        only a confirmation says which is newer.
+        """
+        found = [self._fault_of(bet, beside, mono, wall) for bet in bets]
+        results = {
+            self.shops[bet.shop].offers[bet.match_id].results[bet.outcome]
+            for bet, fault in zip(bets, found, strict=True)
+            if not fault
+        }
+        matches = {result.partition(":")[0] for result in results}
+        if not any(found) and (len(matches) > 1 or len(results) < len(RESULTS)):
+            found.append(f"bets on {sorted(results)}")
+        if min(paid := [self._paid(bets, winner) for winner in bets]) < sum(bet.stake for bet in bets):
+            found.append(f"pays {paid}")
+        return ", ".join(filter(None, found))
+
+    def _fault_of(self, bet: Bet, beside: Listed, mono: float, wall: float) -> str:
+        """Return why a bet may not be had at its price, empty if it may."""
+        shop = self.shops[bet.shop]
+        offer = shop.offers.get(bet.match_id)
+        if offer is None or not shop.is_known:
+            return f"{bet.shop} may not offer {bet.match_id} any more"
+        if not self._is_open(offer, mono, wall):
+            return f"the price of {bet.shop} is old, or the match has begun"
+        if offer.prices[bet.outcome] != bet.price:
+            return f"{bet.shop} offers {offer.prices}, not {bet.price}"
+        for other, match_id in self._newer(bet.shop, offer):
+            if (other, match_id) in beside and self.shops[other].renewed_mono < mono - EVALUATED_WITHIN_S:
+                return f"the company of {bet.shop} has a newer price"
+        return ""
+
+    def _paid(self, bets: Sequence[Bet], winner: Bet) -> float:
+        """Return what is paid out if a bet wins: a shop takes commission of what it loses in all."""
+        gross = winner.price * winner.stake
+        staked = sum(bet.stake for bet in bets if bet.shop == winner.shop)
+        return gross - self.shops[winner.shop].commission * max(gross - staked, 0.0)
+
+    def profits(self, mono: float, wall: float, among: Listed | None = None) -> dict[str, float]:
+        """Return the real matches on which three bets gain, each at the best shop; `among` these places."""
+        best: dict[str, dict[str, float]] = {}
+        for name, shop in self.shops.items():
+            for match_id, offer in shop.offers.items():
+                is_there = among is None or (name, match_id) in among
+                is_newest = not [*self._newer(name, offer)]
+                if not (is_there and is_newest and shop.is_known and self._is_open(offer, mono, wall)):
+                    continue
+                for result, price in zip(offer.results, offer.prices, strict=True):
+                    real, _, winner = result.partition(":")
+                    nets, net = best.setdefault(real, {}), 1 + (price - 1) * (1 - shop.commission)
+                    nets[winner] = max(net, nets.get(winner, 0.0))
+        sums = {
+            real: sum(1 / net for net in nets.values())
+            for real, nets in best.items()
+            if len(nets) == len(RESULTS)
+        }
+        return {real: 1 / total - 1 for real, total in sums.items() if total < NO_GAIN}
+
+    def _is_open(self, offer: Offer, mono: float, wall: float) -> bool:
+        """Return whether a price is fresh, and the match has not begun."""
+        return mono < offer.vouched_mono + self._max_age_s and wall < offer.start and not offer.is_in_play
+
+    def _newer(self, name: str, offer: Offer) -> Iterator[tuple[str, str]]:
+        """Return where the company lists newer prices of the match: shop and id."""
+        for other, shop in self.shops.items():
+            if shop.company == self.shops[name].company:
+                for match_id, listed in shop.offers.items():
+                    if listed.vouched_mono > offer.vouched_mono and {*listed.results} == {*offer.results}:
+                        yield other, match_id
