@@ -46,7 +46,7 @@ log = structlog.get_logger()
 SERVERS: Mapping[str, Serve] = {"hypercorn": serve, "uvicorn": serve_with_uvicorn}
 
 CONFIGS = (Path(__file__).parent / "config").resolve()  # in a clone a link to the top-level folder
-EXAMPLES = ("default", "football_data", "the_odds_api", "betfair", "live")
+EXAMPLES = ("default", "football_data", "live-keyless", "the_odds_api", "betfair", "live")
 
 EXITS: Mapping[type[OddsboardError], Exit] = {
     ConfigError: Exit.CONFIG,

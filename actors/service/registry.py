@@ -24,6 +24,7 @@ from actors.source_api.options import PolledOptions, SourceOptions
 from actors.source_api.plan import Target
 from actors.source_api.program import ProgramKind, ProgramOptions
 from actors.source_api.stream import Reaction, StreamKind, StreamOptions
+from actors.sources.azuro import kind as azuro
 from actors.sources.betfair import kind as betfair
 from actors.sources.football_data import kind as football_data
 from actors.sources.polymarket import kind as polymarket
@@ -204,6 +205,7 @@ _OWN = (
     football_data.KIND,
     the_odds_api.KIND,
     polymarket.KIND,
+    azuro.KIND,
     betfair.KIND,
     program.KIND,
 )

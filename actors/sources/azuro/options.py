@@ -1,0 +1,65 @@
+"""The options of Azuro, and the requests that follow from them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+from urllib.parse import urlencode
+
+import msgspec
+from msgspec import Meta
+
+from actors.core.messages import Scope
+from actors.source_api.options import PolledOptions, Seconds
+from actors.source_api.plan import Target
+
+Environment = Annotated[str, Meta(pattern="^[A-Za-z0-9]{1,32}$")]
+
+GAMES, CONDITIONS = Scope("games"), Scope("conditions")
+STATES = ("Prematch", "Live")  # in this order: a game that begins meanwhile is in both, not in none
+PAGE = 100
+
+
+class AzuroOptions(PolledOptions, frozen=True, kw_only=True):
+    """Options of Azuro; `poll_interval_s` is for matches near kick-off, `far_interval_s` for others."""
+
+    url: str = "https://api.onchainfeed.org/api/v1/public"
+    environment: Environment = "PolygonUSDT"
+    poll_interval_s: Seconds = 10.0
+    far_interval_s: Seconds = 60.0
+    timeout_s: Seconds = 20.0
+
+    def staleness_at(self, interval_s: float) -> float:
+        """Return three intervals."""
+        return 3 * interval_s if self.stale_after_s is None else self.stale_after_s
+
+
+def games_target(options: AzuroOptions, state: str, page: int) -> Target:
+    """Return a page of the football games in that state; the first page is 1."""
+    query = {
+        "environment": options.environment,
+        "gameState": state,
+        "sportSlug": "football",
+        "orderBy": "startsAt",
+        "orderDirection": "asc",
+        "page": str(page),
+        "perPage": str(PAGE),
+    }
+    url = f"{_base(options)}/games-by-filters?{urlencode(query)}"
+    return Target(GAMES, url, is_catalogue=True)
+
+
+def conditions_target(options: AzuroOptions, games: Sequence[str]) -> Target:
+    """Return all markets of these games."""
+    body = msgspec.json.encode({"environment": options.environment, "gameIds": games})
+    return Target(CONDITIONS, f"{_base(options)}/conditions-by-game-ids", is_catalogue=True, body=body)
+
+
+def odds_target(options: AzuroOptions, scope: Scope, conditions: Sequence[str], preface: bytes) -> Target:
+    """Return the odds of these markets."""
+    body = msgspec.json.encode({"environment": options.environment, "conditionIds": conditions})
+    return Target(scope, f"{_base(options)}/condition-batch", body=body, preface=preface)
+
+
+def _base(options: AzuroOptions) -> str:
+    return f"{options.url.rstrip('/')}/market-manager"

@@ -1,0 +1,136 @@
+"""Which matches of Azuro are shown, and at which odds. Pure.
+
+The result of a whole game is the condition with exactly the outcomes 29, 30 and 31: home, draw and away.
+Other conditions with three outcomes look alike; without this one a match is not shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import msgspec
+from msgspec import Struct
+
+from actors.core.errors import UNREADABLE, PayloadError
+from actors.core.messages import Match, Removal, SourceMatchId
+from actors.core.validation import MAX_START_TIME, Reason, clean_name
+from actors.sources.azuro.wire import Condition, Game, read_conditions
+
+OUTCOMES = ("29", "30", "31")
+ACTIVE, PREMATCH, LIVE = "Active", "Prematch", "Live"
+FOOTBALL = "football"
+SUSPENDED, FINISHED, WITHDRAWN = "suspended", "finished", "withdrawn"
+OVER = frozenset({"Finished", "Canceled", "Resolved", "Removed"})
+_ODDS = re.compile(r"[0-9]{1,6}(\.[0-9]{1,20})?").fullmatch
+_SECONDS = re.compile("[0-9]{1,12}").fullmatch
+
+
+class ListedMatch(Struct, frozen=True):
+    """A match with the id of its condition; `start` is in Unix seconds."""
+
+    id: SourceMatchId
+    home: str
+    away: str
+    league: str | None
+    start: int
+    is_live: bool
+    condition: str = ""
+
+
+class Group(Struct, frozen=True):
+    """The matches whose odds a request is for, and those that are listed but not shown."""
+
+    matches: tuple[ListedMatch, ...]
+    removals: tuple[Removal, ...] = ()
+
+
+class Odds(Struct, frozen=True):
+    """A group with its conditions by id; None for an id that several have."""
+
+    group: Group
+    by_id: Mapping[str, Condition | None]
+    unreadable: int = 0
+
+
+_group = msgspec.json.Decoder(Group)
+
+
+def preface_of(group: Group) -> bytes:
+    """Return a group as the first line of a payload."""
+    return msgspec.json.encode(group) + b"\n"
+
+
+def read_odds(body: bytes) -> Odds:
+    """Read a group and the conditions after it. Raises: PayloadError if they cannot be read."""
+    line, _, answer = body.partition(b"\n")
+    try:
+        group = _group.decode(line)
+    except UNREADABLE as error:
+        raise PayloadError(f"the first line is no group of matches: {error}") from error
+    read = read_conditions(answer)
+    by_id: dict[str, Condition | None] = {}
+    for condition in read.conditions:
+        by_id[condition.condition_id] = None if condition.condition_id in by_id else condition
+    return Odds(group, by_id, read.unreadable)
+
+
+def listed_match(game: Game) -> ListedMatch | Removal:
+    """Return a game as a match, or why it is not shown."""
+    name = SourceMatchId(game.game_id)
+    if game.state not in {PREMATCH, LIVE}:
+        return Removal(name, FINISHED if game.state in OVER else SUSPENDED)
+    if game.sport is not None and game.sport.slug not in {None, FOOTBALL}:
+        return Removal(name, Reason.SPORT)
+    teams = [clean_name(team.name or "") for team in game.participants]
+    if len(teams) != 2 or "" in teams or teams[0] == teams[1]:  # noqa: PLR2004 - home and away
+        return Removal(name, Reason.OUTCOME)
+    start = int(game.starts_at) if _SECONDS(game.starts_at) else 0
+    if not 0 < start <= MAX_START_TIME:
+        return Removal(name, Reason.START_TIME)
+    named = [part.name for part in (game.country, game.league) if part is not None and part.name]
+    return ListedMatch(name, teams[0], teams[1], ": ".join(named) or None, start, game.state == LIVE)
+
+
+def result_of(conditions: Iterable[Condition]) -> str:
+    """Return the id of the condition of the result; "" unless exactly one that is not over has it."""
+    found = {
+        condition.condition_id
+        for condition in conditions
+        if _is_result(condition) and condition.state not in OVER and condition.hidden is not True
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
+def offer(listed: ListedMatch, odds: Odds) -> Match | Removal:
+    """Return what is on offer of a match, or why it is not shown."""
+    condition = odds.by_id.get(listed.condition)
+    if condition is None:
+        return Removal(listed.id, WITHDRAWN)
+    if condition.game is not None and condition.game.game_id != listed.id:
+        return Removal(listed.id, Reason.OUTCOME)
+    is_enabled = condition.is_live_enabled if listed.is_live else condition.is_prematch_enabled
+    if condition.state != ACTIVE or condition.hidden is True or is_enabled is False:
+        return Removal(listed.id, FINISHED if condition.state in OVER else SUSPENDED)
+    if not _is_result(condition):
+        return Removal(listed.id, Reason.OUTCOME)
+    by_outcome = {outcome.outcome_id: outcome for outcome in condition.outcomes}
+    ordered = [by_outcome[outcome] for outcome in OUTCOMES]
+    if any(outcome.state not in {None, ACTIVE} or outcome.hidden is True for outcome in ordered):
+        return Removal(listed.id, SUSPENDED)
+    home, draw, away = (float(outcome.odds) if _ODDS(outcome.odds) else 0.0 for outcome in ordered)
+    return Match(
+        listed.id,
+        listed.home,
+        listed.away,
+        listed.league,
+        home,
+        draw,
+        away,
+        listed.start,
+        in_play=listed.is_live,
+    )
+
+
+def _is_result(condition: Condition) -> bool:
+    return tuple(sorted(outcome.outcome_id for outcome in condition.outcomes)) == OUTCOMES

@@ -1,0 +1,139 @@
+"""The wire format of Azuro: pages of games, and conditions with their outcomes. Pure.
+
+Answers in the shape of real ones (cut, names invented):
+
+    {"games": [{"gameId": "1006", "startsAt": "1778526000",
+     "state": "Prematch", "sport": {"slug": "football"},
+     "league": {"name": "Premier League"}, "country": {"name": "England"},
+     "participants": [{"name": "Home Town"}, {"name": "Away United"}]}],
+     "page": 1, "perPage": 100, "total": 1, "totalPages": 1}
+
+    {"conditions": [{"conditionId": "3006", "state": "Active", "hidden": false, "isPrematchEnabled": true,
+     "isLiveEnabled": true, "game": {"gameId": "1006"},
+     "outcomes": [{"outcomeId": "29", "odds": "1.81"}, ...]}]}
+
+Format: gem.azuro.org, Backend API.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from actors.core.errors import UNREADABLE, PayloadError
+
+T = TypeVar("T")
+
+
+class Named(Struct, frozen=True):
+    """Anything with a name."""
+
+    name: str | None = None
+    slug: str | None = None
+
+
+class Game(Struct, frozen=True, rename="camel"):
+    """A game; the home team is the first participant."""
+
+    game_id: str
+    starts_at: str
+    state: str
+    participants: tuple[Named, ...]
+    sport: Named | None = None
+    league: Named | None = None
+    country: Named | None = None
+
+
+class Outcome(Struct, frozen=True, rename="camel", gc=False):
+    """An outcome with its decimal odds, as text; newer answers have its state."""
+
+    outcome_id: str
+    odds: str
+    state: str | None = None
+    hidden: bool | None = None
+
+
+class GameReference(Struct, frozen=True, rename="camel"):
+    """The game of a condition."""
+
+    game_id: str
+
+
+class Condition(Struct, frozen=True, rename="camel"):
+    """A market; the answer of the poll leaves out all but its state and outcomes."""
+
+    condition_id: str
+    state: str
+    outcomes: tuple[Outcome, ...]
+    hidden: bool | None = None
+    is_prematch_enabled: bool | None = None
+    is_live_enabled: bool | None = None
+    game: GameReference | None = None
+
+
+class _Page(Struct, frozen=True, rename="camel"):
+    games: list[msgspec.Raw]
+    page: int
+    total: int
+    total_pages: int
+
+
+class _Conditions(Struct, frozen=True):
+    conditions: list[msgspec.Raw]
+
+
+class GamesPage(Struct, frozen=True):
+    """A page of games; `listed` counts all on it, also those that cannot be read."""
+
+    games: tuple[Game, ...]
+    page: int
+    total: int
+    total_pages: int
+    listed: int
+
+
+class Conditions(Struct, frozen=True):
+    """Conditions of some games; `unreadable` counts those that could not be read."""
+
+    conditions: tuple[Condition, ...]
+    unreadable: int = 0
+
+
+_page = msgspec.json.Decoder(_Page)
+_conditions = msgspec.json.Decoder(_Conditions)
+_game = msgspec.json.Decoder(Game)
+_condition = msgspec.json.Decoder(Condition)
+
+
+def read_games(body: bytes) -> GamesPage:
+    """Read a page of games. Raises: PayloadError if it is none."""
+    read = _whole(_page, body, "page of games")
+    games = _readable(_game, read.games)
+    return GamesPage(games, read.page, read.total, read.total_pages, len(read.games))
+
+
+def read_conditions(body: bytes) -> Conditions:
+    """Read a list of conditions. Raises: PayloadError if it is none."""
+    raws = _whole(_conditions, body, "list of conditions").conditions
+    conditions = _readable(_condition, raws)
+    return Conditions(conditions, len(raws) - len(conditions))
+
+
+def _whole(decoder: msgspec.json.Decoder[T], body: bytes, what: str) -> T:
+    try:
+        body.decode()  # msgspec does not check the encoding of what it skips
+        return decoder.decode(body)
+    except UNREADABLE as error:
+        raise PayloadError(f"the body is no {what}: {error}") from error
+
+
+def _readable(decoder: msgspec.json.Decoder[T], raws: list[msgspec.Raw]) -> tuple[T, ...]:
+    read = []
+    for raw in raws:
+        try:
+            read.append(decoder.decode(raw))
+        except UNREADABLE:
+            continue
+    return tuple(read)

@@ -1,0 +1,231 @@
+"""The board of a service on Azuro, in virtual time: what is shown, when, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.support.peers.azuro import CONFIG, Azuro, condition_of
+from tests.support.peers.web import Answer, Web, dropping, hanging, serving
+from tests.support.systems.virtual_service import VirtualService, configured, pass_to
+from tests.support.time.virtual import WALL_0
+
+pytestmark = pytest.mark.anyio
+
+HOUR = 3600.0
+SHOWN = (1.81, 3.78, 4.43)
+HTML = serving(b"<html>blocked</html>")
+
+
+@asynccontextmanager
+async def _open(folder: Path, venue: Azuro) -> AsyncIterator[tuple[VirtualService, Web]]:
+    web = Web(venue.answer)
+    async with configured(folder, CONFIG, web=web) as service:
+        await pass_to(15.0)
+        yield service, web
+
+
+def _odds(service: VirtualService) -> dict[str, tuple[float, float, float]]:
+    matches = [entry.match for entry in service.entries("azuro")]
+    return {
+        str(match.source_match_id): (match.home_price, match.draw_price, match.away_price)
+        for match in matches
+    }
+
+
+def _times(web: Web, path: str) -> list[float]:
+    timed = zip(web.asked, web.requests, strict=True)
+    return [at for at, request in timed if request.url.path.endswith(path)]
+
+
+async def test_games_are_shown_at_the_odds_of_their_result(tmp_path: Path) -> None:
+    """Home, draw and away are the outcomes 29, 30 and 31, in whatever order they come."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+    venue.add("1007", "Third", "Fourth", start=WALL_0 + HOUR)
+    venue.games["1007"]["state"] = "Live"
+    async with _open(tmp_path, venue) as (service, _):
+        found = {str(entry.match.source_match_id): entry.match for entry in service.entries("azuro")}
+
+        assert {"1006": SHOWN, "1007": SHOWN} == _odds(service)
+    first = found["1006"]
+    assert ("Home Town", "Away United", "England: Premier League") == (first.home, first.away, first.league)
+    assert (int(WALL_0 + HOUR), False, True) == (first.start_time, first.in_play, found["1007"].in_play)
+
+
+async def test_requests_are_a_second_apart_and_by_nearness_of_kick_off(tmp_path: Path) -> None:
+    """Odds near a kick-off every 10 s, others every 60 s."""
+    venue = Azuro()
+    for number in range(2000, 2130):
+        venue.add(str(number), f"H {number}", f"A {number}", start=WALL_0 + 300 * HOUR)
+    venue.add("1006", start=WALL_0 + HOUR)
+    async with _open(tmp_path, venue) as (service, web):
+        await pass_to(300.0)
+
+        assert venue.games.keys() == _odds(service).keys()
+    assert all(later - at >= 0.999 for at, later in pairwise(web.asked))
+    per_minute = [sum(at < start <= at + 60 for start in _times(web, "batch")) for at in (120, 180, 240)]
+    assert all(6 <= count <= 9 for count in per_minute), per_minute
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        {"state": "Stopped"},
+        {"state": "Finished"},
+        {"state": "Canceled"},
+        {"sport": {"slug": "tennis"}},
+        {"participants": [{"name": "Home Town"}]},
+        {"participants": [{"name": "Home Town"}, {"name": " "}]},
+        {"startsAt": "soon"},
+    ],
+    ids=str,
+)
+async def test_game_in_any_other_state_leaves(tmp_path: Path, game: dict[str, Any]) -> None:
+    """With the next list of games; the others stay."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+    venue.add("1007", start=WALL_0 + HOUR)
+    async with _open(tmp_path, venue) as (service, _):
+        assert {"1006", "1007"} == _odds(service).keys()
+        venue.games["1006"].update(game)
+        await pass_to(150.0)
+
+        assert {"1007": SHOWN} == _odds(service)
+
+
+@pytest.mark.parametrize("others", [0, 1])
+async def test_game_that_is_no_longer_listed_leaves(tmp_path: Path, others: int) -> None:
+    """Also if it was the only one of its day."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+    for number in range(others):
+        venue.add(f"200{number}", start=WALL_0 + HOUR)
+    async with _open(tmp_path, venue) as (service, _):
+        del venue.games["1006"]
+        await pass_to(145.0)
+
+        assert ("1006" not in _odds(service), others) == (True, len(_odds(service)))
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        *({"state": state} for state in ("Stopped", "Resolved", "Canceled", "Removed", "Created")),
+        {"hidden": True},
+        {"isPrematchEnabled": False},
+        {"conditionId": "other"},
+        {"game": {"gameId": "1007"}},
+        {"outcomes": condition_of("1006", ("1", "15.84", "2"))["outcomes"]},
+        {"outcomes": condition_of("1006", ("-2", "nan", "1e3"))["outcomes"]},
+        {"outcomes": condition_of("1006", outcomes=("29", "30", "32"))["outcomes"]},
+        {"outcomes": condition_of("1006")["outcomes"][:2]},
+        {"outcomes": [{**each, "state": "Stopped"} for each in condition_of("1006")["outcomes"]]},
+        {"outcomes": [{**each, "hidden": True} for each in condition_of("1006")["outcomes"]]},
+    ],
+    ids=str,
+)
+async def test_condition_in_any_other_state_leaves_at_once(tmp_path: Path, result: dict[str, Any]) -> None:
+    """With the next poll of odds, though it keeps its last odds."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+    venue.add("1007", start=WALL_0 + HOUR)
+    async with _open(tmp_path, venue) as (service, _):
+        venue.result("1006").update(result)
+        await pass_to(27.0)
+
+        assert {"1007": SHOWN} == _odds(service)
+
+
+async def test_live_game_needs_a_condition_that_is_open_in_play(tmp_path: Path) -> None:
+    """It was open before the match."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 - HOUR)
+    venue.games["1006"]["state"] = "Live"
+    venue.result("1006").update(isPrematchEnabled=False)
+    async with _open(tmp_path, venue) as (service, _):
+        assert {"1006": SHOWN} == _odds(service)
+        venue.result("1006").update(isPrematchEnabled=True, isLiveEnabled=False)
+        await pass_to(27.0)
+
+        assert {} == _odds(service)
+
+
+async def test_condition_that_is_replaced_is_found_again(tmp_path: Path) -> None:
+    """Within 10 minutes; of two that look the same none is taken."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+    venue.conditions["1006"].append({**condition_of("1006"), "conditionId": "second"})
+    async with _open(tmp_path, venue) as (service, _):
+        before = _odds(service)
+        del venue.conditions["1006"][1]
+        await pass_to(640.0)
+
+        assert ({}, {"1006": SHOWN}) == (before, _odds(service))
+
+
+@pytest.mark.parametrize("broken", [HTML, serving(b'{"games": ['), hanging, dropping, serving(b"", 500)])
+@pytest.mark.parametrize("state", ["Prematch", "Live"])
+async def test_list_that_is_not_read_to_its_end_shows_nothing(
+    tmp_path: Path, broken: Answer, state: str
+) -> None:
+    """Both states are needed, before anything is shown."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        is_broken = request.url.params.get("gameState") == state
+        return await (broken if is_broken else venue.answer)(request)
+
+    async with configured(tmp_path, CONFIG, web=Web(answer)) as service:
+        await pass_to(200.0)
+
+        assert {} == _odds(service)
+
+
+async def test_game_that_kicks_off_between_two_lists_stays(tmp_path: Path) -> None:
+    """It is in the list of those before the match, then in that of those in play."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        answered = await venue.answer(request)
+        if request.url.params.get("gameState") == "Prematch":
+            venue.games["1006"]["state"] = "Live"
+        return answered
+
+    async with configured(tmp_path, CONFIG, web=Web(answer)) as service:
+        await pass_to(15.0)
+        (match,) = [entry.match for entry in service.entries("azuro")]
+
+    assert match.in_play is True
+
+
+@pytest.mark.parametrize("path", ["games-by-filters", "condition-batch"])
+async def test_prices_are_withdrawn_when_answers_stop(tmp_path: Path, path: str) -> None:
+    """Odds near a kick-off hold for 30 s, a list of games for 10 minutes."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+    async with _open(tmp_path, venue) as (service, web):
+        web.answers[f"/api/v1/public/market-manager/{path}"] = HTML
+        await pass_to(601.0 if path.startswith("games") else 46.0)
+
+        assert {} == _odds(service)
+
+
+async def test_refusals_for_too_many_requests_pause_everything(tmp_path: Path) -> None:
+    """Twice as long each time."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+    async with _open(tmp_path, venue) as (_, web):
+        web.answer = serving(b"", 429)
+        await pass_to(200.0)
+        times = [at for at in web.asked if at > 15.0]
+
+    assert [10.0, 20.0, 40.0, 80.0] == [round(later - at, 3) for at, later in pairwise(times)][:4]
