@@ -23,6 +23,8 @@ from actors.board.diff import (
     is_other,
     seen_of,
 )
+from actors.board.in_play import bounded, look
+from actors.board.lists import confirmed_by, refusal_of
 from actors.board.snapshot import (
     Book,
     Chunk,
@@ -43,10 +45,14 @@ MAX_DOUBTED = 3  # accept a suspicious list when it is the third in a row (fault
 
 
 class BoardRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """Seconds after its kick-off at which a match leaves the board; most matches of a bookmaker."""
+    """Seconds after its kick-off at which a match leaves the board; most matches of a bookmaker.
+
+    Once a match has kicked off, its price leaves `in_play_max_age_s` after its source last vouched for it.
+    """
 
     expire_after_kickoff_s: Annotated[float, Meta(gt=0, le=1e10)] = 10800.0
     max_matches: Annotated[int, Meta(ge=1, le=10_000_000)] = 20_000
+    in_play_max_age_s: Annotated[float, Meta(gt=0, le=1e10)] = 60.0
 
 
 Books: TypeAlias = Mapping[BookmakerId, Book]
@@ -88,10 +94,10 @@ class Board:
         if batch.withdrawn:
             yield from self.withdraw(batch.bookmaker, batch.scope)
             return Applied(Verdict.WITHDRAWN)
-        if (refusal := _refusal(batch, state, now)) is not None:
+        if (refusal := refusal_of(batch, state, now)) is not None:
             return Applied(refusal)
         if batch.is_confirmation:
-            self._books[batch.bookmaker] = _with_lists(book, {batch.scope: _confirmed(batch, state)})
+            yield from self._confirm(batch, state, confirmed_by(batch, state), now)
             return Applied(Verdict.CONFIRMED)
         last_start = now.wall - self._rules.expire_after_kickoff_s
         room = self._rules.max_matches - book.count
@@ -104,15 +110,24 @@ class Board:
             return Applied(Verdict.SUSPECT)
         if diff.after:
             yield from self._change(batch.bookmaker, Differences(diff.before, diff.after, diff.reasons))
-            book = _incomplete(self._books[batch.bookmaker], diff.taken_from, inf)
+            self._books[batch.bookmaker] = _incomplete(self._books[batch.bookmaker], diff.taken_from, inf)
         whole_from = now.wall if diff.finished else -inf
-        confirmed = _confirmed(batch, state, whole_from, is_cut=diff.too_many > 0)
-        self._books[batch.bookmaker] = _with_lists(book, {batch.scope: confirmed})
+        confirmed = confirmed_by(batch, state, whole_from, is_cut=diff.too_many > 0)
+        yield from self._confirm(batch, state, confirmed, now)
         removed = len(diff.reasons)
         return Applied(Verdict.ACCEPTED, len(diff.after) - removed, removed, diff.finished, diff.too_many)
 
+    def _confirm(self, batch: Batch, old: ListState | None, new: ListState, now: Instant) -> Sliced[None]:
+        """Put a list into its new state, and remove from it what is in play and too old."""
+        book = _with_lists(self._books[batch.bookmaker], {batch.scope: new})
+        if old is not None and new.delay_s > old.delay_s:  # all of its prices are older than was thought
+            book = msgspec.structs.replace(book, in_play_until=-inf)
+        max_age_s = self._rules.in_play_max_age_s
+        self._books[batch.bookmaker] = bounded(book, batch.matches, new, max_age_s, now)
+        yield from self._end_old(batch.bookmaker, now)
+
     def expire(self, now: Instant) -> Sliced[None]:
-        """Withdraw every list that is stale at `now` and every match that is past its time."""
+        """Withdraw every list that is stale at `now`, and every match past its time, or in play and old."""
         for bookmaker, book in self._books.items():
             if book.deadline <= now.mono:
                 stale = {scope for scope, state in book.lists.items() if state.deadline <= now.mono}
@@ -124,6 +139,7 @@ class Board:
                 yield from self._remove(bookmaker, over, RemovalReason.FINISHED)
                 scopes = {entry.scope for entry in over.values()}
                 self._books[bookmaker] = _incomplete(self._books[bookmaker], scopes, now.wall)
+            yield from self._end_old(bookmaker, now)
 
     def withdraw(
         self, bookmaker: BookmakerId, scope: Scope, reason: RemovalReason = RemovalReason.WITHDRAWN
@@ -165,7 +181,7 @@ class Board:
             books = {bookmaker: self._stamped(bookmaker) for bookmaker in self._books}
         is_seen = any(by_v1 for by_v1, _ in self._seen.values()) or (linked is not None and linked.is_seen)
         fixtures = base.fixtures if linked is None else linked.fixtures
-        of_books = min((book.deadline for book in books.values()), default=inf)
+        of_books = min((min(book.deadline, book.in_play_until) for book in books.values()), default=inf)
         return Snapshot(
             base.version + is_seen,
             books,
@@ -175,6 +191,19 @@ class Board:
             base.epoch,
             fixtures,
             None if linked is None else linked.changes,
+            min((book.next_start for book in books.values()), default=inf),
+        )
+
+    def _end_old(self, bookmaker: BookmakerId, now: Instant) -> Sliced[None]:
+        """Remove the matches in play whose prices are too old; only a list that is asked for has them."""
+        book = self._books[bookmaker]
+        if book.in_play_until > now.mono and book.next_start > now.wall:
+            return
+        found = yield from look(book, self._rules.in_play_max_age_s, now)
+        yield from self._remove(bookmaker, found.too_old, RemovalReason.STALE)
+        book = _incomplete(_incomplete(self._books[bookmaker], found.without, now.wall), found.lacking, inf)
+        self._books[bookmaker] = msgspec.structs.replace(
+            book, in_play_until=found.until, next_start=found.next_start
         )
 
     def _changed_books(self) -> Books:
@@ -244,49 +273,6 @@ def is_due(deadlines: Deadlines, rules: BoardRules, now: Instant, within_s: floa
     )
 
 
-def _refusal(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:
-    if not batch.received_mono + batch.stale_after_s > now.mono:  # written so that NaN is late, too
-        return Verdict.LATE
-    if state is not None and batch.received_mono < state.confirmed_mono:
-        return Verdict.OUTDATED
-    if not batch.complete and (state is None or state.withdrawn or state.list_id != batch.list_id):
-        return Verdict.UNFOUNDED
-    return None
-
-
-def _confirmed(
-    batch: Batch, state: ListState | None, whole_from: float = -inf, *, is_cut: bool = False
-) -> ListState:
-    """Return the state of a list after `batch`; only a complete list restores what it lacked."""
-    if state is not None and not batch.complete:
-        whole_from, is_cut = max(whole_from, state.whole_from), is_cut or state.is_cut
-        vouched = state.vouched
-    else:
-        vouched = _vouched(batch)
-    failed_mono = -inf if state is None else state.failed_mono
-    return ListState(
-        batch.list_id,
-        batch.received_mono,
-        batch.stale_after_s,
-        whole_from=whole_from,
-        is_cut=is_cut,
-        vouched=vouched,
-        failed_mono=failed_mono,
-    )
-
-
-def _vouched(batch: Batch) -> Mapping[SourceMatchId, float]:
-    """Return when its source vouched for the prices of each match, by our clock, where it says so."""
-    if batch.answered_at is None:
-        return {}
-    offset = batch.received_mono - batch.answered_at
-    return {
-        match.source_match_id: min(match.source_time + offset, batch.received_mono)
-        for match in batch.matches
-        if match.source_time is not None
-    }
-
-
 def _incomplete(book: Book, scopes: set[Scope], whole_from: float) -> Book:
     """Return the book where the lists of these scopes are not whole before that time (Unix seconds)."""
     lists = {scope: book.lists[scope] for scope in scopes}
@@ -302,6 +288,8 @@ def _with_chunks(book: Book, chunks: tuple[Chunk, ...]) -> Book:
         count=sum([len(chunk.entries) for chunk in chunks]),
         named=sum([chunk.named for chunk in chunks]),
         first_start=min([chunk.first_start for chunk in chunks], default=inf),
+        in_play_until=book.in_play_until if chunks else inf,
+        next_start=book.next_start if chunks else inf,
     )
 
 

@@ -91,7 +91,7 @@ class ListState(Struct, frozen=True):
     clock is set back before that, it may lack some. Infinity if another scope took a match. `is_cut`:
     there was no room for some of its matches. `vouched` is when the source vouched for the prices of a
     match (monotonic seconds), where it says so of each. The newest attempt that failed was at
-    `failed_mono`.
+    `failed_mono`. Its source says that its prices may be `delay_s` older than their confirmation.
     """
 
     list_id: ListId
@@ -103,6 +103,7 @@ class ListState(Struct, frozen=True):
     is_cut: bool = False
     vouched: Mapping[SourceMatchId, float] = {}
     failed_mono: float = -inf
+    delay_s: float = 0.0
 
     @property
     def is_trusted(self) -> bool:
@@ -112,12 +113,17 @@ class ListState(Struct, frozen=True):
     @property
     def deadline(self) -> float:
         """Monotonic second at which it is stale; infinity when it is withdrawn already."""
-        return inf if self.withdrawn else self.confirmed_mono + self.stale_after_s
+        return inf if self.withdrawn else self.confirmed_mono + self.stale_after_s - self.delay_s
+
+    def vouched_at(self, match_id: SourceMatchId) -> float:
+        """Return as of when the source vouched for the prices of one of its matches (monotonic seconds)."""
+        return self.vouched.get(match_id, self.confirmed_mono) - self.delay_s
 
 
 class Book(Struct, frozen=True, eq=False):
     """One bookmaker's part of a snapshot; `deadline` (monotonic) and `first_start` (Unix) are its earliest.
 
+    Before `in_play_until` (monotonic) and `next_start` (Unix) no match in play is too old (`in_play.py`).
     `v1_version` and `v2_version` are the last commits that changed what its own v1 and v2 views show.
     """
 
@@ -130,6 +136,8 @@ class Book(Struct, frozen=True, eq=False):
     deadline: float = inf
     first_start: float = inf
     is_serving: bool = False
+    in_play_until: float = inf
+    next_start: float = inf
 
     def serves(self, mono: float) -> bool:
         """Return whether any of its lists is shown and not stale at that time, withdrawn yet or not."""
@@ -167,10 +175,10 @@ class Linked(Struct, frozen=True, eq=False):
 
 
 class Deadlines(Struct, frozen=True, gc=False):
-    """When a view no longer holds: at `stale` (monotonic seconds) a list is stale, or a surebet ends.
+    """When a view no longer holds: at `stale` (monotonic) a list is stale, a price too old, a surebet ends.
 
     `first_start` is the earliest kick-off of its matches, which leave some time after it; at `kick_off` a
-    surebet ends (Unix seconds both).
+    price may be too old for a match in play, or a surebet ends (Unix seconds both).
     """
 
     stale: float
@@ -181,9 +189,10 @@ class Deadlines(Struct, frozen=True, gc=False):
 class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     """The whole board at one version, bookmakers in the order of the configuration.
 
-    After `valid_until` (monotonic seconds) a list is stale. `first_start` (Unix seconds) is the earliest of
-    the books'. `differences` are those of its commit, of the bookmakers whose v2 view that changed.
-    `version` counts within `epoch` (lower-case letters and digits): another process may repeat it.
+    After `valid_until` (monotonic seconds) a list is stale, or a match in play too old; `first_start` and
+    `next_start` (Unix seconds) are the earliest of the books'. `differences` are those of its commit, of
+    the bookmakers whose v2 view that changed. `version` counts within `epoch` (lower-case letters and
+    digits): another process may repeat it.
     `fixtures`, None where nothing is linked, and `fixture_changes` are those of `actors/matches/model.py`.
     """
 
@@ -195,6 +204,7 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     epoch: str = "0"
     fixtures: Fixtures | None = None
     fixture_changes: object = None
+    next_start: float = inf
 
     @classmethod
     def empty(cls, version: int, bookmakers: tuple[BookmakerId, ...], epoch: str = "0") -> Snapshot:
@@ -205,12 +215,16 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     def deadlines(self) -> Deadlines:
         """When anything in it no longer holds."""
         kick_off = inf if self.fixtures is None else self.fixtures.kick_off
-        return Deadlines(self.valid_until, self.first_start, kick_off)
+        return Deadlines(self.valid_until, self.first_start, min(self.next_start, kick_off))
 
     def list_deadlines(self, bookmaker: BookmakerId | None = None) -> Deadlines:
         """Return when the lists of a bookmaker, or (None) of all, no longer hold."""
         books = self.books.values() if bookmaker is None else (self.books[bookmaker],)
-        return Deadlines(min(book.deadline for book in books), min(book.first_start for book in books))
+        return Deadlines(
+            min(min(book.deadline, book.in_play_until) for book in books),
+            min(book.first_start for book in books),
+            min(book.next_start for book in books),
+        )
 
     def holds(
         self, bookmaker: BookmakerId, scope: Scope, list_id: ListId, wall: float, max_matches: int

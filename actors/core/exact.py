@@ -65,6 +65,7 @@ def exact_extract(given: object) -> Extract:
         +passed_over,
         None if given.lag_s is None else number(given.lag_s, "lag_s"),
         None if given.answered_at is None else number(given.answered_at, "answered_at"),
+        given.is_collected is True,
     )
 
 

@@ -105,6 +105,7 @@ class Extract(Struct, frozen=True):
 
     `passed_over` counts by reason ignored elements that remove no match, such as another market.
     By the source's clock the answer came at `answered_at`, and its newest price was `lag_s` older.
+    With `is_collected` its prices may be of any age, as of a file that is only made now and then.
     """
 
     matches: tuple[Match, ...]
@@ -113,6 +114,7 @@ class Extract(Struct, frozen=True):
     passed_over: Mapping[str, int] = {}
     lag_s: float | None = None
     answered_at: float | None = None
+    is_collected: bool = False
 
 
 class Batch(Struct, frozen=True):
@@ -123,6 +125,7 @@ class Batch(Struct, frozen=True):
     removals; with neither, its confirmation. With `withdrawn` the list leaves the board until a complete
     list comes. `received_mono` is when the source confirmed it, which holds for `stale_after_s`. With
     `answered_at`, the source's clock then, the `source_time` of a match is when it confirmed its prices.
+    `delay_s` is how old its prices may be by then, as the source says.
     """
 
     bookmaker: BookmakerId
@@ -137,6 +140,7 @@ class Batch(Struct, frozen=True):
     withdrawn: bool = False
     is_image: bool = False
     answered_at: float | None = None
+    delay_s: float = 0.0
 
     @property
     def is_confirmation(self) -> bool:

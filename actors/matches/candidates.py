@@ -98,7 +98,7 @@ def _is_later(mono: float, entry: Entry, book: Book) -> bool:
 
 def vouched_mono(entry: Entry, state: ListState) -> float:
     """Return when the source vouched for an entry of a list (monotonic seconds)."""
-    return state.vouched.get(entry.source_match_id, state.confirmed_mono)
+    return state.vouched_at(entry.source_match_id)
 
 
 class Candidate(Struct, frozen=True, gc=False):

@@ -46,7 +46,8 @@ class SourceStatus:
     `prices` says whether a confirmation is of the prices or only of the file that has them.
     `failures` counts polls in a row that failed while no other scope answered; `is_down` after two of
     them. `failed_by` counts all failures by reason, `quota` shows the budget of its plan, `slow_messages`
-    counts what a stream held back because we read too slowly.
+    counts what a stream held back because we read too slowly. `delayed_s` is how late its prices may
+    come, as it says itself; None if it says nothing.
     """
 
     name: SourceName
@@ -70,6 +71,7 @@ class SourceStatus:
     quota: Mapping[str, float | None] | None = None
     slow_messages: int = 0
     prices: Prices = Prices.LIVE
+    delayed_s: float | None = None
 
     @property
     def error(self) -> str | None:

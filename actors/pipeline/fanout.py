@@ -127,7 +127,7 @@ def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract)
             f" must be at most {document.stale_after_s:g} s",
             Reason.LAGGING,
         )
-    if extract.answered_at is not None:
+    if extract.answered_at is not None and not extract.is_collected:
         oldest = extract.answered_at - document.stale_after_s
         times = {match.source_time for match in extract.matches}
         late = {time for time in times if time is not None and time < oldest}

@@ -61,7 +61,7 @@ class StreamDelivery:
 
     def _is_missing(self, now: Instant) -> bool:
         """Return whether the board lacks the list for longer than an image may take."""
-        if now.mono - self._image_mono < self._wait_s:
+        if now.mono - self._image_mono < self._wait_s or self.feed.is_too_late:
             return False
         published, list_id = self._context.published, self.feed.list_id
         if list_id is None or not all(

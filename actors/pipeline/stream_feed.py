@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from actors.core.clock import Instant
@@ -36,13 +37,17 @@ class LineResult(Struct, frozen=True):
 
 
 class StreamFeed:
-    """A subscription; `list_id` names its present list, None before an image and after a withdrawal."""
+    """A subscription; `list_id` names its present list, None before an image and after a withdrawal.
+
+    It `is_too_late` while the server says that its prices are as old as a list may be, or older.
+    """
 
     def __init__(
         self, session: Session, source: SourceName, bookmakers: Iterable[BookmakerId], stale_after_s: float
     ) -> None:
         self.session = session
         self.list_id: ListId | None = None
+        self.is_too_late = False
         self._source = source
         self._bookmakers = tuple(bookmakers)
         self._stale_after_s = stale_after_s
@@ -64,6 +69,9 @@ class StreamFeed:
         except PayloadError:
             self.session.forget()  # the next connection begins with an image
             raise
+        was_too_late, self.is_too_late = self.is_too_late, self.session.delay_s >= self._stale_after_s
+        if self.is_too_late:
+            reaction = Reaction(reaction.send, withdraw=not was_too_late)
         if reaction.vouches:
             self._confirmed = now
         batches = self._read(reaction, now)
@@ -124,7 +132,8 @@ class StreamFeed:
         # A withdrawal names no list: a crash caused by a list must not discard it.
         list_id, withdrawn = self.list_id or ListId(""), self.list_id is None
         origin = Document(SCOPE, list_id, None, confirmed.wall, confirmed.mono, self._stale_after_s)
-        return tuple(
+        batches = (
             batch_of(bookmaker, origin, extract, complete=complete, is_image=complete, withdrawn=withdrawn)
             for bookmaker in self._bookmakers
         )
+        return tuple(msgspec.structs.replace(batch, delay_s=self.session.delay_s) for batch in batches)

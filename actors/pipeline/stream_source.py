@@ -97,7 +97,7 @@ class StreamSourceActor:
                 if now.mono - received_mono >= silence_s:
                     raise TransportError(f"no message for {silence_s:g} s", reason="silence")
                 await self._take(lines, now, connection, tasks)
-                if session.is_unreliable:
+                if session.is_unreliable or self._feed.is_too_late:
                     self._confirmed_mono = now.mono
                 if now.mono - self._confirmed_mono >= IMAGE_WITHIN_S:
                     raise TransportError(f"no image within {IMAGE_WITHIN_S:g} s", reason="no_image")
@@ -120,9 +120,9 @@ class StreamSourceActor:
             for answer in (*reaction.send, *self._delivery.lines_to_send(now)):
                 await self._send(connection, answer)
             self._status.slow_messages = self._feed.session.slow_messages
+            self._status.delayed_s = self._feed.session.delay_s
             if reaction.withdraw:
-                error = StreamError("the server says that its stream is late", "unreliable")
-                failed(self._status, error, now, self._log, at_once=True)
+                failed(self._status, self._lateness(), now, self._log, at_once=True)
             if reaction.vouches:
                 self._confirmed_mono = now.mono
                 self._backoff.succeeded(now.mono)
@@ -131,6 +131,14 @@ class StreamSourceActor:
             if elapsed_s() - began > BUDGET_S:
                 await anyio.lowlevel.checkpoint()
                 began = elapsed_s()
+
+    def _lateness(self) -> StreamError:
+        """Return why the server's own word forbids to show its prices."""
+        if not self._feed.is_too_late:
+            return StreamError("the server says that its stream is late", "unreliable")
+        delay_s, stale_after_s = self._feed.session.delay_s, self._options.staleness_s
+        found = f"the server says that its prices come up to {delay_s:g} s late"
+        return StreamError(f"{found}, must be less than stale_after_s, {stale_after_s:g} s", "delayed")
 
     async def _send(self, connection: LineConnection, line: bytes) -> None:
         with anyio.move_on_after(self._options.timeout_s) as scope:

@@ -28,7 +28,7 @@ UnixSeconds = Annotated[float, Meta(ge=0, le=MAX_START_TIME)]
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
 MAX_LINE_BYTES = 1024 * 1024
-NO_LIMIT = 10_000_000
+NO_LIMIT, NO_LIMIT_S = 10_000_000, 1e10
 
 _CHECKSUM = b',"crc32":'
 _BLOCK_HEADER_BYTES = 3
@@ -55,7 +55,8 @@ class RecordedBookmaker(Struct, frozen=True):
 class Header(Struct, frozen=True, kw_only=True):
     """The source of a recording as it was configured, without secrets.
 
-    Other times count from `started_at` (Unix seconds). Older files have no `max_matches`: no limit.
+    Other times count from `started_at` (Unix seconds). Older files have no `max_matches` and no
+    `in_play_max_age_s`: no limit.
     """
 
     oddsboard_recording: Literal[1] = 1
@@ -65,6 +66,7 @@ class Header(Struct, frozen=True, kw_only=True):
     bookmakers: tuple[RecordedBookmaker, ...]
     expire_after_kickoff_s: float
     max_matches: int = NO_LIMIT
+    in_play_max_age_s: float = NO_LIMIT_S
     started_at: UnixSeconds
 
 

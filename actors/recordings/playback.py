@@ -44,7 +44,7 @@ from actors.pipeline.fanout import (
 )
 from actors.pipeline.program.feed import ProgramFeed
 from actors.pipeline.stream_feed import StreamFeed
-from actors.recordings.format import Ending
+from actors.recordings.format import Ending, Header
 from actors.recordings.reader import RecordedSource
 from actors.review.review import Review
 from actors.source_api.kinds import PolledKind, TickingKind, prices_of
@@ -94,7 +94,7 @@ class Playback:
         self._sources = sources
         self._began_at = min(source.header.started_at for source in sources)
         header = sources[0].header
-        self._rules = BoardRules(header.expire_after_kickoff_s, header.max_matches)
+        self._rules = rules_of(header)
         first = next(self._arrivals(), None)
         self._now = Instant(0.0, self._began_at) if first is None else first.at
         headers = msgspec.json.encode([source.header for source in sources])
@@ -258,15 +258,21 @@ class Playback:
             yield Arrival(Instant(record.received_s + offset_s, payload.received_at), source, payload)
 
     def _deadline(self) -> Instant:
-        """Return when the next list is stale, match past its time or surebet due; infinity for never."""
+        """Return when the next list is stale, match over or too old, or surebet due; infinity for never."""
         now = self._now
-        due_mono = min(self.snapshot.valid_until, fixtures_of(self.snapshot).candidates.due)
+        due_mono = max(min(self.snapshot.valid_until, fixtures_of(self.snapshot).candidates.due), now.mono)
         # One step up, so that taking the time off again cannot end below the kick-off by rounding.
         over_at = nextafter(self.snapshot.first_start + self._rules.expire_after_kickoff_s, inf)
+        over_at = min(over_at, self.snapshot.next_start)
         over_mono = now.mono + max(over_at - now.wall, 0.0)
         if due_mono <= over_mono:
             return Instant(due_mono, now.wall + (due_mono - now.mono))
         return Instant(over_mono, over_at)
+
+
+def rules_of(header: Header) -> BoardRules:
+    """Return the rules of the board that a recording was made with."""
+    return BoardRules(header.expire_after_kickoff_s, header.max_matches, header.in_play_max_age_s)
 
 
 def _roster_of(sources: tuple[RecordedSource, ...]) -> Roster:

@@ -79,7 +79,7 @@ def open_sources(path: Path, kind_named: KindNamed, price: str | None = None) ->
         for name in (f"source {header.source}", *(f"bookmaker {known.id}" for known in header.bookmakers)):
             if (other := taken.setdefault(name, source.path)) != source.path:
                 raise ConfigError(f"{source.path}: {name} is in {other} as well, must be in one only")
-        for rule in ("expire_after_kickoff_s", "max_matches"):
+        for rule in ("expire_after_kickoff_s", "max_matches", "in_play_max_age_s"):
             found, first = getattr(header, rule), getattr(sources[0].header, rule)
             if found != first:
                 message = f"{rule} was {found:g}, must be {first:g} as in {sources[0].path}"

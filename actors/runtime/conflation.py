@@ -64,7 +64,10 @@ _Delivery = TypeVar("_Delivery", Document, Batch, Document | Batch)
 
 
 def _confirmed(old: _Delivery, new: Batch) -> _Delivery:
-    return msgspec.structs.replace(old, received_mono=new.received_mono, stale_after_s=new.stale_after_s)
+    new_times = {"received_mono": new.received_mono, "stale_after_s": new.stale_after_s}
+    if isinstance(old, Batch):
+        return msgspec.structs.replace(old, **new_times, delay_s=new.delay_s)
+    return msgspec.structs.replace(old, **new_times)
 
 
 def _dated(match: Match, received_at: float) -> Match:

@@ -11,6 +11,7 @@ from msgspec import NODEFAULT
 from msgspec.structs import fields
 
 from actors.core.messages import BookmakerId
+from actors.recordings.format import NO_LIMIT_S
 from actors.recordings.reader import open_source
 from actors.service.registry import installed, kind_named
 from actors.service.settings import Settings
@@ -79,6 +80,8 @@ def recording_lines(path: Path) -> Iterator[str]:
     yield f"{path}: source {header.source} of kind {header.kind}, from {_time(header.started_at)}"
     yield from (f"  {name} = {value!r}" for name, value in header.options.items() if name != "kind")
     yield f"  matches expire {header.expire_after_kickoff_s:g} s after kick-off"
+    if header.in_play_max_age_s < NO_LIMIT_S:
+        yield f"  prices in play expire {header.in_play_max_age_s:g} s after they were last vouched for"
     for bookmaker in header.bookmakers:
         yield f"  bookmaker {bookmaker.id}: {bookmaker.name or 'named by the source'} (key {bookmaker.key})"
     records = source.records()

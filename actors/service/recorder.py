@@ -144,6 +144,7 @@ def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
         ),
         expire_after_kickoff_s=settings.board.expire_after_kickoff_s,
         max_matches=settings.board.max_matches,
+        in_play_max_age_s=settings.board.in_play_max_age_s,
         started_at=started_at,
     )
 

@@ -189,6 +189,10 @@ def _exact_by_key(steps: Sliced[Mapping[str, Extract]]) -> Sliced[Mapping[str, E
 
 
 class _ExactSession(_Wrapper):
+    @property
+    def delay_s(self) -> float:
+        return seconds(getattr(self._inner, "delay_s", 0.0), "delay_s")
+
     def receive(self, line: bytes) -> Sliced[Reaction]:
         reaction: Reaction = yield from self._inner.receive(line)
         image, changes = (

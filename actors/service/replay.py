@@ -12,7 +12,6 @@ import anyio.lowlevel
 import structlog
 from anyio.abc import TaskStatus
 
-from actors.board.board import BoardRules
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced, run_sliced
 from actors.core.messages import NOT_MODIFIED, Scope
@@ -20,7 +19,7 @@ from actors.core.validation import Reason
 from actors.monitoring.status import BookmakerStatus
 from actors.monitoring.transitions import record_turn, scope_failed, scope_succeeded, succeeded
 from actors.recordings.format import Ending
-from actors.recordings.playback import Arrival, BookmakerResult, Moment, MomentResult, Playback
+from actors.recordings.playback import Arrival, BookmakerResult, Moment, MomentResult, Playback, rules_of
 from actors.recordings.reader import RecordedSource
 from actors.runtime.actor import ActorState
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
@@ -139,7 +138,7 @@ def _recorded_settings(sources: tuple[RecordedSource, ...]) -> Settings:
     )
     return Settings(
         ServerSettings(),
-        BoardRules(sources[0].header.expire_after_kickoff_s, sources[0].header.max_matches),
+        rules_of(sources[0].header),
         {
             source.header.source: SourceSettings(source.kind, source.options, source.header.options)
             for source in sources

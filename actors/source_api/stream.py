@@ -65,6 +65,10 @@ class Session(Protocol):
     def silence_s(self) -> float | None:
         """Seconds for which this connection may be silent; None if the server announced none."""
 
+    @property
+    def delay_s(self) -> float:
+        """Seconds by which the prices may be old when they come, as the server says; else 0."""
+
     def connect(self, token: str) -> None:
         """Begin a connection with that session token; the server sends the first line."""
 

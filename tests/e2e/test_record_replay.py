@@ -34,6 +34,7 @@ CONFIG = """
 drain_s = 0
 [board]
 expire_after_kickoff_s = 1_000_000_000
+in_play_max_age_s = 1_000_000_000
 [sources.feed]
 kind = "football_data"
 url = "{url}"

@@ -36,6 +36,7 @@ class Check(TypedDict):
     matches: int
     simulated: bool
     prices: Prices
+    delayed_s: float | None
     last_error: str | None
 
 
@@ -99,6 +100,7 @@ class Source(TypedDict):
     kind: str
     simulated: bool
     prices: Prices
+    delayed_s: float | None
     state: Literal["down", "retrying", "starting", "up"]
     attempts: int
     failures_in_a_row: int
@@ -147,6 +149,7 @@ class Bookmaker(TypedDict):
     name: str
     source: str
     prices: Prices
+    delayed_s: float | None
     state: BookmakerState
     since: float | None
     matches: int

@@ -168,8 +168,7 @@ def _confirmed_at(snapshot: Snapshot, bookmaker: BookmakerId, entry: Entry, now:
     state = snapshot.books[bookmaker].lists.get(entry.scope)
     if state is None:
         return None
-    at = state.vouched.get(entry.source_match_id, state.confirmed_mono)
-    return round(now.wall - (now.mono - at), 3)
+    return round(now.wall - (now.mono - state.vouched_at(entry.source_match_id)), 3)
 
 
 def _keys(state: FixtureState, given: str) -> tuple[EventKey, ...]:

@@ -70,19 +70,26 @@ class Runner(Struct, gc=False, eq=False):
 
 
 class Market(Struct, gc=False, eq=False):
-    """A market, with its runners by selection id and handicap; `was_ours` if `is_ours` ever was true."""
+    """A market, with its runners by selection id and handicap; `was_ours` if `is_ours` ever was true.
+
+    `version` is the highest of its definitions. It `is_unread` if its newest change cannot be read.
+    """
 
     market_id: str
     definition: MarketDefinition | None = None
     runners: dict[tuple[int, float], Runner] = {}
     published_ms: int | None = None
     was_ours: bool = False
+    version: int | None = None
+    is_unread: bool = False
 
     def apply(self, change: MarketChange, published_ms: int | None) -> None:
         """Apply a delta; a definition is always whole."""
         self.published_ms = published_ms
+        self.is_unread = False
         if change.marketDefinition is not None:
             self.definition = change.marketDefinition
+            self.version = change.marketDefinition.version or self.version
             self.was_ours |= self.is_ours
         for runner in change.rc or ():
             self.runners.setdefault((int(runner.id), runner.hc or 0.0), Runner()).apply(runner)
@@ -116,7 +123,7 @@ class Market(Struct, gc=False, eq=False):
         match_id = SourceMatchId(self.market_id)
         definition = self.definition if self.is_ours else None
         if definition is None:
-            return Removal(match_id, "undefined")
+            return Removal(match_id, Reason.UNREADABLE if self.is_unread else "undefined")
         if definition.status != OPEN:
             return Removal(match_id, self.removal_reason)
         sides = _sides(definition)

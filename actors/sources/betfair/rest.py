@@ -54,7 +54,7 @@ class _Entry(Struct, frozen=True):
 
 
 class _Catalogue(Struct, frozen=True):
-    result: tuple[_Entry, ...] | None = None
+    result: tuple[msgspec.Raw, ...] | None = None
     error: Any = None
 
 
@@ -95,20 +95,30 @@ def nearest(options: BetfairStreamOptions, token: str, count: int) -> Request | 
 
 
 def read_names(body: bytes) -> dict[str, MarketNames]:
-    """Read a catalogue, in its order. Raises: PayloadError if it is none."""
+    """Read a catalogue, in its order; an entry of another shape is left out. Raises: PayloadError."""
     answer = _decoded(body, _Catalogue)
     if answer.result is None:
         found = re.search("[A-Z]+(?:_[A-Z]+)+", str(answer.error))
         code = found[0] if found else "no reason given"
         reason = "login" if "SESSION" in code else "catalogue"
         raise PayloadError(f"the catalogue was refused: {code}", reason)
+    entries = [entry for raw in answer.result if (entry := _entry(raw)) is not None]
+    if answer.result and not entries:
+        raise PayloadError("the answer cannot be read: none of its entries is of a market")
     return {
         entry.marketId: MarketNames(
             {runner.selectionId: runner.runnerName for runner in entry.runners},
             entry.competition.name if entry.competition else None,
         )
-        for entry in answer.result
+        for entry in entries
     }
+
+
+def _entry(raw: msgspec.Raw) -> _Entry | None:
+    try:
+        return msgspec.json.decode(raw, type=_Entry)
+    except UNREADABLE:
+        return None
 
 
 def _catalogue(options: BetfairStreamOptions, token: str, wanted: Any, count: int) -> Request | None:

@@ -11,10 +11,18 @@ import msgspec
 from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, StreamError
 from actors.core.messages import Extract, Match, Removal, SourceMatchId
+from actors.core.validation import Reason
 from actors.source_api.stream import Reaction
 from actors.sources.betfair.market import CLOSED, MATCH_ODDS, OPEN, SOCCER, Market, MarketNames
 from actors.sources.betfair.options import HEARTBEATS_TO_BE_SILENT, BetfairStreamOptions
-from actors.sources.betfair.wire import MAX_MARKETS, Message, SegmentedMessage, read_message
+from actors.sources.betfair.wire import (
+    MAX_MARKETS,
+    MarketChange,
+    Message,
+    SegmentedMessage,
+    UnreadChange,
+    read_message,
+)
 
 UNRELIABLE_STATUS = 503
 NEEDS_LOGIN = frozenset({"NO_SESSION", "INVALID_SESSION_INFORMATION"})
@@ -62,11 +70,18 @@ class BetfairSession:
         self._conflate_ms = options.conflate_ms
         self._segments = SegmentedMessage()
         self._is_first = is_historic
+        self._closed: dict[str, int] = {}  # the versions of markets that are closed, the latest
+        self._unidentified = 0  # parts of this message that cannot be read, nor of which market they are
 
     @property
     def is_unreliable(self) -> bool:
         """Whether the server says that its stream is late."""
         return self.phase is Phase.UNRELIABLE
+
+    @property
+    def delay_s(self) -> float:
+        """How old prices may be when they come: the server says for how long it merges changes."""
+        return max(self._conflate_ms, 0) / 1000
 
     def connect(self, token: str) -> None:
         """Begin a connection with that session token; the server sends the first line."""
@@ -188,7 +203,12 @@ class BetfairSession:
         removals: list[Removal] = []
         for change in message.mc or ():
             market = self.markets.get(change.id)
-            if market and change.marketDefinition and change.marketDefinition.status != OPEN:
+            if market is None or self._is_superseded(change):
+                continue
+            if isinstance(change, UnreadChange):
+                self.markets[change.id] = _unread(change, market)
+                removals.append(Removal(SourceMatchId(change.id), Reason.UNREADABLE))
+            elif change.marketDefinition and change.marketDefinition.status != OPEN:
                 market.definition = change.marketDefinition  # so that names do not list it again
                 removals.append(Removal(SourceMatchId(change.id), market.removal_reason))
         return Reaction(changes=Extract((), tuple(removals))) if removals else Reaction()
@@ -218,7 +238,7 @@ class BetfairSession:
             extract, unnamed = yield from self._extract(self.markets.values())
             self._names = {market: names for market, names in self._names.items() if market in self.markets}
             return Reaction(image=extract, vouches=True, unnamed=unnamed)
-        if not changed:
+        if not changed and not self._unidentified:
             return Reaction(vouches=True)
         extract, unnamed = yield from self._extract(changed)
         return Reaction(changes=extract, vouches=True, unnamed=unnamed)
@@ -226,24 +246,53 @@ class BetfairSession:
     def _patch(self, message: Message) -> Sliced[list[Market]]:
         """Apply the changes to the markets and return those that changed, each once."""
         changed: dict[str, Market] = {}
+        unread: set[str] = set()  # which of several copies is the newest is unknown
         changes = message.mc or []
+        self._unidentified = 0
         changes.reverse()
         while changes:
             yield
             change = changes.pop()  # so that its memory is used again: a new image takes half as long
             # With conflation asked for, `con` is no sign of slow reading.
             self.slow_messages += change.con is True and not self._conflate_ms
-            market = self.markets.get(change.id)
-            if market is None and change.marketDefinition is None:
-                continue  # a change of a market without an image
-            if market is None or change.img:
-                was_ours = market is not None and market.was_ours
-                market = self.markets[change.id] = Market(change.id, was_ours=was_ours)
-            market.apply(change, message.pt)
-            changed[change.id] = market
+            if not change.id:
+                self._unidentified += 1
+            elif change.id not in unread and not self._is_superseded(change):
+                self._change(change, message.pt, changed)
+                unread.update([change.id] if isinstance(change, UnreadChange) else ())
         if len(self.markets) > MAX_MARKETS:
             raise PayloadError(f"a subscription of more than {MAX_MARKETS} markets", "too_big")
         return list(changed.values())
+
+    def _change(self, change: MarketChange, published_ms: int | None, changed: dict[str, Market]) -> None:
+        market = self.markets.get(change.id)
+        if isinstance(change, UnreadChange):
+            market = self.markets[change.id] = _unread(change, market)
+        elif market is None and change.marketDefinition is None:
+            return  # a change of a market without an image
+        else:
+            if market is None:
+                market = self.markets[change.id] = Market(change.id)
+            elif change.img:
+                was_ours, version = market.was_ours, market.version
+                market = self.markets[change.id] = Market(change.id, was_ours=was_ours, version=version)
+            market.apply(change, published_ms)
+        changed[change.id] = market
+
+    def _is_superseded(self, change: MarketChange) -> bool:
+        """Return whether it is about an older copy of a market: the definition's version decides."""
+        definition, market = change.marketDefinition, self.markets.get(change.id)
+        known = self._closed.get(change.id) if market is None else market.version
+        version = None if definition is None else definition.version
+        return version is not None and known is not None and version < known
+
+    def _close(self, market: Market) -> None:
+        self.markets.pop(market.market_id, None)
+        self._names.pop(market.market_id, None)
+        if market.version is not None:
+            self._closed[market.market_id] = market.version
+            if len(self._closed) > MAX_MARKETS:
+                del self._closed[next(iter(self._closed))]
 
     def _extract(self, markets: Iterable[Market]) -> Sliced[tuple[Extract, tuple[str, ...]]]:
         """Return the offers of these markets, and the ids of markets without names; drop closed markets."""
@@ -262,6 +311,13 @@ class BetfairSession:
             if market.is_unnamed_by(names):
                 unnamed.append(market.market_id)
             if market.status == CLOSED:
-                self.markets.pop(market.market_id, None)
-                self._names.pop(market.market_id, None)
+                self._close(market)
+        removals += [Removal(SourceMatchId(""), Reason.UNREADABLE)] * self._unidentified
+        self._unidentified = 0
         return Extract(tuple(matches), tuple(removals)), tuple(unnamed)
+
+
+def _unread(change: UnreadChange, market: Market | None) -> Market:
+    """Return a market of which nothing is known any more but the version that it had."""
+    version = None if market is None else market.version
+    return Market(change.id, was_ours=True, version=version, is_unread=True)

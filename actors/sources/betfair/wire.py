@@ -8,21 +8,25 @@ Pure. A real delta and the start of an image (cut):
      "marketDefinition":{"status":"OPEN","marketType":"MATCH_ODDS",
       "runners":[{"id":33,"sortPriority":1}, ...]}}]}
 
-Absent and null mean unchanged, lists may be null, ids of runners are numbers or strings. Format, and
-names of fields: Betfair's "Exchange Stream API", specification ESASwaggerSchema.
+A change of another shape costs its market alone. Absent and null mean unchanged, lists may be null, ids
+of runners are numbers or strings. Format, and names of fields: Betfair's "Exchange Stream API",
+specification ESASwaggerSchema.
 """
 
 # ruff: noqa: N815 - the names on the wire
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct, structs
 
 from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError
+
+T = TypeVar("T")
 
 WHOLE_BYTES = 512 * 1024  # of the longest line that is decoded in one step, some 5 ms
 MAX_MARKETS = 10_000  # of a message or subscription: far more than any account may subscribe to
@@ -51,6 +55,7 @@ class MarketDefinition(Struct, frozen=True, gc=False):
     marketTime: str | None = None
     eventId: str | None = None
     inPlay: bool | None = None
+    version: int | None = None
     runners: tuple[RunnerDefinition, ...] | None = None
 
 
@@ -73,6 +78,10 @@ class MarketChange(Struct, frozen=True, gc=False):
     marketDefinition: MarketDefinition | None = None
     rc: tuple[RunnerChange, ...] | None = None
     con: bool | None = None
+
+
+class UnreadChange(MarketChange, frozen=True, gc=False):
+    """A change that is of another shape; `id` is empty where not even that can be read."""
 
 
 class Frame(Struct, frozen=True):
@@ -103,26 +112,49 @@ class _Split(Frame, frozen=True):
     mc: list[msgspec.Raw] | None = None
 
 
+class _Named(Struct, frozen=True):
+    id: msgspec.Raw
+
+
 _message = msgspec.json.Decoder(Message)
 _split = msgspec.json.Decoder(_Split)
 _change = msgspec.json.Decoder(MarketChange)
+_named = msgspec.json.Decoder(_Named)
+_text = msgspec.json.Decoder(str)
+_NUMBER = re.compile(rb"[0-9.]{1,32}").fullmatch
 
 
 def read_message(line: bytes) -> Sliced[Message]:
     """Read a line, in slices if it is long. Raises: PayloadError if it is no message of the stream."""
     try:
         line.decode()  # msgspec does not check the encoding of what it skips
-        if len(line) <= WHOLE_BYTES:
-            return _message.decode(line)  # 4 ms of processor time at most
+        if len(line) <= WHOLE_BYTES and (message := _decoded(_message, line)) is not None:
+            return message  # 4 ms of processor time at most
         yield
-        message = _split.decode(line)
-        changes: list[MarketChange] = []
-        for part in message.mc or ():
-            yield
-            changes.append(_change.decode(part))
+        split = _split.decode(line)
     except UNREADABLE as error:
         raise PayloadError(f"the line is no message of the stream: {error}") from error
-    return Message(**{**structs.asdict(message), "mc": changes})
+    changes: list[MarketChange] = []
+    for part in split.mc or ():
+        yield
+        changes.append(_decoded(_change, part) or _unread(part))
+    return Message(**{**structs.asdict(split), "mc": changes})
+
+
+def _decoded(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | None:
+    try:
+        return decoder.decode(raw)
+    except UNREADABLE:
+        return None
+
+
+def _unread(part: msgspec.Raw) -> UnreadChange:
+    """Return a change that cannot be read, with the id of its market if that can, also as a number."""
+    named = _decoded(_named, part)
+    if named is None:
+        return UnreadChange("")
+    found = bytes(named.id)
+    return UnreadChange(found.decode() if _NUMBER(found) else _decoded(_text, found) or "")
 
 
 class SegmentedMessage:

@@ -50,6 +50,7 @@ class Sheet(Struct, frozen=True):
     rows: Sequence[Row]
     fixtures: Sequence[FixtureRow | Removal]
     source_time: float | None
+    answered_at: float | None
     unknown: int = 0
 
 
@@ -118,7 +119,7 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
     read = sum(isinstance(fixture, FixtureRow) for fixture in fixtures)
     if MAX_TORN < unreadable > read:
         raise PayloadError(f"{unreadable} rows do not fit the header, {read} do")
-    return Sheet(columns, kept, fixtures, payload.source_time, unknown)
+    return Sheet(columns, kept, fixtures, payload.source_time, payload.answered_at, unknown)
 
 
 def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extract]:
@@ -127,10 +128,7 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
     Three blank prices are a match that is not offered: the same match listed above is then a duplicate.
     """
     del options
-    names = (f"{key}H", f"{key}D", f"{key}A")
-    if missing := [name for name in names if name not in sheet.columns]:
-        raise PayloadError(f"column not in this file: {', '.join(missing)}")
-    at_home, at_draw, at_away = (sheet.columns[name] for name in names)
+    at_home, at_draw, at_away = _columns_of(sheet, key)
     matches: list[Match] = []
     removals: list[Removal] = []
     listed: set[SourceMatchId] = set()
@@ -156,7 +154,16 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
     if taken_back:
         matches = [match for match in matches if match.source_match_id not in taken_back]
     passed_over: dict[str, int] = {Reason.UNREADABLE: sheet.unknown} if sheet.unknown else {}
-    return Extract(tuple(matches), tuple(removals), passed_over=passed_over)
+    found = tuple(matches), tuple(removals)
+    return Extract(*found, passed_over=passed_over, answered_at=sheet.answered_at, is_collected=True)
+
+
+def _columns_of(sheet: Sheet, key: str) -> list[int]:
+    """Return where a bookmaker's prices for home, draw and away are. Raises: PayloadError if nowhere."""
+    names = (f"{key}H", f"{key}D", f"{key}A")
+    if missing := [name for name in names if name not in sheet.columns]:
+        raise PayloadError(f"column not in this file: {', '.join(missing)}")
+    return [sheet.columns[name] for name in names]
 
 
 def _match(fixture: FixtureRow, home: float, draw: float, away: float, source_time: float | None) -> Match:

@@ -102,7 +102,7 @@ def test_match_without_kick_off_leaves_after_its_last_moment() -> None:
     """A match with a known day only is over at the end of that day: on a tick, a read and on arrival."""
     for after_latest, expected in [(10_799.9, {"a"}), (10_800.0, set())]:
         now = Instant(0.0, KICK_OFF + after_latest)
-        base, late = arrived(EMPTY, batch([DAY_ONLY])), Board(EMPTY, RULES)
+        base, late = _expired(arrived(EMPTY, batch([DAY_ONLY])), 0.0, KICK_OFF), Board(EMPTY, RULES)
 
         applied = run_now(late.apply(batch([DAY_ONLY]), now))
 

@@ -21,7 +21,7 @@ from tests.support.builders.messages import batch, match
 from tests.support.oracles.naive_board import NaiveBook, Row, Shown
 from tests.support.time.virtual import WALL_0
 
-RULES = BoardRules(expire_after_kickoff_s=3600.0)
+RULES = BoardRules(expire_after_kickoff_s=3600.0, in_play_max_age_s=20.0)
 STALE_AFTER_S = 30.0
 BOOKMAKER_IDS = (BookmakerId("birch"), BookmakerId("alder"), BookmakerId("cedar"))
 SOURCE_TIME = 1.0  # stands for a source's own time, made different for each match
@@ -72,7 +72,10 @@ class BoardMachine(RuleBasedStateMachine):
         super().__init__()
         self.now = Instant(0.0, WALL_0)
         self.serial = 0
-        self.naive = {bookmaker: NaiveBook(RULES.expire_after_kickoff_s) for bookmaker in BOOKMAKER_IDS}
+        self.naive = {
+            bookmaker: NaiveBook(RULES.expire_after_kickoff_s, RULES.in_play_max_age_s)
+            for bookmaker in BOOKMAKER_IDS
+        }
         self.before = deepcopy(self.naive)
         self.touched: set[BookmakerId] = set()
         self.moved: set[BookmakerId] = set()
@@ -118,7 +121,9 @@ class BoardMachine(RuleBasedStateMachine):
             known = deepcopy(naive)
             naive.go_stale(self.now)
             naive.expire(self.now)
-            if naive != known:
+            book = self.snapshot.books[bookmaker]
+            is_looked_at = book.in_play_until <= self.now.mono or book.next_start <= self.now.wall
+            if naive != known or is_looked_at:
                 self._note(bookmaker)
         self._commit()
 
@@ -189,7 +194,13 @@ class BoardMachine(RuleBasedStateMachine):
 
         assert deadlines == [book.deadline for book in self.snapshot.books.values()]
         assert starts == [book.first_start for book in self.snapshot.books.values()]
-        assert (min(deadlines), min(starts)) == (self.snapshot.valid_until, self.snapshot.first_start)
+        in_play = [min(naive.in_play(self.now), default=inf) for naive in self.naive.values()]
+        assert min(starts) == self.snapshot.first_start
+        assert self.now.mono < self.snapshot.valid_until <= min(*deadlines, *in_play)
+        assert self.now.wall < self.snapshot.next_start
+        for naive, book in zip(self.naive.values(), self.snapshot.books.values(), strict=True):
+            for start, until in naive.bounds():
+                assert book.next_start <= start or book.in_play_until <= until, "nobody would look"
 
 
 def _shown(bookmaker: BookmakerId, book: Book, *, is_v2: bool) -> list[Shown]:

@@ -6,6 +6,7 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
+from actors.board.board import BoardRules
 from actors.core.messages import BookmakerId, Removal, SourceMatchId
 from actors.monitoring.status import BookmakerState
 from tests.support.builders.messages import batch, match
@@ -205,6 +206,7 @@ async def test_confirmation_does_not_restore_a_withdrawn_list() -> None:
 async def test_match_expires_after_its_kick_off() -> None:
     """Three hours after kick-off it is removed within a second, even if its list is still confirmed."""
     stage = AggregatorStage("alder")
+    stage.published.rules = BoardRules(in_play_max_age_s=1e6)
     kick_off = int(WALL_0) + 100
     stage.intake.put_nowait(
         batch([match("m1", start_time=kick_off), match("m2", start_time=None)], stale_after_s=1e6)

@@ -29,6 +29,7 @@ CEDAR = BookmakerId("cedar")
 REPLAY = """
 [board]
 expire_after_kickoff_s = 1_000_000_000
+in_play_max_age_s = 1_000_000_000
 [sources.recording]
 kind = "replay"
 path = "{path}"

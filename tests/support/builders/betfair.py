@@ -33,7 +33,12 @@ def config(**options: Any) -> str:
     """Return a configuration of the source `stream` with that bookmaker; matches never expire."""
     credentials = {} if "username" in options else {"session_token": TOKEN}
     options = {"kind": "betfair_stream", "app_key": APP_KEY, **credentials, **options}
-    lines = ["[board]", "expire_after_kickoff_s = 1_000_000_000", "[sources.stream]"]
+    lines = [
+        "[board]",
+        "expire_after_kickoff_s = 1_000_000_000",
+        "in_play_max_age_s = 1_000_000_000",
+        "[sources.stream]",
+    ]
     lines += [f"{name} = {json.dumps(value)}" for name, value in options.items()]
     lines += [f"[bookmakers.{BOOKMAKER}]", 'name = "Betfair Exchange"', 'source = "stream"']
     return "\n".join([*lines, 'key = "exchange"'])

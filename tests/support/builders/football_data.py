@@ -34,7 +34,7 @@ BOOKMAKERS = {
 def config(**options: float) -> str:
     """Return a configuration of the source `SITE` and the three bookmakers; matches never expire."""
     options = {"poll_interval_s": 10.0, "timeout_s": 5.0, "stale_after_s": 30.0, **options}
-    lines = ["[board]", "expire_after_kickoff_s = 1_000_000_000"]
+    lines = ["[board]", "expire_after_kickoff_s = 1_000_000_000", "in_play_max_age_s = 1_000_000_000"]
     lines += [f"[sources.{SITE}]", 'kind = "football_data"', 'url = "http://site.example/fixtures.csv"']
     lines += [f"{name} = {value!r}" for name, value in options.items()]
     for bookmaker, key in BOOKMAKERS.items():

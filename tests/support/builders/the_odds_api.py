@@ -93,7 +93,13 @@ def config(
     """Return a configuration with these bookmakers, named by the API; matches never expire."""
     options = {"poll_interval_s": 10.0, "timeout_s": 5.0, **options}
     listed = json.dumps(sports if isinstance(sports, str) else list(sports))
-    lines = ["[board]", "expire_after_kickoff_s = 1_000_000_000", "[sources.api]", 'kind = "the_odds_api"']
+    lines = [
+        "[board]",
+        "expire_after_kickoff_s = 1_000_000_000",
+        "in_play_max_age_s = 1_000_000_000",
+        "[sources.api]",
+        'kind = "the_odds_api"',
+    ]
     lines += [f'url = "{url}"', f'api_key = "{API_KEY}"', f"sports = {listed}"]
     lines += [f"{name} = {value!r}" for name, value in options.items()]
     for key in keys:

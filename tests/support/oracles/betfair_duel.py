@@ -6,7 +6,9 @@ import json
 from random import Random
 from typing import Any
 
+from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError, StreamError
+from actors.sources.betfair.wire import UnreadChange, read_message
 from tests.support.builders.betfair import (
     AWAY,
     DRAW,
@@ -63,7 +65,7 @@ class Duel:
         if heard.reaction.send:
             self._subscribed()
         elif self._is_read(raw):
-            self.theirs.take(raw)
+            self.theirs.take(_readable(raw))
         self.compare()
 
     def compare(self) -> None:
@@ -91,6 +93,19 @@ class Duel:
         number = message.get("id")
         is_late = number is not None and number < self.ours.sent[-1]["id"]
         return message["op"] == "mcm" and message.get("status") != 503 and not is_late
+
+
+def _readable(raw: bytes) -> bytes:
+    """Return a message in which each part that cannot be read suspends its market."""
+    message = json.loads(raw.decode(errors="replace"))
+    parts, unread = [], set[str]()
+    for part, read in zip(message.get("mc") or (), run_now(read_message(raw)).mc or (), strict=True):
+        if isinstance(read, UnreadChange) and read.id:
+            unread.add(read.id)
+            parts.append({"id": read.id, "img": True, "marketDefinition": definition(status="SUSPENDED")})
+        elif not isinstance(read, UnreadChange) and read.id not in unread:
+            parts.append(part)
+    return line({**message, "mc": parts}) if unread or len(parts) < len(message.get("mc") or ()) else raw
 
 
 def good_line(random: Random, number: int) -> Json:

@@ -57,6 +57,7 @@ class NaiveBook:
     """One bookmaker: rows by id, lists by scope; `seen` holds the rows that readers see until a commit."""
 
     expire_after_s: float
+    in_play_max_age_s: float = 1e10
     rows: dict[SourceMatchId, Row] = field(default_factory=dict)
     seen: dict[SourceMatchId, Row] = field(default_factory=dict)
     lists: dict[Scope, NaiveList] = field(default_factory=dict)
@@ -113,9 +114,23 @@ class NaiveBook:
                 self.withdraw(scope)
 
     def expire(self, now: Instant) -> None:
-        """Remove all matches that kicked off too long ago."""
-        over = now.wall - self.expire_after_s
+        """Remove all matches that kicked off too long ago, or since then were not confirmed in time."""
+        over, wall = now.wall - self.expire_after_s, now.wall
         self._keep(lambda row: row.begun_by is None or row.begun_by > over)
+        self._keep(lambda row: row.begun_by is None or row.begun_by > wall or now.mono < self._young(row))
+
+    def _young(self, row: Row) -> float:
+        """Return until when the price of a row is young enough for a match in play."""
+        return self.lists[row.scope].confirmed + self.in_play_max_age_s
+
+    def bounds(self) -> list[tuple[float, float]]:
+        """Return each known kick-off, with until when the price is young enough for a match in play."""
+        rows = self.rows.values()
+        return [(row.begun_by, self._young(row)) for row in rows if row.begun_by is not None]
+
+    def in_play(self, now: Instant) -> list[float]:
+        """Return until when the prices of the matches in play are young enough."""
+        return [self._young(row) for row in self.rows.values() if row.begun_by and row.begun_by <= now.wall]
 
     def lacks(self, scope: Scope, now: Instant) -> list[SourceMatchId]:
         """Return the ids of a list that are not over and not on the board in its scope."""

@@ -16,6 +16,7 @@ from actors.core.clock import Instant
 from tests.support.simulation.offers import Row, Rows
 
 EXPIRE_S = 10_800.0
+IN_PLAY_MAX_AGE_S = 60.0
 MIN_LOST = 20
 BELIEVED_AT = 3
 REMEMBERED = 40
@@ -85,6 +86,7 @@ class Belief:
             if is_sound and state is not None:
                 self._find_sure(shown, state, now)
             return
+        self.check_in_time(shown, now)
         wrong = self._difference(self.rows or {}, shown, now)
         assert not wrong, f"{self.name}: {wrong}"
 
@@ -92,6 +94,9 @@ class Belief:
         """Check that these rows may be shown at `now`, whatever is under way. Raises: AssertionError."""
         if shown:
             assert now.mono < self.vouched_mono + self.stale_after_s, f"{self.name}: past its deadline"
+            begun = [name for name, row in shown.items() if row[4] is not None and row[4] <= now.wall]
+            is_young = now.mono < self.vouched_mono + IN_PLAY_MAX_AGE_S
+            assert is_young or not begun, f"{self.name}: in play, and too old: {begun}"
             assert any(_is_part(shown, rows) for _, rows in reversed(self.given)), (
                 f"{self.name}: never offered like that"
             )
@@ -107,15 +112,18 @@ class Belief:
             self.latest_wall, self.is_sure = latest, True
 
     def _difference(self, rows: Rows, shown: Rows, now: Instant) -> str:
-        """Return how `shown` differs from `rows` without the finished matches; "" if it does not."""
-        last, surely = now.wall - EXPIRE_S, self.latest_wall - EXPIRE_S
+        """Return how `shown` differs from `rows` without the finished matches; "" if it does not.
+
+        Matches that have begun may be missing: their prices may have been too old since they came.
+        """
+        last = now.wall - EXPIRE_S
         for name, row in shown.items():
             if rows.get(name) != row:
                 return f"{name} is shown as {row}, must be {rows.get(name)}"
             if row[4] is not None and row[4] <= last:
                 return f"{name} is shown {now.wall - row[4]:.0f} s after its kick-off"
         for name, row in rows.items():
-            if name not in shown and (row[4] is None or row[4] > surely):
+            if name not in shown and (row[4] is None or row[4] > self.latest_wall):
                 return f"{name} is missing, must be {row}"
         return ""
 

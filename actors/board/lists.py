@@ -1,0 +1,67 @@
+"""The state of a list: which batches it takes, and how it is confirmed by them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+
+from actors.board.diff import Verdict
+from actors.board.snapshot import ListState
+from actors.core.clock import Instant
+from actors.core.messages import Batch, SourceMatchId
+
+
+def refusal_of(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:
+    """Return why a batch is not applied to a list, None if it is."""
+    until = batch.received_mono + batch.stale_after_s - batch.delay_s
+    if not until > now.mono:  # written so that NaN is late, too
+        return Verdict.LATE
+    if state is not None and batch.received_mono < state.confirmed_mono:
+        return Verdict.OUTDATED
+    if not batch.complete and (state is None or state.withdrawn or state.list_id != batch.list_id):
+        return Verdict.UNFOUNDED
+    return None
+
+
+def confirmed_by(
+    batch: Batch, state: ListState | None, whole_from: float = -inf, *, is_cut: bool = False
+) -> ListState:
+    """Return the state of a list after `batch`; only a complete list restores what it lacked."""
+    if state is not None and not batch.complete:
+        whole_from, is_cut = max(whole_from, state.whole_from), is_cut or state.is_cut
+        vouched = _vouched_after(state, batch)
+    else:
+        vouched = _vouched(batch)
+    failed_mono = -inf if state is None else state.failed_mono
+    return ListState(
+        batch.list_id,
+        batch.received_mono,
+        batch.stale_after_s,
+        whole_from=whole_from,
+        is_cut=is_cut,
+        vouched=vouched,
+        failed_mono=failed_mono,
+        delay_s=batch.delay_s,
+    )
+
+
+def _vouched(batch: Batch) -> Mapping[SourceMatchId, float]:
+    """Return when its source vouched for the prices of each match, by our clock, where it says so."""
+    if batch.answered_at is None:
+        return {}
+    offset = batch.received_mono - batch.answered_at
+    return {
+        match.source_match_id: min(match.source_time + offset, batch.received_mono)
+        for match in batch.matches
+        if match.source_time is not None
+    }
+
+
+def _vouched_after(state: ListState, change: Batch) -> Mapping[SourceMatchId, float]:
+    """Return when the source vouched for the prices of each match, after a change of some."""
+    vouched = _vouched(change)
+    if not (state.vouched or vouched):
+        return state.vouched
+    changed = {match.source_match_id for match in change.matches}
+    kept = {name: at for name, at in state.vouched.items() if name not in changed}
+    return {**kept, **vouched}
