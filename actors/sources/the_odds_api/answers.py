@@ -21,9 +21,12 @@ from actors.core.messages import Match, Removal
 from actors.core.validation import Reason, clean_name
 from actors.source_api.parsing import unix_time
 from actors.sources.the_odds_api.wire import (
+    OURS,
     BookmakerMarkets,
+    OddMarket,
     OddsEvent,
     OddsMarket,
+    PartialEvent,
     decoded,
     read_event,
     split,
@@ -41,7 +44,6 @@ KNOWN_ERRORS = frozenset(  # codes that are counted by name; all others are coun
 )
 FOOTBALL = "soccer_"
 DRAW = "Draw"
-OURS = "h2h"
 LAY = "h2h_lay"
 OUTCOMES = 3
 
@@ -77,7 +79,10 @@ class Offers(Struct):
 
 
 class OddsAnswer(Struct, frozen=True):
-    """The odds of a sport, by bookmaker key; times in Unix seconds. `unreadable` matches lack an id."""
+    """The odds of a sport, by bookmaker key; times in Unix seconds.
+
+    `unreadable` counts matches without an id, and parts of matches of which the bookmaker is unknown.
+    """
 
     offers: Mapping[str, Offers]
     kick_offs: Collection[int]
@@ -123,6 +128,7 @@ def read_odds(body: bytes, answered_at: float | None) -> Sliced[OddsAnswer]:
         if (event := read_event(raw)) is None:
             unreadable += 1
             continue
+        unreadable += event.lost if isinstance(event, PartialEvent) else 0
         match = _common_facts(event)
         if match.start_time is not None and len(kick_offs) < MAX_KICK_OFFS:
             kick_offs.add(match.start_time)
@@ -166,7 +172,8 @@ def _common_facts(event: OddsEvent) -> CommonFacts:
     start_time = unix_time(event.commence_time)
     home, away = event.home_team or "", event.away_team or ""
     is_fit = (
-        (event.sport_key or "").startswith(FOOTBALL)
+        not _is_odd(event)
+        and (event.sport_key or "").startswith(FOOTBALL)
         and _have_own_names(home, away)
         and (start_time is not None or event.commence_time is None)
     )
@@ -206,6 +213,8 @@ def _odds(match: CommonFacts, market: OddsMarket, refreshed: float | None) -> Ma
 
 def _fault(event: OddsEvent, market: OddsMarket) -> Reason:
     """Return why a market is not accepted."""
+    if isinstance(market, OddMarket) or _is_odd(event):
+        return Reason.TYPE
     names = [outcome.name for outcome in market.outcomes]
     teams = {event.home_team, event.away_team}
     if sorted(names) == sorted(filter(None, teams)):
@@ -215,3 +224,7 @@ def _fault(event: OddsEvent, market: OddsMarket) -> Reason:
     is_complete = len(names) == OUTCOMES and {*teams, DRAW} == set(names)
     is_told_apart = _have_own_names(event.home_team or "", event.away_team or "")
     return Reason.START_TIME if is_complete and is_told_apart else Reason.OUTCOME
+
+
+def _is_odd(event: OddsEvent) -> bool:
+    return isinstance(event, PartialEvent) and event.is_odd

@@ -8,8 +8,9 @@ Pure. A real match (cut to one bookmaker):
       "markets": [{"key": "h2h", "last_update": "2026-01-14T16:22:51Z", "outcomes": [
        {"name": "Away United", "price": 5.5}, {"name": "Draw", "price": 4.3}, ...]}]}]}
 
-Format: the API's documentation of v4. A part of another shape, or with a field twice, is left out or
-emptied by itself, so that an error of a bookmaker costs no other bookmaker its prices.
+Format: the API's documentation of v4. A part of another shape, with a field of another type or with a field
+twice, is refused by itself, so that an error of a bookmaker costs no other bookmaker its prices. Absent, or
+null, is a field that a part can do without; of another type it is not absent.
 """
 
 from __future__ import annotations
@@ -64,6 +65,23 @@ class OddsEvent(Struct, frozen=True, gc=False):
     away_team: str | None = None
 
 
+class OddMarket(OddsMarket, frozen=True, gc=False):
+    """A market that cannot be read: what its bookmaker offers on the match is not known."""
+
+
+class PartialEvent(OddsEvent, frozen=True, gc=False):
+    """A match of which a part cannot be read.
+
+    `is_odd`: one of its own fields is of another type; else `lost` parts are of an unknown bookmaker.
+    """
+
+    is_odd: bool = False
+    lost: int = 0
+
+
+OURS = "h2h"
+_TEXTS = ("sport_key", "sport_title", "commence_time", "home_team", "away_team")
+
 _event = msgspec.json.Decoder(OddsEvent)
 _elements = msgspec.json.Decoder(list[msgspec.Raw])
 _any = msgspec.json.Decoder()
@@ -91,9 +109,16 @@ def read_event(raw: msgspec.Raw) -> OddsEvent | None:
     content = _without_doubled_fields(raw)
     if not isinstance(content, dict) or not isinstance(content.get("id"), str):
         return None
-    bookmakers = tuple(_bookmaker_markets(part) for part in _objects(content, "bookmakers", "key"))
-    names = ("sport_key", "sport_title", "commence_time", "home_team", "away_team")
-    return OddsEvent(SourceMatchId(content["id"]), bookmakers, *(_text(content, name) for name in names))
+    found = content.get("bookmakers")
+    listed = _objects(content, "bookmakers", "key")
+    bookmakers = tuple(_bookmaker_markets(part) for part in listed)
+    return PartialEvent(
+        SourceMatchId(content["id"]),
+        bookmakers,
+        **{name: _text(content, name) for name in _TEXTS},
+        is_odd=not all(_is_text(content.get(name)) for name in _TEXTS),
+        lost=len(found) - len(listed) if isinstance(found, list) else 1,
+    )
 
 
 def _has_each_field_once(text: bytes, event: OddsEvent) -> bool:
@@ -130,11 +155,21 @@ def _object(fields: list[tuple[str, Any]]) -> dict[str, Any] | None:
 
 
 def _bookmaker_markets(part: dict[str, Any]) -> BookmakerMarkets:
-    markets = tuple(
-        OddsMarket(market["key"], _outcomes(market), _text(market, "last_update"))
-        for market in _objects(part, "markets", "key")
+    markets = [_market(market) for market in _objects(part, "markets", "key")]
+    if not _is_text(part.get("last_update")):
+        markets = [OddMarket(market.key, ()) for market in markets]
+    found = part.get("markets")
+    if not isinstance(found, list) or (len(markets) < len(found) and OURS not in {m.key for m in markets}):
+        markets.append(OddMarket(OURS, ()))  # it may be the one that is missing
+    return BookmakerMarkets(
+        part["key"], tuple(markets), _text(part, "title") or "", _text(part, "last_update")
     )
-    return BookmakerMarkets(part["key"], markets, _text(part, "title") or "", _text(part, "last_update"))
+
+
+def _market(market: dict[str, Any]) -> OddsMarket:
+    if not _is_text(market.get("last_update")):
+        return OddMarket(market["key"], ())
+    return OddsMarket(market["key"], _outcomes(market), _text(market, "last_update"))
 
 
 def _outcomes(market: dict[str, Any]) -> tuple[Outcome, ...]:
@@ -148,6 +183,11 @@ def _objects(table: dict[str, Any], name: str, id_field: str) -> list[dict[str, 
     if not isinstance(parts, list):
         return []
     return [part for part in parts if isinstance(part, dict) and isinstance(part.get(id_field), str)]
+
+
+def _is_text(value: object) -> bool:
+    """Return whether it is a text, or absent."""
+    return value is None or isinstance(value, str)
 
 
 def _text(table: dict[str, Any], name: str) -> str | None:
