@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import signal
@@ -16,6 +17,7 @@ from random import Random
 
 import anyio
 import structlog
+from msgspec import ValidationError, convert
 
 from actors.core.clock import SystemClock
 from actors.core.errors import BindError, ConfigError, OddsboardError, ServiceUnreachableError
@@ -25,12 +27,15 @@ from actors.monitoring import logs
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import LogStatus, ServiceStatus
 from actors.recordings.reader import RecordedSource, open_sources
+from actors.service.check_program import ProgramCheck
 from actors.service.describe import configuration_lines, kind_lines, recording_lines
 from actors.service.recorder import Recorder
 from actors.service.registry import kind_named
 from actors.service.replay import Replay
 from actors.service.settings import ServerSettings, Settings, load, parse_bind
 from actors.service.system import System
+from actors.source_api.program import ProgramOptions
+from actors.sources.program.schema import schema
 from actors.transports.connections import LookUpLoop
 from web.app import create_app
 from web.feeds.subscribers import Audience
@@ -201,6 +206,21 @@ def _check(given: argparse.Namespace) -> Exit:
     return _print(configuration_lines(given.config, load(given.config)))
 
 
+def _check_program(given: argparse.Namespace) -> Exit:
+    if given.schema:
+        return _print([json.dumps(schema(), indent=2)])
+    report = partial(print, flush=True)
+    try:
+        options = convert(
+            {"kind": "program", "command": given.words, "environment": dict(given.env)}, ProgramOptions
+        )
+    except ValidationError as error:
+        raise ConfigError(f"the command cannot be run: {error}") from error
+    checked = ProgramCheck(options, given.for_s, report)
+    anyio.run(checked.run)
+    return Exit.STOPPED if checked.is_good else Exit.DATA
+
+
 def _announce(status: ServiceStatus, *, is_recorded: bool = False, **facts: str) -> None:
     log.info("service.started", **facts, pid=os.getpid(), bookmakers=dict(status.names))
     for name, source in status.sources.items():
@@ -232,6 +252,7 @@ def _parser() -> argparse.ArgumentParser:
     record = command("record", _record, "write what each source delivers to files, without serving it")
     replay = command("replay", _replay, "run the service on recordings and their clock")
     check = command("check-config", _check, "validate a configuration and say what it would run")
+    program = command("check-program", _check_program, "run a program, and say what would be shown of it")
     command("sources", lambda _: _print(kind_lines()), "list the kinds of source and their options")
     inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
     links = command("links", lambda given: _print(given.lines(given)), "ask a service about its links")
@@ -239,11 +260,9 @@ def _parser() -> argparse.ArgumentParser:
     default, config = CONFIGS / "default.toml", "the configuration; default: simulated odds"
     for configured in (serving, record, check):
         configured.add_argument("--config", type=Path, default=default, metavar="FILE", help=config)
-    examples = f"one of: {', '.join(EXAMPLES)}; {_DEFAULT}"
+    examples, out = f"one of: {', '.join(EXAMPLES)}; {_DEFAULT}", f"the file; {_DEFAULT}"
     init.add_argument("example", nargs="?", default="default", metavar="EXAMPLE", help=examples)
-    init.add_argument(
-        "--out", type=Path, default="oddsboard.toml", metavar="FILE", help=f"the file; {_DEFAULT}"
-    )
+    init.add_argument("--out", type=Path, default="oddsboard.toml", metavar="FILE", help=out)
     serving.add_argument("--bind", metavar=BIND, help="where to listen; default: as configured")
     serving.add_argument(
         "--server",
@@ -253,8 +272,22 @@ def _parser() -> argparse.ArgumentParser:
     )
     inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
     add_options(links)
+    _add_program_options(program)
     _add_recording_options(record, replay)
     return parser
+
+
+def _add_program_options(program: argparse.ArgumentParser) -> None:
+    until, words = f"for how long, like 30s or 5m; {_DEFAULT}", "the program and its arguments, after --"
+    program.add_argument(
+        "--for", type=_seconds, default="30s", dest="for_s", metavar="DURATION", help=until
+    )
+    variable = "a variable of its environment, which has no others; may be repeated"
+    program.add_argument(
+        "--env", type=_variable, action="append", default=[], metavar="NAME=VALUE", help=variable
+    )
+    program.add_argument("--schema", action="store_true", help="print the JSON Schema of a line instead")
+    program.add_argument("words", nargs="*", metavar="COMMAND", help=words)
 
 
 def _add_recording_options(record: argparse.ArgumentParser, replay: argparse.ArgumentParser) -> None:
@@ -275,6 +308,13 @@ def _seconds(text: str) -> float:
     if found is None:
         raise argparse.ArgumentTypeError(f"was {text!r}, must be like 90s, 15m, 2h or 1d")
     return int(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[found[2]]
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, found, value = text.partition("=")
+    if not found:
+        raise argparse.ArgumentTypeError(f"was {text!r}, must be NAME=VALUE")
+    return name, value
 
 
 def _speed(text: str) -> float:

@@ -42,7 +42,7 @@ ASKING = ".venv/bin/oddsboard links "
 """Commands that ask the running service; ID is that of a fixture."""
 
 REQUESTS = ("curl ", "cursor=$(curl ")
-PROGRAMS = (*REQUESTS, ".venv/bin/oddsboard ", "scripts/serve", "scripts/trace_price")
+PROGRAMS = (*REQUESTS, "printf ", ".venv/bin/oddsboard ", "scripts/serve", "scripts/trace_price")
 LIST = "/api/v2/odds?bookmaker=birch"
 """The list whose version takes the place of every version in a command."""
 

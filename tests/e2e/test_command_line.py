@@ -53,6 +53,7 @@ def test_every_command_and_option_has_a_help_text() -> None:
         "inspect",
         "version",
         "links",
+        "check-program",
     }
     assert commands | {"explain", "suggest", "stats"} == {*named}
 

@@ -42,6 +42,7 @@ class Exit(IntEnum):
     """Exit codes; but for 0 those of sysexits.h."""
 
     STOPPED = 0
+    DATA = 65
     UNREACHABLE = 69
     CORE = 70
     BIND = 71

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from actors.source_api.program import ProgramOptions
+import os
+import shutil
+
+from actors.source_api.program import ProgramOptions, environment_of
 
 
 def check_key(key: str) -> None:
@@ -14,8 +17,9 @@ def check_key(key: str) -> None:
 def check(options: ProgramOptions, keys: tuple[str, ...]) -> None:
     """Raise ValueError, naming the option, for options that cannot work together."""
     del keys
-    if not options.command[0]:
-        raise ValueError("command was an empty name, must be a file to run")
+    file = options.command[0]
+    if shutil.which(file, path=environment_of(options).get("PATH", os.defpath)) is None:
+        raise ValueError(f"command was {file!r}, which is no program in the PATH of its environment")
     if options.longest_silence_s >= options.staleness_s:
         raise ValueError(
             f"silence_s was {options.longest_silence_s:g}, must be below stale_after_s,"

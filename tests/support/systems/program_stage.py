@@ -67,9 +67,8 @@ class ProgramStage:
         self.clock = SystemClock()
         self.failed: list[Scope] = []
         self.recorded: list[Payload] = []
-        self.options: ProgramOptions = msgspec.structs.replace(
-            OPTIONS, command=(sys.executable, "-S", str(script)), **options
-        )
+        command = (sys.executable, "-S", str(script))
+        self.options: ProgramOptions = msgspec.structs.replace(OPTIONS, **{"command": command, **options})
         self.context: SourceContext[ProgramOptions]
         self.published: Committing
 

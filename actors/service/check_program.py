@@ -1,0 +1,107 @@
+"""Runs a program alone, without a board, and says what would be shown of it, and what not and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+import anyio
+
+from actors.core.clock import SystemClock
+from actors.core.cooperative import run_sliced
+from actors.core.errors import ConfigError, SourceError, TransportError
+from actors.core.messages import Match, Scope
+from actors.pipeline.program.feed import ProgramFeed
+from actors.source_api.program import ProgramOptions, environment_of
+from actors.sources.program.lists import Lists
+from actors.sources.program.options import check
+from actors.sources.program.wire import Rejected
+from actors.transports.process import Program, running
+
+MAX_SHOWN = 20  # matches of a list, and rejected matches
+MAX_CHARS = 300
+
+Report = Callable[[str], None]
+
+
+class ProgramCheck:
+    """A program that is run for `for_s` seconds at most; `report` gets a line each time.
+
+    `is_good`: it has said a complete list, and nothing that would end it. Raises: ConfigError for options
+    that cannot work.
+    """
+
+    def __init__(self, options: ProgramOptions, for_s: float, report: Report) -> None:
+        try:
+            check(options, ())
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+        self.is_good = False
+        self._options = options
+        self._for_s = for_s
+        self._report = report
+        self._lists = Lists(options, self._note)
+        self._rejected = self._lines = 0
+
+    async def run(self) -> None:
+        """Run it, and report what it says; at the end what would be shown."""
+        failure: SourceError | None = None
+        command, environment = self._options.command, environment_of(self._options)
+        async with running(command, environment) as program, anyio.create_task_group() as tasks:
+            tasks.start_soon(self._report_remarks, program)
+            with anyio.move_on_after(self._for_s):
+                failure = await self._failure(program)
+            tasks.cancel_scope.cancel()
+        if failure is not None:
+            self._report(f"ended, and would be started again: {failure}"[:MAX_CHARS])
+        for line in self._summary():
+            self._report(line)
+        self.is_good = failure is None and bool(self._lists.scopes())
+
+    async def _failure(self, program: Program) -> SourceError:
+        """Take all lines until the program is to be ended, and return why."""
+        clock, silence_s = SystemClock(), self._options.longest_silence_s
+        feed = ProgramFeed(self._lists, (), self._options.staleness_s)
+        while True:
+            lines = b""
+            with anyio.move_on_after(silence_s) as silence:
+                while not lines:
+                    try:
+                        lines = await program.receive()
+                    except TransportError as error:
+                        return error
+            if silence.cancelled_caught:
+                return TransportError(f"no line for {silence_s:g} s", reason="silence")
+            taken = await run_sliced(feed.lines(lines, clock.now()))
+            self._lines += lines.count(b"\n", 0, taken.used_bytes)
+            if taken.error is not None:
+                return taken.error
+
+    async def _report_remarks(self, program: Program) -> None:
+        while (remark := await program.remark()) is not None:
+            self._report(f"says: {remark}"[:MAX_CHARS])
+
+    def _note(self, scope: Scope, rejected: Rejected) -> None:
+        self._rejected += 1
+        if self._rejected <= MAX_SHOWN:
+            match = rejected.match_id or "without an id"
+            self._report(f"rejected: {scope} {match} ({rejected.reason}): {rejected.why}"[:MAX_CHARS])
+
+    def _summary(self) -> Iterator[str]:
+        images = self._lists.images()
+        yield f"lines {self._lines}, lists {len(images)}, rejected matches {self._rejected}"
+        for image in images:
+            matches = image.extract.matches
+            yield f"list {image.scope} would be shown, matches {len(matches)}"
+            yield from (f"  {_described(match)}" for match in matches[:MAX_SHOWN])
+            if len(matches) > MAX_SHOWN:
+                yield f"  and {len(matches) - MAX_SHOWN} more"
+
+
+def _described(match: Match) -> str:
+    start = "no start"
+    if match.start_time is not None:
+        start = datetime.fromtimestamp(match.start_time, UTC).isoformat().replace("+00:00", "Z")
+    teams, league = f"{match.home} - {match.away}", match.league or "no league"
+    prices = f"{match.home_price:g} {match.draw_price:g} {match.away_price:g}"
+    return f"{match.source_match_id}: {teams}, {league}, {start}: {prices}"

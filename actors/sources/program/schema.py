@@ -1,0 +1,24 @@
+"""The JSON Schema of the lines of a program, made of the Structs that read them. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from actors.sources.program.wire import AnyLine, Item
+
+
+def schema() -> dict[str, Any]:
+    """Return the schema of a line (JSON Schema 2020-12), with the fields of a match where it has them."""
+    (line, item), parts = msgspec.json.schema_components([AnyLine, Item], ref_template="#/$defs/{name}")
+    parts["CompleteList"]["properties"]["matches"]["items"] = item
+    for name in ("ListedMatch", "Upsert"):
+        parts[name]["allOf"] = [item]
+    title = "A line that a program prints, protocol 1"
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        **line,
+        "$defs": dict(sorted(parts.items())),
+    }

@@ -1,0 +1,55 @@
+"""The examples in config/programs, as the source of a board."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.peers.http import http_peer, respond
+from tests.support.source_code import ROOT
+from tests.support.systems.program_stage import staged
+
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
+
+PROGRAMS = ROOT / "config" / "programs"
+HEADER = "match,home,away,league,start,one,draw,two\n"
+OLD_S = 1_700_000_000
+
+
+async def test_a_csv_file_is_shown_while_it_is_new(tmp_path: Path) -> None:
+    """Its rows are the list, another file replaces them, an old file withdraws them."""
+    file, new = tmp_path / "prices.csv", tmp_path / "prices.new"
+    file.write_text(f"{HEADER}7,Leeds,Hull,,2099-12-22T15:00:00Z,2.1,3.4,3.6\n", "utf-8")
+    command = (sys.executable, str(PROGRAMS / "csv_file.py"), str(file))
+    async with staged(tmp_path, "", command=command) as stage:
+        await stage.until(lambda: stage.shown() == {"7": 2.1})
+        new.write_text(f"{HEADER}8,Leeds,Hull,,2099-12-22T15:00:00Z,2.2,3.4,3.6\n", "utf-8")
+        new.rename(file)
+        await stage.until(lambda: stage.shown() == {"8": 2.2})
+        os.utime(file, (OLD_S, OLD_S))
+        await stage.until(lambda: stage.shown() == {})
+
+    assert 0 == stage.status.failures_total
+
+
+@pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="needs curl and jq")
+async def test_a_json_feed_is_polled(tmp_path: Path) -> None:
+    """Its events are the list; an answer that is an error changes nothing."""
+    event = {"id": 7, "teams": ["Leeds", "Hull"], "kickoff": "2099-12-22T15:00:00Z"}
+    prices = {"1": 2.1, "X": 3.4, "2": 3.6}
+    with http_peer() as peer:
+        peer.answers["/feed"] = respond(json.dumps({"events": [{**event, "prices": prices}]}).encode())
+        command = ("/bin/sh", str(PROGRAMS / "json_feed.sh"), peer.url("/feed"), "0.1")
+        environment = {"PATH": os.defpath, "FOLDER": str(tmp_path)}
+        async with staged(tmp_path, "", command=command, environment=environment) as stage:
+            await stage.until(lambda: stage.shown() == {"7": 2.1})
+            del peer.answers["/feed"]
+            asked = len(peer.asked)
+            await stage.until(lambda: len(peer.asked) > asked + 2)
+
+            assert ({"7": 2.1}, 0) == (stage.shown(), stage.status.failures_total)

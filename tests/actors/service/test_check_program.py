@@ -1,0 +1,75 @@
+"""`check-program`: what it says of a program that speaks well, and of others."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.core.errors import ConfigError
+from actors.service.check_program import ProgramCheck
+from tests.support.builders.programs import OPTIONS
+from tests.support.systems.program_stage import PRELUDE
+
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
+
+
+async def _checked(folder: Path, text: str, for_s: float = 10.0, **options: Any) -> tuple[bool, list[str]]:
+    script, lines = folder / "program.py", list[str]()
+    script.write_text(PRELUDE + text, "utf-8")
+    fields = {"kind": "program", "command": (sys.executable, "-S", str(script)), **options}
+    check = ProgramCheck(type(OPTIONS)(**fields), for_s, lines.append)
+    await check.run()
+    return check.is_good, lines
+
+
+async def test_it_says_what_would_be_shown_and_what_was_rejected(tmp_path: Path) -> None:
+    """Each match, each rejected match with the reason, and what the program says of itself."""
+    text = """
+print("W! slow", file=sys.stderr, flush=True)
+listed(item("1"), item("2", "0.5"))
+time.sleep(60)
+"""
+    is_good, lines = await _checked(tmp_path, text, for_s=1.0)
+
+    assert is_good
+    assert ["says: W! slow"] == [line for line in lines if line.startswith("says")]
+    assert [
+        "rejected: epl 2 (price): the odds are 0.5, 3.4, 3.6, must be above 1",
+        "lines 1, lists 1, rejected matches 1",
+        "list epl would be shown, matches 1",
+        "  1: Home 1 - Away 1, no league, no start: 2.1 3.4 3.6",
+    ] == [line for line in lines if not line.startswith("says")]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("listed(item())\nsys.exit(4)", "it ended with code 4"),
+        ("say('alive')\ntime.sleep(60)", "alive of list 'epl' came without a complete list"),
+        ("listed(item())\ntime.sleep(60)", "no line for 0.5 s"),
+        ("print('hello', flush=True)\ntime.sleep(60)", "a line is not JSON"),
+    ],
+)
+async def test_it_says_why_a_program_would_be_ended(tmp_path: Path, text: str, why: str) -> None:
+    """As the service would say it."""
+    is_good, lines = await _checked(tmp_path, text, silence_s=0.5)
+    (ended,) = [line for line in lines if line.startswith("ended")]
+
+    assert not is_good
+    assert f"ended, and would be started again: {why}" in ended
+
+
+async def test_a_program_that_says_nothing_shows_nothing(tmp_path: Path) -> None:
+    """It is not good, though it is not ended either within the time."""
+    is_good, lines = await _checked(tmp_path, "time.sleep(60)", for_s=0.5)
+
+    assert (False, ["lines 0, lists 0, rejected matches 0"]) == (is_good, lines)
+
+
+def test_options_that_cannot_work_are_an_error() -> None:
+    """Such as a command that there is not."""
+    with pytest.raises(ConfigError, match="command was 'no-such-program', which is no program"):
+        ProgramCheck(type(OPTIONS)(kind="program", command=("no-such-program",)), 1.0, print)

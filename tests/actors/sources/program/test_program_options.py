@@ -1,0 +1,60 @@
+"""The options of a program: what cannot work is refused, and its credentials are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.source_api.options import credentials_of, secret_names
+from actors.source_api.program import ProgramOptions, environment_of
+from actors.sources.program.options import check, check_key
+
+
+def _options(**options: Any) -> ProgramOptions:
+    return msgspec.convert({"kind": "program", "command": ["sh"], **options}, ProgramOptions)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"command": ["no-such-program"]}, "command was 'no-such-program'"),
+        ({"command": ["sh"], "environment": {"PATH": "/nowhere"}}, "command was 'sh'"),
+        ({"silence_s": 30}, "silence_s was 30, must be below stale_after_s, which is 30"),
+        ({"environment": {"KEY": "a"}, "secrets": {"KEY": "b"}}, "secrets has KEY"),
+    ],
+)
+def test_what_cannot_work_is_refused(options: dict[str, Any], why: str) -> None:
+    """The error names the option."""
+    with pytest.raises(ValueError, match=why):
+        check(_options(**options), ("program",))
+
+
+@pytest.mark.parametrize("options", [{"command": []}, {"command": ["a\0"]}, {"environment": {"A=B": "c"}}])
+def test_what_no_process_can_have_is_refused(options: dict[str, Any]) -> None:
+    """No command, a NUL in it, a variable with a name that is none."""
+    with pytest.raises(msgspec.ValidationError):
+        _options(**options)
+
+
+def test_the_environment_is_hidden_and_its_secrets_are_credentials() -> None:
+    """Neither is shown; the secrets are taken out of other texts as well."""
+    options = _options(environment={"PLACE": "here"}, secrets={"KEY": "hidden key"})
+    check(options, ("program",))
+
+    assert {"environment", "secrets"} == secret_names(ProgramOptions)
+    assert ("hidden%20key", "hidden key", "hidden+key") == credentials_of(options)
+    assert {"PLACE": "here", "KEY": "hidden key"} == environment_of(options)
+
+
+def test_silence_is_half_of_the_staleness() -> None:
+    """Unless it is configured."""
+    assert [15.0, 5.0] == [_options().longest_silence_s, _options(silence_s=5).longest_silence_s]
+
+
+def test_a_program_is_of_a_single_bookmaker() -> None:
+    """Its key says so."""
+    check_key("program")
+    with pytest.raises(ValueError, match="must be 'program'"):
+        check_key("other")
