@@ -44,7 +44,7 @@ def test_the_environment_is_hidden_and_its_secrets_are_credentials() -> None:
     check(options, ("program",))
 
     assert {"environment", "secrets"} == secret_names(ProgramOptions)
-    assert ("hidden%20key", "hidden key", "hidden+key") == credentials_of(options)
+    assert {"hidden%20key", "hidden key", "hidden+key"} == {*credentials_of(options)}
     assert {"PLACE": "here", "KEY": "hidden key"} == environment_of(options)
 
 
