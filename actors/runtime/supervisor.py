@@ -30,13 +30,14 @@ class ChildSpec(Struct, frozen=True):
     """How to run a child; `start` makes a new instance.
 
     A crash does not count if `is_explained` then says that something else is to blame for it. A quarantine
-    of a child with `is_core` ends the process.
+    of a child with `is_core` ends the process. Nothing depends on one with `is_leaf`.
     """
 
     status: ActorStatus
     start: Callable[[], Actor]
     is_explained: Callable[[], bool] = lambda: False
     is_core: bool = False
+    is_leaf: bool = False
     stop_within_s: float = 2.0
 
 
@@ -55,9 +56,14 @@ class Supervisor:
             task_status.started()
 
     async def stop(self) -> None:
-        """Stop all children in reverse order, each within its time limit."""
+        """Stop all leaves together, then the others in reverse order, each within its time limit."""
+        async with anyio.create_task_group() as tasks:
+            for child in self._children.values():
+                if child.spec.is_leaf:
+                    tasks.start_soon(child.stop)
         for child in reversed(self._children.values()):
-            await child.stop()
+            if not child.spec.is_leaf:
+                await child.stop()
 
     def quarantine(self, name: str, reason: str) -> None:
         """Quarantine an actor as if it had crashed too often; `reason` is shown and logged."""

@@ -244,7 +244,8 @@ class System:
                 start = partial(StreamSourceActor, kind, context, open_lines, open_http)
             case ProgramKind():
                 start = partial(ProgramSourceActor, kind, context)
-                return ChildSpec(context.status.actor, start, stop_within_s=PROGRAM_STOPS_S)
+                actor = context.status.actor
+                return ChildSpec(actor, start, is_leaf=True, stop_within_s=PROGRAM_STOPS_S)
         return ChildSpec(context.status.actor, start)
 
 

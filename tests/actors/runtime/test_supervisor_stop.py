@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import anyio
+import msgspec
 import pytest
 from structlog.testing import capture_logs
 
@@ -79,6 +80,19 @@ async def test_children_start_in_order_and_stop_in_reverse() -> None:
     starts = [("a started", 0.0), ("b started", 0.0), ("c started", 0.0)]
     stops = [("c stopped", 0.5), ("b stopped", 1.0), ("a stopped", 1.5)]
     assert starts + stops == journal
+
+
+async def test_leaves_stop_together_and_first() -> None:
+    """Of children on which nothing depends none waits for another; then the others stop in reverse."""
+    journal: Journal = []
+    leaves = [msgspec.structs.replace(_orderly(name, journal, 1.5), is_leaf=True) for name in "cd"]
+
+    async with supervised(*(_orderly(name, journal, 0.5) for name in "ab"), *leaves) as supervisor:
+        await settle()
+        await supervisor.stop()
+
+    stops = [("c stopped", 1.5), ("d stopped", 1.5), ("b stopped", 2.0), ("a stopped", 2.5)]
+    assert stops == journal[4:]
 
 
 async def test_run_ends_when_all_children_have_stopped() -> None:
