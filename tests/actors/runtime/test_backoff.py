@@ -44,6 +44,16 @@ def test_delays_fill_the_whole_range() -> None:
     assert 12.0 < delays[100] < 18.0
 
 
+def test_a_share_of_the_delay_may_be_certain() -> None:
+    """For what is costly to begin: with a first delay of its own, and half of each that is not random."""
+    seeds = range(200)
+    delays = [_bounds(Backoff(60.0, Random(seed), base_s=1.0, least_share=0.5), 7)[::6] for seed in seeds]
+    first, last = (sorted(column) for column in zip(*delays, strict=True))
+
+    assert (0.5, 1.0) == pytest.approx((first[0], first[-1]), rel=0.05)
+    assert (30.0, 60.0) == pytest.approx((last[0], last[-1]), rel=0.05)
+
+
 @pytest.mark.parametrize(("good_s", "expected"), [(0.0, 8.0), (59.999, 8.0), (60.0, 0.5), (3600.0, 0.5)])
 def test_only_a_minute_of_success_resets(good_s: float, expected: float) -> None:
     """The count of attempts is reset after 60 s of success, never by a connection."""

@@ -32,6 +32,7 @@ from tests.support.builders.programs import OPTIONS
 from tests.support.systems.committing import Committing
 from tests.support.systems.supervision import source_record
 
+KILLED_S = 5.0
 MINE = BookmakerId("mine")
 PRELUDE = """
 import json, os, signal, subprocess, sys, time
@@ -131,7 +132,8 @@ async def staged(folder: Path, text: str, **options: Any) -> AsyncIterator[Progr
         await supervisor.stop()
         tasks.cancel_scope.cancel()
     assert 0 == stage.status.actor.crashes
-    assert [] == processes_with(str(folder))
+    with anyio.fail_after(KILLED_S):  # the system may need a moment
+        await stage.until(lambda: processes_with(str(folder)) == [])
 
 
 def processes_with(text: str) -> list[str]:

@@ -1,0 +1,173 @@
+"""The actor of a program in virtual time: when it starts again, silence, sleep, and what is stale."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+
+from actors.board.board import BoardRules
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Snapshot
+from actors.core.errors import TransportError
+from actors.pipeline.context import SourceContext
+from actors.pipeline.program.source import ProgramSourceActor
+from actors.runtime.supervisor import ChildSpec
+from actors.source_api.program import ProgramOptions
+from actors.sources.program.kind import KIND
+from tests.support.builders.programs import OPTIONS, item, line, listed, upsert
+from tests.support.systems.committing import Committing
+from tests.support.systems.program_stage import MINE, Inbox
+from tests.support.systems.scopes import Longest
+from tests.support.systems.supervision import source_record, supervised
+from tests.support.time.virtual import VirtualClock, settle
+
+pytestmark = pytest.mark.anyio
+
+
+class Script:
+    """A program whose processes say the same: after each delay some lines, then they end, or do not."""
+
+    def __init__(self, *said: tuple[float, bytes], ends: bool = False, **options: Any) -> None:
+        self.clock = VirtualClock()
+        self.started: list[float] = []
+        self._said = said
+        self._ends = ends
+        published = Committing(Snapshot.empty(1, (MINE,)), BoardRules(), self.clock)
+        self.published = published
+        self.context: SourceContext[ProgramOptions] = SourceContext(
+            options=msgspec.structs.replace(OPTIONS, **options),
+            keys={MINE: "program"},
+            inboxes={MINE: Inbox(published)},
+            status=source_record("own"),
+            refresh=asyncio.Event(),
+            published=published,
+            clock=self.clock,
+            random=Longest(),
+        )
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Process]:
+        """Start a process."""
+        self.started.append(self.clock.now().mono)
+        yield Process(list(self._said), ends=self._ends)
+
+    def actor(self) -> ProgramSourceActor:
+        """Return an instance of the actor."""
+        return ProgramSourceActor(KIND, self.context, self.open)
+
+    def shown(self) -> set[str]:
+        """Return the matches that a reader sees."""
+        chunks = self.published.current().books[MINE].chunks
+        return {entry.match.source_match_id for entry in entries_of(chunks)}
+
+
+class Process:
+    """A process of a script."""
+
+    def __init__(self, said: list[tuple[float, bytes]], *, ends: bool) -> None:
+        self._said = said
+        self._ends = ends
+        self._due = asyncio.get_running_loop().time()
+
+    async def receive(self) -> bytes:
+        """Wait for the next lines."""
+        if not self._said:
+            if self._ends:
+                raise TransportError("it ended with code 0", reason="exited")
+            await anyio.sleep_forever()
+        delay_s, lines = self._said[0]
+        due = self._due + delay_s
+        await anyio.sleep(due - asyncio.get_running_loop().time())
+        self._said.pop(0)
+        self._due = due
+        return lines
+
+    async def remark(self) -> str | None:
+        """Say nothing."""
+
+    def has_exited(self) -> bool:
+        """Return whether it has, which `receive` says as well."""
+        return False
+
+    def ending(self) -> TransportError:
+        """Return how."""
+        return TransportError("it ended with code 0", reason="exited")
+
+
+@asynccontextmanager
+async def _running(script: Script) -> AsyncIterator[None]:
+    child = ChildSpec(script.context.status.actor, script.actor)
+    async with supervised(child):
+        await settle()
+        yield
+
+
+async def _sleep(seconds: float) -> None:
+    await anyio.sleep(seconds)
+    await settle()
+
+
+async def test_restarts_come_later_and_later() -> None:
+    """After a second, then two, up to a minute."""
+    script = Script((0.0, listed(item())), ends=True)
+    async with _running(script):
+        await _sleep(300.0)
+
+    assert [0.0, 1.0, 3.0, 7.0, 15.0, 31.0, 63.0, 123.0, 183.0, 243.0] == script.started[:10]
+
+
+async def test_a_minute_of_health_makes_the_next_restart_early_again() -> None:
+    """A process that spoke for a minute is started again after a second, whatever was before."""
+    alive = [(10.0, line("alive"))] * 7
+    script = Script((0.0, listed(item())), *alive, ends=True)
+    async with _running(script):
+        await _sleep(250.0)
+
+    assert [0.0, 71.0, 142.0, 213.0] == script.started
+
+
+async def test_silence_ends_a_process() -> None:
+    """After half of the staleness without a line; what was said stays until it is stale."""
+    script = Script((0.0, listed(item())), (20.0, line("alive")))
+    async with _running(script):
+        await _sleep(15.5)
+
+        assert (["silence"], {"1"}) == (list(script.context.status.failed_by), script.shown())
+
+
+async def test_lines_from_before_a_sleep_of_the_machine_are_not_believed() -> None:
+    """They are as old as the sleep was long: the process is replaced."""
+    script = Script((0.0, listed(item("1"))), (5.0, listed(item("2"))))
+    async with _running(script):
+        script.clock.asleep_s = 3600.0
+        await _sleep(5.5)
+
+        assert (["silence"], False) == (list(script.context.status.failed_by), "2" in script.shown())
+
+
+async def test_a_match_that_alone_is_stale_leaves() -> None:
+    """The match that was spoken of stays as long as it holds itself."""
+    script = Script((0.0, listed(item("1"), item("2"))), *[(10.0, upsert("1"))] * 3)
+    async with _running(script):
+        await _sleep(28.0)
+        before = script.shown()
+        await _sleep(2.5)
+
+        assert ({"1", "2"}, {"1"}) == (before, script.shown())
+
+
+async def test_a_list_that_is_not_confirmed_is_withdrawn() -> None:
+    """Though its process speaks of another."""
+    script = Script((0.0, listed(item("1"))), *[(10.0, listed(item("2"), name="other"))] * 4)
+    async with _running(script):
+        await _sleep(29.0)
+        before = script.shown()
+        await _sleep(2.0)
+
+        assert ({"1", "2"}, {"2"}) == (before, script.shown())
