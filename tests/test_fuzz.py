@@ -18,6 +18,7 @@ WITHOUT_PRICES = {
     *("the_odds_api_sports", "the_odds_api_headers", "betfair_login", "settings"),
     *("request_head", "peers", "addresses", "http_date", "inflate"),
     *("links_file", "names", "fixture_query"),
+    *("polymarket_sports", "polymarket_markets", "azuro_games", "azuro_conditions"),
 }
 
 

@@ -94,12 +94,13 @@ def targets() -> tuple[Target, ...]:
     )
 
 
-def _payload(body: bytes, scope: str) -> Payload:
+def payload_of(body: bytes, scope: str) -> Payload:
+    """Return a payload of that scope."""
     return Payload(SourceName("s"), Scope(scope), ListId("l"), body, 0.0, 0.0, 1e9, answered_at=1e9)
 
 
 def _file(body: bytes) -> int:
-    return _prices(football_data.KIND, _payload(body, "f.csv"), files.OPTIONS, ("B365", "BFD", "A"))
+    return _prices(football_data.KIND, payload_of(body, "f.csv"), files.OPTIONS, ("B365", "BFD", "A"))
 
 
 def _rows(rows: bytes) -> int:
@@ -107,7 +108,7 @@ def _rows(rows: bytes) -> int:
 
 
 def _odds(body: bytes) -> int:
-    return _prices(the_odds_api.KIND, _payload(body, "soccer_epl"), API, ("some", "other", ""))
+    return _prices(the_odds_api.KIND, payload_of(body, "soccer_epl"), API, ("some", "other", ""))
 
 
 def _prices(kind: PolledKind, payload: Payload, options: object, keys: tuple[str, ...]) -> int:
@@ -130,7 +131,7 @@ def _prices(kind: PolledKind, payload: Payload, options: object, keys: tuple[str
 def _sports(body: bytes) -> int:
     the_odds_api.explain(TransportError("refused", body=body))
     try:
-        found = run_now(the_odds_api.KIND.decode(_payload(body, SPORTS_SCOPE), API))
+        found = run_now(the_odds_api.KIND.decode(payload_of(body, SPORTS_SCOPE), API))
     except PayloadError:
         return 0
     if not all(key.startswith("soccer_") for key in found.keys):

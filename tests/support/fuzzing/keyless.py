@@ -1,0 +1,135 @@
+"""Targets of the polled sources that need no key: lists of what is offered, and prices after them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from actors.core.cooperative import run_now
+from actors.core.errors import PayloadError
+from actors.core.messages import Payload, SourceMatchId
+from actors.source_api.kinds import PolledKind
+from actors.sources.azuro import kind as azuro
+from actors.sources.azuro import prices as of_azuro
+from actors.sources.azuro.options import CONDITIONS, GAMES, AzuroOptions
+from actors.sources.azuro.prices import listed_match, result_of
+from actors.sources.polymarket import kind as polymarket
+from actors.sources.polymarket import prices as of_polymarket
+from actors.sources.polymarket.listing import League, ListedMatch, read_listing
+from actors.sources.polymarket.options import SPORTS_SCOPE, PolymarketOptions, markets_scope
+from tests.support.builders.polymarket import (
+    ROLES,
+    SOME,
+    book_of,
+    event_of,
+    league_row,
+    market_of,
+    token_of,
+)
+from tests.support.fuzzing.polled import payload_of
+from tests.support.fuzzing.prices import admitted
+from tests.support.fuzzing.target import Target
+from tests.support.peers.azuro import condition_of, game_of
+
+EPL = League("epl", "Premier League", "82", is_home_first=True)
+EVENT = event_of("7", "Home", "Away", 1_780_003_600)
+SHARES = PolymarketOptions(kind="polymarket")
+POOL = AzuroOptions(kind="azuro")
+OF_SHARES = ListedMatch(
+    SourceMatchId("7"),
+    *("Home", "Away", "Premier League", 1_780_003_600),
+    tokens=(token_of("7", "home"), token_of("7", "draw"), token_of("7", "away")),
+    conditions=("0x70", "0x71", "0x72"),
+    fee=0.03,
+)
+GAME = game_of("7", "Home", "Away", 1_780_003_600)
+OF_POOL = of_azuro.ListedMatch(
+    SourceMatchId("7"), "Home", "Away", "Premier League", 1_780_003_600, is_live=False, condition="3006729"
+)
+
+
+def targets() -> tuple[Target, ...]:
+    """Return the targets."""
+    markets = {"markets": [market_of(EVENT, role) for role in ROLES], "next_cursor": "x"}
+    books = [book_of("7", role, SOME[role], 1_780_000_000.0) for role in ROLES]
+    games = {"games": [GAME], "page": 1, "perPage": 100, "total": 1, "totalPages": 1}
+    conditions = {"conditions": [condition_of("7")]}
+    bare = {"conditions": [{**condition_of("7"), "game": {"gameId": "7"}}]}
+    words = (
+        b"home",
+        b"draw",
+        b"away",
+        b"Yes",
+        b"No",
+        b"moneyline",
+        b"0x70",
+        b"700",
+        b"0.5",
+        b".48",
+        b"1e-3",
+    )
+    states = (b"Active", b"Stopped", b"Live", b"Prematch", b"29", b"30", b"31", b"3006729", b"1.81", b"7")
+    return (
+        Target("polymarket_sports", _sports, (_json([league_row(), {"sport": "nba"}]),), (b"100350",)),
+        Target("polymarket_markets", _markets, (_json(markets), b"[" * 3000), words),
+        Target("polymarket_books", _books, (_json(books), _json(books[:1])), words),
+        Target("azuro_games", _games, (_json(games), b'{"games":' * 800), states),
+        Target("azuro_conditions", _conditions, (_json(conditions),), states),
+        Target("azuro_odds", _odds, (_json(bare), _json(conditions)), states),
+    )
+
+
+def _json(content: Any) -> bytes:
+    return json.dumps(content).encode()
+
+
+def _decoded(kind: PolledKind, payload: Payload, options: object) -> Any:
+    try:
+        return run_now(kind.decode(payload, options))
+    except PayloadError:
+        return None
+
+
+def _priced(kind: PolledKind, body: bytes, options: object) -> int:
+    content = _decoded(kind, payload_of(body, "group"), options)
+    return 0 if content is None else admitted(run_now(kind.extract(content, kind.name, options)))
+
+
+def _sports(body: bytes) -> int:
+    read = _decoded(polymarket.KIND, payload_of(body, SPORTS_SCOPE), SHARES)
+    if read is not None and not all(league.tag.isdigit() for league in read.leagues):
+        raise AssertionError(f"no tag: {read.leagues}")
+    return 0
+
+
+def _markets(body: bytes) -> int:
+    read = _decoded(polymarket.KIND, payload_of(body, markets_scope("epl")), SHARES)
+    for match in read_listing(read.markets, EPL).values() if read is not None else ():
+        if isinstance(match, ListedMatch) and len({*match.tokens, match.home, match.away, ""}) < 6:
+            raise AssertionError(f"roles are not told apart: {match}")
+    return 0
+
+
+def _books(body: bytes) -> int:
+    group = of_polymarket.Group((OF_SHARES,))
+    return _priced(polymarket.KIND, of_polymarket.preface_of(group) + body, SHARES)
+
+
+def _games(body: bytes) -> int:
+    read = _decoded(azuro.KIND, payload_of(body, GAMES), POOL)
+    for match in map(listed_match, read.games) if read is not None else ():
+        if isinstance(match, of_azuro.ListedMatch) and len({match.home, match.away, ""}) < 3:
+            raise AssertionError(f"teams are not told apart: {match}")
+    return 0
+
+
+def _conditions(body: bytes) -> int:
+    read = _decoded(azuro.KIND, payload_of(body, CONDITIONS), POOL)
+    if read is not None:
+        result_of(read.conditions)
+    return 0
+
+
+def _odds(body: bytes) -> int:
+    group = of_azuro.Group((OF_POOL,))
+    return _priced(azuro.KIND, of_azuro.preface_of(group) + body, POOL)
