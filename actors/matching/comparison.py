@@ -35,7 +35,7 @@ from actors.matching.leagues import (
     league_evidence,
     league_of,
 )
-from actors.matching.names import Name, parse
+from actors.matching.names import Name, are_one, parse
 from actors.matching.overrides import Overrides
 from actors.matching.rules import (
     BONUS,
@@ -56,7 +56,6 @@ from actors.matching.tables import countries_of, load
 from actors.matching.team_class import TeamClass, differ
 
 MUST_RANK = 9.0  # more than evidence can give
-
 _GIVEN = NameEvidence(Likeness.SAME, 1.0, How.GIVEN)
 
 
@@ -211,7 +210,8 @@ class Comparator:
         if (a.home.text, a.away.text) == (b.home.text, b.away.text) and a.home.text != a.away.text:
             return False
         crossed = self._names(a, b, a.home, b.away).likeness, self._names(a, b, a.away, b.home).likeness
-        return min(crossed) >= worse and max(crossed) >= better
+        is_ambiguous = are_one(a.home, a.away) or are_one(b.home, b.away)
+        return is_ambiguous or (min(crossed) >= worse and max(crossed) >= better)
 
     def is_swapped(self, a: Description, b: Description) -> bool:
         """Return whether the teams are the same with home and away the other way round."""

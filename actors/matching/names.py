@@ -201,3 +201,8 @@ def may_be_one(a: Name, b: Name) -> bool:
     have_numbers_in_common = not a.numbers or not b.numbers or not a.numbers.isdisjoint(b.numbers)
     have_forms_in_common = not a.filler or not b.filler or not a.filler.isdisjoint(b.filler)
     return a.years == b.years and have_numbers_in_common and have_forms_in_common
+
+
+def are_one(a: Name, b: Name) -> bool:
+    """Return whether nothing tells two names apart but what one of them leaves out: Arsenal, Arsenal FC."""
+    return a.joined == b.joined and may_be_one(a, b)

@@ -269,6 +269,18 @@ def test_teams_of_one_name_but_for_its_legal_form_are_not_crossed() -> None:
     assert (1, 0) == (len(groups(*pair)), len(groups(pair[0], crossed)))
 
 
+def test_teams_that_only_a_word_tells_apart_which_one_leaves_out_are_not_linked() -> None:
+    """Which of the two is Qwerty Football Club nobody can say, but two years of foundation say it."""
+    pair = event("a", "Qwerty", "Qwerty FC", None), event("b", "Qwerty Football Club", "Qwerty", None)
+    derby = (
+        event("a", "CSKA Sofia", "CSKA 1948 Sofia", None),
+        event("b", "CSKA Sofia", "FC CSKA 1948 Sofia", None),
+    )
+
+    assert () == groups(*pair)
+    assert groups(*derby)
+
+
 @pytest.mark.parametrize("label", [None, "Premier League", "France - National"])
 def test_names_that_are_short_for_two_clubs_on_both_sides_are_not_linked(label: str | None) -> None:
     """Paris may be Paris FC, and Bastia CA Bastia; that both are at once is another match."""
