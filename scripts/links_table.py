@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument(
         "--pairs", type=int, default=100_000, help="pairs of an adversary (default 100,000)"
     )
+    parser.add_argument("--lives", type=int, default=1000, help="lives of surebets (default 1,000)")
     arguments = parser.parse_args()
     kinds = {"cold": [measured(week(name)) for name in WEEKS]}
     print("| lists | links | recall | wrong | precision |\n|---|--:|--:|--:|--:|")
@@ -41,6 +42,7 @@ def main() -> None:
             spelled = measured(spellings(Random(table), table, **options))
             _print_row(f"{title}{labels}", [spelled], arguments.missed)
     _print_adversary(arguments.pairs)
+    _print_lives(arguments.lives)
     rules = Counter(
         member.rule for result in kinds["cold"] for group in result.groups for member in group[1:]
     )
