@@ -20,6 +20,16 @@ import msgspec
 UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)  # what msgspec raises on decoding
 
 
+OF_ACCOUNT = frozenset(
+    {
+        *("missing_key", "invalid_key", "deactivated_key", "out_of_usage_credits"),
+        *("login", "no_app_key", "invalid_app_key", "not_authorized"),
+        *("no_session", "invalid_session_information", "subscription_limit_exceeded"),
+    }
+)
+REFUSED = frozenset({401, 402, 403})  # HTTP statuses of an account that may not
+
+
 class OddsboardError(Exception):
     """Root of everything that this project raises on purpose."""
 
@@ -53,11 +63,19 @@ class ActorExited(OddsboardError):
 
 
 class SourceError(OddsboardError):
-    """An expected failure of a source: kept as state and tried again; counted by its short `reason`."""
+    """An expected failure of a source: kept as state and tried again; counted by its short `reason`.
+
+    It `needs_operator` if trying again cannot help: a key or a login is refused, or a quota is spent.
+    """
 
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)
         self.reason = reason
+
+    @property
+    def needs_operator(self) -> bool:
+        """Whether it concerns the whole account, so that it is told before the others."""
+        return self.reason in OF_ACCOUNT
 
 
 class TransportError(SourceError):
@@ -83,6 +101,11 @@ class TransportError(SourceError):
         self.headers = headers or {}
         self.body = body
         self.is_sent = is_sent
+
+    @property
+    def needs_operator(self) -> bool:
+        """Whether it concerns the whole account, so that it is told before the others."""
+        return self.status in REFUSED or super().needs_operator
 
 
 class StreamError(SourceError):

@@ -28,7 +28,10 @@ class BookmakerState(StrEnum):
 
 @dataclass(slots=True)
 class ScopeStatus:
-    """A scope of a source: `failures` in a row, `is_lost` after two of them while other scopes answer."""
+    """A scope of a source: `failures` in a row, `is_lost` after two of them while other scopes answer.
+
+    `needs_operator` says of the last error that trying again cannot help.
+    """
 
     interval_s: float | None = None
     stale_after_s: float | None = None
@@ -37,6 +40,7 @@ class ScopeStatus:
     last_success_at: float | None = None
     next_attempt_at: float | None = None
     last_error: str | None = None
+    needs_operator: bool = False
 
 
 @dataclass(slots=True)
@@ -75,10 +79,15 @@ class SourceStatus:
 
     @property
     def error(self) -> str | None:
-        """The present error of the source as a whole, or of a scope, or None."""
+        """The present error of the source as a whole, or of a scope, or None.
+
+        First what only the operator can mend: it matters more than a league that nobody knows.
+        """
+        failing = [scope for scope in self.scopes.values() if scope.failures]
+        ours = [scope.last_error for scope in failing if scope.needs_operator]
         if self.failures:
-            return self.last_error
-        return next((scope.last_error for scope in self.scopes.values() if scope.failures), None)
+            return ours[-1] if ours else self.last_error
+        return next(iter(ours or [scope.last_error for scope in failing]), None)
 
 
 @dataclass(slots=True)

@@ -33,7 +33,7 @@ def failed(
         status.failing_since, status.failing_since_mono = now.wall, now.mono
     if (at_once or status.failures >= FAILURES_TO_BE_DOWN) and not status.is_down:
         status.is_down = True
-        log.warning("source.down", error=status.last_error, attempts=status.failures)
+        log.warning("source.down", error=status.error, attempts=status.failures)
 
 
 def scope_failed(
@@ -42,7 +42,7 @@ def scope_failed(
     """Record a failed poll of `scope`; if `alone`, as others answer, the scope is lost instead."""
     record = status.scopes.setdefault(scope, ScopeStatus())
     record.failures += 1
-    record.last_error = str(error)
+    record.last_error, record.needs_operator = str(error), error.needs_operator
     if not alone:
         failed(status, error, now, log)
         return
@@ -69,7 +69,7 @@ def scope_succeeded(status: SourceStatus, scope: Scope, now: Instant, log: Log) 
     record = status.scopes.setdefault(scope, ScopeStatus())
     if record.is_lost:
         log.info("scope.recovered", scope=scope, attempts=record.failures + 1)
-    record.failures, record.is_lost = 0, False
+    record.failures, record.is_lost, record.needs_operator = 0, False, False
     record.last_error = None
     record.last_success_at = now.wall
 

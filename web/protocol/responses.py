@@ -47,7 +47,11 @@ COMMON = {
 """Headers of every answer, whichever layer gives it."""
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
-    "Access-Control-Allow-Headers": "Accept, Content-Type, If-None-Match, Last-Event-ID",
+    # Besides our own, those that libraries for EventSource and for polling send.
+    "Access-Control-Allow-Headers": (
+        "Accept, Cache-Control, Content-Type, If-Modified-Since, If-None-Match, Last-Event-ID, Pragma,"
+        " X-Requested-With"
+    ),
     "Access-Control-Max-Age": "86400",
 }
 

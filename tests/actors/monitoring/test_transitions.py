@@ -109,6 +109,44 @@ def _play_scopes(script: str, status: SourceStatus) -> list[tuple[str, str | Non
     return [(line["event"], line.get("scope"), line["attempts"]) for line in logs]
 
 
+QUOTA = "out_of_usage_credits"
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("a:unknown_sport b:out_of_usage_credits", QUOTA),
+        ("b:out_of_usage_credits a:unknown_sport", QUOTA),
+        ("b:out_of_usage_credits a:unknown_sport a:unknown_sport", QUOTA),
+        ("b:out_of_usage_credits a:invalid_key a:unknown_sport", QUOTA),
+        ("a:unknown_sport b:timeout", "timeout"),
+        ("a:unknown_sport b:out_of_usage_credits b:timeout", "timeout"),
+    ],
+)
+@pytest.mark.parametrize("alone", [True, False])
+def test_error_that_only_the_operator_can_mend_comes_first(script: str, told: str, *, alone: bool) -> None:
+    """A spent quota or a refused key is told before a league that nobody misses, until it is over."""
+    status = source_record()
+    for number, failure in enumerate(script.split()):
+        scope, _, reason = failure.partition(":")
+        at = Instant(float(number), WALL_0 + number)
+        scope_failed(status, Scope(scope), TransportError(reason, reason=reason), at, LOG, alone=alone)
+
+    expected = told if told == QUOTA or not alone else "unknown_sport"
+    assert expected == status.error
+
+
+@pytest.mark.parametrize("status_code", [401, 402, 403])
+def test_refused_account_comes_first(status_code: int) -> None:
+    """By the HTTP status, whatever the body says."""
+    status = source_record()
+    refused, gone = TransportError("refused", status=status_code), TransportError("gone", status=404)
+    for scope, error in (("a", gone), ("b", refused), ("a", gone)):
+        scope_failed(status, Scope(scope), error, Instant(0.0, WALL_0), LOG, alone=False)
+
+    assert "refused" == status.error
+
+
 LOST, FOUND = ("scope.lost", "a", 2), ("scope.recovered", "a", 3)
 
 

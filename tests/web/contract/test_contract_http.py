@@ -84,6 +84,20 @@ async def test_a_preflight_is_answered(site: Site, path: str) -> None:
     assert int(answered.headers["access-control-max-age"]) > 0
 
 
+@pytest.mark.parametrize("header", ["Cache-Control", "Pragma", "Last-Event-ID", "X-Requested-With"])
+async def test_a_browser_may_send_what_libraries_send(site: Site, header: str) -> None:
+    """Libraries for EventSource send more than a page of our own: without permission they never connect."""
+    answered = await site.raw(
+        "OPTIONS",
+        "/api/v2/stream",
+        "Origin: https://example.org",
+        "Access-Control-Request-Method: GET",
+        f"Access-Control-Request-Headers: {header.lower()}",
+    )
+
+    assert header.lower() in answered.headers["access-control-allow-headers"].lower().split(", ")
+
+
 async def test_a_connection_is_kept_for_the_next_request(site: Site) -> None:
     """One connection serves several requests in a row, also after errors and a 304."""
     requests = [
