@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -60,6 +61,14 @@ EXITS: Mapping[type[OddsboardError], Exit] = {
 }
 
 BIND = "HOST:PORT|unix:/PATH"
+EXAMPLE_CALLS = """\
+examples:
+  oddsboard serve                                  simulated odds on http://127.0.0.1:8000
+  oddsboard init football_data --out mine.toml     a configuration to begin with
+  oddsboard check-config --config mine.toml        whether it is right, and what it would run
+  oddsboard serve --config mine.toml --bind 0.0.0.0:8000     also for other machines
+  oddsboard sources football_data                  the options of a kind of source
+"""
 _DEFAULT = "default: %(default)s"
 _LOOP = {"loop_factory": LookUpLoop}
 
@@ -68,7 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code."""
     if sys.stdout is None:  # closed from the start
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the process ends
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    if not (sys.argv[1:] if arguments is None else arguments):
+        parser.print_help(sys.stderr)
+        sys.exit(Exit.USAGE)
+    given = parser.parse_args(arguments)
     code = Exit.STOPPED
     try:
         code = given.run(given)
@@ -94,7 +107,14 @@ def _init(given: argparse.Namespace) -> Exit:
         raise ConfigError(f"{given.out}: exists already; name another file with --out") from None
     except OSError as error:
         raise ConfigError(f"{given.out}: cannot be written: {error.strerror}") from error
-    return _print([f"{given.out}: written; run it with: oddsboard serve --config {given.out}"])
+    return _print([f"{given.out}: written; run it with: {_program()} serve --config {given.out}"])
+
+
+def _program() -> str:
+    """Return how this command was called, if its name alone would not find it."""
+    called = Path(sys.argv[0])
+    is_found = called.name != "oddsboard" or shutil.which("oddsboard") is not None
+    return "oddsboard" if is_found else str(called)
 
 
 def _serve(given: argparse.Namespace) -> Exit:
@@ -228,6 +248,21 @@ def _announce(status: ServiceStatus, *, is_recorded: bool = False, **facts: str)
             log.warning("source.recorded", source=name, note="recorded prices, not offers of now")
         elif source.is_simulated:
             log.warning("source.simulated", source=name, note="invented prices, not offers")
+    logs.show("", *_directions(**facts), "")
+
+
+def _directions(url: str = "", folder: str = "", **_: str) -> tuple[str, str]:
+    """Return where to look, and how to end: lines for a person at a terminal."""
+    end = "To end it, press Ctrl+C."
+    if not url:
+        return f"It records to the folder {folder}.", end
+    if url.startswith("unix:"):
+        return f"It serves the Unix socket {url.removeprefix('unix:')}; a proxy shows it to browsers.", end
+    anywhere = re.fullmatch(r"http://(?:0\.0\.0\.0|\[::\]):([0-9]+)", url)
+    if anywhere is None:
+        return f"To see the board, open {url} in a browser.", end
+    here, port = f"http://127.0.0.1:{anywhere[1]}", anywhere[1]
+    return f"To see the board, open {here} here, or http://ADDRESS:{port} on other machines.", end
 
 
 def _print(lines: Iterable[str]) -> Exit:
@@ -237,7 +272,12 @@ def _print(lines: Iterable[str]) -> Exit:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="oddsboard", description="A consolidated board of football odds")
+    parser = argparse.ArgumentParser(
+        prog="oddsboard",
+        description="A consolidated board of football odds",
+        epilog=EXAMPLE_CALLS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     commands = parser.add_subparsers(dest="command", required=True)
 
     def command(

@@ -38,6 +38,7 @@ class BackgroundHandler(QueueHandler):
         self._lines: SimpleQueue[bytes | None] = SimpleQueue()
         super().__init__(self._lines)
         self._output, self._encoding = stream.fileno(), stream.encoding
+        self.is_terminal = stream.isatty()
         self._status = status
         self._max_waiting = max_waiting
         self._put = self._taken = 0

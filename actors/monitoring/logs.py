@@ -54,6 +54,13 @@ def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> LogS
     return status
 
 
+def show(*lines: str) -> None:
+    """Write plain lines after the log so far, on a terminal alone; never waits."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, BackgroundHandler) and handler.is_terminal:
+            handler.enqueue(logging.makeLogRecord({"msg": "\n".join(lines)}))
+
+
 def _is_ours(key: str, value: Any) -> bool:
     is_event = key == "event" and isinstance(value, str)
     return key in {"timestamp", "level"} or (is_event and _OURS(value) is not None)
@@ -70,7 +77,7 @@ def _masked(value: Any, secrets: tuple[str, ...]) -> Any:
 def _renderers(stream: TextIO, last: Processor) -> list[Processor]:
     # Plain stacks: the richer renderers show local variables, and with them secrets.
     if stream.isatty():
-        console = ConsoleRenderer(exception_formatter=plain_traceback)
+        console = ConsoleRenderer(exception_formatter=plain_traceback, sort_keys=False)
         return [structlog.processors.format_exc_info, last, _without_controls, console]
     json = structlog.processors.JSONRenderer()
     return [structlog.processors.format_exc_info, _main_fields_first, last, json]

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +16,7 @@ import pytest
 from actors.core.errors import ServiceUnreachableError
 from actors.service.settings import load
 from tests.support.systems.process import ROOT
-from web.__main__ import EXAMPLES, _parser, main
+from web.__main__ import EXAMPLES, _directions, _parser, main
 
 KEYS = ("THE_ODDS_API_KEY", "BETFAIR_APP_KEY", "BETFAIR_USERNAME", "BETFAIR_PASSWORD")
 
@@ -148,3 +153,52 @@ def test_init_into_a_missing_folder(tmp_path: Path, capsys: pytest.CaptureFixtur
 
     assert (78, "", 1) == (code, out, err.count("\n"))
     assert "cannot be written: No such file or directory" in err
+
+
+def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is still a wrong use, but says with examples what would be right."""
+    code, out, err = _ended(capsys)
+
+    assert (2, "") == (code, out)
+    assert ["oddsboard serve", "oddsboard init football_data"] == [
+        line for line in ("oddsboard serve", "oddsboard init football_data") if f"\n  {line} " in err
+    ]
+
+
+@pytest.mark.parametrize(
+    ("facts", "line"),
+    [
+        ({"url": "http://127.0.0.1:8000"}, "To see the board, open http://127.0.0.1:8000 in a browser."),
+        (
+            {"url": "http://0.0.0.0:80"},
+            "To see the board, open http://127.0.0.1:80 here, or http://ADDRESS:80 on other machines.",
+        ),
+        (
+            {"url": "http://[::]:80"},
+            "To see the board, open http://127.0.0.1:80 here, or http://ADDRESS:80 on other machines.",
+        ),
+        ({"url": "unix:/run/board"}, "It serves the Unix socket /run/board; a proxy shows it to browsers."),
+        ({"folder": "rec"}, "It records to the folder rec."),
+    ],
+)
+def test_directions_name_what_can_be_opened(facts: dict[str, str], line: str) -> None:
+    """An address that means all addresses is not one to open."""
+    assert (line, "To end it, press Ctrl+C.") == _directions(**facts)
+
+
+@pytest.mark.long
+def test_a_start_on_a_terminal_ends_with_directions() -> None:
+    """Two lines of plain text say where to look and how to end, after the log of the start."""
+    reading, writing = os.openpty()
+    command = [sys.executable, "-m", "web", "serve", "--bind", "127.0.0.1:0"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=writing, stderr=writing) as process:
+        text = b""
+        while b"Ctrl+C.\r\n" not in text:
+            text += os.read(reading, 65536)
+        process.send_signal(signal.SIGINT)
+    os.close(writing)
+    os.close(reading)
+    look, end = [line for line in text.decode().splitlines() if line][-2:]
+
+    assert re.fullmatch(r"To see the board, open http://127.0.0.1:[0-9]+ in a browser[.]", look)
+    assert ("To end it, press Ctrl+C.", 0) == (end, process.returncode)
