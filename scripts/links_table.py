@@ -10,6 +10,7 @@ from actors.matching.event import EventKey
 from actors.review.explanation import explain
 from tests.support.adversary import case_of, judged
 from tests.support.labelled import HARDER, WEEKS, Measured, measured, spellings, week
+from tests.support.recordings import FOLDER, are_there
 from tests.support.surebet_lives import lives
 
 LABELS: dict[str, dict[str, bool]] = {
@@ -30,6 +31,8 @@ def main() -> None:
     )
     parser.add_argument("--lives", type=int, default=1000, help="lives of surebets (default 1,000)")
     arguments = parser.parse_args()
+    if not are_there():
+        parser.error(f"no recordings in {FOLDER}, set ODDSBOARD_RECORDINGS to their folder")
     kinds = {"cold": [measured(week(name)) for name in WEEKS]}
     print("| lists | links | recall | wrong | precision |\n|---|--:|--:|--:|--:|")
     for kind, found in kinds.items():

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -13,6 +17,7 @@ from tests.support.builders.messages import match
 from tests.support.fuzzing.mutation import MAX_BYTES, mutated
 from tests.support.fuzzing.prices import InvalidPriceError, admitted, valid
 from tests.support.fuzzing.targets import targets
+from tests.support.source_code import ROOT
 
 WITHOUT_PRICES = {
     *("the_odds_api_sports", "the_odds_api_headers", "betfair_login", "settings"),
@@ -20,6 +25,40 @@ WITHOUT_PRICES = {
     *("links_file", "names", "fixture_query"),
     *("polymarket_sports", "polymarket_markets", "azuro_games", "azuro_conditions"),
 }
+
+
+NOT_THERE = """
+import sys
+sys.modules |= dict.fromkeys(("pytest", "hypothesis", "playwright"))
+import scripts.fuzz_parsers
+"""
+
+
+def test_fuzzing_needs_no_tools_of_the_tests() -> None:
+    """Its environment has the locked `fuzz` group alone."""
+    done = subprocess.run(
+        [sys.executable, "-c", NOT_THERE], cwd=ROOT, capture_output=True, check=False, timeout=30
+    )
+
+    assert (0, b"") == (done.returncode, done.stderr)
+
+
+@pytest.mark.parametrize("script", ["links_table", "damage_files football_data"])
+def test_script_without_recordings_says_so_in_a_line(script: str, tmp_path: Path) -> None:
+    """It names the folder and the variable, without a traceback."""
+    done = subprocess.run(
+        [sys.executable, "-m", *f"scripts.{script}".split()],
+        cwd=ROOT,
+        env={**os.environ, "ODDSBOARD_RECORDINGS": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+
+    assert 2 == done.returncode
+    assert f"no recordings in {tmp_path}, set ODDSBOARD_RECORDINGS to their folder" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("name", targets())

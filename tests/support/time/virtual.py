@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from actors.core.clock import Instant
+
+if TYPE_CHECKING:  # scripts/fuzz, in an environment without pytest, imports this
+    import pytest
 
 WALL_0 = 1_780_000_000.0
 """Unix seconds at which virtual time begins: 2026-05-28T20:26:40Z."""
