@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import re
-import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +27,7 @@ from actors.monitoring import logs
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import LogStatus, ServiceStatus
 from actors.recordings.reader import RecordedSource, open_sources
+from actors.service.allowed import nearest
 from actors.service.check_program import ProgramCheck
 from actors.service.describe import configuration_lines, kind_lines, recording_lines
 from actors.service.recorder import Recorder
@@ -45,6 +45,7 @@ from web.server.descriptors import fitted
 from web.server.lifecycle import Exit, Life, record_until_stopped, start_exit_deadline
 from web.server.listener import Listener, address_of, listen
 from web.server.servers import Serve, check_uvicorn, serve, serve_with_uvicorn
+from web.server.terminal import EXAMPLE_CALLS, called, directions
 from web.server.watch import Watch
 
 log = structlog.get_logger()
@@ -61,14 +62,6 @@ EXITS: Mapping[type[OddsboardError], Exit] = {
 }
 
 BIND = "HOST:PORT|unix:/PATH"
-EXAMPLE_CALLS = """\
-examples:
-  oddsboard serve                                  simulated odds on http://127.0.0.1:8000
-  oddsboard init football_data --out mine.toml     a configuration to begin with
-  oddsboard check-config --config mine.toml        whether it is right, and what it would run
-  oddsboard serve --config mine.toml --bind 0.0.0.0:8000     also for other machines
-  oddsboard sources football_data                  the options of a kind of source
-"""
 _DEFAULT = "default: %(default)s"
 _LOOP = {"loop_factory": LookUpLoop}
 
@@ -98,7 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _init(given: argparse.Namespace) -> Exit:
     if given.example not in EXAMPLES:
-        raise ConfigError(f"EXAMPLE was {given.example!r}, must be one of: {', '.join(EXAMPLES)}")
+        near = nearest(given.example, EXAMPLES)
+        raise ConfigError(f"EXAMPLE was {given.example!r}, must be one of: {', '.join(EXAMPLES)}{near}")
     text = (CONFIGS / f"{given.example}.toml").read_text("utf-8")
     try:
         with given.out.open("x", encoding="utf-8") as file:
@@ -107,14 +101,7 @@ def _init(given: argparse.Namespace) -> Exit:
         raise ConfigError(f"{given.out}: exists already; name another file with --out") from None
     except OSError as error:
         raise ConfigError(f"{given.out}: cannot be written: {error.strerror}") from error
-    return _print([f"{given.out}: written; run it with: {_program()} serve --config {given.out}"])
-
-
-def _program() -> str:
-    """Return how this command was called, if its name alone would not find it."""
-    called = Path(sys.argv[0])
-    is_found = called.name != "oddsboard" or shutil.which("oddsboard") is not None
-    return "oddsboard" if is_found else str(called)
+    return _print([f"{given.out}: written; run it with: {called()} serve --config {given.out}"])
 
 
 def _serve(given: argparse.Namespace) -> Exit:
@@ -248,21 +235,7 @@ def _announce(status: ServiceStatus, *, is_recorded: bool = False, **facts: str)
             log.warning("source.recorded", source=name, note="recorded prices, not offers of now")
         elif source.is_simulated:
             log.warning("source.simulated", source=name, note="invented prices, not offers")
-    logs.show("", *_directions(**facts), "")
-
-
-def _directions(url: str = "", folder: str = "", **_: str) -> tuple[str, str]:
-    """Return where to look, and how to end: lines for a person at a terminal."""
-    end = "To end it, press Ctrl+C."
-    if not url:
-        return f"It records to the folder {folder}.", end
-    if url.startswith("unix:"):
-        return f"It serves the Unix socket {url.removeprefix('unix:')}; a proxy shows it to browsers.", end
-    anywhere = re.fullmatch(r"http://(?:0\.0\.0\.0|\[::\]):([0-9]+)", url)
-    if anywhere is None:
-        return f"To see the board, open {url} in a browser.", end
-    here, port = f"http://127.0.0.1:{anywhere[1]}", anywhere[1]
-    return f"To see the board, open {here} here, or http://ADDRESS:{port} on other machines.", end
+    logs.show("", *directions(**facts), "")
 
 
 def _print(lines: Iterable[str]) -> Exit:
@@ -293,10 +266,29 @@ def _parser() -> argparse.ArgumentParser:
     replay = command("replay", _replay, "run the service on recordings and their clock")
     check = command("check-config", _check, "validate a configuration and say what it would run")
     program = command("check-program", _check_program, "run a program, and say what would be shown of it")
-    command("sources", lambda _: _print(kind_lines()), "list the kinds of source and their options")
+    sources = command(
+        "sources",
+        lambda given: _print(kind_lines(given.kind)),
+        "explain the kinds of source and their options",
+    )
     inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
     links = command("links", lambda given: _print(given.lines(given)), "ask a service about its links")
     command("version", lambda _: _print([f"oddsboard {version('oddsboard')}"]), "print the version")
+    _add_file_options(init, serving, record, check)
+    sources.add_argument("kind", nargs="?", metavar="KIND", help="a kind; default: all of them")
+    inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
+    add_options(links)
+    _add_program_options(program)
+    _add_recording_options(record, replay)
+    return parser
+
+
+def _add_file_options(
+    init: argparse.ArgumentParser,
+    serving: argparse.ArgumentParser,
+    record: argparse.ArgumentParser,
+    check: argparse.ArgumentParser,
+) -> None:
     default, config = CONFIGS / "default.toml", "the configuration; default: simulated odds"
     for configured in (serving, record, check):
         configured.add_argument("--config", type=Path, default=default, metavar="FILE", help=config)
@@ -310,11 +302,6 @@ def _parser() -> argparse.ArgumentParser:
         default="hypercorn",
         help=f"the HTTP server, uvicorn only behind a proxy on the same machine; {_DEFAULT}",
     )
-    inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
-    add_options(links)
-    _add_program_options(program)
-    _add_recording_options(record, replay)
-    return parser
 
 
 def _add_program_options(program: argparse.ArgumentParser) -> None:

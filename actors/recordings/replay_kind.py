@@ -37,10 +37,13 @@ class ReplayOptions(SourceOptions, frozen=True, kw_only=True):
     default `best_back`. The other options apply in addition to those of the recording.
     """
 
-    path: str
-    speed: Speed = 1.0
-    loop: bool = False
-    price: Literal["best_back", "last_traded"] | None = None
+    path: Annotated[str, Meta(description="The recording, from the working directory of the service.")]
+    speed: Annotated[Speed, Meta(description="Recorded seconds a second.")] = 1.0
+    loop: Annotated[bool, Meta(description='Whether it restarts at the end; not with speed "max".')] = False
+    price: Annotated[
+        Literal["best_back", "last_traded"] | None,
+        Meta(description="Which price of a historic file of Betfair; not set, the best to back."),
+    ] = None
 
 
 def replay_kind(kind_named: KindNamed) -> TickingKind:

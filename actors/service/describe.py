@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import get_type_hints
-
-from msgspec import NODEFAULT
-from msgspec.structs import fields
 
 from actors.core.messages import BookmakerId
 from actors.recordings.format import NO_LIMIT_S
 from actors.recordings.reader import open_source
+from actors.service.allowed import Option, options_of
 from actors.service.registry import installed, kind_named
 from actors.service.settings import Settings
 from actors.source_api.kinds import PolledKind
@@ -58,19 +55,26 @@ def _warnings(settings: Settings) -> Iterator[str]:
             )
 
 
-def kind_lines() -> Iterator[str]:
-    """Return the kinds of source and their options. Raises: ConfigError if a kind cannot be loaded."""
+def kind_lines(name: str | None = None) -> Iterator[str]:
+    """Return the kinds of source, or that of a name, and their options, each explained.
+
+    Raises: ConfigError if a kind cannot be loaded, or none has that name.
+    """
+    if name is not None:
+        kind_named(name)
     for kind, origin in installed():
-        yield f"{kind.name} ({origin})"
-        types = get_type_hints(kind.options)
-        for option in fields(kind.options):
-            if option.name != "kind":
-                found = types[option.name]
-                shown = found.__name__ if isinstance(found, type) else str(found).replace("typing.", "")
-                is_made = option.default_factory is not NODEFAULT
-                value = option.default_factory() if is_made else option.default
-                default = "required" if option.required else f"default {value!r}"
-                yield f"  {option.name}: {shown}, {default}"
+        if name in {None, kind.name}:
+            yield f"{kind.name} ({origin})"
+            for option in options_of(kind.options).values():
+                if option.name != "kind":
+                    yield from _option_lines(option)
+
+
+def _option_lines(option: Option) -> Iterator[str]:
+    default = "required" if option.default is None else f"default {option.default}"
+    yield f"  {option.name}  ({default})"
+    meaning = f"{option.meaning} " if option.meaning else ""
+    yield f"      {meaning}{option.allowed[0].upper()}{option.allowed[1:]}."
 
 
 def recording_lines(path: Path) -> Iterator[str]:

@@ -19,6 +19,7 @@ from actors.core.exact import NotExactError, exact_extract, seconds, text
 from actors.core.messages import Extract, Scope
 from actors.recordings.replay_kind import replay_kind
 from actors.runtime.supervisor import error_text
+from actors.service.allowed import nearest
 from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
 from actors.source_api.options import PolledOptions, SourceOptions
 from actors.source_api.plan import Target
@@ -50,9 +51,10 @@ def kind_named(name: str) -> Kind:
     points = entry_points(group=GROUP)
     found = points.select(name=name)
     if len(found) != 1:
-        known = ", ".join(sorted({*BUILT_IN, *points.names}))
+        names = sorted({*BUILT_IN, *points.names})
+        known, near = ", ".join(names), nearest(name, names)
         many = f", which {len(found)} installed packages bring" if found else ""
-        raise ConfigError(f"kind was {name!r}{many}, must be one of {known}")
+        raise ConfigError(f"kind was {name!r}{many}, must be one of {known}{near}")
     return _loaded(found[name])
 
 

@@ -24,7 +24,8 @@ from actors.matches.fair import FairRules
 from actors.matches.surebets import Commission, SurebetRules
 from actors.matching.overrides import Overrides
 from actors.review.links_file import read
-from actors.service.registry import in_one_line, kind_named
+from actors.service.allowed import nearest, refusal
+from actors.service.registry import BUILT_IN, in_one_line, kind_named
 from actors.source_api.kinds import Kind, PolledKind
 from actors.source_api.options import PolledOptions, SourceOptions, credentials_of, secret_names
 from actors.source_api.stream import StreamOptions
@@ -97,8 +98,8 @@ class Settings(Struct, frozen=True):
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
-    sources: dict[str, Any]
-    bookmakers: dict[str, Any]
+    sources: Annotated[dict[str, Any], Meta(title="tables, each [sources.NAME]")]
+    bookmakers: Annotated[dict[str, Any], Meta(title="tables, each [bookmakers.ID]")]
     server: ServerSettings = ServerSettings()
     board: BoardRules = BoardRules()
     history: HistoryLimits = HistoryLimits()
@@ -184,7 +185,7 @@ def _source(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> SourceS
     if not re.fullmatch("[a-z0-9_-]{1,32}", name) or not isinstance(expanded, dict):
         raise ConfigError(f"{at} must be a table, named with 1 to 32 of a-z, 0-9, '-' and '_'")
     if "kind" not in expanded:
-        raise ConfigError(f"{at}.kind is missing")
+        raise ConfigError(f"{at}.kind is missing, must be one of {', '.join(sorted(BUILT_IN))}")
     with _checking(at):
         kind = kind_named(str(expanded["kind"]))
     secret = secret_names(kind.options)
@@ -226,13 +227,13 @@ def _check_bookmakers(settings: Settings) -> None:
     for bookmaker_id, bookmaker in settings.bookmakers.items():
         at = f"bookmakers.{bookmaker_id}"
         if bookmaker.source not in settings.sources:
-            known = ", ".join(settings.sources)
-            raise ConfigError(f"{at}.source was {bookmaker.source!r}, must be one of {known}")
+            known, near = ", ".join(settings.sources), nearest(bookmaker.source, settings.sources)
+            raise ConfigError(f"{at}.source was {bookmaker.source!r}, must be one of {known}{near}")
         kind = settings.sources[bookmaker.source].kind
         with _checking(at):
             kind.check_key(bookmaker.key)
         if bookmaker.name is None and not (isinstance(kind, PolledKind) and kind.has_titles):
-            raise ConfigError(f"{at}.name is missing")
+            raise ConfigError(f"{at}.name is missing, must be the display name")
         if bookmaker.commission and isinstance(kind, PolledKind) and kind.has_fees:
             found = f"{at}.commission was {bookmaker.commission:g}"
             raise ConfigError(f"{found}, must be left out: {kind.name} says what it takes")
@@ -296,21 +297,7 @@ def _converted(raw: Any, expanded: Any, kind: type[S], at: str) -> S:
             return msgspec.convert(expanded, kind)
         except msgspec.ValidationError as error:
             why = str(error)
-    raise ConfigError(_explained(why, raw, at))
-
-
-def _explained(message: str, raw: Any, at: str) -> str:
-    """Return msgspec's "Expected ... - at `$.a.b`" as our key, the value found and what is allowed."""
-    text, _, path = message.partition(" - at `")
-    keys = re.findall(r"\.([^.\[\]`]+)", path)
-    place = ".".join(filter(None, [at, *keys]))
-    if field := re.search("(unknown|missing required) field `(.+)`", text):
-        what = "is not an option" if field[1] == "unknown" else "is missing"
-        return f"{place}.{field[2]} {what}".lstrip(".")
-    value = raw
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return f"{place or 'the file'} was {value!r}: {text}"
+    raise ConfigError(refusal(why, raw, kind, at))
 
 
 def _masked(message: str, secrets: Mapping[str, str]) -> str:

@@ -16,22 +16,27 @@ UserAgent = Annotated[str, Meta(pattern=r"^[!-~]([ -~]{0,254}[!-~])?$")]
 BookSum = Annotated[float, Meta(gt=0, le=100)]
 
 _SECRET, HIDDEN = {"secret": True}, {"hidden": True}
-_PRINTABLE = r"^[ -~]{1,256}$"
+_PRINTABLE, _PRINTABLE_IN_WORDS = r"^[ -~]{1,256}$", "text of 1 to 256 printable ASCII characters"
 # A credential, in printable ASCII: never shown, logged or recorded, and taken out of every text.
-Secret = Annotated[str, Meta(pattern=_PRINTABLE, extra=_SECRET)]
+Secret = Annotated[str, Meta(pattern=_PRINTABLE, extra=_SECRET, title=_PRINTABLE_IN_WORDS)]
 # A private value, such as a user name: never shown or recorded, but not taken out of other texts.
-Hidden = Annotated[str, Meta(pattern=_PRINTABLE, extra=HIDDEN)]
+Hidden = Annotated[str, Meta(pattern=_PRINTABLE, extra=HIDDEN, title=_PRINTABLE_IN_WORDS)]
 
 MIN_STALE_AFTER_S = 30.0
 
 
 class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Options that every kind of source has."""
+    """Options that every kind of source has; `oddsboard sources` prints the descriptions."""
 
     kind: str
-    stale_after_s: Seconds | None = None
-    book_sum_min: BookSum = 0.95
-    book_sum_max: BookSum = 1.40
+    stale_after_s: Annotated[
+        Seconds | None,
+        Meta(description="Seconds without confirmation after which a list is withdrawn."),
+    ] = None
+    book_sum_min: Annotated[
+        BookSum, Meta(description="The smallest sum of 1/price over the three outcomes that is believed.")
+    ] = 0.95
+    book_sum_max: Annotated[BookSum, Meta(description="The largest such sum.")] = 1.40
 
     @property
     def staleness_s(self) -> float:
@@ -42,12 +47,16 @@ class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class PolledOptions(SourceOptions, frozen=True, kw_only=True):
     """Options of a source that is polled over HTTP."""
 
-    url: str
-    poll_interval_s: Seconds
-    timeout_s: Seconds = 10.0
-    max_payload_bytes: Bytes = 4 * 1024 * 1024
-    max_inflated_bytes: Bytes = 16 * 1024 * 1024
-    user_agent: UserAgent = "oddsboard"
+    url: Annotated[str, Meta(description="The address to poll, http:// or https://.")]
+    poll_interval_s: Annotated[Seconds, Meta(description="The shortest time between two polls.")]
+    timeout_s: Annotated[Seconds, Meta(description="Seconds for a whole answer.")] = 10.0
+    max_payload_bytes: Annotated[Bytes, Meta(description="The largest answer, as sent.")] = 4 * 1024 * 1024
+    max_inflated_bytes: Annotated[Bytes, Meta(description="The largest answer, unpacked.")] = (
+        16 * 1024 * 1024
+    )
+    user_agent: Annotated[UserAgent, Meta(description="What the service calls itself in requests.")] = (
+        "oddsboard"
+    )
 
     @property
     def staleness_s(self) -> float:
@@ -91,6 +100,5 @@ def _names(options: type[SourceOptions], extra: dict[str, bool]) -> frozenset[st
 
 
 def _extras(hint: Any) -> list[Any]:
-    parts = (hint, *getattr(hint, "__args__", ()))
-    metadata = (item for part in parts for item in getattr(part, "__metadata__", ()))
-    return [item.extra for item in metadata if isinstance(item, Meta)]
+    own = [item.extra for item in getattr(hint, "__metadata__", ()) if isinstance(item, Meta)]
+    return own + [extra for part in getattr(hint, "__args__", ()) for extra in _extras(part)]

@@ -12,8 +12,8 @@ from actors.core.cooperative import Sliced
 from actors.core.messages import Extract, ListId, Scope
 from actors.source_api.options import HIDDEN, Seconds, Secret, SourceOptions
 
-Argument = Annotated[str, Meta(pattern=r"^[^\x00]*$")]
-Variable = Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]
+Argument = Annotated[str, Meta(pattern=r"^[^\x00]*$", title="text without a zero character")]
+Variable = Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$", title="the name of a variable")]
 
 
 class ProgramOptions(SourceOptions, frozen=True, kw_only=True):
@@ -23,11 +23,26 @@ class ProgramOptions(SourceOptions, frozen=True, kw_only=True):
     ended. When it has ended, its prices stay until they are stale, or are withdrawn (`on_exit`).
     """
 
-    command: Annotated[tuple[Argument, ...], Meta(min_length=1)]
-    environment: Annotated[dict[Variable, Argument], Meta(extra=HIDDEN)] = {}  # noqa: RUF012 - msgspec copies it
-    secrets: dict[Variable, Secret] = {}  # noqa: RUF012
-    silence_s: Seconds | None = None
-    on_exit: Literal["keep", "withdraw"] = "keep"
+    command: Annotated[
+        tuple[Argument, ...],
+        Meta(min_length=1, description="The program and its arguments, without a shell."),
+    ]
+    environment: Annotated[
+        dict[Variable, Argument],
+        Meta(extra=HIDDEN, description="Its environment; it gets nothing else but the secrets."),
+    ] = {}  # noqa: RUF012 - msgspec copies it
+    secrets: Annotated[
+        dict[Variable, Secret],
+        Meta(description="More of its environment, also taken out of logs and recordings."),
+    ] = {}  # noqa: RUF012
+    silence_s: Annotated[
+        Seconds | None,
+        Meta(description="Seconds without a line after which it is ended; not set, half of stale_after_s."),
+    ] = None
+    on_exit: Annotated[
+        Literal["keep", "withdraw"],
+        Meta(description="Whether prices stay until they are stale, or leave at once, when it has ended."),
+    ] = "keep"
 
     @property
     def longest_silence_s(self) -> float:

@@ -19,13 +19,20 @@ class StreamOptions(SourceOptions, frozen=True, kw_only=True):
     nearest kick-offs are subscribed to.
     """
 
-    stream_url: str
-    timeout_s: Seconds = 10.0
-    max_line_bytes: Bytes = 8 * 1024 * 1024
-    certificate: str | None = None
-    certificate_key: str | None = None
-    session_token: Secret | None = None
-    max_markets: Annotated[int, Meta(ge=1, le=10_000)] = 200
+    stream_url: Annotated[str, Meta(description="The stream, tls://HOST:PORT.")]
+    timeout_s: Annotated[
+        Seconds, Meta(description="Seconds for connecting, for a login, and for sending a line.")
+    ] = 10.0
+    max_line_bytes: Annotated[Bytes, Meta(description="The longest line.")] = 8 * 1024 * 1024
+    certificate: Annotated[
+        str | None, Meta(description="A PEM file, for a login with a client certificate.")
+    ] = None
+    certificate_key: Annotated[str | None, Meta(description="Its key, a PEM file; both or neither.")] = None
+    session_token: Annotated[Secret | None, Meta(description="A session that needs no login.")] = None
+    max_markets: Annotated[
+        int,
+        Meta(ge=1, le=10_000, description="If all matches are refused: so many of the nearest kick-offs."),
+    ] = 200
 
     @property
     def silence_s(self) -> float:

@@ -16,7 +16,8 @@ import pytest
 from actors.core.errors import ServiceUnreachableError
 from actors.service.settings import load
 from tests.support.systems.process import ROOT
-from web.__main__ import EXAMPLES, _directions, _parser, main
+from web.__main__ import EXAMPLES, _parser, main
+from web.server.terminal import directions
 
 KEYS = ("THE_ODDS_API_KEY", "BETFAIR_APP_KEY", "BETFAIR_USERNAME", "BETFAIR_PASSWORD")
 
@@ -139,11 +140,15 @@ def test_init_does_not_overwrite(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_init_of_an_unknown_example_lists_the_examples(
     example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The exit code is 78 with one line, and nothing is written."""
+    """The exit code is 78 with one line that names the nearest, and nothing is written."""
     code, out, err = _ended(capsys, "init", example, "--out", str(tmp_path / "mine.toml"))
 
     named = "default, football_data, the_odds_api, betfair, live"
-    assert (78, "", f"oddsboard: EXAMPLE was {example!r}, must be one of: {named}\n") == (code, out, err)
+    near = "; did you mean 'default'?" if "default" in example else ""
+    assert (78, "", f"oddsboard: EXAMPLE was {example!r}, must be one of: {named}{near}\n") == (
+        *(code, out),
+        err,
+    )
     assert [] == [*tmp_path.iterdir()]
 
 
@@ -183,7 +188,7 @@ def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_directions_name_what_can_be_opened(facts: dict[str, str], line: str) -> None:
     """An address that means all addresses is not one to open."""
-    assert (line, "To end it, press Ctrl+C.") == _directions(**facts)
+    assert (line, "To end it, press Ctrl+C.") == directions(**facts)
 
 
 @pytest.mark.long

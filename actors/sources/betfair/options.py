@@ -25,17 +25,36 @@ class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
     other bets of the market make possible, as the exchange's own site does.
     """
 
-    app_key: Secret
-    stream_url: str = "tls://stream-api.betfair.com:443"
-    catalogue_url: str = "https://api.betfair.com/exchange/betting/json-rpc/v1"
-    login_url: str | None = None
-    username: Hidden | None = None
-    password: Secret | None = None
-    min_size: Annotated[float, Meta(ge=0, le=1e9)] = 0.0
-    price: Literal["best_back", "last_traded"] = "best_back"
-    virtual_bets: bool = False
-    heartbeat_ms: Annotated[int, Meta(ge=500, le=5000)] = 5000
-    conflate_ms: Annotated[int, Meta(ge=0, le=120_000)] = 0
+    app_key: Annotated[
+        Secret, Meta(description="The application key, from the environment; a free (delayed) key works.")
+    ]
+    stream_url: Annotated[
+        str, Meta(description="The stream, tls://HOST:PORT; tcp:// is allowed for this machine only.")
+    ] = "tls://stream-api.betfair.com:443"
+    catalogue_url: Annotated[
+        str, Meta(description="The source of names; empty leaves matches without names.")
+    ] = "https://api.betfair.com/exchange/betting/json-rpc/v1"
+    login_url: Annotated[str | None, Meta(description="Another address to log in at.")] = None
+    username: Annotated[Hidden | None, Meta(description="The account.")] = None
+    password: Annotated[Secret | None, Meta(description="Its password, from the environment.")] = None
+    min_size: Annotated[
+        float, Meta(ge=0, le=1e9, description="The smallest amount at a price that counts as an offer.")
+    ] = 0.0
+    price: Annotated[
+        Literal["best_back", "last_traded"],
+        Meta(description="The best price available to back, or that of the last bet."),
+    ] = "best_back"
+    virtual_bets: Annotated[
+        bool,
+        Meta(description="Whether offers count that bets on other outcomes would make, as on the site."),
+    ] = False
+    heartbeat_ms: Annotated[
+        int,
+        Meta(ge=500, le=5000, description="After two heartbeats without a message it connects again."),
+    ] = 5000
+    conflate_ms: Annotated[
+        int, Meta(ge=0, le=120_000, description="Milliseconds in which the exchange merges changes.")
+    ] = 0
 
     @property
     def silence_s(self) -> float:

@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.errors import PayloadError
@@ -40,7 +40,9 @@ from actors.sources.football_data.text import Row, rows_in, width_of
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
     """Options of a CSV file; its publisher asks for no more than a poll every 15 minutes."""
 
-    poll_interval_s: Seconds = 900.0
+    poll_interval_s: Annotated[
+        Seconds, Meta(description="The shortest time between two polls; most answers are: not modified.")
+    ] = 900.0
 
 
 class Sheet(Struct, frozen=True):

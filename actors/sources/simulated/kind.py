@@ -34,13 +34,21 @@ _IDS = {Spelling.PLAIN: ("s", 0), Spelling.SHORT: ("x", 173_561), Spelling.FORMA
 class SimulatedOptions(SourceOptions, frozen=True, kw_only=True):
     """Options of a simulated source: matches listed at a time, and price updates a second in all."""
 
-    seed: int = 1
-    matches: Annotated[int, Meta(ge=1, le=250_000)] = 240
-    updates_per_s: Annotated[float, Meta(gt=0, le=100_000)] = 20.0
-    spelling: Spelling = Spelling.PLAIN
-    coverage: Annotated[float, Meta(gt=0, le=1)] = 1.0  # the share of matches that each bookmaker lists
-    # Once in each such period the source delivers nothing for a minute; without it, it is always there.
-    away_every_s: Annotated[float, Meta(ge=300, le=1e9)] | None = None
+    seed: Annotated[int, Meta(description="Which world: sources of one seed have the same matches.")] = 1
+    matches: Annotated[int, Meta(ge=1, le=250_000, description="Matches listed at a time.")] = 240
+    updates_per_s: Annotated[
+        float, Meta(gt=0, le=100_000, description="Price changes a second in all.")
+    ] = 20.0
+    spelling: Annotated[Spelling, Meta(description="How ids and names are written.")] = Spelling.PLAIN
+    coverage: Annotated[
+        float, Meta(gt=0, le=1, description="The share of the matches that each bookmaker lists.")
+    ] = 1.0
+    away_every_s: Annotated[
+        Annotated[float, Meta(ge=300, le=1e9)] | None,
+        Meta(
+            description="Once in so many seconds it delivers nothing for a minute; not set, it always does."
+        ),
+    ] = None
 
 
 def check_key(key: str) -> None:

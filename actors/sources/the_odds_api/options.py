@@ -12,8 +12,10 @@ from actors.core.messages import Scope
 from actors.source_api.options import PolledOptions, Seconds, Secret
 from actors.source_api.plan import Target
 
-SportKey = Annotated[str, Meta(pattern="^soccer_[a-z0-9_]{1,64}$")]
-Region = Annotated[str, Meta(pattern="^[a-z0-9]{2,8}$")]
+SportKey = Annotated[
+    str, Meta(pattern="^soccer_[a-z0-9_]{1,64}$", title='the key of a football league, like "soccer_epl"')
+]
+Region = Annotated[str, Meta(pattern="^[a-z0-9]{2,8}$", title='a region of the API, like "eu"')]
 Credits = Annotated[float, Meta(gt=0, le=1e9)]
 
 BOOKMAKERS_A_CREDIT = 10  # the API's documentation of v4, "Usage Quota Costs"
@@ -28,12 +30,23 @@ class TheOddsApiOptions(PolledOptions, frozen=True, kw_only=True):
     All configured bookmakers must belong to `regions`, if there are any.
     """
 
-    api_key: Secret
-    sports: Annotated[tuple[SportKey, ...], Meta(min_length=1)] | Literal["football"]
-    url: str = "https://api.the-odds-api.com"
-    regions: tuple[Region, ...] = ()
-    poll_interval_s: Seconds = 60.0
-    credits_per_day: Credits | None = None
+    api_key: Annotated[Secret, Meta(description='The key, from the environment: "${THE_ODDS_API_KEY}".')]
+    sports: Annotated[
+        Annotated[tuple[SportKey, ...], Meta(min_length=1)] | Literal["football"],
+        Meta(description='The leagues to poll; "football" is all in season.'),
+    ]
+    url: Annotated[str, Meta(description="The address of the API.")] = "https://api.the-odds-api.com"
+    regions: Annotated[
+        tuple[Region, ...],
+        Meta(description="Regions to poll instead of the bookmakers, where that costs fewer credits."),
+    ] = ()
+    poll_interval_s: Annotated[
+        Seconds, Meta(description="The shortest time between two polls of a league.")
+    ] = 60.0
+    credits_per_day: Annotated[
+        Credits | None,
+        Meta(description="Credits of a UTC day that a run never exceeds; not set, there is no limit."),
+    ] = None
 
 
 class Call(Struct, frozen=True):

@@ -1,0 +1,162 @@
+"""What an option may be, in words, made from the type that is checked; and the nearest of some names."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Iterable
+from contextlib import suppress
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import lru_cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import NODEFAULT, Meta, Struct
+from msgspec.structs import FieldInfo, fields
+
+_PLAIN = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
+_BOUNDS = (("gt", "above"), ("ge", "at least"), ("lt", "below"), ("le", "at most"))
+
+
+class Option(Struct, frozen=True):
+    """A key of a table: what it may be, what it is for (perhaps empty), its default (None: required)."""
+
+    name: str
+    allowed: str
+    meaning: str
+    default: str | None
+
+
+@lru_cache(maxsize=64)  # reading annotations takes a millisecond
+def options_of(table: type[Struct]) -> dict[str, Option]:
+    """Return the keys of a table by name, in order."""
+    hints = get_type_hints(table, include_extras=True)
+    return {
+        field.encode_name: Option(
+            field.encode_name,
+            allowed(hints[field.name]),
+            next((meta.description for meta in _metas(hints[field.name]) if meta.description), ""),
+            None if field.required else _default(_default_of(field)),
+        )
+        for field in fields(table)
+    }
+
+
+def allowed(hint: Any) -> str:
+    """Return in words what a value of that annotation may be; a `title` says what a pattern means."""
+    metas = _metas(hint)
+    if (title := next((meta.title for meta in metas if meta.title), None)) is not None:
+        return title
+    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    origin, parts = get_origin(kind), [part for part in get_args(kind) if part is not type(None)]
+    if origin in {Union, types.UnionType}:
+        return ", or ".join(map(allowed, parts))
+    if origin is Literal or (isinstance(kind, type) and issubclass(kind, StrEnum)):
+        return " or ".join(f'"{value}"' for value in parts or kind)
+    if origin is tuple:
+        least = next((meta.min_length for meta in metas if meta.min_length), 0)
+        return f"a list{' of at least one' if least else ''}, each {allowed(parts[0])}"
+    if origin is dict:
+        return f"a table of {allowed(parts[0])} = {allowed(parts[1])}"
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return f"a table with {', '.join(options_of(kind))}"
+    plain = _PLAIN.get(getattr(kind, "__supertype__", kind), "a table")
+    return " ".join(filter(None, [plain, _range(metas)]))
+
+
+def nearest(found: object, names: Iterable[str]) -> str:
+    """Return a question with the name that is most like what was found; empty if none is."""
+    names = {name.casefold(): str(name) for name in names}
+    near = get_close_matches(str(found).casefold(), names, n=1)
+    return f"; did you mean {names[near[0]]!r}?" if near else ""
+
+
+def refusal(message: str, raw: Any, table: type, at: str) -> str:
+    """Return msgspec's "Expected ... - at `$.a.b`" as our key, the value found and what is allowed.
+
+    `raw` is what the file has at the place `at`, checked as `table`.
+    """
+    text, _, path = message.partition(" - at `")
+    keys = re.findall(r"\.([^.\[\]`]+)", path)
+    place, value, hint = ".".join(filter(None, [at, *keys])), raw, Any
+    options = _options(table)
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+        hint = _hints(table).get(key, Any)
+        options = _options(hint)
+        table = hint
+    if field := re.search("(unknown|missing required) field `(.+)`", text):
+        name, known = field[2], [name for name in options if name != "kind"]
+        where = f"{place}.{name}".lstrip(".")
+        if field[1] == "unknown":
+            return f"{where} is not an option, must be one of {', '.join(known)}{nearest(name, known)}"
+        return f"{where} is missing, must be {options[name].allowed}"
+    near = _meant(value, hint) if isinstance(value, str) else ""
+    return f"{place or 'the file'} was {value!r}, must be {allowed(hint) if keys else 'a table'}{near}"
+
+
+def _options(hint: Any) -> dict[str, Option]:
+    return options_of(hint) if isinstance(hint, type) and issubclass(hint, Struct) else {}
+
+
+def _hints(table: Any) -> dict[str, Any]:
+    return get_type_hints(table, include_extras=True) if _options(table) else {}
+
+
+def _meant(text: str, hint: Any) -> str:
+    """Return what a text may have been meant for: the nearest that is allowed, or a list of it."""
+    if not (near := nearest(text, _choices(hint))):
+        with suppress(msgspec.ValidationError, TypeError):
+            msgspec.convert([text], hint)
+            near = f'; did you mean ["{text}"]?'
+    return near
+
+
+def _choices(hint: Any) -> list[str]:
+    """Return the texts that are allowed, where only some are."""
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return [*hint]
+    parts = get_args(hint)
+    if get_origin(hint) is Literal:
+        return [part for part in parts if isinstance(part, str)]
+    return [choice for part in parts for choice in _choices(part)]
+
+
+def _range(metas: list[Meta]) -> str:
+    bounds = {
+        name: value for meta in metas for name, _ in _BOUNDS if (value := getattr(meta, name)) is not None
+    }
+    lengths = [meta for meta in metas if meta.min_length is not None or meta.max_length is not None]
+    if lengths:
+        return f"of {lengths[0].min_length or 0} to {lengths[0].max_length} characters"
+    if bounds.keys() == {"ge", "le"}:
+        return f"from {_figure(bounds['ge'])} to {_figure(bounds['le'])}"
+    return " and ".join(f"{word} {_figure(bounds[name])}" for name, word in _BOUNDS if name in bounds)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.15g}".removesuffix(".0")
+
+
+def _metas(hint: Any) -> list[Meta]:
+    """Return what is said of a type itself, the outermost first."""
+    return [meta for meta in getattr(hint, "__metadata__", ()) if isinstance(meta, Meta)][::-1]
+
+
+def _default_of(field: FieldInfo) -> object:
+    return field.default if field.default_factory is NODEFAULT else field.default_factory()
+
+
+def _default(value: object) -> str:
+    match value:
+        case None:
+            return "not set"
+        case bool():
+            return str(value).lower()
+        case str():
+            return f'"{value}"'
+        case tuple():
+            return "[]" if not value else str([*value])
+        case _:
+            return str(value)

@@ -1,0 +1,112 @@
+"""What a configuration may be, in words: in errors, and in `oddsboard sources`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actors.core.errors import ConfigError
+from actors.service.allowed import options_of
+from actors.service.describe import kind_lines
+from actors.service.registry import BUILT_IN
+from actors.service.settings import load
+from tests.support.builders.configurations import API, INVALID, INVALID_API, SPORTS, VALID
+
+KIND = 'kind = "football_data"'
+SIMULATED = VALID.replace(KIND, 'kind = "simulated"').replace('key = "B365"', 'key = "sharp"')
+SIMULATED = SIMULATED.replace('url = "http://127.0.0.1:9/fixtures.csv"\npoll_interval_s = 900\n', "")
+
+NOTHING_NEAR = "server.port is not an option, must be one of bind, drain_s, max_streams, log_level"
+LEAGUES = 'a list of at least one, each the key of a football league, like "soccer_epl", or "football"'
+
+
+def _refused(folder: Path, text: str) -> str:
+    config = folder / "wrong.toml"
+    config.write_text(text, "utf-8")
+    with pytest.raises(ConfigError) as error:
+        load(config, {})
+    return str(error.value).removeprefix(f"{config}: ")
+
+
+@pytest.mark.parametrize(
+    ("base", "old", "new", "line"),
+    [
+        (VALID, "[server]", "[server]\nport = 3", NOTHING_NEAR),
+        (VALID, "[server]", '[server]\nlog_level = "warn"', "; did you mean 'warning'?"),
+        (
+            VALID,
+            "[server]",
+            "[sever]",
+            "sever is not an option, must be one of sources, bookmakers, server,",
+        ),
+        (VALID, "[server]", "[sever]", "; did you mean 'server'?"),
+        (VALID, "900", '"15 min"', "_s was '15 min', must be a number above 0 and at most 1,000,000,000"),
+        (VALID, 'url = "http://127.0.0.1:9/fixtures.csv"', "", "sources.feed.url is missing, must be text"),
+        (VALID, '"football_data"', '"footbal"', "; did you mean 'football_data'?"),
+        (VALID, 'source = "feed"', 'source = "fed"', "must be one of feed; did you mean 'feed'?"),
+        (VALID, "[sources.feed]", "[[sources]]", "must be tables, each [sources.NAME]"),
+        (SIMULATED, 'kind = "simulated"', 'kind = "simulated"\nmatchs = 3', "; did you mean 'matches'?"),
+        (
+            SIMULATED,
+            'kind = "simulated"',
+            'kind = "simulated"\nspelling = "shrt"',
+            """must be "plain" or "short" or "formal"; did you mean 'short'?""",
+        ),
+        (
+            API,
+            SPORTS,
+            '"soccer_epl"',
+            f"""was 'soccer_epl', must be {LEAGUES}; did you mean ["soccer_epl"]?""",
+        ),
+        (API, SPORTS, '"footbal"', "; did you mean 'football'?"),
+        (
+            API,
+            '"s3cret-that-nobody-may-see"',
+            '""',
+            "sources.api.api_key was '***', must be text of 1 to 256 printable ASCII characters",
+        ),
+    ],
+)
+def test_error_says_what_is_allowed_and_what_is_nearest(
+    base: str, old: str, new: str, line: str, tmp_path: Path
+) -> None:
+    """It names what was found, what may be there, and the nearest name that exists."""
+    assert line in _refused(tmp_path, base.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("case", [*INVALID, *INVALID_API])
+def test_no_error_names_a_type_of_the_program(case: str, tmp_path: Path) -> None:
+    """A reader of the line need not know Python, nor regular expressions."""
+    base = VALID if case in INVALID else API
+    old, new, _ = (INVALID | INVALID_API)[case]
+
+    line = _refused(tmp_path, base.replace(old, new, 1) if new else base.replace(old, ""))
+    inside = ("Expected `", "enum", "float", "null", "regex", "^", "<", "typing")
+    assert [] == [word for word in inside if word in line]
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_option_is_explained(name: str) -> None:
+    """Each has a sentence, what it may be and its default, all from the type that checks it."""
+    options = [option for option in options_of(BUILT_IN[name].options).values() if option.name != "kind"]
+    printed = "\n".join(kind_lines(name))
+
+    assert [] == [option.name for option in options if not option.meaning.endswith(".")]
+    assert [] == [
+        option.name for option in options if f"{option.meaning} {option.allowed[:1].upper()}" not in printed
+    ]
+    assert [] == [
+        word for word in ("Union", "Literal", "NoneType", "Spelling", "typing", "<") if word in printed
+    ]
+
+
+def test_kinds_can_be_asked_for_by_name() -> None:
+    """One kind, or all; of an unknown name the nearest is told."""
+    every, single = [*kind_lines()], [*kind_lines("replay")]
+
+    assert [f"{name} (built in)" for name in BUILT_IN] == [line for line in every if "(built in)" in line]
+    assert ["replay (built in)"] == [line for line in single if not line.startswith(" ")]
+    assert "      Matches listed at a time. A whole number from 1 to 250,000." in every
+    with pytest.raises(ConfigError, match="did you mean 'replay'"):
+        list(kind_lines("repaly"))
