@@ -22,12 +22,12 @@ from msgspec import ValidationError, convert
 from actors.core.clock import SystemClock
 from actors.core.errors import BindError, ConfigError, OddsboardError, ServiceUnreachableError
 from actors.core.limits import Limits
+from actors.core.nearest import nearest
 from actors.matching.tables import load as load_tables
 from actors.monitoring import logs
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import LogStatus, ServiceStatus
 from actors.recordings.reader import RecordedSource, open_sources
-from actors.service.allowed import nearest
 from actors.service.check_program import ProgramCheck
 from actors.service.describe import configuration_lines, kind_lines, recording_lines
 from actors.service.recorder import Recorder

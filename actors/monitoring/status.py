@@ -51,7 +51,8 @@ class SourceStatus:
     `failures` counts polls in a row that failed while no other scope answered; `is_down` after two of
     them. `failed_by` counts all failures by reason, `quota` shows the budget of its plan, `slow_messages`
     counts what a stream held back because we read too slowly. `delayed_s` is how late its prices may
-    come, as it says itself; None if it says nothing.
+    come, as it says itself; None if it says nothing. `keys_found` are the bookmakers' keys that
+    answers had, where their kind tells them; `unlisted` says of which bookmakers no answer had the key.
     """
 
     name: SourceName
@@ -76,6 +77,8 @@ class SourceStatus:
     slow_messages: int = 0
     prices: Prices = Prices.LIVE
     delayed_s: float | None = None
+    keys_found: set[str] = field(default_factory=set)
+    unlisted: dict[BookmakerId, str] = field(default_factory=dict)
 
     @property
     def error(self) -> str | None:
@@ -135,7 +138,7 @@ class BookmakerStatus:
 
     def last_error(self) -> str | None:
         """Return the last error, the nearest cause first; None when nothing is wrong."""
-        if (error := self.error or self.source.error) is not None:
+        if (error := self.error or self.source.error or self.source.unlisted.get(self.id)) is not None:
             return error
         actors = (self.actor, self.source.actor)
         return next((actor.last_error for actor in actors if actor.state is ActorState.QUARANTINED), None)

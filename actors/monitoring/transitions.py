@@ -5,7 +5,7 @@ Single failures are only counted. Live actors and the replay of recordings share
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from structlog.typing import FilteringBoundLogger as Log
 
@@ -15,6 +15,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.errors import SourceError
 from actors.core.messages import Batch, BookmakerId, Scope, SourceName
+from actors.core.nearest import nearest
 from actors.core.validation import Reason
 from actors.monitoring.outages import Outage
 from actors.monitoring.status import ScopeStatus, ServiceStatus, SourceStatus
@@ -72,6 +73,24 @@ def scope_succeeded(status: SourceStatus, scope: Scope, now: Instant, log: Log) 
     record.failures, record.is_lost, record.needs_operator = 0, False, False
     record.last_error = None
     record.last_success_at = now.wall
+
+
+def note_keys(
+    status: SourceStatus, keys: Mapping[BookmakerId, str], known: Collection[str], log: Log
+) -> None:
+    """Log `bookmaker.unlisted` when all scopes have answered, and none with a bookmaker's key.
+
+    `known` are keys that such a source may have; `bookmaker.listed` follows when a key comes after all.
+    """
+    has_all = all(scope.last_success_at is not None for scope in status.scopes.values())
+    for bookmaker, key in keys.items():
+        if key in status.keys_found:
+            if status.unlisted.pop(bookmaker, None) is not None:
+                log.info("bookmaker.listed", bookmaker=bookmaker, key=key)
+        elif has_all and bookmaker not in status.unlisted:
+            near = nearest(key, {*known, *status.keys_found})
+            status.unlisted[bookmaker] = f"no answer has had the key {key!r} so far{near}"
+            log.warning("bookmaker.unlisted", bookmaker=bookmaker, error=status.unlisted[bookmaker])
 
 
 def _count(status: SourceStatus, error: SourceError) -> None:

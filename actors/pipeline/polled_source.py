@@ -18,7 +18,7 @@ from actors.core.cooperative import run_sliced
 from actors.core.errors import PayloadError, SourceError, TransportError
 from actors.core.messages import NOT_MODIFIED, ListId, Payload, Scope
 from actors.monitoring.status import ScopeStatus
-from actors.monitoring.transitions import scope_failed, scope_succeeded
+from actors.monitoring.transitions import note_keys, scope_failed, scope_succeeded
 from actors.pipeline.context import SourceContext, redact
 from actors.pipeline.fanout import deliveries, list_id_of, needing_document
 from actors.pipeline.schedule import Schedule
@@ -122,6 +122,8 @@ class SourceActor:
             now = self._context.clock.now()
             self._schedule.succeeded(target, now)
             scope_succeeded(self._status, target.scope, now, self._log)
+            if self._kind.keys_in is not None:
+                note_keys(self._status, self._context.keys, self._kind.known_keys, self._log)
         self._note_scope(target, now)
         self._context.wake.set()
 
@@ -215,6 +217,9 @@ class SourceActor:
             if needing:
                 content = await self._decoded(payload)
                 self._plan.on_learnt(target, content, now)
+                if self._kind.keys_in is not None:
+                    found = {*self._kind.keys_in(content)}
+                    self._status.keys_found |= found & {*self._context.keys.values()}
         finally:  # only now is it known how long it holds; what cannot be read is recorded as well
             stale_after_s = self._context.options.staleness_at(self._plan.interval_s(target, now))
             payload = msgspec.structs.replace(payload, stale_after_s=stale_after_s)

@@ -1,12 +1,10 @@
-"""What an option may be, in words, made from the type that is checked; and the nearest of some names."""
+"""What an option may be, in words, made from the type that is checked."""
 
 from __future__ import annotations
 
 import re
 import types
-from collections.abc import Iterable
 from contextlib import suppress
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import lru_cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -14,6 +12,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 from msgspec import NODEFAULT, Meta, Struct
 from msgspec.structs import FieldInfo, fields
+
+from actors.core.nearest import nearest
 
 _PLAIN = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
 _BOUNDS = (("gt", "above"), ("ge", "at least"), ("lt", "below"), ("le", "at most"))
@@ -63,13 +63,6 @@ def allowed(hint: Any) -> str:
         return f"a table with {', '.join(options_of(kind))}"
     plain = _PLAIN.get(getattr(kind, "__supertype__", kind), "a table")
     return " ".join(filter(None, [plain, _range(metas)]))
-
-
-def nearest(found: object, names: Iterable[str]) -> str:
-    """Return a question with the name that is most like what was found; empty if none is."""
-    names = {name.casefold(): str(name) for name in names}
-    near = get_close_matches(str(found).casefold(), names, n=1)
-    return f"; did you mean {names[near[0]]!r}?" if near else ""
 
 
 def refusal(message: str, raw: Any, table: type, at: str) -> str:

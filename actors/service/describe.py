@@ -8,6 +8,7 @@ from pathlib import Path
 
 from actors.core.messages import BookmakerId
 from actors.recordings.format import NO_LIMIT_S
+from actors.core.nearest import nearest
 from actors.recordings.reader import open_source
 from actors.service.allowed import Option, options_of
 from actors.service.registry import installed, kind_named
@@ -41,7 +42,13 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
 
 
 def _warnings(settings: Settings) -> Iterator[str]:
-    """Return a line for each two bookmakers that may be of one company, but are not configured so."""
+    """Return a line for each key that is not known, and for two bookmakers that may be of one company."""
+    for bookmaker_id, bookmaker in settings.bookmakers.items():
+        kind, key = settings.sources[bookmaker.source].kind, bookmaker.key
+        if isinstance(kind, PolledKind) and kind.known_keys and key not in kind.known_keys:
+            near = nearest(key, kind.known_keys)
+            found = f"bookmakers.{bookmaker_id}.key was {key!r}"
+            yield f"warning: {found}, which {kind.name} is not known to have{near}"
     alike: dict[str, list[BookmakerId]] = {}
     for bookmaker_id, bookmaker in settings.bookmakers.items():
         if bookmaker.company is None:

@@ -17,9 +17,9 @@ from actors.core.cooperative import Sliced
 from actors.core.errors import ConfigError, PayloadError, SourceError
 from actors.core.exact import NotExactError, exact_extract, seconds, text
 from actors.core.messages import Extract, Scope
+from actors.core.nearest import nearest
 from actors.recordings.replay_kind import replay_kind
 from actors.runtime.supervisor import error_text
-from actors.service.allowed import nearest
 from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
 from actors.source_api.options import PolledOptions, SourceOptions
 from actors.source_api.plan import Target

@@ -19,12 +19,13 @@ from actors.board.history import HistoryLimits
 from actors.core.errors import ConfigError
 from actors.core.limits import Limits, check_proxy
 from actors.core.messages import BookmakerId, SourceName
+from actors.core.nearest import nearest
 from actors.core.validation import clean_name
 from actors.matches.fair import FairRules
 from actors.matches.surebets import Commission, SurebetRules
 from actors.matching.overrides import Overrides
 from actors.review.links_file import read
-from actors.service.allowed import nearest, refusal
+from actors.service.allowed import refusal
 from actors.service.registry import BUILT_IN, in_one_line, kind_named
 from actors.source_api.kinds import Kind, PolledKind
 from actors.source_api.options import PolledOptions, SourceOptions, credentials_of, secret_names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -26,6 +26,8 @@ class PolledKind(Struct, frozen=True):
     brought; without, every answer is read anew. With `has_titles` the source names its bookmakers.
     `explain(error)` may add the text of a refusal's body. With `has_fees` matches have the fees that are
     taken, so that a bookmaker's commission would be wrong. `prices` is the object of a confirmation.
+    `keys_in(content)` returns the keys of the bookmakers in a document, where that can tell them; a key
+    outside `known_keys`, if there are any, is worth a warning.
     """
 
     name: str
@@ -40,6 +42,8 @@ class PolledKind(Struct, frozen=True):
     explain: Callable[[TransportError], None] | None = None
     prices: Prices = Prices.LIVE
     has_fees: bool = False
+    keys_in: Callable[[Any], Iterable[str]] | None = None
+    known_keys: frozenset[str] = frozenset()
 
 
 class Machine(Protocol):

@@ -12,7 +12,10 @@ from msgspec import Meta, Struct
 
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
 Bytes = Annotated[int, Meta(gt=0, le=2**30)]
-UserAgent = Annotated[str, Meta(pattern=r"^[!-~]([ -~]{0,254}[!-~])?$")]
+UserAgent = Annotated[
+    str,
+    Meta(pattern=r"^[!-~]([ -~]{0,254}[!-~])?$", title="text of 1 to 256 printable ASCII characters"),
+]
 BookSum = Annotated[float, Meta(gt=0, le=100)]
 
 _SECRET, HIDDEN = {"secret": True}, {"hidden": True}

@@ -114,12 +114,13 @@ class _Probes:
 
     async def health(self, _: Asked) -> Prepared:
         snapshot, now = self.board.newest, self.clock.now()
-        states = self.status.observe(snapshot, now)
+        self.status.observe(snapshot, now)
         checks = {
             str(name): _check(record, snapshot.books[name], now)
             for name, record in self.status.bookmakers.items()
         }
-        overall: schemas.Grade = "pass" if set(states.values()) == {BookmakerState.LIVE} else "warn"
+        grades = {check["status"] for check in checks.values()}
+        overall: schemas.Grade = "pass" if grades == {"pass"} else "warn"
         if not _is_any_serving(snapshot, now):
             overall = "fail"
         links = _links_check(self.status.links.actor, snapshot)
@@ -168,9 +169,8 @@ def _is_any_serving(snapshot: Snapshot, now: Instant) -> bool:
 
 
 def _check(status: BookmakerStatus, book: Book, now: Instant) -> schemas.Check:
-    grade: schemas.Grade = (
-        "pass" if status.state is BookmakerState.LIVE else "warn" if book.serves(now.mono) else "fail"
-    )
+    is_well = status.state is BookmakerState.LIVE and status.id not in status.source.unlisted
+    grade: schemas.Grade = "pass" if is_well else "warn" if book.serves(now.mono) else "fail"
     return {
         "name": status.name,
         "status": grade,

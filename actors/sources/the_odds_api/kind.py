@@ -52,6 +52,17 @@ def explain(error: TransportError) -> None:
         error.reason = said.reason
 
 
+# Bookmakers of the API's documentation and answers, for a warning only: there are always new ones.
+_KNOWN = """
+    ballybet bet365_au betanysports betclic betfair_ex_au betfair_ex_eu betfair_ex_uk betfair_sb_uk
+    betmgm betonlineag betparx betr_au betright betrivers betsson betus betvictor betway bovada
+    boylesports casumo coolbet coral draftkings espnbet everygame fanatics fanduel fliff grosvenor
+    gtbets hardrockbet ladbrokes_au ladbrokes_uk leovegas livescorebet livescorebet_eu lowvig
+    marathonbet matchbook mybookieag neds nordicbet onexbet paddypower parionssport_fr pinnacle playup
+    pointsbetau rebet skybet smarkets sport888 sportsbet suprabets tab tabtouch tipico_de unibet
+    unibet_eu unibet_fr unibet_uk virginbet williamhill williamhill_us winamax_de winamax_fr
+"""
+
 KIND = PolledKind(
     name="the_odds_api",
     options=TheOddsApiOptions,
@@ -63,4 +74,6 @@ KIND = PolledKind(
     repeats_confirm=False,
     has_titles=True,
     explain=explain,
+    keys_in=lambda answer: answer.offers,
+    known_keys=frozenset(_KNOWN.split()),
 )

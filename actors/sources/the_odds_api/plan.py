@@ -16,6 +16,7 @@ from actors.sources.the_odds_api.options import TheOddsApiOptions, cheapest_call
 
 SPORTS_INTERVAL_S = DAY_S
 DOUBTED_INTERVAL_S = 600.0
+FREE_CREDITS_A_MONTH = 500
 USUAL_SPORTS = 40  # football keys in season, more or less: to plan with until they are known
 CALL_SPACING_S = 0.04  # the API allows 30 calls a second
 REMAINING, USED, LAST = "x-requests-remaining", "x-requests-used", "x-requests-last"
@@ -148,7 +149,10 @@ class TheOddsApiPlan(Plan):
         per_day = self._api.credits_per_day
         if per_day is None:
             spent = count * self._cost * DAY_S / self._api.poll_interval_s
-            return [*lines, f"no credits_per_day: {spent:.0f} credits a day", *super().describe()]
+            line = f"no credits_per_day: {spent:,.0f} credits a day"
+            if spent > FREE_CREDITS_A_MONTH / 30:
+                line = f"warning: {line}; a free key has {FREE_CREDITS_A_MONTH} a month"
+            return [*lines, line, *super().describe()]
         lines.append(
             f"at most {per_day:g} credits a UTC day; near is from 2 h before a kick-off to 2.5 h after"
         )

@@ -1,0 +1,93 @@
+"""A bookmaker's key that no answer has had, such as a misspelled one, is not silently an empty list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from actors.service.describe import configuration_lines
+from actors.service.settings import load
+from tests.support.builders.the_odds_api import API_KEY, config, event, market
+from tests.support.peers.web import Web, serving
+from tests.support.systems.virtual_service import configured, events, pass_to
+
+pytestmark = pytest.mark.anyio
+
+LEAGUES = ("soccer_epl", "soccer_spl")
+EPL, SPL = (f"/v4/sports/{league}/odds" for league in LEAGUES)
+KEY, NEAR = "pinacle", "no answer has had the key 'pinacle' so far; did you mean 'pinnacle'?"
+
+
+def _list(*keys: str, league: str = LEAGUES[0]) -> bytes:
+    markets = {key: [market("Home", "Away", (1.9, 3.4, 4.2))] for key in keys}
+    return events(event(f"m-{league}", "Home", "Away", markets, sport=league))
+
+
+def _lines(logs: list[Any]) -> list[tuple[str, str, str | None]]:
+    wanted = {"bookmaker.unlisted", "bookmaker.listed"}
+    return [
+        (line["event"], line["bookmaker"], line.get("error")) for line in logs if line["event"] in wanted
+    ]
+
+
+async def test_key_that_no_answer_has_had_is_a_warning(tmp_path: Path) -> None:
+    """When all leagues have answered it is logged once with the nearest key, and `/health` warns."""
+    web = Web()
+    web.answers = {EPL: serving(_list("unibet_eu")), SPL: serving(b"[]")}
+    with capture_logs() as logs:
+        async with configured(tmp_path, config(LEAGUES, [KEY, "unibet_eu"]), web=web) as service:
+            await pass_to(60)
+            health = msgspec.json.decode((await service.get("/health")).body)
+
+    assert [("bookmaker.unlisted", KEY, NEAR)] == _lines(logs)
+    assert ("warn", "warn", NEAR) == (
+        *(health["status"], health["checks"][KEY]["status"]),
+        health["checks"][KEY]["last_error"],
+    )
+    assert ("pass", None) == tuple(health["checks"]["unibet-eu"][name] for name in ("status", "last_error"))
+
+
+async def test_key_that_comes_later_ends_the_warning(tmp_path: Path) -> None:
+    """A bookmaker without prices for now is found by the first answer that has it, in any league."""
+    web = Web()
+    web.answers = {EPL: serving(_list("unibet_eu")), SPL: serving(b"[]")}
+    with capture_logs() as logs:
+        async with configured(tmp_path, config(LEAGUES, [KEY, "unibet_eu"]), web=web) as service:
+            await pass_to(30)
+            web.answers[SPL] = serving(_list(KEY, league=LEAGUES[1]))
+            await pass_to(60)
+            web.answers[SPL] = serving(b"[]")
+            await pass_to(90)
+            health = msgspec.json.decode((await service.get("/health")).body)
+
+    assert [("bookmaker.unlisted", KEY, NEAR), ("bookmaker.listed", KEY, None)] == _lines(logs)
+    assert "pass" == health["status"]
+
+
+async def test_key_is_not_missed_before_all_leagues_have_answered(tmp_path: Path) -> None:
+    """One league says nothing of the others."""
+    web = Web()
+    web.answers = {EPL: serving(_list("unibet_eu"))}
+    with capture_logs() as logs:
+        async with configured(tmp_path, config(LEAGUES, [KEY, "unibet_eu"]), web=web):
+            await pass_to(60)
+
+    assert [] == _lines(logs)
+
+
+def test_unknown_key_and_cost_are_warned_of_before_a_start(tmp_path: Path) -> None:
+    """`check-config` costs no credits: it names the nearest key that is known, and the credits of a day."""
+    file = tmp_path / "some.toml"
+    file.write_text(config(["soccer_epl"], [KEY, "unibet_eu"], poll_interval_s=20.0), "utf-8")
+    lines = [*configuration_lines(file, load(file, {}))]
+
+    unknown = f"warning: bookmakers.{KEY}.key was '{KEY}', which the_odds_api is not known to have"
+    assert [
+        "  warning: no credits_per_day: 4,320 credits a day; a free key has 500 a month",
+        f"{unknown}; did you mean 'pinnacle'?",
+    ] == [line for line in lines if "warning: " in line]
+    assert API_KEY not in "".join(lines)
