@@ -49,18 +49,23 @@ def allowed(hint: Any) -> str:
     if (title := next((meta.title for meta in metas if meta.title), None)) is not None:
         return title
     kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-    origin, parts = get_origin(kind), [part for part in get_args(kind) if part is not type(None)]
-    if origin in {Union, types.UnionType}:
-        return ", or ".join(map(allowed, parts))
-    if origin is Literal or (isinstance(kind, type) and issubclass(kind, StrEnum)):
-        return " or ".join(f'"{value}"' for value in parts or kind)
-    if origin is tuple:
-        least = next((meta.min_length for meta in metas if meta.min_length), 0)
-        return f"a list{' of at least one' if least else ''}, each {allowed(parts[0])}"
-    if origin is dict:
-        return f"a table of {allowed(parts[0])} = {allowed(parts[1])}"
-    if isinstance(kind, type) and issubclass(kind, Struct):
-        return f"a table with {', '.join(options_of(kind))}"
+    parts = [part for part in get_args(kind) if part is not type(None)]
+    match get_origin(kind):
+        case origin if origin in {Union, types.UnionType}:
+            return ", or ".join(map(allowed, parts))
+        case origin if origin is tuple:
+            least = next((meta.min_length for meta in metas if meta.min_length), 0)
+            return f"a list{' of at least one' if least else ''}, each {allowed(parts[0])}"
+        case origin if origin is dict:
+            return f"a table of {allowed(parts[0])} = {allowed(parts[1])}"
+    if choices := _choices(kind):
+        return " or ".join(f'"{choice}"' for choice in choices)
+    return _simple(kind, metas)
+
+
+def _simple(kind: Any, metas: list[Meta]) -> str:
+    if options := _options(kind):
+        return f"a table with {', '.join(options)}"
     plain = _PLAIN.get(getattr(kind, "__supertype__", kind), "a table")
     return " ".join(filter(None, [plain, _range(metas)]))
 
