@@ -13,9 +13,9 @@ from actors.core.messages import Scope
 from actors.source_api.options import PolledOptions, Seconds
 from actors.source_api.plan import Target
 
-LeagueKey = Annotated[str, Meta(pattern="^[a-z0-9]{2,16}$")]
+LeagueKey = Annotated[str, Meta(pattern="^[a-z0-9]{2,16}$", title='the key of a league, like "epl"')]
 Dollars = Annotated[float, Meta(gt=0, le=1e6)]
-Address = Annotated[str, Meta(pattern=r"^https?://[!-~]+$")]
+Address = Annotated[str, Meta(pattern=r"^https?://[!-~]+$", title="http://HOST... or https://HOST...")]
 
 SPORTS_SCOPE = Scope("sports")
 PAGE = 100  # markets a page: more were not given where it was tried
@@ -29,14 +29,25 @@ class PolymarketOptions(PolledOptions, frozen=True, kw_only=True):
     `poll_interval_s` is for matches near their kick-off, `far_interval_s` for all others.
     """
 
-    url: str = "https://gamma-api.polymarket.com"
-    prices_url: Address = "https://clob.polymarket.com"
-    leagues: Annotated[tuple[LeagueKey, ...], Meta(min_length=1)] | Literal["football"] = "football"
-    poll_interval_s: Seconds = 5.0
-    far_interval_s: Seconds = 30.0
-    timeout_s: Seconds = 20.0
-    min_stake: Dollars = 10.0
-    after_fees: bool = False
+    url: Annotated[str, Meta(description="The address of its matches.")] = (
+        "https://gamma-api.polymarket.com"
+    )
+    prices_url: Annotated[Address, Meta(description="The address of its prices.")] = (
+        "https://clob.polymarket.com"
+    )
+    leagues: Annotated[
+        Annotated[tuple[LeagueKey, ...], Meta(min_length=1)] | Literal["football"],
+        Meta(description='The leagues to poll; "football" is all.'),
+    ] = "football"
+    poll_interval_s: Annotated[
+        Seconds, Meta(description="The shortest time between two polls of matches near their kick-off.")
+    ] = 5.0
+    far_interval_s: Annotated[Seconds, Meta(description="The same for all other matches.")] = 30.0
+    timeout_s: Annotated[Seconds, Meta(description="Seconds for a whole answer.")] = 20.0
+    min_stake: Annotated[
+        Dollars, Meta(description="The least amount in USD that must be on offer for each outcome.")
+    ] = 10.0
+    after_fees: Annotated[bool, Meta(description="Whether prices are those after the taker's fee.")] = False
 
     def staleness_at(self, interval_s: float) -> float:
         """Return three intervals: prices in play move within seconds."""
