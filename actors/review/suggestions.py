@@ -6,20 +6,24 @@ Pure. A person has to decide: nothing here is known to be one match.
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.matching.event import Event, EventKey
 from actors.matching.evidence import Likeness
 from actors.matching.leagues import is_telling
+from actors.matching.overrides import Overrides
 from actors.matching.rules import Objection
 from actors.review.explanation import Abstention
 
 EventOf: TypeAlias = Callable[[EventKey], Event | None]
 
-NO_LINE = frozenset({Objection.SWAPPED, Objection.MUST_NOT})
+NO_LINE = frozenset({Objection.SWAPPED, Objection.MUST_NOT, Objection.CLASS})
+"""Reasons that no ready text should overrule: a women's team is not the men's."""
 DOUBTFUL = frozenset({Objection.CLASS, Objection.MEMBER, Objection.PRICES})
 """Reasons that are mostly right: another team, or another match."""
 
@@ -32,8 +36,16 @@ class Suggestion(Struct, frozen=True):
     abstention: Abstention
 
 
-def suggestions(found: Iterable[Abstention], event_of: EventOf) -> list[Suggestion]:
-    """Return lines that settle abstentions, likely gain first; none if an event has gone."""
+def suggestions(
+    found: Iterable[Abstention],
+    event_of: EventOf,
+    overrides: Overrides = Overrides(),  # noqa: B008 - a frozen value
+) -> list[Suggestion]:
+    """Return lines that settle abstentions, likely gain first; none if an event has gone.
+
+    All of them together can be added to the file of `overrides`: a name that has a table already is a
+    comment, because the file would be refused.
+    """
     by_text: dict[str, list[Abstention]] = {}
     for pair in found:
         a, b = event_of(pair.a), event_of(pair.b)
@@ -44,7 +56,21 @@ def suggestions(found: Iterable[Abstention], event_of: EventOf) -> list[Suggesti
         Suggestion("" if many[0].reason in NO_LINE else text, len(many), many[0])
         for text, many in by_text.items()
     ]
-    return sorted(made, key=_order)
+    taken = {name for team in overrides.teams if team.country is None for name in team.names}
+    return [_fitting(suggestion, taken) for suggestion in sorted(made, key=_order)]
+
+
+def _fitting(suggestion: Suggestion, taken: set[str]) -> Suggestion:
+    """Return a suggestion that fits what was suggested before; `taken` gets its names."""
+    teams = tomllib.loads(suggestion.text).get("team", [])
+    names = [name for team in teams for name in (team["name"], *team["also"])]
+    known = [name for name in names if name in taken]
+    taken.update(names)
+    if not known:
+        return suggestion
+    other = next((name for name in names if name not in known), names[-1])
+    line = f"# if they are one team: add {_quoted(other)} to the [[team]] that has {_quoted(known[0])}\n"
+    return replace(suggestion, text=line)
 
 
 def text_for(pair: Abstention, a: Event, b: Event) -> str:

@@ -121,7 +121,8 @@ class _Links:
         snapshot = await self.board.read()
         survey = await self.review.all(snapshot)
         state = fixtures_of(await self.board.read())
-        found = suggestions(() if survey is None else survey.abstentions, partial(_event, state))
+        abstentions, overrides = () if survey is None else survey.abstentions, self.review.overrides
+        found = suggestions(abstentions, partial(_event, state), overrides)
         some = tuple(filter(None, (_suggestion(state, suggestion) for suggestion in found[: int(count)])))
         reasons = {} if survey is None else {str(reason): count for reason, count in survey.reasons.items()}
         absent = () if survey is None else survey.absent

@@ -38,7 +38,7 @@ def suggested(*events: Event, overrides: Overrides = Overrides()) -> list[Sugges
     linker = Review(overrides).new_matcher()
     run_now(linker.update(events))
     by_key = {candidate.key: candidate for candidate in events}
-    return suggestions(in_order(run_now(nearest(linker, linker.keys()))), by_key.get)
+    return suggestions(in_order(run_now(nearest(linker, linker.keys()))), by_key.get, overrides)
 
 
 def linked_board() -> LinkedBoard:
@@ -61,6 +61,38 @@ def test_a_suggested_text_links_what_it_is_about() -> None:
     changes = run_now(linker.update([a, b]))
 
     assert [{a.key, b.key}] == [{member.key for member in group} for group in changes.groups]
+
+
+def test_suggested_texts_can_be_added_all_at_once() -> None:
+    """A name is in one table of the file only: where it has one already, the other name is a comment."""
+    some = [
+        event("one", DERBY, "Kingston Town"),
+        event("two", "Derby", "Hull", NOON + 4 * 3600),
+        event("three", "Derby", "Kingston", NOON + 9 * 3600),
+    ]
+    found = [replace(suggested(*some[:2])[0].abstention, reason=Objection.NAME)]
+    found += [replace(found[0], b=some[2].key)]
+    by_key = {candidate.key: candidate for candidate in some}
+    first, second = suggestions(found, by_key.get)
+    third = suggestions(found[:1], by_key.get, Overrides((TeamAlias(("Kingston Town", "Tigers"), None),)))[
+        0
+    ]
+
+    assert [["Hull", "Kingston Town"]] == [sorted(team.names) for team in parse(first.text).teams]
+    assert Overrides() == parse(second.text) == parse(third.text)
+    assert '# if they are one team: add "Hull" to the [[team]] that has "Kingston Town"\n' == third.text
+    assert parse(first.text + second.text).teams
+
+
+def test_no_text_makes_one_match_of_the_womens_and_the_mens() -> None:
+    """It is told, but what would link the two must be written by hand."""
+    a = event("one", "Arsenal Women", "Everton Women", league="England - Championship")
+    b = event("two", "Arsenal", "Everton", league="England - Championship")
+    found = [
+        suggestion for suggestion in suggested(a, b) if suggestion.abstention.reason == Objection.CLASS
+    ]
+
+    assert [""] == [suggestion.text for suggestion in found]
 
 
 @pytest.mark.parametrize("reason", [Objection.NAME, Objection.LEAGUE])
