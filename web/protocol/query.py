@@ -103,6 +103,14 @@ class Since(Struct, frozen=True):
         return self.epoch in {None, epoch}
 
 
+def _id_of(given: str, known: Collection[BookmakerId]) -> str:
+    """Return which id was probably meant by a display name, or by another case; cheap, as for anybody."""
+    names = known if isinstance(known, Mapping) else {}
+    wanted = given.strip().casefold()
+    meant = next((name for name in known if wanted in {name, names.get(name, name).casefold()}), None)
+    return "" if meant is None else f"; did you mean {meant!r}?"
+
+
 class Query:
     """The parameters of a request. Every method raises Problem 400 for a value that is not allowed."""
 
@@ -116,7 +124,7 @@ class Query:
         must = f"must be one of: {', '.join(known)}"
         given = self._one(parameter.name, must)
         if given is not None and given not in known:
-            raise _invalid(parameter.name, f"was {given[:64]!r}", must)
+            raise _invalid(parameter.name, f"was {given[:64]!r}", must + _id_of(given, known))
         return None if given is None else BookmakerId(given)
 
     def bookmakers(self, known: Collection[BookmakerId]) -> tuple[BookmakerId, ...]:
@@ -127,7 +135,7 @@ class Query:
             return ()
         names = given.split(",")
         if not {*names} <= {*known} or len({*names}) < len(names) or len(names) > MAX_BOOKMAKERS:
-            raise _invalid(BOOKMAKERS.name, f"was {given[:64]!r}", must)
+            raise _invalid(BOOKMAKERS.name, f"was {given[:64]!r}", must + _id_of(given, known))
         for of_changes in (SINCE, WAIT):
             if len(names) > 1 and of_changes.name in self._values:
                 raise _invalid(BOOKMAKERS.name, "names several", f"must be one with '{of_changes.name}'")

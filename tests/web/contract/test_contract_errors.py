@@ -49,6 +49,18 @@ async def test_an_invalid_bookmaker_is_400_and_lists_the_supported(site: Site, p
         assert "cedar, alder, birch" in problem["detail"]
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("Birch %26 Söhne", "birch"), ("ALDER", "alder"), ("%20cedar", "cedar"), ("alder,Birch", None)],
+)
+async def test_a_display_name_is_answered_with_its_id(site: Site, given: str, meant: str | None) -> None:
+    """Entries have names and filters take ids: the problem says which id was probably meant."""
+    for path in ("/api/v2/odds", "/api/v2/fixtures"):
+        detail = (await _problem(site, "GET", f"{path}?bookmaker={given}"))[0]["detail"]
+
+        assert (meant is not None) == detail.endswith(f"; did you mean {meant!r}?")
+
+
 @LIST
 async def test_400_comes_before_503(empty_site: Site, path: str) -> None:
     """An invalid request is 400 whatever the state of the bookmakers."""
