@@ -82,7 +82,7 @@ def test_an_installed_kind_is_listed(installed: Path) -> None:
     code, out, err = _ran(installed, "sources")
 
     assert (0, "") == (code, err)
-    assert re.search(r"^lines \(oddsboard-lines\)\n(  .*\n)*  url: str, required\n", out, re.MULTILINE)
+    assert re.search(r"^lines \(oddsboard-lines\)\n(  .*\n)*  url  \(required\)\n", out, re.MULTILINE)
 
 
 def test_an_installed_kind_supplies_odds(installed: Path, tmp_path: Path) -> None:
