@@ -23,11 +23,15 @@ PAGE = 100
 class AzuroOptions(PolledOptions, frozen=True, kw_only=True):
     """Options of Azuro; `poll_interval_s` is for matches near kick-off, `far_interval_s` for others."""
 
-    url: str = "https://api.onchainfeed.org/api/v1/public"
-    environment: Environment = "PolygonUSDT"
-    poll_interval_s: Seconds = 10.0
-    far_interval_s: Seconds = 60.0
-    timeout_s: Seconds = 20.0
+    url: Annotated[str, Meta(description="The address of its API.")] = (
+        "https://api.onchainfeed.org/api/v1/public"
+    )
+    environment: Annotated[Environment, Meta(description="Which chain and currency.")] = "PolygonUSDT"
+    poll_interval_s: Annotated[
+        Seconds, Meta(description="The shortest time between two polls of matches near their kick-off.")
+    ] = 10.0
+    far_interval_s: Annotated[Seconds, Meta(description="The same for all other matches.")] = 60.0
+    timeout_s: Annotated[Seconds, Meta(description="Seconds for a whole answer.")] = 20.0
 
     def staleness_at(self, interval_s: float) -> float:
         """Return three intervals."""
