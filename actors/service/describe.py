@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from actors.core.messages import BookmakerId
-from actors.recordings.format import NO_LIMIT_S
 from actors.core.nearest import nearest
+from actors.recordings.format import NO_LIMIT_S
 from actors.recordings.reader import open_source
 from actors.service.allowed import Option, options_of
 from actors.service.registry import installed, kind_named
