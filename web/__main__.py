@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,7 +44,7 @@ from web.server.descriptors import fitted
 from web.server.lifecycle import Exit, Life, record_until_stopped, start_exit_deadline
 from web.server.listener import Listener, address_of, listen
 from web.server.servers import Serve, check_uvicorn, serve, serve_with_uvicorn
-from web.server.terminal import EXAMPLE_CALLS, called, directions
+from web.server.terminal import EXAMPLE_CALLS, called, directions, seconds, speed_of
 from web.server.watch import Watch
 
 log = structlog.get_logger()
@@ -306,9 +305,7 @@ def _add_file_options(
 
 def _add_program_options(program: argparse.ArgumentParser) -> None:
     until, words = f"for how long, like 30s or 5m; {_DEFAULT}", "the program and its arguments, after --"
-    program.add_argument(
-        "--for", type=_seconds, default="30s", dest="for_s", metavar="DURATION", help=until
-    )
+    program.add_argument("--for", type=seconds, default="30s", dest="for_s", metavar="DURATION", help=until)
     variable = "a variable of its environment, which has no others; may be repeated"
     program.add_argument(
         "--env", type=_variable, action="append", default=[], metavar="NAME=VALUE", help=variable
@@ -323,18 +320,11 @@ def _add_recording_options(record: argparse.ArgumentParser, replay: argparse.Arg
     speed, bind = "recorded seconds a second; default: 1", f"where to listen; {_DEFAULT}"
     prices, price = ("best_back", "last_traded"), "of a historic .bz2 file; default: best_back"
     record.add_argument("--out", type=Path, required=True, metavar="DIR", help=out)
-    record.add_argument("--for", type=_seconds, default=inf, dest="for_s", metavar="DURATION", help=until)
+    record.add_argument("--for", type=seconds, default=inf, dest="for_s", metavar="DURATION", help=until)
     replay.add_argument("path", type=Path, metavar="DIR|FILE", help=path)
-    replay.add_argument("--speed", type=_speed, default=1.0, metavar="N|max", help=speed)
+    replay.add_argument("--speed", type=speed_of, default=1.0, metavar="N|max", help=speed)
     replay.add_argument("--price", choices=prices, help=price)
     replay.add_argument("--bind", default=ServerSettings().bind, metavar=BIND, help=bind)
-
-
-def _seconds(text: str) -> float:
-    found = re.fullmatch("([1-9][0-9]{0,8})([smhd])", text)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"was {text!r}, must be like 90s, 15m, 2h or 1d")
-    return int(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[found[2]]
 
 
 def _variable(text: str) -> tuple[str, str]:
@@ -342,14 +332,6 @@ def _variable(text: str) -> tuple[str, str]:
     if not found:
         raise argparse.ArgumentTypeError(f"was {text!r}, must be NAME=VALUE")
     return name, value
-
-
-def _speed(text: str) -> float:
-    if text == "max":
-        return inf
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) or float(text) == 0:
-        raise argparse.ArgumentTypeError(f"was {text!r}, must be a number above 0, or max")
-    return float(text)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""Text for a person at a terminal: examples of commands, where to look, and how to end."""
+"""What a person at a terminal reads and writes: examples, where to look, how to end, durations, speeds."""
 
 from __future__ import annotations
 
+import argparse
 import re
 import shutil
 import sys
+from math import inf
 from pathlib import Path
 
 EXAMPLE_CALLS = """\
@@ -36,3 +38,20 @@ def called() -> str:
     called = Path(sys.argv[0])
     is_found = called.name != "oddsboard" or shutil.which("oddsboard") is not None
     return "oddsboard" if is_found else str(called)
+
+
+def seconds(text: str) -> float:
+    """Return the seconds of a duration like 15m. Raises: ArgumentTypeError."""
+    found = re.fullmatch("([1-9][0-9]{0,8})([smhd])", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"was {text!r}, must be like 90s, 15m, 2h or 1d")
+    return int(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[found[2]]
+
+
+def speed_of(text: str) -> float:
+    """Return a speed, infinite for `max`. Raises: ArgumentTypeError."""
+    if text == "max":
+        return inf
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) or float(text) == 0:
+        raise argparse.ArgumentTypeError(f"was {text!r}, must be a number above 0, or max")
+    return float(text)
