@@ -1,0 +1,119 @@
+"""Random worlds of Azuro: what is read is what an independent reading of the world says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from actors.core.cooperative import run_now
+from actors.core.messages import ListId, Payload, Scope, SourceName
+from actors.core.validation import Bounds, admit
+from actors.sources.azuro.kind import KEY, KIND
+from actors.sources.azuro.options import AzuroOptions
+from actors.sources.azuro.prices import Group, ListedMatch, listed_match, preface_of, result_of
+from actors.sources.azuro.wire import read_conditions, read_games
+from tests.support.builders.messages import batch
+from tests.support.peers.azuro import Azuro
+
+CONDITION: dict[str, tuple[Any, ...]] = {
+    "state": ("Active", "Stopped", "Resolved", "Canceled", "Removed"),
+    "hidden": (False, True, None),
+    "isPrematchEnabled": (True, False, None),
+    "isLiveEnabled": (True, False, None),
+}
+OUTCOME: dict[str, tuple[Any, ...]] = {
+    "state": ("Active", "Stopped", None),
+    "hidden": (False, True),
+    "odds": ("1", "0.5", "1.9", "15.84", "nan"),
+    "outcomeId": ("29", "30", "31", "32"),
+}
+GAME: dict[str, tuple[Any, ...]] = {"state": ("Prematch", "Live", "Stopped", "Finished", "Canceled")}
+
+
+@st.composite
+def _worlds(draw: st.DrawFn) -> Azuro:
+    """Return a venue with one to five games; about half of them are as they should be."""
+    venue = Azuro(seed=draw(st.integers(0, 1000)))
+    for number in range(1, draw(st.integers(2, 6))):
+        name = f"100{number}"
+        venue.add(name, f"Home {number}", f"Away {number}", start=1_780_003_600)
+        result = venue.result(name)
+        for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
+            part, choices = draw(
+                st.sampled_from(
+                    [(venue.games[name], GAME), (result, CONDITION), (result["outcomes"][0], OUTCOME)]
+                )
+            )
+            key = draw(st.sampled_from(sorted(choices)))
+            part[key] = draw(st.sampled_from(choices[key]))
+    return venue
+
+
+def _expected(venue: Azuro) -> dict[str, tuple[float, ...]]:
+    """Read the world by the rules of the venue's page, from its tables."""
+    shown = {}
+    for name, game in venue.games.items():
+        result = venue.result(name)
+        flag = {"Prematch": "isPrematchEnabled", "Live": "isLiveEnabled"}.get(game["state"])
+        is_open = flag is not None and result[flag] is not False
+        is_open &= result["state"] == "Active" and result["hidden"] is not True
+        by_id = {outcome["outcomeId"]: outcome for outcome in result["outcomes"]}
+        is_open &= by_id.keys() == {"29", "30", "31"}
+        is_open &= all(outcome.get("state") in {None, "Active"} for outcome in by_id.values())
+        is_open &= not any(outcome.get("hidden") for outcome in by_id.values())
+        if is_open and by_id["29"]["odds"] != "nan":
+            odds = tuple(float(by_id[outcome]["odds"]) for outcome in ("29", "30", "31"))
+            if min(odds) > 1 and 0.95 <= sum(1 / price for price in odds) <= 1.40:
+                shown[name] = odds
+    return shown
+
+
+def _read(venue: Azuro) -> dict[str, tuple[float, ...]]:
+    """Read the world as the service does, without its clock."""
+    matches = []
+    for state in ("Prematch", "Live"):
+        page = venue.page({"gameState": state, "sportSlug": "football", "page": "1", "perPage": "100"})
+        for game in read_games(json.dumps(page).encode()).games:
+            listed = listed_match(game)
+            if isinstance(listed, ListedMatch):
+                conditions = read_conditions(json.dumps(venue.listed(venue.conditions[listed.id])).encode())
+                if condition := result_of(conditions.conditions):
+                    matches.append(replace(listed, condition=condition))
+    asked = [match.condition for match in matches]
+    answer = venue.listed(
+        condition
+        for listed in venue.conditions.values()
+        for condition in listed
+        if condition["conditionId"] in asked
+    )
+    body, options = (
+        preface_of(Group(tuple(matches))) + json.dumps(answer).encode(),
+        AzuroOptions(kind="azuro"),
+    )
+    payload = Payload(SourceName("s"), Scope("2026-05-28.1"), ListId("l"), body, 0.0, 0.0)
+    extract = run_now(KIND.extract(run_now(KIND.decode(payload, options)), KEY, options))
+    admitted = run_now(admit(batch(extract.matches, removals=extract.removals), Bounds())).batch
+    return {
+        str(match.source_match_id): (match.home_price, match.draw_price, match.away_price)
+        for match in admitted.matches
+    }
+
+
+@given(_worlds())
+def test_world_is_read_as_its_tables_say(venue: Azuro) -> None:
+    """States, outcomes and odds decide, whatever the order of what comes."""
+    assert _expected(venue) == _read(venue)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@settings(max_examples=10_000)
+@given(_worlds())
+def test_many_worlds_are_read_as_their_tables_say(venue: Azuro) -> None:
+    """The same with many more."""
+    assert _expected(venue) == _read(venue)
