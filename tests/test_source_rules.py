@@ -96,7 +96,7 @@ def test_only_five_places_catch_everything() -> None:
         "actors.service.registry",
         "actors.service.settings",
         "web.protocol.quart_setup",
-        "web.protocol.responses",
+        "web.protocol.sending",
     }
 
 

@@ -17,11 +17,13 @@ from actors.review.review import Review
 from web.endpoints import capabilities, changes, docs, fixtures, links, odds, openapi, pages, probes, stream
 from web.feeds.lists import Answers
 from web.feeds.messages import FixtureFrames, ListFrames
+from web.feeds.own_bodies import OwnBodies
 from web.feeds.subscribers import Audience, Live
 from web.protocol import quart_setup
 from web.protocol.peers import Peers
-from web.protocol.rate_limit import RateLimit
-from web.protocol.responses import FastPath, Handler, HttpCounters
+from web.protocol.rate_limit import RateLimit, WorkLimit
+from web.protocol.responses import Handler, HttpCounters
+from web.protocol.sending import FastPath, WaitingPath
 from web.protocol.throttle import Throttle
 from web.server.listener import KeepFresh
 
@@ -59,21 +61,22 @@ def create_app(
     `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's,
     and `turned_away` counts the clients that it answered by itself.
     `watched` wraps the part that may wait, and tells it when a client has left. `review` asks
-    the linker. Quart routes what `FastPath` and the stream do not answer.
+    the linker. Quart answers only what no path of ours does, and other methods.
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     counters = HttpCounters(partial(_figures, audience, limit, turned_away))
-    answers, live = _live(board, names, audience)
+    answers, live = _live(board, names, audience, limits.max_clients)
     handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock, review)
     handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
-    waiting = changes.handlers(live) | links.handlers(board, clock, review)  # Quart notices lost clients
+    waiting = changes.handlers(live) | links.handlers(board, clock, review, answers.own)
     linking = None if audience.fixtures is None else board
-    waiting |= fixtures.handlers_of_fixture(answers, names, linking)  # which Quart alone can route
+    waiting |= fixtures.handlers_of_fixture(answers, names, linking)
     paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
     handlers |= _describing(tuple(paths), tuple(names))
     quart_setup.install(app, counters)
-    quart_setup.add_routes(app, waiting, answered_before=(*handlers, stream.PATH))
-    waits = watched(stream.Stream(app.asgi_app, live, counters, keep_fresh))
+    quart_setup.add_routes(app, (*handlers, *waiting, stream.PATH))
+    following = stream.Stream(WaitingPath(app.asgi_app, waiting, counters), live, counters, keep_fresh)
+    waits = watched(following)
     inner = quart_setup.Guard(waits, refusals, counters)
     fast_path = FastPath(inner, handlers, counters, status)
     throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
@@ -90,8 +93,10 @@ def _figures(audience: Audience, limit: RateLimit, turned_away: Callable[[], int
     }
 
 
-def _live(board: Readable, names: Mapping[BookmakerId, str], audience: Audience) -> tuple[Answers, Live]:
-    answers = Answers(board, names)
+def _live(
+    board: Readable, names: Mapping[BookmakerId, str], audience: Audience, max_clients: int
+) -> tuple[Answers, Live]:
+    answers = Answers(board, names, OwnBodies(WorkLimit(max_clients=max_clients)))
     lists, history = ListFrames(audience.history, names, answers), audience.fixtures
     of_fixtures = None if history is None else FixtureFrames(history, answers)
     return answers, Live(board, names, audience, lists, of_fixtures)

@@ -33,15 +33,15 @@ async def run_sliced(steps: Sliced[T], budget_s: float = BUDGET_S) -> T:
     calls do not add up.
     """
     began = elapsed_s()
-    while (done := _advance(steps, budget_s)) is None:
+    while (done := advance(steps, budget_s)) is None:
         await anyio.lowlevel.checkpoint()
     if elapsed_s() - began >= budget_s:
         await anyio.lowlevel.checkpoint()
     return done[0]
 
 
-def _advance(steps: Sliced[T], budget_s: float) -> tuple[T] | None:
-    """Run `steps` for that time; return the result in a tuple, None if there is more to do."""
+def advance(steps: Sliced[T], budget_s: float) -> tuple[T] | None:
+    """Run `steps` for so many seconds; return the result in a tuple, None if there is more to do."""
     ends = elapsed_s() + budget_s
     try:
         while True:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import http.server
 import itertools
+import json
 import select
 import socket
 import socketserver
@@ -316,9 +317,9 @@ def test_streams_and_waits_are_not_held_back(front: str) -> None:
     assert first.startswith(b"id: ")
 
 
-@pytest.mark.parametrize("path", ["/api/v2/stream", "/api/v2/changes"])
-def test_an_answer_passes_as_far_as_it_has_come(scripted: tuple[HttpPeer, str], path: str) -> None:
+def test_a_stream_passes_as_far_as_it_has_come(scripted: tuple[HttpPeer, str]) -> None:
     """A few bytes pass although the rest does not come."""
+    path = "/api/v2/stream"
     peer, front = scripted
     is_over = threading.Event()
 
@@ -332,6 +333,75 @@ def test_an_answer_passes_as_far_as_it_has_come(scripted: tuple[HttpPeer, str], 
         is_over.set()
 
     assert b"id: 1" == first
+
+
+@pytest.mark.parametrize("path", ["/api/v2/changes", "/api/v2/fixtures?from=1", "/monitor"])
+def test_the_service_is_rid_of_a_long_answer_that_is_not_read(
+    scripted: tuple[HttpPeer, str], path: str
+) -> None:
+    """The client reads nothing, nginx takes all of it."""
+    peer, front = scripted
+    is_sent = threading.Event()
+
+    def answer(connection: socket.socket, asked: Asked) -> None:
+        respond(bytes(16_777_216), headers={"Cache-Control": "no-store"})(connection, asked)
+        is_sent.set()
+
+    peer.answers[path] = answer
+    host, _, port = front.removeprefix("http://").partition(":")
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        client.connect((host, int(port)))
+        client.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+
+        assert is_sent.wait(UNTIL_S)
+
+
+@pytest.mark.parametrize("tail", ["odd%73", "%6Fdds", "./odds", "x/../odds"])
+def test_each_spelling_of_a_path_has_the_same_copy(scripted: tuple[HttpPeer, str], tail: str) -> None:
+    """However many there are, the cache has one file for them."""
+    peer, front = scripted
+    for path in (LIST, f"/api/v2/{tail}"):
+        peer.answers[path] = respond(b"[]", headers=KEPT)
+    began = int(time.time())
+    with socket.create_connection(("127.0.0.1", int(front.rpartition(":")[2]))) as client:
+        for count in range(100):
+            path = LIST if count % 2 else f"/api/v2/{tail}"
+            client.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            while not client.recv(65_536).endswith(b"[]"):
+                pass
+
+    assert len(peer.asked) <= 1 + int(time.time()) - began
+
+
+@pytest.mark.parametrize("path", [LIST, "/", "/api/v2/changes", "/api/v2/stream", "/health"])
+def test_while_the_service_is_down_errors_are_problem_documents(tmp_path: Path, path: str) -> None:
+    """As it is for a moment in a restart: 503 with when to come again, as any error of the service."""
+    with proxied(f"127.0.0.1:{_free_port()}", tmp_path) as front, _client(front) as client:
+        answer = client.get(path)
+
+    problem = answer.json()
+    assert (503, "application/problem+json") == (answer.status_code, answer.headers["content-type"])
+    assert ("1", "*") == (answer.headers["retry-after"], answer.headers["access-control-allow-origin"])
+    assert {"code", "detail", "instance", "request_id", "status", "title", "type"} == problem.keys()
+    assert (503, "overloaded") == (problem["status"], problem["code"])
+    assert answer.headers["x-request-id"] == problem["request_id"]
+
+
+@pytest.mark.parametrize(
+    ("request_line", "more", "status"),
+    [("GET /%zz HTTP/1.1", "", 400), ("GET / HTTP/1.1", "Content-Length: 4000", 413), ("x", "", 400)],
+)
+def test_what_nginx_refuses_is_a_problem_document(
+    front: str, request_line: str, more: str, status: int
+) -> None:
+    """And a target that is too long."""
+    for line, code in ((request_line, status), (f"GET /{'x' * 5_000} HTTP/1.1", 414)):
+        with socket.create_connection(("127.0.0.1", int(front.rpartition(":")[2])), UNTIL_S) as client:
+            client.sendall(f"{line}\r\nHost: x\r\n{more}\r\n\r\n".encode())
+            head, _, body = b"".join(iter(lambda: client.recv(65_536), b"")).partition(b"\r\n\r\n")
+
+        assert code == json.loads(body)["status"] == int(head.split()[1])
 
 
 @pytest.mark.parametrize("path", [LIST, "/health", "/api/v2/stream"])
@@ -427,7 +497,7 @@ def test_tls_and_http_2_are_spoken_there(tmp_path: Path) -> None:
 
 
 def test_one_client_has_a_hundred_requests_at_once(scripted: tuple[HttpPeer, str]) -> None:
-    """One more is 429, until one of them is over."""
+    """One more is 429 as a problem document, until one of them is over."""
     peer, front = scripted
     is_over, port = threading.Event(), int(front.rpartition(":")[2])
     peer.answers["/api/v2/stream"] = hang(is_over)
@@ -436,10 +506,12 @@ def test_one_client_has_a_hundred_requests_at_once(scripted: tuple[HttpPeer, str
         for connection in sockets:
             connection.sendall(b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n")
         answered = select.select(sockets, [], [], UNTIL_S)[0]
-        refusals = [connection.recv(100).split()[1] for connection in answered]
+        (refused,) = [connection.recv(65_536) for connection in answered]
         is_over.set()
 
-    assert [b"429"] == refusals
+    head, _, body = refused.partition(b"\r\n\r\n")
+    assert (b"429", "too_many_requests") == (head.split()[1], json.loads(body)["code"])
+    assert b"\r\nRetry-After: 1\r\n" in head
 
 
 @pytest.mark.parametrize(

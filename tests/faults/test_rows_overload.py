@@ -60,6 +60,26 @@ def test_g3_clients_that_hardly_read_are_cut(tmp_path: Path, figure: Figure) -> 
     figure("200 clients that read so much each half second, " + "; ".join(said))
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v2/changes?since=OLD", "/api/v2/fixtures?from={}", "/api/v2/fixtures?doubted={}&fair=alder"],
+)
+def test_g3_what_is_made_for_clients_that_do_not_read_is_bounded(
+    tmp_path: Path, figure: Figure, path: str
+) -> None:
+    """190 that read nothing of a long answer that each has made for itself."""
+    with attacked(tmp_path, matches=3_000, updates_per_s=1_000) as running:
+        since = running.get("/api/v2/odds").json()["version"]
+        let_pass(5)
+        base, rss = descriptors(running), rss_mib(running)
+        asked = path.replace("OLD", str(since))
+        with crowd(running, "not_reading", clients=190, seconds=40, path=asked):
+            took_s, most = _until_free(running, base)
+
+    figure(f"{path}: cut after {took_s:.1f} s, memory +{most - rss:.0f} MiB")
+    assert most - rss < 128
+
+
 def _until_free(running: Service, base: int) -> tuple[float, float]:
     """Return the seconds until descriptors were taken and are free again, and the most memory meanwhile."""
     eventually(lambda: descriptors(running) > base + 150, "the clients are connected")

@@ -7,12 +7,9 @@ from typing import Any
 import anyio
 
 from actors.board.history import MAX_ANSWER, History
-from actors.core.cooperative import run_sliced
 from actors.matches.model import FixtureView
 from web.encoding.fixture_schemas import FixtureChanges
 from web.encoding.schemas import Changes
-from web.encoding.segments import gzipped
-from web.feeds.messages import Pieces
 from web.feeds.subscribers import Live, Watched
 from web.protocol.contract import ACCEPT_ENCODING, COUNTED, Answer, Operation
 from web.protocol.negotiation import Coding, coding_for
@@ -21,8 +18,7 @@ from web.protocol.query import BOOKMAKER, NOT_IN_CHANGES, SINCE, VIEW, WAIT, Que
 from web.protocol.responses import Asked, Handler, Prepared, prepared
 
 PATH = "/api/v2/changes"
-MIN_GZIP_BYTES = 2_048
-"""Bytes of an answer from which on it is compressed, each anew: below, that saves a packet at most."""
+_VARY = {"Vary": "Accept-Encoding"}
 OPERATIONS = {
     PATH: Operation(
         "The changes of the v2 list since a version",
@@ -63,29 +59,21 @@ def handlers(live: Live) -> dict[str, Handler]:
                 while history.latest(view) <= since and not audience.is_leaving:
                     await audience.wait(view)
                     await live.read(view)  # withdraws what is overdue
+        coding = coding_for(request.header(b"accept-encoding")) or Coding.IDENTITY
         while True:  # until nothing fell due while the answer was made
             snapshot = await live.read(view)
-            delta = await frames.delta(view, since) if since <= snapshot.version else None
-            headers = {"Cache-Control": "no-store", "Content-Type": "application/json"}
-            if delta is not None:
-                delta = await _coded(delta, request, headers)
+            known = since <= snapshot.version
+            delta = await frames.delta(view, since, coding, request.client) if known else None
             if live.is_valid(view, snapshot):
                 break
         if delta is None:
             raise _not_available(asked, history, view, snapshot.version)
-        return prepared(200, headers, tuple(delta))
+        headers = {"Cache-Control": "no-store", "Content-Type": "application/json", **_VARY}
+        if delta.coding is not Coding.IDENTITY:
+            headers["Content-Encoding"] = delta.coding
+        return prepared(200, headers, delta.parts, holds=delta)
 
     return {PATH: changes}
-
-
-async def _coded(delta: Pieces, request: Asked, headers: dict[str, str]) -> Pieces:
-    """Return the body as the client prefers it, and add the headers that say so."""
-    headers["Vary"] = "Accept-Encoding"
-    wants_gzip = coding_for(request.header(b"accept-encoding")) is Coding.GZIP
-    if not wants_gzip or sum(map(len, delta)) < MIN_GZIP_BYTES:
-        return delta
-    headers["Content-Encoding"] = Coding.GZIP
-    return await run_sliced(gzipped(delta))
 
 
 def _not_available(asked: Since, history: History[Any, Any], view: Watched, current: int) -> Problem:

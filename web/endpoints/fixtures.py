@@ -93,7 +93,7 @@ def handlers(
 def handlers_of_fixture(
     answers: Answers, names: Mapping[BookmakerId, str], board: Readable | None
 ) -> dict[str, Handler]:
-    """Return the handler of the path of a fixture, which only Quart can route; none without a board."""
+    """Return the handler of the path of a fixture; none without a board."""
     if board is None:
         return {}
 
@@ -128,6 +128,6 @@ def _handler(answers: Answers, kind: ViewKind, names: Mapping[BookmakerId, str])
             if (chosen := Choice(*query.choice())) != EVERYTHING:
                 choice = chosen
         tags, codings = request.header(b"if-none-match"), request.header(b"accept-encoding")
-        return answers.answer(view, tags, codings, choice)
+        return answers.answer(view, tags, codings, choice, request.client)
 
     return answer

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
+from msgspec.structs import replace
+
 from actors.board.snapshot import Entry, Readable, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.messages import BookmakerId, Prices, SourceMatchId, SourceName
@@ -20,6 +22,7 @@ from actors.matching.event import Event, EventKey, FixtureId
 from actors.review.review import Review
 from actors.review.suggestions import Suggestion, suggestions
 from web.encoding import link_schemas as schemas
+from web.feeds.own_bodies import OwnBodies
 from web.protocol.contract import COUNTED, Answer, Operation
 from web.protocol.problems import Problem
 from web.protocol.query import Parameter
@@ -71,9 +74,9 @@ OPERATIONS = {
 }
 
 
-def handlers(board: Readable, clock: Clock, review: Review | None) -> dict[str, Handler]:
-    """Return the handlers by path; only Quart can route these paths."""
-    links = _Links(board, clock, review or Review())
+def handlers(board: Readable, clock: Clock, review: Review | None, own: OwnBodies) -> dict[str, Handler]:
+    """Return the handlers by path; long answers are held by `own`."""
+    links = _Links(board, clock, review or Review(), own)
     return {
         EXPLAIN: links.explain,
         COMPARE: links.compare,
@@ -87,6 +90,7 @@ class _Links:
     board: Readable
     clock: Clock
     review: Review
+    own: OwnBodies
 
     async def explain(self, request: Asked) -> Prepared:
         snapshot = await self.board.read()
@@ -127,7 +131,8 @@ class _Links:
         reasons = {} if survey is None else {str(reason): count for reason, count in survey.reasons.items()}
         absent = () if survey is None else survey.absent
         linking = self.review.matcher is not None
-        return prepared_json(schemas.LinkSuggestions(snapshot.version, linking, reasons, absent, some))
+        answer = prepared_json(schemas.LinkSuggestions(snapshot.version, linking, reasons, absent, some))
+        return replace(answer, holds=self.own.hold(answer.parts))
 
     async def _pair(self, state: FixtureState, a: EventKey, b: EventKey) -> schemas.PairExplained | None:
         first, other, found = _shown(state, a), _shown(state, b), await self.review.explain(state, a, b)

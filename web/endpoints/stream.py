@@ -7,6 +7,7 @@ while slow are merged. The kernel disconnects a client that reads nothing at all
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -17,11 +18,13 @@ from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallabl
 from actors.core.errors import CommitLateError
 from web.encoding.schemas import ResetReason
 from web.feeds import messages
+from web.feeds.own_bodies import OwnBody
 from web.feeds.subscribers import Live, Rest
 from web.protocol.contract import EVENT_STREAM, LAST_EVENT_ID, Answer, Operation
 from web.protocol.problems import Problem
 from web.protocol.query import BOOKMAKER, CONFLATE, LAST_SINCE, NOT_IN_CHANGES, VIEW, Query, since_of
-from web.protocol.responses import COMMON, Asked, HttpCounters, asked, encoded, exact_path, send_problem
+from web.protocol.responses import COMMON, Asked, HttpCounters, asked, encoded, exact_path
+from web.protocol.sending import cancel_when_gone, send_problem
 from web.server.listener import KeepFresh
 
 PATH = "/api/v2/stream"
@@ -78,7 +81,7 @@ class Stream:
     ) -> None:
         headers = encoded({**_HEADERS, "X-Request-Id": request.id, **COMMON})
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_cancel_when_gone, receive, tasks.cancel_scope)
+            tasks.start_soon(cancel_when_gone, receive, tasks.cancel_scope)
             await follower.send({"type": "http.response.start", "status": 200, "headers": headers})
             if request.method == "GET":
                 self.keep_fresh(scope["client"])
@@ -100,7 +103,10 @@ class _Follower:
         self._frames = live.frames(self._view)
         self._conflate_s = query.conflate_s()
         self._since = request.header(b"last-event-id") or query.last_since()
+        self._client = request.client
         self._version = 0
+        self._holds: OwnBody | None = None
+        """What its bytes are of, until they are sent."""
         self._beats = live.audience.beats
         self._rest: Rest | None = None
 
@@ -116,6 +122,7 @@ class _Follower:
                     continue
                 if due:
                     await self._write(due)
+                    self._holds = None
                 else:
                     await self._audience.wait(self._view, self._rest)
         finally:
@@ -123,7 +130,7 @@ class _Follower:
                 self._rest.cancel()
         await self._write(messages.bye(self._version, self._audience.retry_ms()))
 
-    async def _first(self) -> messages.Pieces:
+    async def _first(self) -> Sequence[bytes]:
         newest = (await self._live.read(self._view)).version
         if self._since is None:
             return await self._snapshot()
@@ -136,18 +143,29 @@ class _Follower:
         self._version = since.version
         return await self._next() or messages.heartbeat(self._version)
 
-    async def _next(self) -> messages.Pieces:
+    async def _changes(self) -> OwnBody | None:
+        """Return the message to the newest version; None if the whole list is to be sent instead.
+
+        The first message of a client counts as work for it alone; all that follow share further messages.
+        """
+        client, self._client = self._client, None
+        try:
+            return await self._frames.changes(self._view, self._version, client)
+        except Problem:  # the list is shared by all, however many there are
+            return None
+
+    async def _next(self) -> Sequence[bytes]:
         snapshot = await self._live.read(self._view)  # withdraws what is overdue
         latest = self._frames.history.latest(self._view)
         if latest > self._version and (self._rest is None or self._rest.is_over):
-            made = await self._frames.changes(self._view, self._version)
+            made = await self._changes()
             if not self._live.is_valid(self._view, snapshot):  # something fell due meanwhile
                 return await self._next()
             if made is None:
                 return await self._snapshot(ResetReason.TOO_OLD)
-            self._version, message = made
+            self._version, self._holds = made.version, made
             self._rest = Rest(self._conflate_s) if self._conflate_s else None
-            return message
+            return made.parts
         if self._beats != self._audience.beats:
             self._beats = self._audience.beats
             return messages.heartbeat(self._version)
@@ -172,9 +190,3 @@ class _Follower:
 
 def _is_ours(scope: HTTPScope) -> bool:
     return scope["method"] in {"GET", "HEAD"} and exact_path(scope) == PATH
-
-
-async def _cancel_when_gone(receive: ASGIReceiveCallable, scope: anyio.CancelScope) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    scope.cancel()

@@ -1,7 +1,8 @@
 """What the odds endpoints answer: (view, snapshot, request headers) to status, headers and body.
 
-A body is made on first demand, once for all requests that wait for it, and is kept with its headers while
-its view shows nothing newer.
+The body of a view is made on first demand, once for all requests that wait for it, and is kept with its
+headers while the view shows nothing newer. What few clients ask for, some fixtures or another form of them,
+is made within limits (`own_bodies.py`).
 """
 
 from __future__ import annotations
@@ -27,12 +28,15 @@ from web.encoding.list_segments import Api, ListSegments
 from web.encoding.schemas import cursor_of
 from web.encoding.segments import UnencodableError, ends, gzip_body, gzipped, plain_body
 from web.feeds.fixture_lists import ALL, EVERYTHING, Choice, FixturesOf, cursor
+from web.feeds.own_bodies import Made, Making, OwnBodies, Room
 from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared
 
 CACHED_S = 2.0
 """Seconds for which nginx may show what it keeps for a second, because it counts whole seconds."""
+FORMED = 16
+"""Fixtures formed and compressed in a step: of 50 bookmakers a sixth of a megabyte."""
 SUCCESSOR = '</api/v2/odds>; rel="successor-version"'  # the Link header of version 1 (RFC 5829)
 UNCACHED = (b"x-accel-expires", b"0")
 """Of an answer that shows what is about to go: no cache keeps it (nginx's name for it)."""
@@ -91,7 +95,10 @@ Listed: TypeAlias = View | FixturesOf
 class Answers:
     """Makes and keeps answers from `board`; `names` are the display names of the bookmakers."""
 
-    def __init__(self, board: Readable, names: Mapping[BookmakerId, str]) -> None:
+    def __init__(
+        self, board: Readable, names: Mapping[BookmakerId, str], own: OwnBodies | None = None
+    ) -> None:
+        self.own = own or OwnBodies()
         self._board = board
         self._lists = ListSegments(names)
         self.fixtures = FixtureSegments(names)
@@ -105,10 +112,12 @@ class Answers:
         if_none_match: str | None,
         accept_encoding: str | None,
         choice: Choice = EVERYTHING,
+        client: str | None = None,
     ) -> Prepared:
         """Answer a GET of `view`, or of some of its fixtures; waits only while a body is made.
 
-        Raises: Problem 503 if no bookmaker of the view is serving, else 406 if no coding is acceptable.
+        Raises: Problem 503 if no bookmaker of the view is serving, else 406 if no coding is acceptable; 429
+        or 503 if too much is made for the `client` or for single clients.
         """
         while True:
             snapshot = await self._board.read(view.deadlines)
@@ -120,7 +129,7 @@ class Answers:
             if if_none_match is not None and has_already(if_none_match, page.etags[coding]):
                 found = page.not_modified[coding]
             elif choice is not EVERYTHING or (found := page.ready.get(coding)) is None:
-                found = await self._made(page, coding, snapshot, choice)
+                found = await self._made(page, coding, snapshot, choice, client)
                 # If a list was withdrawn for it, or fell due while it was made, there is a newer board.
                 if found is None or not self._board.is_valid(page.deadlines):
                     continue
@@ -190,13 +199,21 @@ class Answers:
         return self._pages[view]
 
     async def _made(
-        self, page: _Page, coding: Coding, snapshot: Snapshot, choice: Choice = EVERYTHING
+        self,
+        page: _Page,
+        coding: Coding,
+        snapshot: Snapshot,
+        choice: Choice = EVERYTHING,
+        client: str | None = None,
     ) -> Prepared | None:
-        """Make the answer, that of all once; None if a list had to be withdrawn for it."""
+        """Make the answer; None if a list had to be withdrawn for it, or if there is a newer version."""
         try:
-            if choice is not EVERYTHING and isinstance(view := page.view, FixturesOf):
-                making = self._chosen(view, page, coding, snapshot, choice)
-                return await run_sliced(making)
+            if isinstance(view := page.view, FixturesOf) and (view.form, choice) != (USUAL, EVERYTHING):
+                make = self._chosen(view, page, coding, snapshot, choice)
+                body = await self.own.get((view, choice, coding), page.version, client, make)
+                if body is None or body.version != page.version:
+                    return None
+                return page.answer(coding, body.parts, body)
             async with page.making[coding]:
                 if coding not in page.ready:
                     page.ready[coding] = await run_sliced(self._make(page, coding, snapshot))
@@ -207,28 +224,36 @@ class Answers:
 
     def _chosen(
         self, view: FixturesOf, page: _Page, coding: Coding, snapshot: Snapshot, choice: Choice
-    ) -> Sliced[Prepared]:
-        state = fixtures_of(snapshot)
-        self.fixtures.fit(state)
-        found: list[bytes] = []
-        for chunk in state.chunks:
-            if chunk.first.start >= choice.ends_at < inf:  # unknown kick-offs are infinity, and last
-                break
-            every = [view.shown(fixture, state) for fixture in chunk.entries]
-            some = [shown for shown in every if shown is not None and choice.has(shown)]
-            found += [self.fixtures.formed(shown, view.form, state.terms) for shown in some]
-            yield
-        more = view.linking(state) + page.cursor
-        head, tail = ends(page.version, len(found), self.fixtures.name, more)
-        pieces = yield from _coded((head, b",".join(found), tail), coding)
-        return page.answer(coding, (b"".join(pieces),))
+    ) -> Making:
+        """Return what makes the body of some fixtures, or of all in another form."""
+        version, where = page.version, page.cursor
+
+        def make(room: Room) -> Sliced[Made]:
+            state = fixtures_of(snapshot)
+            self.fixtures.fit(state)
+            pieces, count, size = list[bytes](), 0, 0
+            for chunk in state.chunks:
+                if chunk.first.start >= choice.ends_at < inf:  # unknown kick-offs are infinity, and last
+                    break
+                every = [view.shown(fixture, state) for fixture in chunk.entries]
+                some = [shown for shown in every if shown is not None and choice.has(shown)]
+                count += len(some)
+                for at in range(0, len(some), FORMED):
+                    few = some[at : at + FORMED]
+                    formed = [self.fixtures.formed(shown, view.form, state.terms) for shown in few]
+                    pieces.append(b"," * bool(pieces) + b",".join(formed))
+                    room(size := size + len(pieces[-1]))
+                    yield
+                yield
+            head, tail = ends(version, count, self.fixtures.name, view.linking(state) + where)
+            coded = yield from _coded((head, *pieces, tail), coding)
+            return Made(version, coded, coding)
+
+        return make
 
     def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Sliced[Prepared]:
         made = plain_body if coding is Coding.IDENTITY else gzip_body
         match page.view:
-            case FixturesOf(_, form) if form != USUAL:
-                answer = yield from self._chosen(page.view, page, coding, snapshot, EVERYTHING)
-                parts = answer.parts
             case FixturesOf(view):
                 runs = yield from self.fixtures.runs([view], snapshot)
                 more = page.view.linking(fixtures_of(snapshot)) + page.cursor
@@ -264,11 +289,11 @@ class _Page:
         headers = {"ETag": self.etags[coding], "Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
         return {**headers, **self.cursor_header, **self.view.link}
 
-    def answer(self, coding: Coding, parts: Sequence[bytes]) -> Prepared:
+    def answer(self, coding: Coding, parts: Sequence[bytes], holds: object = None) -> Prepared:
         headers = self.headers(coding) | {"Content-Type": "application/json"}
         if coding is not Coding.IDENTITY:
             headers["Content-Encoding"] = coding
-        return prepared(200, headers, tuple(parts))
+        return prepared(200, headers, tuple(parts), holds)
 
     def still_shows(self, snapshot: Snapshot) -> bool:
         """Take over what is the same at many versions, and return whether its own is that of `snapshot`."""

@@ -1,4 +1,4 @@
-"""What changed, as JSON and as Server-Sent Events (HTML standard, 9.2), encoded once for all clients."""
+"""What changed, as JSON and as Server-Sent Events (HTML standard, 9.2), made once for equal requests."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from collections.abc import Hashable, Iterator, Mapping
 from itertools import islice
 from typing import Any, ClassVar, Generic, TypeVar
 
-import anyio
 import msgspec
 
 from actors.board.history import Change, History, ListHistory, Recent, Record
-from actors.core.cooperative import SLICE, Sliced, run_sliced
+from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory, FixtureRecord
 from actors.matches.model import FixtureView
 from web.encoding.fixture_schemas import removed_fixture
 from web.encoding.list_segments import Api
 from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, cursor_of, match_v2
-from web.encoding.segments import FIXTURES, MATCHES, UNENCODABLE, WHOLE_BYTES, UnencodableError
+from web.encoding.segments import FIXTURES, MATCHES, UNENCODABLE, UnencodableError, gzipped
 from web.feeds.fixture_lists import FixturesOf, cursor, linking
 from web.feeds.lists import Answers, Listed, View
+from web.feeds.own_bodies import SMALL_BYTES, Made, Making, OwnBody, Room
+from web.protocol.negotiation import Coding
 
-MAX_KNOWN_BYTES = 4 * 1024 * 1024  # messages kept of a view, one for each version that clients have
+MIN_GZIP_BYTES = 2_048
+"""Bytes of a delta from which on it is compressed: below, that saves a packet at most."""
 Pieces = list[bytes]  # one text, in several pieces if it is long, so that a stream need not join it
 
 V = TypeVar("V", bound=Hashable)
@@ -32,18 +34,13 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Frames(ABC, Generic[V, R]):
-    """Makes and keeps the messages of views; `answers` has the lists."""
+    """Makes the messages of views; `answers` has the lists, and keeps what is made."""
 
     name: ClassVar[bytes]
 
-    def __init__(
-        self, history: History[V, R], answers: Answers, max_known_bytes: int = MAX_KNOWN_BYTES
-    ) -> None:
+    def __init__(self, history: History[V, R], answers: Answers) -> None:
         self.history = history
-        self._max_known_bytes = max_known_bytes
         self._answers = answers
-        self._known: dict[V, _Known] = {}
-        self._making = anyio.Lock(fast_acquire=True)
 
     @abstractmethod
     def listed(self, view: V) -> Listed:
@@ -62,27 +59,38 @@ class Frames(ABC, Generic[V, R]):
         del recent
         return b""
 
-    async def delta(self, view: V, since: int) -> Pieces | None:
-        """Return what changed in a view after `since` as JSON; None if the history does not have it."""
-        made = await self._made(view, since, is_marked=False)
-        return None if made is None else made[1]
+    async def delta(
+        self, view: V, since: int, coding: Coding = Coding.IDENTITY, client: str | None = None
+    ) -> OwnBody | None:
+        """Return what changed in a view after `since` as JSON; None if the history does not have it.
 
-    async def changes(self, view: V, since: int) -> tuple[int, Pieces] | None:
-        """Return the view's newest version and the message from `since` to it; None if it is not known."""
-        known = self._newest(view)
-        if since not in known.changes:
-            async with self._making:
-                known = self._newest(view)
-                if since not in known.changes:  # still, after waiting
-                    made = await self._made(view, since, is_marked=True)
-                    if made is None:
-                        return None
-                    version, data = made
-                    message = _message("changes", data, self._id(version))
-                    if version == (known := self._newest(view)).version:
-                        known.keep(since, message, self._max_known_bytes)
-                    return version, message
-        return known.version, known.changes[since]
+        Raises: Problem 429 or 503 if too much is made, for the client or for all.
+        """
+
+        def make(room: Room) -> Sliced[Made | None]:
+            if (made := (yield from self._delta(view, since, room, is_marked=False))) is None:
+                return None
+            version, data = made
+            if coding is Coding.IDENTITY or sum(map(len, data)) < MIN_GZIP_BYTES:
+                return Made(version, data)
+            packed = yield from gzipped(data)
+            return Made(version, packed, coding)
+
+        return await self._made(("delta", view, since, coding), view, client, make)
+
+    async def changes(self, view: V, since: int, client: str | None = None) -> OwnBody | None:
+        """Return the message from `since` to the view's newest version; None if it is not known.
+
+        Raises: as `delta`.
+        """
+
+        def make(room: Room) -> Sliced[Made | None]:
+            if (made := (yield from self._delta(view, since, room, is_marked=True))) is None:
+                return None
+            version, data = made
+            return Made(version, _message("changes", data, self._id(version)))
+
+        return await self._made(("message", view, since), view, client, make)
 
     async def snapshot(self, view: V) -> tuple[int, Pieces]:
         """Return the view's newest version, and the message with its whole list."""
@@ -92,26 +100,23 @@ class Frames(ABC, Generic[V, R]):
     def _id(self, version: int) -> bytes:
         return cursor_of(version, self.history.epoch).encode()
 
-    def _newest(self, view: V) -> _Known:
-        version, known = self.history.latest(view), self._known.get(view)
-        if known is None or known.version != version:
-            known = self._known[view] = _Known(version)
-        return known
-
-    async def _made(self, view: V, since: int, *, is_marked: bool) -> tuple[int, Pieces] | None:
+    async def _made(self, key: Hashable, view: V, client: str | None, make: Making) -> OwnBody | None:
         while True:
             try:
-                return await run_sliced(self._delta(view, since, is_marked=is_marked))
+                newest = self.history.latest(view)
+                return await self._answers.own.get((self.name, key), newest, client, make)
             except UnencodableError as error:
                 await self._answers.reject(error)
 
-    def _delta(self, view: V, since: int, *, is_marked: bool) -> Sliced[tuple[int, Pieces] | None]:
+    def _delta(
+        self, view: V, since: int, room: Room, *, is_marked: bool
+    ) -> Sliced[tuple[int, Pieces] | None]:
         """Return what changed in a view after `since`, with its newest version; None if it is not known."""
         recent = yield from self.history.since(view, since)
         if recent is None:
             return None
-        shown = yield from _joined(self._shown(fixture) for fixture in recent.shown)
-        gone = yield from _joined(self._gone(fixture, view) for fixture in recent.gone)
+        shown = yield from _joined((self._shown(record) for record in recent.shown), room)
+        gone = yield from _joined((self._gone(record, view) for record in recent.gone), room)
         mark = b'"conflated":true,' if is_marked and recent.is_merged else b""
         head = b'{"version":%d,"since":%d,%b"%b":[' % (recent.version, since, mark, self.name)
         at = b"" if is_marked else cursor(recent.version, self.history.epoch)  # an event has it as its id
@@ -129,9 +134,8 @@ class ListFrames(Frames[BookmakerId | None, Change]):
         history: ListHistory,
         names: Mapping[BookmakerId, str],
         answers: Answers,
-        max_known_bytes: int = MAX_KNOWN_BYTES,
     ) -> None:
-        super().__init__(history, answers, max_known_bytes)
+        super().__init__(history, answers)
         self._names = names
 
     def listed(self, view: BookmakerId | None) -> View:
@@ -178,30 +182,14 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
         return b"" if gone is None else _encode(removed_fixture(record.id, gone))
 
 
-def _joined(encoded: Iterator[bytes]) -> Sliced[Pieces]:
+def _joined(encoded: Iterator[bytes], room: Room) -> Sliced[Pieces]:
     """Return entries as pieces of a list, encoding them in slices."""
-    pieces = list[bytes]()
+    pieces, size = list[bytes](), 0
     while some := [*islice(encoded, SLICE // 2)]:
         pieces.append(b"," * bool(pieces) + b",".join(some))
+        room(size := size + len(pieces[-1]))
         yield
     return pieces
-
-
-class _Known:
-    """The messages that lead to a version of a view, by the version that they start from."""
-
-    def __init__(self, version: int) -> None:
-        self.version = version
-        self.changes: dict[int, Pieces] = {}
-        self._bytes = 0
-
-    def keep(self, since: int, message: Pieces, max_bytes: int) -> None:
-        size = sum(map(len, message))
-        if self._bytes + size > max_bytes:
-            self.changes.clear()
-            self._bytes = 0
-        self.changes[since] = message
-        self._bytes += size
 
 
 def reset(reason: ResetReason, version: int) -> Pieces:
@@ -223,4 +211,4 @@ def bye(version: int, retry_ms: int) -> Pieces:
 def _message(name: str, data: Pieces, message_id: bytes | None = None) -> Pieces:
     head = b"" if message_id is None else b"id: %b\n" % message_id
     pieces = [b"%bevent: %b\ndata: " % (head, name.encode()), *data, b"\n\n"]
-    return pieces if sum(map(len, data)) > WHOLE_BYTES else [b"".join(pieces)]
+    return pieces if sum(map(len, data)) > SMALL_BYTES else [b"".join(pieces)]

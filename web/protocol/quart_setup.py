@@ -1,10 +1,9 @@
-"""Quart, protected from unreadable requests: it routes what the layers in front of it do not answer."""
+"""Quart, protected from unreadable requests: it answers 404, 405 and OPTIONS."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from uuid import uuid4
 
 import structlog.contextvars
@@ -17,14 +16,13 @@ from web.protocol.request_head import REFUSALS, Refusal
 from web.protocol.responses import (
     COMMON,
     PREFLIGHT,
-    Handler,
     HttpCounters,
     Prepared,
     asked,
     exact_path,
     prepared_error,
-    send_problem,
 )
+from web.protocol.sending import send_problem
 
 _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 500: "internal_error"}
 
@@ -101,17 +99,11 @@ def install(app: Quart, counters: HttpCounters) -> None:
         return _response(prepared_error(known, g.asked))
 
 
-def add_routes(app: Quart, handlers: Mapping[str, Handler], answered_before: Iterable[str]) -> None:
-    """Route each path to its handler; of those `answered_before`, other methods are 405 or OPTIONS."""
-    for path, handler in handlers.items():
-        rule = path.replace("{", "<").replace("}", ">")
-        app.add_url_rule(rule, endpoint=path, view_func=partial(_view, handler))
+def add_routes(app: Quart, answered_before: Iterable[str]) -> None:
+    """Route the paths `answered_before`, of which other methods come here: they are 405, or OPTIONS."""
     for path in answered_before:
-        app.add_url_rule(path, endpoint=path.replace(".", "-"), methods=["GET"])
-
-
-async def _view(handler: Handler, **_: str) -> Response:
-    return _response(await handler(g.asked))
+        rule = path.replace("{", "<").replace("}", ">")
+        app.add_url_rule(rule, endpoint=path.replace(".", "-"), methods=["GET"])
 
 
 def _response(answer: Prepared) -> Response:

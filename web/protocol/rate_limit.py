@@ -68,3 +68,39 @@ class RateLimit:
             (b"ratelimit-policy", self._policy),
             (b"ratelimit", b'"client";r=%d;t=%d' % (taken.remaining, window_s)),
         )
+
+
+WORK_SHARE = 0.1
+"""Seconds of work a second that a client may cause by what it alone asks for."""
+WORK_BURST_S = 2.0
+"""Seconds of work at once."""
+
+
+class WorkLimit:
+    """The limit on the work for each client, in seconds of the processor; a client None has none.
+
+    Times are monotonic seconds. Work is charged once it is done, so the last piece may exceed the limit.
+    """
+
+    def __init__(
+        self, share: float = WORK_SHARE, burst_s: float = WORK_BURST_S, max_clients: int = 4096
+    ) -> None:
+        self._share = share
+        self._tolerance_s = burst_s / share
+        self._max_clients = max_clients
+        self._paid_at: OrderedDict[str, float] = OrderedDict()
+
+    def wait_s(self, client: str | None, now: float) -> float:
+        """Return the seconds after which more may be made for the client, 0.0 for at once."""
+        if client is None:
+            return 0.0
+        return max(self._paid_at.get(client, now) - now - self._tolerance_s, 0.0)
+
+    def charge(self, client: str | None, work_s: float, now: float) -> None:
+        """Count so many seconds of work for a client."""
+        if client is None:
+            return
+        self._paid_at[client] = max(self._paid_at.get(client, now), now) + work_s / self._share
+        self._paid_at.move_to_end(client)
+        if len(self._paid_at) > self._max_clients:
+            self._paid_at.popitem(last=False)

@@ -22,7 +22,8 @@ from web.protocol.peers import Peers
 from web.protocol.problems import Problem
 from web.protocol.rate_limit import RateLimit, Taken
 from web.protocol.request_head import PROBES
-from web.protocol.responses import HttpCounters, asked, send_problem
+from web.protocol.responses import HttpCounters, asked
+from web.protocol.sending import send_problem
 
 UNCOUNTED: Mapping[bytes, tuple[str, ...]] = {
     **dict.fromkeys(PROBES, ("GET", "HEAD")),

@@ -123,16 +123,27 @@ async def _all(
 
 
 async def not_reading(
-    port: int, clients: int, seconds: float, take: int = 0, every_s: float = 0.5
+    port: int,
+    clients: int,
+    seconds: float,
+    *,
+    take: int = 0,
+    every_s: float = 0.5,
+    path: str = "/api/v2/odds",
+    lines: str = "",
 ) -> Found:
-    """Each client asks for the whole list and takes `take` bytes at a time of it, or nothing at all."""
+    """Each client asks for a long body and takes `take` bytes at a time of it, or nothing at all.
+
+    `{}` in the path is the number of the client.
+    """
     socks: list[socket.socket] = []
-    for _ in range(clients):
+    for number in range(clients):
         sock = socket.socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_BUFFER)
         sock.settimeout(CONNECT_S)
         sock.connect((HOST, port))
-        sock.sendall(b"GET /api/v2/odds HTTP/1.1\r\nHost: x\r\n\r\n")
+        head = f"GET {path.format(number)} HTTP/1.1\r\nHost: x\r\n{lines}\r\n"
+        sock.sendall(head.encode())
         sock.setblocking(False)  # noqa: FBT003 - as the library has it
         socks.append(sock)
     ends, taken = time.monotonic() + seconds, 0

@@ -20,7 +20,8 @@ from tests.support.time.virtual import ManualClock
 from web.encoding.schemas import ResetReason
 from web.feeds import messages as frames
 from web.feeds.lists import Answers
-from web.feeds.messages import MAX_KNOWN_BYTES, ListFrames
+from web.feeds.messages import ListFrames
+from web.feeds.own_bodies import OwnBody
 
 pytestmark = pytest.mark.anyio
 
@@ -29,11 +30,11 @@ ONE = after(EMPTY, batch([match("a")]), batch([match("x")], bookmaker="birch"))
 TWO = after(ONE, batch([match("a", prices=(2.1, 3.5, 4.0))], received_mono=1.0))
 
 
-def _frames(*snapshots: Snapshot, max_known_bytes: int = MAX_KNOWN_BYTES) -> ListFrames:
+def _frames(*snapshots: Snapshot) -> ListFrames:
     history = ListHistory(EMPTY, HistoryLimits())
     for snapshot in snapshots:
         history.add(snapshot)
-    return ListFrames(history, NAMES, _answers(snapshots[-1]), max_known_bytes)
+    return ListFrames(history, NAMES, _answers(snapshots[-1]))
 
 
 def _answers(snapshot: Snapshot) -> Answers:
@@ -47,8 +48,7 @@ async def test_an_event_is_encoded_once(view: BookmakerId | None) -> None:
 
     first, second = await made.changes(view, 1000), await made.changes(view, 1000)
     assert first is not None
-    assert second is not None
-    assert first[1] is second[1]
+    assert first is second
 
 
 async def test_the_next_commit_makes_new_events() -> None:
@@ -65,27 +65,13 @@ async def test_the_next_commit_makes_new_events() -> None:
     assert [False, True, False] == ["conflated" in row for row in data]
 
 
-async def test_cached_events_are_bounded() -> None:
-    """However many versions clients come from, the cached events of a commit have a limit in bytes."""
-    base, snapshots = ONE, [ONE]
-    for number in range(60):
-        change = batch([match("a", prices=(2.0 + number / 100, 3.5, 4.0))], received_mono=1.0)
-        snapshots.append(base := after(base, change))
-    made = _frames(*snapshots, max_known_bytes=2_000)
-
-    for since in range(1001, base.version):
-        results = await made.changes(None, since)
-        assert (since, base.version) == (_data(results)["since"], _data(results)["version"])
-
-    assert sum(len(piece) for event in made._known[None].changes.values() for piece in event) <= 2_000
-
-
 async def test_polls_are_not_marked() -> None:
     """`conflated` is in stream events only; a poll states its own `since`."""
     made = _frames(ONE, TWO)
 
     assert "conflated" in _data(await made.changes(None, 1000))
-    assert b"conflated" not in b"".join(await made.delta(None, 1000) or [b"conflated"])
+    assert (polled := await made.delta(None, 1000)) is not None
+    assert b"conflated" not in b"".join(polled.parts)
 
 
 async def test_a_version_that_is_too_old_is_none() -> None:
@@ -96,7 +82,7 @@ async def test_a_version_that_is_too_old_is_none() -> None:
 
 
 async def test_a_long_event_is_made_once_and_of_one_version() -> None:
-    """Making a long event yields to other tasks; changes meanwhile are in the next event."""
+    """Making a long event yields to other tasks; changes meanwhile are in the event of the next request."""
     many = [match(f"{number:05}") for number in range(20_000)]
     first = after(EMPTY, batch(many))
     second = after(first, batch([match("00000", prices=(9.0, 9.0, 1.3)), *many[1:]], received_mono=1.0))
@@ -116,18 +102,20 @@ async def test_a_long_event_is_made_once_and_of_one_version() -> None:
         before = list(results)
         history.add(second)
 
+    shared = {id(result) for result in results}
+    results.append(await made.changes(None, 1000))
     data = [_data(result) for result in results]
-    prices = {(row["version"], row["matches"][0]["odds"]["1"]) for row in data}
-    assert ([], {(1001, 2.0), (1002, 9.0)}) == (before, prices)
+    seen = [(row["version"], row["matches"][0]["odds"]["1"]) for row in data]
+    assert ([], [(1001, 2.0)] * 5 + [(1002, 9.0)]) == (before, seen)
     assert {20_000} == {len(row["matches"]) for row in data}
-    assert len({id(result[1]) for result in results if result is not None}) == 2
+    assert 1 == len(shared)
 
 
-def _data(results: tuple[int, frames.Pieces] | None) -> Any:
+def _data(result: OwnBody | None) -> Any:
     """Return the data of an event."""
-    assert results is not None
-    event = b"".join(results[1])
-    assert event.startswith(b"id: %d-0\nevent: changes\ndata: " % results[0])
+    assert result is not None
+    event = b"".join(result.parts)
+    assert event.startswith(b"id: %d-0\nevent: changes\ndata: " % result.version)
     return json.loads(event.split(b"data: ")[1])
 
 

@@ -7,6 +7,7 @@ import os
 import socket
 import struct
 import sys
+import weakref
 from typing import Any
 
 import anyio
@@ -20,7 +21,8 @@ from tests.support.systems.front_end import asgi_scope
 from tests.support.systems.site import Site, open_site
 from tests.support.systems.supervision import service_record
 from web.protocol.problems import Problem
-from web.protocol.responses import Asked, FastPath, HttpCounters, Prepared, prepared
+from web.protocol.responses import Asked, HttpCounters, Prepared, prepared
+from web.protocol.sending import PIECE_BYTES, FastPath
 
 pytestmark = pytest.mark.anyio
 
@@ -122,16 +124,17 @@ async def _unreachable(*_: object) -> Any:
     raise NotImplementedError
 
 
-@pytest.mark.parametrize("size", [0, 1, 1_000_000])
-async def test_a_body_in_one_part_is_one_event(size: int) -> None:
-    """The size of the part makes no difference."""
+@pytest.mark.parametrize("size", [0, 1, PIECE_BYTES, PIECE_BYTES + 1, 1_000_000])
+async def test_a_long_part_is_sent_in_pieces(size: int) -> None:
+    """A client that does not read has no more than one of them waiting; the last ends the answer."""
     client = _Client(bytes(size))
     await client.get()
 
-    assert [size] == client.sent
+    whole, rest = divmod(size, PIECE_BYTES)
+    assert [PIECE_BYTES] * whole + [rest] * (rest > 0 or not whole) == client.sent
 
 
-async def test_other_tasks_run_between_two_parts() -> None:
+async def test_other_tasks_run_while_a_long_body_is_sent() -> None:
     """No part is kept in memory once it is sent."""
     parts = [os.urandom(size) for size in (1_000_000, 10, 500_000)]
     client, whole, turns = _Client(*parts), b"".join(parts), 0
@@ -142,9 +145,10 @@ async def test_other_tasks_run_between_two_parts() -> None:
             await anyio.lowlevel.checkpoint()
             turns += 1
 
-    assert (whole, [1_000_000, 10, 500_000]) == (client.body, client.sent)
-    assert turns >= 3
-    assert client.references[0] > client.references[1] == client.references[2]
+    of_first = -(-1_000_000 // PIECE_BYTES)
+    assert (whole, 10) == (client.body, client.sent[of_first])
+    assert turns >= 2
+    assert client.references[of_first - 1] > client.references[of_first] == client.references[-1]
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
@@ -188,3 +192,22 @@ async def test_head_of_a_long_body_has_no_body() -> None:
     await client.get("HEAD")
 
     assert [0] == client.sent
+
+
+async def test_what_a_body_is_of_is_kept_until_it_is_sent() -> None:
+    """So what is made for single clients counts until then."""
+    body = anyio.Event()  # any object
+    gone, seen = weakref.ref(body), list[bool]()
+    answers = [prepared(200, {}, (bytes(PIECE_BYTES + 1),), body)]
+    del body
+
+    async def given(_: Asked) -> Prepared:
+        return answers.pop()
+
+    async def send(_: Any) -> None:
+        seen.append(gone() is not None)
+
+    layer = FastPath(_unreachable, {"/list": given}, HttpCounters(dict), service_record())
+    await layer(asgi_scope("/list", "", []), _unreachable, send)  # type: ignore[arg-type]
+
+    assert ([True] * 3, None) == (seen, gone())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from web.protocol.rate_limit import RateLimit, Taken
+from web.protocol.rate_limit import RateLimit, Taken, WorkLimit
 
 
 def test_a_burst_passes_and_then_the_rate() -> None:
@@ -123,3 +123,23 @@ def test_every_number_in_the_fields_is_one_that_the_draft_allows(per_s: float, b
         assert burst == int(policy[0])
         assert int(policy[1]) >= 1
         assert 2 == len(now)
+
+
+def test_work_is_limited_in_the_long_run_and_at_once() -> None:
+    """Of 0.1 s a second 2 s may be done at once; then the client waits for what is too much."""
+    limit = WorkLimit(share=0.1, burst_s=2.0)
+    limit.charge("a", 2.0, 100.0)
+    at_once = limit.wait_s("a", 100.0)
+    limit.charge("a", 0.5, 100.0)
+
+    assert (0.0, 5.0, 0.0) == (at_once, limit.wait_s("a", 100.0), limit.wait_s("a", 105.0))
+    assert (0.0, 0.0) == (limit.wait_s("b", 100.0), limit.wait_s(None, 100.0))
+
+
+def test_the_table_of_work_is_bounded() -> None:
+    """It keeps the clients that caused work last."""
+    limit = WorkLimit(share=0.1, burst_s=1.0, max_clients=2)
+    for client in "abc":
+        limit.charge(client, 2.0, 0.0)
+
+    assert [0.0, 10.0, 10.0] == [limit.wait_s(client, 0.0) for client in "abc"]

@@ -1,0 +1,150 @@
+"""Bodies made for few clients: shared by equal requests, and bounded in bytes, in work and in number."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from actors.core.clock import worked_s
+from actors.core.cooperative import BUDGET_S, Sliced
+from web.feeds.own_bodies import MAX_KEPT_BYTES, MAX_WAITING, SMALL_BYTES, Made, Making, OwnBodies, Room
+from web.protocol.problems import Problem
+from web.protocol.rate_limit import WorkLimit
+
+pytestmark = pytest.mark.anyio
+
+LONG = 2 * SMALL_BYTES
+CLIENT = "198.51.100.1"
+
+
+def _making(size: int, steps: int = 1, version: int = 7, calls: list[int] | None = None) -> Making:
+    """Return what makes a body of so many bytes, in steps of which each takes its whole time."""
+
+    def make(room: Room) -> Sliced[Made]:
+        if calls is not None:
+            calls.append(size)
+        for step in range(1, steps):
+            ends = worked_s() + BUDGET_S
+            while worked_s() < ends:
+                pass
+            yield
+            room(size * step // steps)
+        room(size)
+        return Made(version, [bytes(size)])
+
+    return make
+
+
+async def test_equal_requests_share_what_the_first_makes() -> None:
+    """However many there are, and also while it is being made."""
+    own, calls = OwnBodies(), list[int]()
+    found: list[object] = []
+
+    async def ask() -> None:
+        found.append(await own.get("key", 7, None, _making(LONG, 5, calls=calls)))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(190):
+            tasks.start_soon(ask)
+
+    assert (1, 190, LONG) == (len({*map(id, found)}), len(found), own.held_bytes)
+    assert [LONG] == calls
+
+
+async def test_a_newer_version_is_made_anew() -> None:
+    """What is kept is at least as new as the request."""
+    own = OwnBodies()
+    first = await own.get("key", 7, None, _making(LONG))
+    second = await own.get("key", 8, None, _making(LONG, version=8))
+    again = await own.get("key", 7, None, _making(LONG))
+
+    assert first is not second
+    assert second is again
+
+
+async def test_a_request_goes_on_when_the_first_is_given_up() -> None:
+    """The client of the first leaves while its body is being made."""
+    own, found = OwnBodies(), list[object]()
+
+    async def ask() -> None:
+        found.append(await own.get("key", 7, None, _making(LONG, 3)))
+
+    async with anyio.create_task_group() as tasks:
+        with anyio.CancelScope() as leaving:
+            tasks.start_soon(ask)
+            leaving.cancel()
+            await own.get("key", 7, None, _making(LONG, 1_000))
+
+    assert 1 == len(found)
+
+
+async def test_there_is_room_for_so_many_bytes_until_they_are_sent() -> None:
+    """A long body above it is refused, a short one is not; room is back when clients have theirs."""
+    own = OwnBodies(max_held_bytes=3 * LONG)
+    held = [await own.get(number, 7, None, _making(LONG)) for number in range(3)]
+    with pytest.raises(Problem) as refused:
+        await own.get(3, 7, None, _making(LONG, 2))
+    short = await own.get(4, 7, None, _making(SMALL_BYTES))
+    full = own.held_bytes
+    del held[0], short
+
+    assert (503, "overloaded") == (refused.value.status, refused.value.code)
+    assert "Retry-After" in refused.value.headers
+    assert 3 * LONG + SMALL_BYTES == full
+    assert await own.get(3, 7, None, _making(LONG)) is not None
+    assert 3 * LONG == own.held_bytes
+
+
+async def test_what_nobody_waits_for_makes_room() -> None:
+    """Bodies that are only kept for the next client do not count against it."""
+    own = OwnBodies(max_held_bytes=3 * LONG)
+    for number in range(3):
+        await own.get(number, 7, None, _making(LONG))
+
+    assert await own.get(3, 7, None, _making(3 * LONG)) is not None
+
+
+async def test_what_is_kept_is_bounded() -> None:
+    """However many versions clients come from."""
+    own = OwnBodies()
+    for number in range(20):
+        await own.get(number, 7, None, _making(MAX_KEPT_BYTES // 8))
+
+    assert MAX_KEPT_BYTES == own.held_bytes
+
+
+async def test_a_client_that_had_too_much_made_waits() -> None:
+    """It is refused what would be made for it alone, others are not; what is there already it may have."""
+    own = OwnBodies(WorkLimit(share=0.001, burst_s=BUDGET_S))
+    await own.get("first", 7, CLIENT, _making(LONG, 10))
+    with pytest.raises(Problem) as refused:
+        await own.get("second", 7, CLIENT, _making(LONG))
+
+    assert (429, "too_many_requests") == (refused.value.status, refused.value.code)
+    assert int(refused.value.headers["Retry-After"]) >= 1
+    assert await own.get("first", 7, CLIENT, _making(LONG)) is not None
+    assert await own.get("second", 7, "198.51.100.2", _making(LONG)) is not None
+
+
+async def test_a_short_computation_waits_for_no_long_one() -> None:
+    """Of long computations one goes on at a time; a few may wait, more are refused."""
+    own, done, refused = OwnBodies(), list[str](), list[str]()
+
+    async def ask(name: str, steps: int) -> None:
+        try:
+            await own.get(name, 7, None, _making(10, steps))
+        except Problem as problem:
+            refused.append(problem.code)
+        else:
+            done.append(name)
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(MAX_WAITING + 5):
+            tasks.start_soon(ask, f"long {number}", 4)
+        await checkpoint()
+        await checkpoint()
+        await ask("short", 1)
+
+    assert "short" == done[0]
+    assert (MAX_WAITING + 2, ["overloaded"] * 4) == (len(done), refused)

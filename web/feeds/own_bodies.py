@@ -1,0 +1,141 @@
+"""Bodies made for the few clients that ask for the very same: a delta from an old version, some fixtures.
+
+Such a body may be as long as the whole list, and each client can have another made. So there are limits: on
+the bytes of all that are not sent yet, on the work for each client, and on how many wait to be made.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from math import ceil
+from typing import TypeAlias
+
+import anyio
+import anyio.lowlevel
+from msgspec import Struct
+
+from actors.core.clock import elapsed_s, worked_s
+from actors.core.cooperative import BUDGET_S, Sliced, advance
+from web.protocol.negotiation import Coding
+from web.protocol.problems import Problem
+from web.protocol.rate_limit import WorkLimit
+
+MAX_HELD_BYTES = 33_554_432
+"""Bytes of all bodies that exist: those kept, and those that clients have not taken yet."""
+MAX_KEPT_BYTES = 8_388_608
+"""Bytes of the bodies that are kept for the next client; the newest is kept in any case."""
+SMALL_BYTES = 65_536
+"""A body up to this is made whatever else is held."""
+MAX_WAITING = 32
+"""Long bodies that wait while another is made; each may have the references of its entries by then."""
+RETRY_AFTER = {"Retry-After": "5"}
+
+
+class Made(Struct, frozen=True):
+    """What a body is made of: the version that it leads to, the bytes in parts, their coding."""
+
+    version: int
+    parts: Sequence[bytes]
+    coding: Coding = Coding.IDENTITY
+
+
+class OwnBody:
+    """A body. What sends its parts keeps it until they are sent: its bytes count as long as it exists."""
+
+    def __init__(self, made: Made, of: OwnBodies) -> None:
+        self.version = made.version
+        self.parts = tuple(made.parts)
+        self.coding = made.coding
+        self.size = sum(map(len, self.parts))
+        self._of = of
+        of.held_bytes += self.size
+
+    def __del__(self) -> None:
+        self._of.held_bytes -= self.size
+
+
+Room: TypeAlias = Callable[[int], None]
+"""Checks that there is room for a body of so many bytes. Raises: Problem 503."""
+Making: TypeAlias = Callable[[Room], Sliced[Made | None]]
+"""Makes a body, or None if there is none; it has to ask for room as it grows."""
+
+
+class OwnBodies:
+    """Makes and keeps such bodies. `work` is the limit of each client, and `held_bytes` are there now."""
+
+    def __init__(self, work: WorkLimit | None = None, max_held_bytes: int = MAX_HELD_BYTES) -> None:
+        self.held_bytes = 0
+        self._work = work or WorkLimit()
+        self._max_held_bytes = max_held_bytes
+        self._kept: OrderedDict[Hashable, OwnBody] = OrderedDict()
+        self._in_work: dict[Hashable, anyio.Event] = {}
+        self._long = anyio.Lock(fast_acquire=True)
+
+    async def get(self, key: Hashable, version: int, client: str | None, make: Making) -> OwnBody | None:
+        """Return the body of `key` at `version` or a newer version; of equal requests the first makes it.
+
+        Raises: Problem 429 if the client had too much made, 503 if there is no room; what `make` raises.
+        """
+        while True:
+            kept = self._kept.get(key)
+            if kept is not None and kept.version >= version:
+                self._kept.move_to_end(key)
+                return kept
+            if (other := self._in_work.get(key)) is None:
+                break
+            await other.wait()
+        self._in_work[key] = anyio.Event()
+        try:
+            made = await self._run(make(self._check_room), client)
+        finally:
+            self._in_work.pop(key).set()
+        if made is None:
+            return None
+        body = OwnBody(made, self)
+        self._keep(key, body)
+        return body
+
+    async def _run(self, steps: Sliced[Made | None], client: str | None) -> Made | None:
+        """Run the steps, and charge the client for their time. A short computation waits for no other."""
+        if wait_s := self._work.wait_s(client, elapsed_s()):
+            detail = "what this client alone asks for takes too much work"
+            raise Problem(429, "too_many_requests", detail, {"Retry-After": str(ceil(wait_s))})
+        if (done := self._advance(steps, client)) is None:
+            if self._long.statistics().tasks_waiting >= MAX_WAITING:
+                raise _no_room()
+            async with self._long:
+                while (done := self._advance(steps, client)) is None:
+                    await anyio.lowlevel.checkpoint()
+        return done[0]
+
+    def _advance(self, steps: Sliced[Made | None], client: str | None) -> tuple[Made | None] | None:
+        began = worked_s()
+        try:
+            return advance(steps, BUDGET_S)
+        finally:
+            self._work.charge(client, worked_s() - began, elapsed_s())
+
+    def hold(self, parts: Sequence[bytes]) -> OwnBody:
+        """Return a body that was made elsewhere. Raises: Problem 503 if there is no room."""
+        self._check_room(sum(map(len, parts)))
+        return OwnBody(Made(0, parts), self)
+
+    def _check_room(self, size: int) -> None:
+        if size > SMALL_BYTES and self.held_bytes + size > self._max_held_bytes:
+            self._kept.clear()
+            if self.held_bytes + size > self._max_held_bytes:
+                raise _no_room()
+
+    def _keep(self, key: Hashable, body: OwnBody) -> None:
+        self._kept[key] = body
+        self._kept.move_to_end(key)
+        kept_bytes = sum(body.size for body in self._kept.values())
+        while kept_bytes > MAX_KEPT_BYTES and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
+            kept_bytes -= dropped.size
+
+
+def _no_room() -> Problem:
+    detail = "too many long answers are on their way, each for a single client; try again later"
+    return Problem(503, "overloaded", detail, dict(RETRY_AFTER))
