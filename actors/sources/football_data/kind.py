@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import inf
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
@@ -25,7 +26,7 @@ from actors.core.messages import Extract, Match, Payload, Prices, Removal, Scope
 from actors.core.nearest import nearest
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
-from actors.source_api.options import PolledOptions, Seconds
+from actors.source_api.options import BookSum, PolledOptions, Seconds
 from actors.source_api.plan import Target, every
 from actors.sources.football_data.fixtures import (
     FINISHED,
@@ -39,11 +40,16 @@ from actors.sources.football_data.text import Row, Widths, rows_in, width_of
 
 
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
-    """Options of a CSV file; its publisher asks for no more than a poll every 15 minutes."""
+    """Options of a CSV file; its publisher asks for no more than a poll every 15 minutes.
+
+    An exchange's prices are believed up to `exchange_book_sum_max`: above that some are bids that nobody
+    means, made only to hold a place in an empty market.
+    """
 
     poll_interval_s: Annotated[
         Seconds, Meta(description="The shortest time between two polls; most answers are: not modified.")
     ] = 900.0
+    exchange_book_sum_max: BookSum = 1.12
 
 
 class Sheet(Struct, frozen=True):
@@ -64,6 +70,7 @@ _FIRST_NAMES: Final = frozenset({"Div", "Country"})
 MAX_TORN: Final = 2
 # Reasons that remove a match for all bookmakers, also for those without a price in its row.
 _FOR_ALL_BOOKMAKERS: Final = frozenset({FINISHED, Reason.UNREADABLE})
+EXCHANGES: Final = frozenset({"BFE"})  # of the site's notes.txt
 AGGREGATES: Final = frozenset({"Max", "Avg", "BbMx", "BbAv"})
 # Prefixes seen in real files, to tell `B365C` (closing prices) from a bookmaker of its own.
 KNOWN: Final = re.compile("B365|BFD|BMGM|BV|BW|CL|LB|PS|P|BFE|WH|1XB|BF|IW|VC|GB|SB|SJ|SO|SY|BS")
@@ -133,8 +140,8 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
 
     Three blank prices are a match that is not offered: the same match listed above is then a duplicate.
     """
-    del options
     at_home, at_draw, at_away = _columns_of(sheet, key)
+    book_sum_max = options.exchange_book_sum_max if key in EXCHANGES else inf
     matches: list[Match] = []
     removals: list[Removal] = []
     listed: set[SourceMatchId] = set()
@@ -153,6 +160,8 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
             removals.append(fixture)
         elif home is None or draw is None or away is None:
             removals.append(Removal(fixture.source_match_id, Reason.INCOMPLETE))
+        elif home and draw and away and 1 / home + 1 / draw + 1 / away > book_sum_max:
+            removals.append(Removal(fixture.source_match_id, Reason.BOOK_SUM))
         else:
             matches.append(_match(fixture, home, draw, away, sheet.source_time))
             listed.add(fixture.source_match_id)
