@@ -97,7 +97,8 @@ class SourceStatus:
 class BookmakerStatus:
     """A bookmaker; written by its actor, `state` by `observe`.
 
-    `errors` has the scopes whose newest document cannot be read; `rejected` counts matches by reason.
+    `errors` has the scopes whose newest document cannot be read, `unread` counts by scope the matches of
+    the newest list that cannot be; `rejected` counts matches by reason.
     Without `is_named` the name is the id until the source gives one. `meter` measures its batches from
     receipt to commit, with the entries they changed.
     """
@@ -110,6 +111,7 @@ class BookmakerStatus:
     last_batch_at: float | None = None
     rejected: Counter[str] = field(default_factory=Counter)
     errors: dict[Scope, str] = field(default_factory=dict)
+    unread: dict[Scope, int] = field(default_factory=dict)
     state: BookmakerState = BookmakerState.STARTING
     since: float | None = None
     is_named: bool = True
@@ -122,6 +124,12 @@ class BookmakerStatus:
         """
         if not self.is_named and (title or is_in_use):
             self.name, self.is_named = title or self.name, True
+
+    def note_unread(self, scope: Scope, count: int) -> None:
+        """Note how many parts of the newest list of a scope cannot be read."""
+        self.unread[scope] = count
+        if not count:
+            del self.unread[scope]
 
     def observe(self, book: Book, at: Instant) -> BookmakerState:
         """Return the state that follows from this record and the bookmaker's book; note a new state."""
@@ -140,8 +148,13 @@ class BookmakerStatus:
         """Return the last error, the nearest cause first; None when nothing is wrong."""
         if (error := self.error or self.source.error or self.source.unlisted.get(self.id)) is not None:
             return error
-        actors = (self.actor, self.source.actor)
-        return next((actor.last_error for actor in actors if actor.state is ActorState.QUARANTINED), None)
+        for actor in (self.actor, self.source.actor):
+            if actor.state is ActorState.QUARANTINED:
+                return actor.last_error
+        if self.unread:
+            scope, count = next(iter(self.unread.items()))
+            return f"{scope}: {count} of its matches cannot be read, the others are shown"
+        return None
 
     def _derived(self, book: Book, mono: float) -> BookmakerState:
         if ActorState.QUARANTINED in {self.actor.state, self.source.actor.state}:

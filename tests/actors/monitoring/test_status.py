@@ -53,6 +53,21 @@ def _status(
     return BookmakerStatus(ALDER, "Alder", source_status, own, errors=errors)
 
 
+def test_list_of_which_a_part_cannot_be_read_says_so() -> None:
+    """The others of it are live; the next list that can be read ends it, and an error comes before it."""
+    status, book = _status(), _book(LIVE)
+    status.note_unread(Scope("new.csv"), 25)
+    told, state = status.last_error(), status.observe(book, Instant(0.0, 0.0))
+    status.errors[Scope("new.csv")] = "unreadable"
+    worse = status.last_error()
+    status.errors.clear()
+    status.note_unread(Scope("new.csv"), 0)
+
+    assert "new.csv: 25 of its matches cannot be read, the others are shown" == told
+    assert BookmakerState.LIVE is state
+    assert ("unreadable", None) == (worse, status.last_error())
+
+
 def test_state_is_derived_from_the_facts() -> None:
     """Nothing accepted yet, withdrawn, suspect, failing, live: the first that holds is the state."""
     for lists, failures, error, expected in [
