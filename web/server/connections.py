@@ -64,6 +64,8 @@ class Connection(socket.socket):
         self._is_busy = False  # since the last request not everything that was to be sent has been sent
         self._is_noted = accepted.family != socket.AF_UNIX  # a Unix socket's requests are not counted
         self._waits_since: float | None = None
+        self.is_answering = False
+        """Whether a request is being answered: between two parts of an answer nothing waits to be sent."""
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
         """Receive the bytes that pass the gate.
@@ -107,6 +109,7 @@ class Connection(socket.socket):
 
     def begin(self) -> None:
         """Note that the request is being answered: it waits no longer."""
+        self.is_answering = True
         if self._waits_since is not None:
             now = elapsed_s()
             self._others.load.begin(now - self._waits_since, now)
@@ -114,7 +117,7 @@ class Connection(socket.socket):
 
     def is_idle(self) -> bool:
         """Return whether no request of it is being answered or waits to be read."""
-        if self._is_busy:
+        if self._is_busy or self.is_answering:
             return False
         with contextlib.suppress(OSError):  # nothing to read, or a connection that failed
             return not _recv(self, 1, socket.MSG_PEEK | socket.MSG_DONTWAIT)

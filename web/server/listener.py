@@ -90,6 +90,11 @@ class Listener(socket.socket):
         if client is not None and (connection := self.connections.get(client)) is not None:
             connection.begin()
 
+    def end(self, client: Client) -> None:
+        """Note that the request of this client is answered."""
+        if (connection := self.find(client)) is not None:
+            connection.is_answering = False
+
     def keep_fresh(self, client: Client) -> None:
         """Buffer little for this client from now on, if it is still connected and the kernel can do so."""
         if (connection := self.find(client)) is not None:

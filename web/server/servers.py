@@ -106,14 +106,19 @@ async def serve_with_uvicorn(app: ASGIFramework, sock: socket.socket, stop: anyi
 
 
 def _noted(app: ASGIFramework, sock: socket.socket) -> ASGIFramework:
-    """Return an application around `app` that tells our listener when a request begins."""
+    """Return an application around `app` that tells our listener when a request begins and ends."""
     if not isinstance(sock, Listener):
         return app
 
     async def noted(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        if scope["type"] == "http":
-            sock.begin(scope["client"])
-        await app(scope, receive, send)
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        sock.begin(scope["client"])
+        try:
+            await app(scope, receive, send)
+        finally:
+            sock.end(scope["client"])
 
     return noted
 

@@ -203,3 +203,31 @@ async def test_who_sends_without_end_and_takes_nothing_is_cut(
         with anyio.fail_after(5), contextlib.suppress(ConnectionError):
             while True:
                 await asyncio.get_running_loop().sock_sendall(client, bytes(65_536))
+
+
+async def test_between_two_parts_of_an_answer_a_connection_is_not_idle() -> None:
+    """All of the first part is sent, and more is to come: above the cap another connection is closed."""
+    held = connections.Connections("/refused/", Caps())
+    client, accepted = socket.socketpair()
+    with client, contextlib.closing(Connection(accepted, held)) as connection:
+        client.send(LIST)
+        connection.recv(4_096)
+        connection.begin()
+        connection.send(b"part")
+        is_idle_between = connection.is_idle()
+        connection.is_answering = False
+
+        assert (False, True) == (is_idle_between, connection.is_idle())
+
+
+@SERVERS
+async def test_an_answered_connection_is_idle(server: Serve) -> None:
+    """The server says when an answer ends."""
+    async with open_site(serve=server) as site:
+        with crowd(site) as clients:
+            client = await clients.join(LIVE)
+            await clients.received(client)
+            (connection,) = [
+                held for held in site.connections.by_request if _peer(held) == client.getsockname()
+            ]
+            await site.until(connection.is_idle)
