@@ -143,7 +143,7 @@ def test_init_of_an_unknown_example_lists_the_examples(
     """The exit code is 78 with one line that names the nearest, and nothing is written."""
     code, out, err = _ended(capsys, "init", example, "--out", str(tmp_path / "mine.toml"))
 
-    named = "default, football_data, the_odds_api, betfair, live"
+    named = "default, football_data, live-keyless, the_odds_api, betfair, live"
     near = "; did you mean 'default'?" if "default" in example else ""
     assert (78, "", f"oddsboard: EXAMPLE was {example!r}, must be one of: {named}{near}\n") == (
         *(code, out),
