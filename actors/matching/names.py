@@ -17,6 +17,7 @@ from actors.matching.team_class import TeamClass, split
 
 NAMES = 1 << 16  # names kept: some 16 spellings of each of 4,000 teams
 
+_MISREAD = re.compile("[\u00c2-\u00f4][^\x00-\x7f]").search  # two bytes of UTF-8, each a letter of its own
 _LEGAL = re.compile(  # kinds of clubs, which seldom tell two clubs apart
     r"a?[fs]c|cf|ac|as|ss|us|ssc|[fsbnph]k|hnk|gnk|if|ik|il|ff|kf|[fkbjos]k|rcd|cd|ud|sd|ca|cr|ec|se|rc|sv|vf[bl]|ts[vg]"
     r"|fsv|bsc|spvgg|ssv|vv|fcv|kv|krc|rsc|kvc|ks|[mgrl]ks|pf[kc]|sfk|bc|cfc|jk|fbk|sco|og|acsm?|cs[mc]|ogc|rb|kfc|ofk"
@@ -152,7 +153,8 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=NAMES)
 def parse(name: str) -> Name:
-    """Return the parts of a name as a source spells it."""
+    """Return the parts of a name as a source spells it, in the encoding that was meant."""
+    name = _well_read(name)
     text, team = split(given := plain(name))
     text = _DOTTED.sub(lambda found: found[1].replace(".", ""), text)
     text = " ".join(re.findall("[a-z0-9]+", text))
@@ -160,6 +162,18 @@ def parse(name: str) -> Name:
     is_explained = not {*re.findall("[a-z0-9]{3,}", in_brackets)}.isdisjoint(text.split())
     either = tuple(map(parse, parts)) if len(parts := _EITHER(name)) > 1 else ()
     return _name(text or name.strip() or "?", team, is_explained, either, bool(_UNNAMED(given.strip())))
+
+
+def _well_read(name: str) -> str:
+    """Return a name whose UTF-8 was read as Latin-1 or cp1252 as it was meant; others as they are."""
+    if _MISREAD(name) is None:
+        return name
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            return name.encode(encoding).decode()
+        except UnicodeError:
+            continue
+    return name
 
 
 @lru_cache(maxsize=NAMES)

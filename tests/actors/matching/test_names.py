@@ -272,3 +272,21 @@ def test_a_label_of_several_countries_is_of_that_whose_clubs_play(
 def test_clubs_of_a_league_may_be_of_the_neighbouring_country() -> None:
     """Cardiff is of Wales by the table and plays in England."""
     assert Likeness.SAME is likeness(parse("Cardiff"), parse("Cardiff City"), "england").likeness
+
+
+@pytest.mark.parametrize("name", ["Atlético Madrid", "Köln", "León", "Lanús", "FC Zürich", "Málaga", "Sīf"])
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
+def test_name_read_in_the_wrong_encoding_is_the_same(name: str, encoding: str) -> None:
+    """A bookmaker's site may take UTF-8 for Latin-1."""
+    try:
+        misread = name.encode().decode(encoding)
+    except UnicodeDecodeError:
+        misread = name.encode().decode("latin-1")
+
+    assert parse(name) is parse(misread)
+
+
+@pytest.mark.parametrize("name", ["Ñublense", "São Paulo", "Öster", "Ærø", "Århus"])
+def test_name_that_was_read_well_stays(name: str) -> None:
+    """A letter with an accent alone is no sign of it."""
+    assert parse(plain(name)) is parse(name)
