@@ -303,3 +303,16 @@ def test_a_mark_of_one_country_counts_where_its_clubs_play(home: str, away: str,
     """Without the country in the label, the table of clubs tells it."""
     assert () == groups(event("a", home, away, None), event("b", home, away, label))
     assert groups(event("a", home, away, None), event("b", home, away, "Some Cup"))
+
+
+@pytest.mark.parametrize("label", ["England - Premier League", "Price Boosts", "Specials", None])
+def test_a_duplicate_at_boosted_prices_does_not_cost_the_match_its_link(label: str | None) -> None:
+    """Of the two that its source lists, that which is listed and priced as the others' is."""
+    league = "England - Premier League"
+    first, other = (event(source, "Arsenal", "Everton", league, chances=EVEN) for source in "ac")
+    real = event("b", "Arsenal", "Everton", league, match_id="1", chances=EVEN)
+    boosted = event("b", "Arsenal", "Everton", label, match_id="2", chances=(0.3, 0.35, 0.35))
+
+    (group,) = groups(first, real, boosted, other)
+
+    assert [first.key, real.key, other.key] == [member.key for member in group]
