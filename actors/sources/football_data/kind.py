@@ -49,7 +49,9 @@ class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
     poll_interval_s: Annotated[
         Seconds, Meta(description="The shortest time between two polls; most answers are: not modified.")
     ] = 900.0
-    exchange_book_sum_max: BookSum = 1.12
+    exchange_book_sum_max: Annotated[
+        BookSum, Meta(description="The largest such sum that is believed of an exchange.")
+    ] = 1.12
 
 
 class Sheet(Struct, frozen=True):

@@ -169,8 +169,8 @@ async def test_restart_keeps_the_recorded_list(tmp_path: Path) -> None:
     [
         ("", "BW", r"path was '.*', which has no bookmaker with the key 'BW', must be one of B365$"),
         ("", "", r"bookmakers\.cedar\.key was '', must be the key of a bookmaker in the recording$"),
-        ("speed = 0", "B365", r"sources\.recording\.speed was 0: "),
-        ('speed = "fast"', "B365", r"sources\.recording\.speed was 'fast': "),
+        ("speed = 0", "B365", r"sources\.recording\.speed was 0, must be a number above 0 "),
+        ('speed = "fast"', "B365", r"sources\.recording\.speed was 'fast', must be a number above 0 "),
         ('speed = "max"\nloop = true', "B365", r"loop was true, must be false with speed 'max'$"),
     ],
     ids=["key", "empty key", "speed 0", "speed", "endless"],
