@@ -77,11 +77,6 @@ class Layout(Struct, frozen=True):
     result: int
     referee: int
 
-    @property
-    def last(self) -> int:
-        """The last place of what a match is told by: teams and date."""
-        return max(self.home, self.away, self.date)
-
     @classmethod
     def of(cls, columns: Mapping[str, int]) -> Layout:
         """Find the columns by name. Raises: PayloadError if teams or date have none."""

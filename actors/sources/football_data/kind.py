@@ -36,7 +36,7 @@ from actors.sources.football_data.fixtures import (
     read_row,
     torn,
 )
-from actors.sources.football_data.text import Row, Widths, rows_in, width_of
+from actors.sources.football_data.text import Row, rows_in, width_of
 
 
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
@@ -104,17 +104,15 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
     rows = rows_in(payload.body)
     header = next(rows, [])
     yield
-    columns = _columns(header)
+    columns, width = _columns(header), width_of(header)
     layout = Layout.of(columns)
-    widths = Widths(header, layout.last)
     kept: list[Row] = []
     fixtures: list[FixtureRow | Removal] = []
-    unknown, unreadable, is_after_torn, is_filled = 0, 0, False, False
+    unknown, unreadable, is_after_torn = 0, 0, False
     for count, row in enumerate(rows):
         if count % SLICE == 0:
             yield
-        was_filled, is_filled = is_filled, widths.fill(row)
-        if (fixture := read_row(layout, widths.header, row)) is None:
+        if (fixture := read_row(layout, width, row)) is None:
             continue
         if is_after_torn or isinstance(fixture, Removal):
             _check_header(row, header)
@@ -122,8 +120,7 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
             # torn, even if their width is right.
             fixture = torn(fixture) if is_after_torn or isinstance(fixture, FixtureRow) else fixture
             is_after_torn = width_of(row) == 1
-            # Nor is what stands above it certain to be whole if its last cells are missing.
-            if (is_after_torn or was_filled) and fixtures and isinstance(fixtures[-1], FixtureRow):
+            if is_after_torn and fixtures and isinstance(fixtures[-1], FixtureRow):
                 fixtures[-1] = torn(fixtures[-1])
             unreadable += fixture.reason == Reason.UNREADABLE
             if not fixture.source_match_id:

@@ -60,35 +60,3 @@ def _encoding_of(body: bytes) -> str:
                 continue
             return encoding
     raise PayloadError("the body is neither UTF-8 nor cp1252 text")
-
-
-class Widths:
-    """Adds to rows the blank cells that their writer left out at their end, as Excel does.
-
-    A row of no more than the `least` cells is a piece of another.
-    """
-
-    def __init__(self, header: Row, least: int) -> None:
-        self.header, self.least = width_of(header), least
-        self._has_fit = False
-        names = [name.strip() for name in header]
-        places = {name: at for at, name in reversed(list(enumerate(names))) if name}
-        keys = [name[:-1] for name in places if name.endswith("H")]
-        found = [[places.get(f"{key}{outcome}", -1) for outcome in "HDA"] for key in keys]
-        self._groups = [group for group in found if min(group) >= 0]
-
-    def fill(self, row: Row) -> bool:
-        """Fill a row up to the header's width, and return whether it was filled.
-
-        Not if its cells may be in wrong columns: no row above is as wide as the header, so that this may be
-        torn; or its last cell is blank, or a bookmaker has some prices only, as when one is missing inside.
-        """
-        width = width_of(row)
-        self._has_fit |= width == self.header
-        if not self._has_fit or not self.least < width < self.header or not row[-1].strip():
-            return False
-        filled = [*row, *[""] * (self.header - width)]
-        if any(len({not filled[at].strip() for at in group}) > 1 for group in self._groups):
-            return False
-        row[:] = filled
-        return True
