@@ -140,7 +140,8 @@ def offers(body: bytes, code: str) -> list[Offer] | None:
         cells = dict(zip(header, row, strict=False))
         prices = [_price(cells.get(name, "")) for name in triple]
         is_over = cells.get("FTHG") or cells.get("HG")
-        if is_over or not cells.get("Date") or min(prices) <= 1 or not 0.95 <= _book_sum(prices) <= 1.4:
+        most = 1.12 if code == "BFE" else 1.4  # of an exchange: above that some are bids that nobody lays
+        if is_over or not cells.get("Date") or min(prices) <= 1 or not 0.95 <= _book_sum(prices) <= most:
             continue
         home = cells.get("HomeTeam") or cells.get("Home") or cells.get("HT") or ""
         away = cells.get("AwayTeam") or cells.get("Away") or cells.get("AT") or ""
