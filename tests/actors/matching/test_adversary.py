@@ -25,9 +25,9 @@ def test_pairs_of_an_adversary_are_not_linked() -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_a_hundred_thousand_pairs_of_an_adversary_are_not_linked() -> None:
-    """None as sure, and at most 10 as likely."""
-    sure, likely = _wrong("0", 100_000)
+def test_many_pairs_of_an_adversary_are_not_linked() -> None:
+    """None as sure, at most 2 of 20,000 as likely. `scripts/links` has five times as many."""
+    sure, likely = _wrong("0", 20_000)
 
     assert [] == sure
-    assert len(likely) <= 10, likely
+    assert len(likely) <= 2, likely

@@ -123,7 +123,7 @@ def test_world_is_read_as_its_tables_say(venue: Polymarket) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-@settings(max_examples=10_000)
+@settings(max_examples=1_000)
 @given(_worlds())
 def test_many_worlds_are_read_as_their_tables_say(venue: Polymarket) -> None:
     """The same with many more."""
