@@ -18,7 +18,7 @@ def test_no_surebet_of_some_lives_could_lose() -> None:
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_no_surebet_of_two_thousand_lives_could_lose() -> None:
-    """The same of more; most true surebets are shown. `scripts/links --lives 10000` has five times as many."""
+    """The same of more; most true ones are shown. `scripts/links --lives 10000` has five times as many."""
     told = lives("0", 2000)
 
     assert [] == told.losing
