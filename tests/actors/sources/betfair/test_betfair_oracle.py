@@ -150,7 +150,11 @@ def _image_again(messages: list[Json]) -> list[Json]:
 
 
 def _market_images_again(messages: list[Json]) -> list[Json]:
-    """Repeat the image of some markets between the deltas."""
+    """Repeat the image of some markets between the deltas, all of one version: older copies are ignored."""
+    for message in messages:
+        for market in message["mc"]:
+            if "marketDefinition" in market:
+                market["marketDefinition"]["version"] = 1
     images = messages[0]["mc"]
     for at, message in enumerate(messages[1:]):
         if at % 7 == 0:
