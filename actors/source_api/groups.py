@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from typing import TypeVar
 
+import msgspec
+
+from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import SourceMatchId
 
 NEAR_BEFORE_S = 2 * 3600.0
 NEAR_AFTER_S = 2.5 * 3600.0
+
+G = TypeVar("G", bound=msgspec.Struct)
 
 
 class Groups:
@@ -35,6 +41,20 @@ class Groups:
                 groups.setdefault(name, []).append(match)
                 self._of[match] = name
         return groups
+
+
+def preface_of(group: msgspec.Struct) -> bytes:
+    """Return a group as the first line of a payload."""
+    return msgspec.json.encode(group) + b"\n"
+
+
+def after_preface(body: bytes, group: msgspec.json.Decoder[G]) -> tuple[G, bytes]:
+    """Return the group in the first line of a payload, and the answer. Raises: PayloadError if none is."""
+    line, _, answer = body.partition(b"\n")
+    try:
+        return group.decode(line), answer
+    except UNREADABLE as error:
+        raise PayloadError(f"the first line is no group of matches: {error}") from error
 
 
 def day_of(start: float) -> str:

@@ -13,9 +13,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.core.clock import Instant
-from actors.core.errors import PayloadError, SourceError, TransportError
+from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import Removal, Scope, SourceMatchId
-from actors.source_api.groups import Groups, day_of, is_near
+from actors.source_api.groups import Groups, day_of, is_near, preface_of
+from actors.source_api.pause import Pause
 from actors.source_api.plan import Plan, Target
 from actors.sources.azuro.options import (
     CONDITIONS,
@@ -26,7 +27,7 @@ from actors.sources.azuro.options import (
     games_target,
     odds_target,
 )
-from actors.sources.azuro.prices import Group, ListedMatch, listed_match, preface_of, result_of
+from actors.sources.azuro.prices import Group, ListedMatch, listed_match, result_of
 from actors.sources.azuro.wire import Condition, Conditions, Game, GamesPage
 
 GAMES_INTERVAL_S = 120.0
@@ -36,9 +37,7 @@ GAMES_A_CALL, CONDITIONS_A_CALL = 10, 100
 SPACING_S = 1.0  # between two requests: no limit is documented
 MAX_PAGES = 100
 BEHIND_S = 6 * 3600.0
-MAX_PAUSE_S = 300.0
 UNLISTED_S = 30.0
-TOO_MANY = 429
 ASSUMED = (
     "tried against answers written by hand only; where the venue's documents are silent it is assumed:",
     f"  at most a request a second, {CONDITIONS_A_CALL} conditions a call; requests are not conditional",
@@ -69,7 +68,7 @@ class AzuroPlan(Plan):
         self._days: dict[SourceMatchId, str] = {}
         self._asked: dict[Scope, _Asked] = {}
         self._last_asked_mono = -inf
-        self._pause_s, self._paused_until = 0.0, -inf
+        self._pause = Pause(options.poll_interval_s)
         self._began_mono = inf
         self._begin()
         stale_s = max(map(options.staleness_at, (options.poll_interval_s, options.far_interval_s)))
@@ -95,7 +94,7 @@ class AzuroPlan(Plan):
 
     def wait_s(self, target: Target, now: Instant) -> float:
         """Return the rest of a pause, or of a second; odds wait for a list that holds longer."""
-        wait_s = max(self._last_asked_mono + SPACING_S, self._paused_until) - now.mono
+        wait_s = max(self._last_asked_mono + SPACING_S - now.mono, self._pause.left_s(now))
         if target.scope in self._asked:
             stale_s = self._venue.staleness_at(self.interval_s(target, now))
             if now.mono + stale_s > self._listed_mono + LISTED_FOR_S:
@@ -111,16 +110,13 @@ class AzuroPlan(Plan):
     def on_answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
         """End a pause."""
         del target, headers, now
-        self._pause_s = 0.0
+        self._pause.on_answered()
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
         """Begin a round anew; pause everything after too many requests, twice as long each time."""
         if target.scope == GAMES:
             self._begin()
-        if isinstance(error, TransportError) and (error.status == TOO_MANY or error.reason == "timeout"):
-            least_s = max(2 * self._pause_s, self._venue.poll_interval_s)
-            self._pause_s = min(least_s, MAX_PAUSE_S)
-            self._paused_until = now.mono + max(self._pause_s, error.retry_after_s or 0.0)
+        self._pause.on_failed(error, now)
         return 0.0
 
     def on_learnt(self, target: Target, content: object, now: Instant) -> None:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Struct
 
-from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import Match, Removal, SourceMatchId
 from actors.core.validation import MAX_START_TIME, Reason, clean_name
+from actors.source_api.groups import after_preface
 from actors.sources.azuro.wire import Condition, Game, read_conditions
 
 OUTCOMES = ("29", "30", "31")
@@ -56,18 +56,9 @@ class Odds(Struct, frozen=True):
 _group = msgspec.json.Decoder(Group)
 
 
-def preface_of(group: Group) -> bytes:
-    """Return a group as the first line of a payload."""
-    return msgspec.json.encode(group) + b"\n"
-
-
 def read_odds(body: bytes) -> Odds:
     """Read a group and the conditions after it. Raises: PayloadError if they cannot be read."""
-    line, _, answer = body.partition(b"\n")
-    try:
-        group = _group.decode(line)
-    except UNREADABLE as error:
-        raise PayloadError(f"the first line is no group of matches: {error}") from error
+    group, answer = after_preface(body, _group)
     read = read_conditions(answer)
     by_id: dict[str, Condition | None] = {}
     for condition in read.conditions:

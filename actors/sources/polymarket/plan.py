@@ -13,9 +13,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.core.clock import Instant
-from actors.core.errors import PayloadError, SourceError, TransportError
+from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import Removal, Scope, SourceMatchId
-from actors.source_api.groups import Groups, day_of, is_near
+from actors.source_api.groups import Groups, day_of, is_near, preface_of
+from actors.source_api.pause import Pause
 from actors.source_api.plan import Plan, Target
 from actors.sources.polymarket.catalogue import MarketsPage, Sports
 from actors.sources.polymarket.listing import League, Listed, ListedMatch, read_listing
@@ -27,7 +28,7 @@ from actors.sources.polymarket.options import (
     markets_target,
     sports_target,
 )
-from actors.sources.polymarket.prices import Group, preface_of
+from actors.sources.polymarket.prices import Group
 from actors.sources.polymarket.wire import Market
 
 DAY_S = 86_400.0
@@ -38,9 +39,7 @@ MAX_PAGES = 50  # of a league; a season has some 400 matches, 1,200 markets
 MATCHES_A_CALL = 33  # 99 tokens: more than 100 were never tried
 HORIZON_S = 14 * DAY_S
 BEHIND_S = 6 * 3600.0  # a kick-off longer ago than that is of a match that is over
-MAX_PAUSE_S = 300.0
 UNLISTED_S = 60.0  # until books without a list are looked at again
-TOO_MANY = 429
 ASSUMED = (
     "tried against recordings only; where the venue's documents are silent it is assumed:",
     f"  at most {3 * MATCHES_A_CALL} tokens a call for books, and {PAGE} markets a page",
@@ -100,7 +99,7 @@ class PolymarketPlan(Plan):
         self._asked: dict[Scope, _Asked] = {}
         self._days: Mapping[SourceMatchId, str] = {}
         self._cannot_ask: set[str] = set()
-        self._pause_s, self._paused_until = 0.0, -inf
+        self._pause = Pause(options.poll_interval_s)
         stale_s = options.stale_after_s
         if stale_s is not None and stale_s > LISTED_FOR_S - 2 * MARKETS_INTERVAL_S:
             most = LISTED_FOR_S - 2 * MARKETS_INTERVAL_S
@@ -128,7 +127,7 @@ class PolymarketPlan(Plan):
 
     def wait_s(self, target: Target, now: Instant) -> float:
         """Return the rest of a pause; books wait for a list that holds until their prices are stale."""
-        pause_s = max(self._paused_until - now.mono, 0.0)
+        pause_s = self._pause.left_s(now)
         if (asked := self._asked.get(target.scope)) is not None:
             reading = self._readings.get(asked.league)
             stale_s = self._venue.staleness_at(self.interval_s(target, now))
@@ -144,16 +143,13 @@ class PolymarketPlan(Plan):
     def on_answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
         """End a pause."""
         del target, headers, now
-        self._pause_s = 0.0
+        self._pause.on_answered()
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
         """Begin a list anew; pause everything where the limit of requests may be reached, twice as long."""
         if (reading := self._readings.get(target.scope)) is not None:
             reading.begin()
-        if isinstance(error, TransportError) and (error.status == TOO_MANY or error.reason == "timeout"):
-            least_s = max(2 * self._pause_s, self._venue.poll_interval_s)
-            self._pause_s = min(least_s, MAX_PAUSE_S)
-            self._paused_until = now.mono + max(self._pause_s, error.retry_after_s or 0.0)
+        self._pause.on_failed(error, now)
         return 0.0
 
     def on_learnt(self, target: Target, content: object, now: Instant) -> None:

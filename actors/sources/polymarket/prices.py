@@ -16,9 +16,9 @@ from math import floor
 import msgspec
 from msgspec import Struct
 
-from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import Match, Removal
 from actors.core.validation import Reason
+from actors.source_api.groups import after_preface
 from actors.sources.polymarket.listing import UNKNOWN_FEE, ListedMatch
 from actors.sources.polymarket.wire import ORDER_BOOK, Level, OrderBook, decoded, elements
 
@@ -46,18 +46,9 @@ class Books(Struct, frozen=True):
 _group = msgspec.json.Decoder(Group)
 
 
-def preface_of(group: Group) -> bytes:
-    """Return a group as the first line of a payload."""
-    return msgspec.json.encode(group) + b"\n"
-
-
 def read_books(body: bytes) -> Books:
     """Read a group and the books after it. Raises: PayloadError if they cannot be read."""
-    line, _, answer = body.partition(b"\n")
-    try:
-        group = _group.decode(line)
-    except UNREADABLE as error:
-        raise PayloadError(f"the first line is no group of matches: {error}") from error
+    group, answer = after_preface(body, _group)
     by_token: dict[str, OrderBook | None] = {}
     unreadable = 0
     for raw in elements(answer, "order books"):

@@ -8,6 +8,7 @@ from typing import Any
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import Payload, SourceMatchId
+from actors.source_api.groups import preface_of
 from actors.source_api.kinds import PolledKind
 from actors.sources.azuro import kind as azuro
 from actors.sources.azuro import prices as of_azuro
@@ -112,7 +113,7 @@ def _markets(body: bytes) -> int:
 
 def _books(body: bytes) -> int:
     group = of_polymarket.Group((OF_SHARES,))
-    return _priced(polymarket.KIND, of_polymarket.preface_of(group) + body, SHARES)
+    return _priced(polymarket.KIND, preface_of(group) + body, SHARES)
 
 
 def _games(body: bytes) -> int:
@@ -132,4 +133,4 @@ def _conditions(body: bytes) -> int:
 
 def _odds(body: bytes) -> int:
     group = of_azuro.Group((OF_POOL,))
-    return _priced(azuro.KIND, of_azuro.preface_of(group) + body, POOL)
+    return _priced(azuro.KIND, preface_of(group) + body, POOL)

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from actors.core.cooperative import run_now
 from actors.core.messages import ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds, admit
+from actors.source_api.groups import preface_of
 from actors.sources.azuro.kind import KEY, KIND
 from actors.sources.azuro.options import AzuroOptions
-from actors.sources.azuro.prices import Group, ListedMatch, listed_match, preface_of, result_of
+from actors.sources.azuro.prices import Group, ListedMatch, listed_match, result_of
 from actors.sources.azuro.wire import read_conditions, read_games
 from tests.support.builders.messages import batch
 from tests.support.peers.azuro import Azuro
