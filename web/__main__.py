@@ -21,7 +21,7 @@ from msgspec import ValidationError, convert
 from actors.core.clock import SystemClock
 from actors.core.errors import BindError, ConfigError, OddsboardError, ServiceUnreachableError
 from actors.core.limits import Limits
-from actors.core.nearest import nearest
+from actors.core.nearest import did_you_mean
 from actors.matching.tables import load as load_tables
 from actors.monitoring import logs
 from actors.monitoring.loop_watch import watched
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _init(given: argparse.Namespace) -> Exit:
     if given.example not in EXAMPLES:
-        near = nearest(given.example, EXAMPLES)
+        near = did_you_mean(given.example, EXAMPLES)
         raise ConfigError(f"EXAMPLE was {given.example!r}, must be one of: {', '.join(EXAMPLES)}{near}")
     text = (CONFIGS / f"{given.example}.toml").read_text("utf-8")
     try:

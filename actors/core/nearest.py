@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def nearest(found: object, names: Iterable[str]) -> str:
+def did_you_mean(found: object, names: Iterable[str]) -> str:
     """Return a question with the name that is most like what was found; empty if none is."""
     by_folded = {name.casefold(): str(name) for name in names}
     near = get_close_matches(str(found).casefold(), by_folded, n=1)

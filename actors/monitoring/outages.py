@@ -6,7 +6,7 @@ are all withdrawn or all back, or when no further list has followed for `QUIET_S
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from structlog.typing import FilteringBoundLogger as Log
@@ -32,20 +32,19 @@ class Outage:
     _is_told: bool = False
 
     def note(
-        self, source: SourceName, lists: Mapping[List, bool], mono: float, log: Log, *, is_down: bool
+        self, source: SourceName, now: frozenset[List], lists: int, mono: float, log: Log, *, is_down: bool
     ) -> None:
-        """Take whether each list is withdrawn now; log what is due.
+        """Take which of so many lists are withdrawn now; log what is due.
 
         While the source `is_down` there is one line for the first lists and one for all of them at most.
         """
-        now = frozenset(key for key, is_withdrawn in lists.items() if is_withdrawn)
         if now != self.withdrawn:
             self._add(now, mono)
         if not (self._lost or self._back):
             return
         is_settled = mono - self._last >= QUIET_S or mono - self._first >= LONGEST_S
-        if len(now) in {0, len(lists)} or (is_settled and not (is_down and self._is_told)):
-            self._write(source, len(lists), mono, log)
+        if len(now) in {0, lists} or (is_settled and not (is_down and self._is_told)):
+            self._write(source, lists, mono, log)
             self._is_told = is_down
 
     def _add(self, now: frozenset[List], mono: float) -> None:

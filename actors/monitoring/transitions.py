@@ -5,6 +5,7 @@ Single failures are only counted. Live actors and the replay of recordings share
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from structlog.typing import FilteringBoundLogger as Log
@@ -15,7 +16,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.errors import SourceError
 from actors.core.messages import Batch, BookmakerId, Scope, SourceName
-from actors.core.nearest import nearest
+from actors.core.nearest import did_you_mean
 from actors.core.validation import Reason
 from actors.monitoring.outages import Outage
 from actors.monitoring.status import ScopeStatus, ServiceStatus, SourceStatus
@@ -88,7 +89,7 @@ def note_keys(
             if status.unlisted.pop(bookmaker, None) is not None:
                 log.info("bookmaker.listed", bookmaker=bookmaker, key=key)
         elif has_all and bookmaker not in status.unlisted:
-            near = nearest(key, {*known, *status.keys_found})
+            near = did_you_mean(key, {*known, *status.keys_found})
             status.unlisted[bookmaker] = f"no answer has had the key {key!r} so far{near}"
             log.warning("bookmaker.unlisted", bookmaker=bookmaker, error=status.unlisted[bookmaker])
 
@@ -109,14 +110,16 @@ def record_turn(
         board.upserted += change.upserted
         board.removed += change.removed
         board.finished += change.finished
-    lists: dict[SourceName, dict[tuple[BookmakerId, Scope], bool]] = {}
+    withdrawn: dict[SourceName, list[tuple[BookmakerId, Scope]]] = {}
+    counts: Counter[SourceName] = Counter()
     for bookmaker, record in status.bookmakers.items():
-        of_source = lists.setdefault(record.source.name, {})
-        for scope, state in snapshot.books[bookmaker].lists.items():
-            of_source[bookmaker, scope] = state.withdrawn
-    for source, withdrawn in lists.items():
-        outage = board.outages.setdefault(source, Outage())
-        outage.note(source, withdrawn, now.mono, log, is_down=status.sources[source].is_down)
+        lists = snapshot.books[bookmaker].lists
+        gone = [(bookmaker, scope) for scope, state in lists.items() if state.withdrawn]
+        withdrawn.setdefault(record.source.name, []).extend(gone)
+        counts[record.source.name] += len(lists)
+    for source, of in withdrawn.items():
+        outage, is_down = board.outages.setdefault(source, Outage()), status.sources[source].is_down
+        outage.note(source, frozenset(of), counts[source], now.mono, log, is_down=is_down)
     status.observe(snapshot, now)
 
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import NODEFAULT, Meta, Struct
 from msgspec.structs import FieldInfo, fields
 
-from actors.core.nearest import nearest
+from actors.core.nearest import did_you_mean
 
 _PLAIN = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
 _BOUNDS = (("gt", "above"), ("ge", "at least"), ("lt", "below"), ("le", "at most"))
@@ -88,7 +88,7 @@ def refusal(message: str, raw: Any, table: type, at: str) -> str:
         name, known = field[2], [name for name in options if name != "kind"]
         where = f"{place}.{name}".lstrip(".")
         if field[1] == "unknown":
-            return f"{where} is not an option, must be one of {', '.join(known)}{nearest(name, known)}"
+            return f"{where} is not an option, must be one of {', '.join(known)}{did_you_mean(name, known)}"
         return f"{where} is missing, must be {options[name].allowed}"
     near = _meant(value, hint) if isinstance(value, str) else ""
     return f"{place or 'the file'} was {value!r}, must be {allowed(hint) if keys else 'a table'}{near}"
@@ -104,7 +104,7 @@ def _hints(table: Any) -> dict[str, Any]:
 
 def _meant(text: str, hint: Any) -> str:
     """Return what a text may have been meant for: the nearest that is allowed, or a list of it."""
-    if not (near := nearest(text, _choices(hint))):
+    if not (near := did_you_mean(text, _choices(hint))):
         with suppress(msgspec.ValidationError, TypeError):
             msgspec.convert([text], hint)
             near = f'; did you mean ["{text}"]?'

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from actors.core.messages import BookmakerId
-from actors.core.nearest import nearest
+from actors.core.nearest import did_you_mean
 from actors.recordings.format import NO_LIMIT_S
 from actors.recordings.reader import open_source
 from actors.service.allowed import Option, options_of
@@ -46,7 +46,7 @@ def _warnings(settings: Settings) -> Iterator[str]:
     for bookmaker_id, bookmaker in settings.bookmakers.items():
         kind, key = settings.sources[bookmaker.source].kind, bookmaker.key
         if isinstance(kind, PolledKind) and kind.known_keys and key not in kind.known_keys:
-            near = nearest(key, kind.known_keys)
+            near = did_you_mean(key, kind.known_keys)
             found = f"bookmakers.{bookmaker_id}.key was {key!r}"
             yield f"warning: {found}, which {kind.name} is not known to have{near}"
     alike: dict[str, list[BookmakerId]] = {}

@@ -17,7 +17,7 @@ from actors.core.cooperative import Sliced
 from actors.core.errors import ConfigError, PayloadError, SourceError
 from actors.core.exact import NotExactError, exact_extract, seconds, text
 from actors.core.messages import Extract, Scope
-from actors.core.nearest import nearest
+from actors.core.nearest import did_you_mean
 from actors.recordings.replay_kind import replay_kind
 from actors.runtime.supervisor import error_text
 from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
@@ -52,7 +52,7 @@ def kind_named(name: str) -> Kind:
     found = points.select(name=name)
     if len(found) != 1:
         names = sorted({*BUILT_IN, *points.names})
-        known, near = ", ".join(names), nearest(name, names)
+        known, near = ", ".join(names), did_you_mean(name, names)
         many = f", which {len(found)} installed packages bring" if found else ""
         raise ConfigError(f"kind was {name!r}{many}, must be one of {known}{near}")
     return _loaded(found[name])

@@ -19,7 +19,7 @@ from actors.board.history import HistoryLimits
 from actors.core.errors import ConfigError
 from actors.core.limits import Limits, check_proxy
 from actors.core.messages import BookmakerId, SourceName
-from actors.core.nearest import nearest
+from actors.core.nearest import did_you_mean
 from actors.core.validation import clean_name
 from actors.matches.fair import FairRules
 from actors.matches.surebets import Commission, SurebetRules
@@ -228,7 +228,7 @@ def _check_bookmakers(settings: Settings) -> None:
     for bookmaker_id, bookmaker in settings.bookmakers.items():
         at = f"bookmakers.{bookmaker_id}"
         if bookmaker.source not in settings.sources:
-            known, near = ", ".join(settings.sources), nearest(bookmaker.source, settings.sources)
+            known, near = ", ".join(settings.sources), did_you_mean(bookmaker.source, settings.sources)
             raise ConfigError(f"{at}.source was {bookmaker.source!r}, must be one of {known}{near}")
         kind = settings.sources[bookmaker.source].kind
         with _checking(at):

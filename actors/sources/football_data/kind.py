@@ -23,7 +23,7 @@ from msgspec import Meta, Struct
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.errors import PayloadError
 from actors.core.messages import Extract, Match, Payload, Prices, Removal, Scope, SourceMatchId
-from actors.core.nearest import nearest
+from actors.core.nearest import did_you_mean
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
 from actors.source_api.options import BookSum, PolledOptions, Seconds
@@ -176,7 +176,7 @@ def _columns_of(sheet: Sheet, key: str) -> list[int]:
     """Return where a bookmaker's prices for home, draw and away are. Raises: PayloadError if nowhere."""
     names = (f"{key}H", f"{key}D", f"{key}A")
     if missing := [name for name in names if name not in sheet.columns]:
-        near = nearest(key, [name[:-1] for name in sheet.columns if f"{name[:-1]}D" in sheet.columns])
+        near = did_you_mean(key, [name[:-1] for name in sheet.columns if f"{name[:-1]}D" in sheet.columns])
         raise PayloadError(f"column not in this file: {', '.join(missing)}{near}")
     return [sheet.columns[name] for name in names]
 

@@ -19,12 +19,9 @@ def _play(script: str, *, is_down: bool) -> list[tuple[int, str, int]]:
     """Play the numbers of withdrawn lists, one a second; return second, event and lists still withdrawn."""
     outage, lines = Outage(), []
     for second, count in enumerate(script):
-        lists = {
-            (BookmakerId("alder"), Scope(f"league-{number}")): number < int(count)
-            for number in range(LISTS)
-        }
+        gone = frozenset((BookmakerId("alder"), Scope(f"league-{number}")) for number in range(int(count)))
         with capture_logs() as logs:
-            outage.note(SourceName("source"), lists, float(second), LOG, is_down=is_down)
+            outage.note(SourceName("source"), gone, LISTS, float(second), LOG, is_down=is_down)
         lines += [
             (second, line["event"].removeprefix("bookmaker."), line["lists_withdrawn"]) for line in logs
         ]
