@@ -193,7 +193,6 @@ def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) 
     candidates, left = state.candidates, {*state.candidates.by_fixture}
     roster = state.terms.roster
     for fixture in state:
-        legs = [*_legs(fixture, snapshot)]
         candidate, found = candidates.by_fixture.get(fixture.id), None
         listed = [
             entry.match for name, entry in fixture.entries.items() if roster[name].prices is Prices.LIVE
@@ -204,7 +203,11 @@ def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) 
         highest = [*map(max, zip(*prices, strict=True))]
         assert (candidate is not None) == (sum(1 / price for price in highest) < 1)
         left.discard(fixture.id)
+        for name, entry in fixture.entries.items():
+            assert not snapshot.books[name].lists[entry.scope].withdrawn
+        legs: list[surebets.PricedLeg] = []
         if candidate is not None:
+            legs = [*_legs(fixture, snapshot)]
             chances = fair_chances(fixture, state.terms)
             found = surebets.surebet(legs, chances, now.mono, state.terms.surebets)
         if fixture.surebet is not None:
@@ -254,7 +257,6 @@ def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.PricedLeg]:
     roster = fixtures_of(snapshot).terms.roster
     for name, entry in fixture.entries.items():
         state, listed, match = snapshot.books[name].lists[entry.scope], roster[name], entry.match
-        assert not state.withdrawn
         if state.doubted or state.failed_mono >= state.confirmed_mono:
             continue
         for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
