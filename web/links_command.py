@@ -21,7 +21,7 @@ from web.encoding.link_schemas import (
     LinkSuggestions,
     PairExplained,
 )
-from web.encoding.probe_schemas import Fixtures
+from web.encoding.probe_schemas import FixturesReport
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ _COUNTRY = {1: "the same country", 0: "country unknown", -1: "another country"}
 
 
 class _Monitor(msgspec.Struct):
-    fixtures: Fixtures
+    fixtures: FixturesReport
 
 
 def add_options(links: argparse.ArgumentParser) -> None:

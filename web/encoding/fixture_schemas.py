@@ -127,7 +127,7 @@ class FixtureV2(Struct, frozen=True):
     in_play: bool | UnsetType = UNSET
 
 
-class Linking(Struct, frozen=True):
+class LinkingState(Struct, frozen=True):
     """How many events of sources were still to be linked with others, or found to be alone."""
 
     pending: int
@@ -139,7 +139,7 @@ class FixtureList(Struct, frozen=True):
     version: Version
     fixtures: tuple[FixtureV2, ...]
     fixtures_count: int
-    linking: Linking
+    linking: LinkingState
     cursor: Cursor
 
 
@@ -152,7 +152,7 @@ class RemovedFixture(Struct, frozen=True):
     into: str | UnsetType = UNSET
 
 
-class FixtureChanges(Struct, frozen=True):
+class FixtureChangesV2(Struct, frozen=True):
     """What leads from the fixtures at `since` to those at `version`.
 
     `conflated` is in the stream only, `cursor` in answers only.
@@ -162,7 +162,7 @@ class FixtureChanges(Struct, frozen=True):
     since: Version
     fixtures: tuple[FixtureV2, ...]
     removed: tuple[RemovedFixture, ...]
-    linking: Linking
+    linking: LinkingState
     cursor: Cursor | UnsetType = UNSET
     conflated: bool | UnsetType = UNSET
 
@@ -190,7 +190,7 @@ class OneFixture(Struct, frozen=True):
     cursor: Cursor
 
 
-EVENTS = {"snapshot": FixtureList, "changes": FixtureChanges}
+EVENTS = {"snapshot": FixtureList, "changes": FixtureChangesV2}
 """The data of those events of the stream that are others with `view`."""
 
 Entries = dict[BookmakerId, Entry]

@@ -12,7 +12,7 @@ from actors.runtime.actor import ActorState
 Grade = Literal["pass", "warn", "fail"]
 
 
-class Live(TypedDict):
+class LiveProbe(TypedDict):
     """Whether the process works: seconds since the aggregator's last turn."""
 
     status: Literal["pass", "fail"]
@@ -62,7 +62,7 @@ class Health(TypedDict):
     links: LinksCheck
 
 
-class Actor(TypedDict):
+class ActorReport(TypedDict):
     """One actor of the supervision tree."""
 
     name: str
@@ -127,7 +127,7 @@ class Durations(TypedDict):
     p99: float | None
 
 
-class Rates(TypedDict):
+class RatesReport(TypedDict):
     """Of the last one to two minutes."""
 
     batches_per_s: float
@@ -142,7 +142,7 @@ class ListOfScope(TypedDict):
     stale_after_s: float | None
 
 
-class Bookmaker(TypedDict):
+class BookmakerReport(TypedDict):
     """One bookmaker and its lists."""
 
     id: str
@@ -155,12 +155,12 @@ class Bookmaker(TypedDict):
     matches: int
     rejected: dict[str, int]
     last_error: str | None
-    rates: Rates
+    rates: RatesReport
     latency_ms: Durations
     lists: dict[str, ListOfScope]
 
 
-class Fixtures(TypedDict):
+class FixturesReport(TypedDict):
     """Fixtures, `linked` those with two events or more, links by rule.
 
     `abstentions` by reason, and what is known by hand but not on the board (`absent`), are of the last
@@ -184,10 +184,10 @@ class Monitor(TypedDict):
     loop: Loop
     version: int
     epoch: str
-    actors: list[Actor]
+    actors: list[ActorReport]
     sources: list[Source]
-    bookmakers: list[Bookmaker]
-    fixtures: Fixtures
+    bookmakers: list[BookmakerReport]
+    fixtures: FixturesReport
 
 
 class SourceCounters(TypedDict):
@@ -229,7 +229,7 @@ class DataCounters(TypedDict):
     bookmakers: dict[str, BookmakerCounters]
 
 
-class HttpCounters(TypedDict):
+class HttpReport(TypedDict):
     """Answers since the start, by path and status."""
 
     answers: dict[str, dict[str, int]]
@@ -253,5 +253,5 @@ class Stats(TypedDict):
     """Counters."""
 
     data: DataCounters
-    http: HttpCounters
+    http: HttpReport
     log: LogCounters

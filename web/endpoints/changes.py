@@ -8,7 +8,7 @@ import anyio
 
 from actors.board.history import MAX_ANSWER, History
 from actors.matches.model import FixtureView
-from web.encoding.fixture_schemas import FixtureChanges
+from web.encoding.fixture_schemas import FixtureChangesV2
 from web.encoding.schemas import Changes
 from web.feeds.subscribers import Live, Watched
 from web.protocol.contract import ACCEPT_ENCODING, COUNTED, Answer, Operation
@@ -29,7 +29,7 @@ OPERATIONS = {
                 "The changes; with `view` their entries are fixtures.",
                 Changes,
                 headers=("Cache-Control", "Vary", "Content-Encoding"),
-                bodies=(FixtureChanges,),
+                bodies=(FixtureChangesV2,),
             ),
         ),
         (SINCE, VIEW, BOOKMAKER, WAIT, ACCEPT_ENCODING),

@@ -12,7 +12,7 @@ from actors.monitoring.status import BookmakerStatus, LoopStatus, SourceStatus
 from actors.review.review import Review
 from actors.review.survey import counts
 from actors.runtime.actor import ActorStatus
-from web.encoding.probe_schemas import Actor, Bookmaker, Durations, Fixtures, Loop, Source
+from web.encoding.probe_schemas import ActorReport, BookmakerReport, Durations, FixturesReport, Loop, Source
 
 
 def time_view(at: float | None) -> float | None:
@@ -20,7 +20,7 @@ def time_view(at: float | None) -> float | None:
     return None if at is None else round(at, 3)
 
 
-def actor_view(status: ActorStatus) -> Actor:
+def actor_view(status: ActorStatus) -> ActorReport:
     """Return an actor of the supervision tree."""
     return {
         "name": status.name,
@@ -83,7 +83,7 @@ def _source_state(status: SourceStatus) -> Literal["down", "retrying", "starting
     return "starting" if status.last_success_at is None else "up"
 
 
-def fixtures_view(review: Review, snapshot: Snapshot) -> Sliced[Fixtures]:
+def fixtures_view(review: Review, snapshot: Snapshot) -> Sliced[FixturesReport]:
     """Return how many fixtures and links there are, and what the last survey found, null before it."""
     found = yield from counts(fixtures_of(snapshot))
     survey = review.survey
@@ -108,7 +108,7 @@ def meter_view(meter: Meter, now: float) -> Durations:
     return {"count": summary.count, "p50": p50, "p95": p95, "p99": p99}
 
 
-def bookmaker_view(status: BookmakerStatus, book: Book, now: float) -> Bookmaker:
+def bookmaker_view(status: BookmakerStatus, book: Book, now: float) -> BookmakerReport:
     """Return a bookmaker and its lists at `now`, in monotonic seconds."""
     summary = status.meter.summary(now)
     return {

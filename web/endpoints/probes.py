@@ -54,7 +54,7 @@ OPERATIONS = {
         )
         for path, summary, description, body in (
             ("/health", "The state of every bookmaker", "It fails if none is serving.", schemas.Health),
-            ("/health/live", "Whether the process works", "If not, restart it.", schemas.Live),
+            ("/health/live", "Whether the process works", "If not, restart it.", schemas.LiveProbe),
             ("/health/ready", "Whether there are odds to serve", "If not, send no clients.", schemas.Ready),
         )
     },
@@ -94,14 +94,14 @@ class _Probes:
     status: ServiceStatus
     counters: HttpCounters
     clock: Clock
-    fixtures: Callable[[Snapshot], Sliced[schemas.Fixtures]]
+    fixtures: Callable[[Snapshot], Sliced[schemas.FixturesReport]]
     page: Handler
 
     async def live(self, _: Asked) -> Prepared:
         last, now = self.status.board.last_turn_mono, self.clock.now().mono
         age = None if last is None else round(now - last, 3)
         is_alive = age is None or age < MAX_TURN_AGE_S
-        content: schemas.Live = {"status": "pass" if is_alive else "fail", "last_turn_age_s": age}
+        content: schemas.LiveProbe = {"status": "pass" if is_alive else "fail", "last_turn_age_s": age}
         return prepared_json(content, ok=is_alive)
 
     async def ready(self, _: Asked) -> Prepared:

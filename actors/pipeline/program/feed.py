@@ -24,7 +24,7 @@ EXPIRY_SCOPE = Scope("expiry")  # matches that were stale alone are removed
 REFRESH_SCOPE = Scope("refresh")  # all lists once more, because the board has lost some
 
 
-class Taken(Struct, frozen=True):
+class ReadLines(Struct, frozen=True):
     """The result of some lines: batches, and the error in the line after `used_bytes`, if any."""
 
     batches: tuple[Batch, ...]
@@ -42,7 +42,7 @@ class ProgramFeed:
         self._bookmakers = tuple(bookmakers)
         self._stale_after_s = stale_after_s
 
-    def lines(self, body: bytes, now: Instant) -> Sliced[Taken]:
+    def lines(self, body: bytes, now: Instant) -> Sliced[ReadLines]:
         """Take lines, each with its end, received at `now`, up to the first that breaks the protocol."""
         self.lists.expire(now)
         used_bytes, error = 0, None
@@ -57,7 +57,7 @@ class ProgramFeed:
                 break
             used_bytes = end
             yield
-        return Taken(self._batches(self.lists.changes(), now), used_bytes, error)
+        return ReadLines(self._batches(self.lists.changes(), now), used_bytes, error)
 
     def expire(self, now: Instant) -> tuple[Batch, ...]:
         """Remove what is stale at `now`."""

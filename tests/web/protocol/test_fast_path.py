@@ -22,7 +22,7 @@ from tests.support.systems.site import Site, open_site
 from tests.support.systems.supervision import service_record
 from web.protocol.problems import Problem
 from web.protocol.responses import Asked, HttpCounters, Prepared, prepared
-from web.protocol.sending import PIECE_BYTES, FastPath
+from web.protocol.sending import PIECE_BYTES, SENT_WHOLE, FastPath
 
 pytestmark = pytest.mark.anyio
 
@@ -124,14 +124,23 @@ async def _unreachable(*_: object) -> Any:
     raise NotImplementedError
 
 
-@pytest.mark.parametrize("size", [0, 1, PIECE_BYTES, PIECE_BYTES + 1, 1_000_000])
+@pytest.mark.parametrize("size", [SENT_WHOLE + 1, 1_000_000])
 async def test_a_long_part_is_sent_in_pieces(size: int) -> None:
     """A client that does not read has no more than one of them waiting; the last ends the answer."""
     client = _Client(bytes(size))
     await client.get()
 
     whole, rest = divmod(size, PIECE_BYTES)
-    assert [PIECE_BYTES] * whole + [rest] * (rest > 0 or not whole) == client.sent
+    assert [PIECE_BYTES] * whole + [rest] == client.sent
+
+
+@pytest.mark.parametrize("size", [0, 1, SENT_WHOLE])
+async def test_a_short_part_is_sent_as_it_is(size: int) -> None:
+    """It costs one call, and no copy for each client."""
+    client = _Client(bytes(size))
+    await client.get()
+
+    assert [size] == client.sent
 
 
 async def test_other_tasks_run_while_a_long_body_is_sent() -> None:
@@ -198,7 +207,7 @@ async def test_what_a_body_is_of_is_kept_until_it_is_sent() -> None:
     """So what is made for single clients counts until then."""
     body = anyio.Event()  # any object
     gone, seen = weakref.ref(body), list[bool]()
-    answers = [prepared(200, {}, (bytes(PIECE_BYTES + 1),), body)]
+    answers = [prepared(200, {}, (bytes(SENT_WHOLE + 1),), body)]
     del body
 
     async def given(_: Asked) -> Prepared:
@@ -210,4 +219,4 @@ async def test_what_a_body_is_of_is_kept_until_it_is_sent() -> None:
     layer = FastPath(_unreachable, {"/list": given}, HttpCounters(dict), service_record())
     await layer(asgi_scope("/list", "", []), _unreachable, send)  # type: ignore[arg-type]
 
-    assert ([True] * 3, None) == (seen, gone())
+    assert ([True] * 4, None) == (seen, gone())
