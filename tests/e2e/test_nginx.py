@@ -305,16 +305,18 @@ def test_a_list_goes_when_its_source_is_silent(tmp_path: Path) -> None:
     assert "x-accel-expires" not in kept
 
 
-def test_streams_and_waits_are_not_held_back(front: str) -> None:
-    """The first event of a stream comes at once, and an answer when it is there."""
-    with _client(front) as client:
+@pytest.mark.parametrize("coding", ["identity", "gzip"])
+def test_streams_and_waits_are_not_held_back(front: str, coding: str) -> None:
+    """The first event of a stream comes at once, compressed or not, and an answer when it is there."""
+    with _client(front, **{"Accept-Encoding": coding}) as client:
         since = client.get(LIST).headers["etag"].replace('"', "").removesuffix("-gzip")
         wait = client.get("/api/v2/changes", params={"since": since, "wait": "0.1"})
         with client.stream("GET", "/api/v2/stream") as stream:
-            first = next(stream.iter_bytes())
+            first = next(filter(None, stream.iter_bytes()))
 
     assert (200, "no-store") == (wait.status_code, wait.headers["cache-control"])
     assert first.startswith(b"id: ")
+    assert coding == stream.headers.get("content-encoding", "identity")
 
 
 def test_a_stream_passes_as_far_as_it_has_come(scripted: tuple[HttpPeer, str]) -> None:

@@ -166,9 +166,9 @@ def _followed_by(parts: Iterable[Packed], crc: int = 0, length: int = 0) -> tupl
     return crc, length
 
 
-def stored(data: bytes, *, last: bool = False) -> bytes:
+def stored(data: bytes) -> bytes:
     """Wrap up to 65,535 bytes as one stored deflate block, byte-aligned (RFC 1951, 3.2.4)."""
-    return struct.pack("<BHH", last, len(data), len(data) ^ 0xFFFF) + data
+    return struct.pack("<BHH", 0, len(data), len(data) ^ 0xFFFF) + data
 
 
 STORED_COMMA = stored(b",")
@@ -176,7 +176,8 @@ STORED_COMMA = stored(b",")
 
 WHOLE_BYTES = 2**20  # up to this a body is one part: to send more parts costs more than to join them
 
-_GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, no time, unknown system
+GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, no time, unknown system
+NO_MORE_BLOCKS = b"\x03\x00"  # an empty last block: what is before it may also stand in another member
 
 
 def plain_body(
@@ -202,7 +203,7 @@ def gzip_body(
         parts.append(packed)
     crc, length = _followed_by(parts, zlib.crc32(head), len(head) + len(tail))
     trailer = struct.pack("<II", zlib.crc32(tail, crc), length & 0xFFFFFFFF)
-    opening, closing = _GZIP_HEADER + stored(head), stored(tail, last=True) + trailer
+    opening, closing = GZIP_HEADER + stored(head), stored(tail) + NO_MORE_BLOCKS + trailer
     return _parts(opening, [part.deflated for part in parts], len(STORED_COMMA), closing)
 
 

@@ -3,11 +3,12 @@
 Pure ASGI, because a generator behind Quart that yields without suspending blocks the loop once its
 client has gone. A client has no queue, only the version that it was sent last; changes that it missed
 while slow are merged. The kernel disconnects a client that reads nothing at all (`listener.py`).
+For a client that accepts gzip it is a single member, flushed at each event (`members.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -16,11 +17,13 @@ import anyio.lowlevel
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 
 from actors.core.errors import CommitLateError
+from web.encoding.members import Member
 from web.encoding.schemas import ResetReason
 from web.feeds import messages
-from web.feeds.own_bodies import OwnBody
+from web.feeds.own_bodies import Made, OwnBody
 from web.feeds.subscribers import Live, Rest
-from web.protocol.contract import EVENT_STREAM, LAST_EVENT_ID, Answer, Operation
+from web.protocol.contract import ACCEPT_ENCODING, EVENT_STREAM, LAST_EVENT_ID, Answer, Operation
+from web.protocol.negotiation import Coding, coding_for
 from web.protocol.problems import Problem
 from web.protocol.query import BOOKMAKER, CONFLATE, LAST_SINCE, NOT_IN_CHANGES, VIEW, Query, since_of
 from web.protocol.responses import COMMON, Asked, HttpCounters, asked, encoded, exact_path
@@ -28,12 +31,13 @@ from web.protocol.sending import cancel_when_gone, send_problem
 from web.server.listener import KeepFresh
 
 PATH = "/api/v2/stream"
+_ANSWERED = ("Cache-Control", "Vary", "Content-Encoding")
 OPERATIONS = {
     PATH: Operation(
         "The v2 list and then its changes, as events",
         "Server-Sent Events: `snapshot` with the list, `changes`, `reset`, `heartbeat` and `bye`.",
-        (Answer(200, "Events without end.", str, EVENT_STREAM, ("Cache-Control",)),),
-        (VIEW, BOOKMAKER, LAST_SINCE, CONFLATE, LAST_EVENT_ID),
+        (Answer(200, "Events without end.", str, EVENT_STREAM, _ANSWERED),),
+        (VIEW, BOOKMAKER, LAST_SINCE, CONFLATE, LAST_EVENT_ID, ACCEPT_ENCODING),
         (
             *("invalid_view", "invalid_bookmaker", *NOT_IN_CHANGES, "invalid_conflate_ms"),
             *("too_many_client_streams", "too_many_streams"),
@@ -49,6 +53,7 @@ _HEADERS = {
     "Cache-Control": "no-store, no-transform",
     "X-Accel-Buffering": "no",  # nginx would wait until it has some kilobytes
 }
+_GZIP_HEADERS = {"Content-Encoding": Coding.GZIP, "Vary": "Accept-Encoding"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ class Stream:
     async def _serve(
         self, follower: _Follower, request: Asked, scope: HTTPScope, receive: ASGIReceiveCallable
     ) -> None:
-        headers = encoded({**_HEADERS, "X-Request-Id": request.id, **COMMON})
+        headers = encoded({**_HEADERS, **follower.headers, "X-Request-Id": request.id, **COMMON})
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(cancel_when_gone, receive, tasks.cancel_scope)
             await follower.send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -103,6 +108,8 @@ class _Follower:
         self._frames = live.frames(self._view)
         self._conflate_s = query.conflate_s()
         self._since = request.header(b"last-event-id") or query.last_since()
+        self._coding = coding_for(request.header(b"accept-encoding")) or Coding.IDENTITY
+        self._member = None if self._coding is Coding.IDENTITY else Member()
         self._client = request.client
         self._version = 0
         self._holds: OwnBody | None = None
@@ -110,9 +117,16 @@ class _Follower:
         self._beats = live.audience.beats
         self._rest: Rest | None = None
 
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers of its coding."""
+        return {} if self._member is None else _GZIP_HEADERS
+
     async def follow(self) -> None:
         """Send news whenever there are any, until the service ends."""
         step = self._first
+        if self._member is not None:
+            await self._write([self._member.header])
         try:
             while not self._audience.is_leaving:
                 try:
@@ -128,7 +142,9 @@ class _Follower:
         finally:
             if self._rest is not None:
                 self._rest.cancel()
-        await self._write(messages.bye(self._version, self._audience.retry_ms()))
+        await self._write(self._coded(messages.bye(self._version, self._audience.retry_ms())))
+        if self._member is not None:
+            await self._write([self._member.end])
 
     async def _first(self) -> Sequence[bytes]:
         newest = (await self._live.read(self._view)).version
@@ -141,7 +157,7 @@ class _Follower:
         if since.version > newest:
             return await self._snapshot(ResetReason.FUTURE)
         self._version = since.version
-        return await self._next() or messages.heartbeat(self._version)
+        return await self._next() or self._coded(messages.heartbeat(self._version))
 
     async def _changes(self) -> OwnBody | None:
         """Return the message to the newest version; None if the whole list is to be sent instead.
@@ -150,7 +166,8 @@ class _Follower:
         """
         client, self._client = self._client, None
         try:
-            return await self._frames.changes(self._view, self._version, client)
+            last = None if self._member is None else self._member.last
+            return await self._frames.changes(self._view, self._version, client, last)
         except Problem:  # the list is shared by all, however many there are
             return None
 
@@ -163,17 +180,28 @@ class _Follower:
                 return await self._next()
             if made is None:
                 return await self._snapshot(ResetReason.TOO_OLD)
-            self._version, self._holds = made.version, made
+            self._holds = made
             self._rest = Rest(self._conflate_s) if self._conflate_s else None
-            return made.parts
+            return self._take(made)
         if self._beats != self._audience.beats:
             self._beats = self._audience.beats
-            return messages.heartbeat(self._version)
+            return self._coded(messages.heartbeat(self._version))
         return []
 
     async def _snapshot(self, reset_reason: ResetReason | None = None) -> messages.Pieces:
-        self._version, pieces = await self._frames.snapshot(self._view)
-        return pieces if reset_reason is None else [*messages.reset(reset_reason, self._version), *pieces]
+        made = await self._frames.snapshot(self._view, self._coding)
+        before = [] if reset_reason is None else self._coded(messages.reset(reset_reason, made.version))
+        return [*before, *self._take(made)]
+
+    def _take(self, made: Made | OwnBody) -> Sequence[bytes]:
+        """Return the parts of what is sent next, and note what the client has then."""
+        self._version = made.version
+        if self._member is not None and made.text is not None:
+            self._member.follow(made.text)
+        return made.parts
+
+    def _coded(self, pieces: messages.Pieces) -> messages.Pieces:
+        return pieces if self._member is None else [self._member.block(b"".join(pieces))]
 
     async def _write(self, pieces: messages.Pieces) -> None:
         """Send the pieces, and keep none that is sent."""

@@ -25,6 +25,7 @@ from actors.matching.event import FixtureId
 from web.encoding.fixture_forms import USUAL, Form, whole
 from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
 from web.encoding.list_segments import Api, ListSegments
+from web.encoding.members import blocks_of
 from web.encoding.schemas import cursor_of
 from web.encoding.segments import UnencodableError, ends, gzip_body, gzipped, plain_body
 from web.feeds.fixture_lists import ALL, EVERYTHING, Choice, FixturesOf, cursor
@@ -139,14 +140,14 @@ class Answers:
                 return msgspec.structs.replace(found, headers=(*found.headers, UNCACHED))
             return found
 
-    async def listed(self, view: Listed) -> tuple[int, tuple[bytes, ...]]:
-        """Return the version of `view` and its list as JSON in parts, whether or not it is serving."""
+    async def listed(self, view: Listed, coding: Coding = Coding.IDENTITY) -> Made:
+        """Return the list of `view`, whether or not it is serving; with gzip as blocks of a member."""
         while True:
             snapshot = await self._board.read(view.deadlines)
             page = self._page(view, snapshot)
-            made = await self._made(page, Coding.IDENTITY, snapshot)
+            made = await self._made(page, coding, snapshot)
             if made is not None and self._board.is_valid(page.deadlines):
-                return page.version, made.parts
+                return page.listed(coding, made.parts)
 
     async def fixture(
         self,
@@ -284,6 +285,16 @@ class _Page:
         self.not_modified = {coding: prepared(304, self.headers(coding), None) for coding in Coding}
         self.making = {coding: anyio.Lock() for coding in Coding}
         self.ready: dict[Coding, Prepared] = {}
+        self._blocks: Made | None = None
+
+    def listed(self, coding: Coding, parts: Sequence[bytes]) -> Made:
+        """Return the list of these parts, with gzip as blocks, once for all streams."""
+        if coding is Coding.IDENTITY:
+            return Made(self.version, parts)
+        if self._blocks is None:
+            blocks, text = blocks_of(parts)
+            self._blocks = Made(self.version, blocks, coding, text)
+        return self._blocks
 
     def headers(self, coding: Coding) -> dict[str, str]:
         headers = {"ETag": self.etags[coding], "Vary": "Accept-Encoding", "Cache-Control": "no-cache"}

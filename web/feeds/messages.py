@@ -16,6 +16,7 @@ from actors.matches.history import FixtureHistory, FixtureRecord
 from actors.matches.model import FixtureView
 from web.encoding.fixture_schemas import removed_fixture
 from web.encoding.list_segments import Api
+from web.encoding.members import between, deflated
 from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, cursor_of, match_v2
 from web.encoding.segments import FIXTURES, MATCHES, UNENCODABLE, UnencodableError, gzipped
 from web.feeds.fixture_lists import FixturesOf, cursor, linking
@@ -25,6 +26,7 @@ from web.protocol.negotiation import Coding
 
 MIN_GZIP_BYTES = 2_048
 """Bytes of a delta from which on it is compressed: below, that saves a packet at most."""
+_END = b"\n\n"
 Pieces = list[bytes]  # one text, in several pieces if it is long, so that a stream need not join it
 
 V = TypeVar("V", bound=Hashable)
@@ -78,24 +80,35 @@ class Frames(ABC, Generic[V, R]):
 
         return await self._made(("delta", view, since, coding), view, client, make)
 
-    async def changes(self, view: V, since: int, client: str | None = None) -> OwnBody | None:
+    async def changes(
+        self, view: V, since: int, client: str | None = None, last: bytes | None = None
+    ) -> OwnBody | None:
         """Return the message from `since` to the view's newest version; None if it is not known.
 
-        Raises: as `delta`.
+        With the text of the message before, `last`, as blocks of a member. Raises: as `delta`.
         """
 
         def make(room: Room) -> Sliced[Made | None]:
             if (made := (yield from self._delta(view, since, room, is_marked=True))) is None:
                 return None
             version, data = made
-            return Made(version, _message("changes", data, self._id(version)))
+            message = _message("changes", data, self._id(version))
+            if last is None:
+                return Made(version, message)
+            blocks, text = yield from deflated(message, last)
+            return Made(version, blocks, Coding.GZIP, text)
 
-        return await self._made(("message", view, since), view, client, make)
+        return await self._made(("message", view, since, last), view, client, make)
 
-    async def snapshot(self, view: V) -> tuple[int, Pieces]:
-        """Return the view's newest version, and the message with its whole list."""
-        version, parts = await self._answers.listed(self.listed(view))
-        return version, _message("snapshot", [*parts], self._id(version))
+    async def snapshot(self, view: V, coding: Coding = Coding.IDENTITY) -> Made:
+        """Return the message with the whole list at the view's newest version; gzip as `changes`."""
+        made = await self._answers.listed(self.listed(view), coding)
+        if made.text is None:
+            message = _message("snapshot", [*made.parts], self._id(made.version))
+            return Made(made.version, message)
+        head = _head("snapshot", self._id(made.version))
+        blocks, text = between(head, made.parts, made.text, _END)
+        return Made(made.version, blocks, coding, text)
 
     def _id(self, version: int) -> bytes:
         return cursor_of(version, self.history.epoch).encode()
@@ -209,6 +222,10 @@ def bye(version: int, retry_ms: int) -> Pieces:
 
 
 def _message(name: str, data: Pieces, message_id: bytes | None = None) -> Pieces:
-    head = b"" if message_id is None else b"id: %b\n" % message_id
-    pieces = [b"%bevent: %b\ndata: " % (head, name.encode()), *data, b"\n\n"]
+    pieces = [_head(name, message_id), *data, _END]
     return pieces if sum(map(len, data)) > SMALL_BYTES else [b"".join(pieces)]
+
+
+def _head(name: str, message_id: bytes | None) -> bytes:
+    head = b"" if message_id is None else b"id: %b\n" % message_id
+    return b"%bevent: %b\ndata: " % (head, name.encode())

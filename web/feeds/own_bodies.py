@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from actors.core.clock import elapsed_s, worked_s
 from actors.core.cooperative import BUDGET_S, Sliced, advance
+from web.encoding.members import Text
 from web.protocol.negotiation import Coding
 from web.protocol.problems import Problem
 from web.protocol.rate_limit import WorkLimit
@@ -33,11 +34,15 @@ RETRY_AFTER = {"Retry-After": "5"}
 
 
 class Made(Struct, frozen=True):
-    """What a body is made of: the version that it leads to, the bytes in parts, their coding."""
+    """What a body is made of: the version that it leads to, the bytes in parts, their coding.
+
+    `text` is there if they are blocks of a member.
+    """
 
     version: int
     parts: Sequence[bytes]
     coding: Coding = Coding.IDENTITY
+    text: Text | None = None
 
 
 class OwnBody:
@@ -47,7 +52,8 @@ class OwnBody:
         self.version = made.version
         self.parts = tuple(made.parts)
         self.coding = made.coding
-        self.size = sum(map(len, self.parts))
+        self.text = made.text
+        self.size = sum(map(len, self.parts)) + (0 if made.text is None else len(made.text.short))
         self._of = of
         of.held_bytes += self.size
 

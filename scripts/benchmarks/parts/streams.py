@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -27,7 +28,8 @@ AUDIENCES = (1, 100, 1000)
 SETTLE_S = 2.0
 SLOW = 20
 MATCHES, UPDATES_PER_S = 1_200, 100
-REQUEST = b"GET /api/v2/stream HTTP/1.1\r\nHost: bench\r\n\r\n"
+REQUEST = b"GET /api/v2/stream HTTP/1.1\r\nHost: bench\r\nAccept-Encoding: %b\r\n\r\n"
+CODINGS = ("identity", "gzip")
 _ID = b"\nid: "
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -35,18 +37,18 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 def run(report: Report) -> None:
     """Print latency and cost for three numbers of clients, and with clients that do not read."""
     seconds = report.size(5.0, 2.0)
-    rows = [_row(clients, 0, seconds) for clients in AUDIENCES]
-    rows.append(_row(100, SLOW, seconds))
-    header = ["clients", "commits/s", "events/s", "merged"]
+    rows = [_row(clients, 0, seconds, coding) for clients in AUDIENCES for coding in CODINGS]
+    rows.append(_row(100, SLOW, seconds, CODINGS[0]))
+    header = ["clients", "coding", "kB/s a client", "commits/s", "events/s", "merged"]
     header += ["median, ms", "p99, ms", "CPU, %", "CPU a client and event, us", "memory a client, kB"]
     title = f"{MATCHES:,} matches, {UPDATES_PER_S} changes a second, from commit to client"
     report.table(title, header, rows)
 
 
-def _row(clients: int, slow: int, seconds: float) -> list[str]:
+def _row(clients: int, slow: int, seconds: float, coding: str) -> list[str]:
     with _service() as service:
         idle_cpu, idle_rss = service.busy_over(SETTLE_S), service.rss_bytes()
-        audience = Clients(service.port, clients, slow)
+        audience = Clients(service.port, clients, slow, coding)
         with contextlib.closing(audience):
             audience.listen(SETTLE_S)
             audience.begin()
@@ -61,6 +63,8 @@ def _row(clients: int, slow: int, seconds: float) -> list[str]:
     committed = sum(audience.began_at <= at < audience.began_at + took for at in commits.values())
     return [
         f"{clients:,}" + (f" and {slow} that read nothing" if slow else ""),
+        coding,
+        f"{audience.received / 1000 / took / clients:.1f}",
         f"{committed / took:.1f}",
         f"{events / took:,.0f}",
         f"{100 * audience.merged / max(events, 1):.1f} %",
@@ -73,26 +77,30 @@ def _row(clients: int, slow: int, seconds: float) -> list[str]:
 
 
 class Clients:
-    """Clients of the stream; `events` has those received since `begin`, as (version, Unix time)."""
+    """Clients of the stream; `events` has those received since `begin`, as (version, Unix time).
 
-    def __init__(self, port: int, clients: int, slow: int) -> None:
+    `received` are the bytes since then.
+    """
+
+    def __init__(self, port: int, clients: int, slow: int, coding: str) -> None:
         self.events: list[tuple[int, float]] = []
-        self.merged = 0
+        self.merged = self.received = 0
         self.began_at = 0.0
         self._selector = selectors.DefaultSelector()
         self._sockets = []
         for number in range(clients + slow):
             client = socket.create_connection(("127.0.0.1", port))
-            client.sendall(REQUEST)
+            client.sendall(REQUEST % coding.encode())
             self._sockets.append(client)
             if number < clients:
-                self._selector.register(client, selectors.EVENT_READ)
+                reader = _Inflating() if coding == "gzip" else bytes
+                self._selector.register(client, selectors.EVENT_READ, reader)
             self.listen(0.0)
 
     def begin(self) -> None:
         """Forget the events so far."""
         self.events.clear()
-        self.merged, self.began_at = 0, time.time()
+        self.merged, self.received, self.began_at = 0, 0, time.time()
 
     def listen(self, seconds: float) -> None:
         """Read events for that many seconds; 0 reads what has already arrived."""
@@ -101,7 +109,8 @@ class Clients:
             for key, _ in self._selector.select(left if seconds else 0):
                 data = key.fileobj.recv(1 << 20)  # type: ignore[union-attr]
                 at = time.time()
-                self._parse(data, at)
+                self.received += len(data)
+                self._parse(key.data(data), at)
             if seconds == 0:
                 return
 
@@ -118,6 +127,34 @@ class Clients:
         """Close all connections."""
         for client in self._sockets:
             client.close()
+
+
+class _Inflating:
+    """Decompresses what one client receives, whose chunks are cut as they come."""
+
+    def __init__(self) -> None:
+        self._inflater = zlib.decompressobj(31)
+        self._data = b""
+        self._has_head = False
+
+    def __call__(self, data: bytes) -> bytes:
+        self._data += data
+        if not self._has_head:
+            _, self._has_head, rest = _cut(self._data, b"\r\n\r\n")
+            self._data = rest
+        text = b""
+        while self._has_head:
+            size, is_whole, rest = _cut(self._data, b"\r\n")
+            if not is_whole or len(rest) < (length := int(size, 16)) + 2:
+                break
+            text += self._inflater.decompress(rest[:length])
+            self._data = rest[length + 2 :]
+        return text
+
+
+def _cut(data: bytes, mark: bytes) -> tuple[bytes, bool, bytes]:
+    before, found, after = data.partition(mark)
+    return (before, True, after) if found else (b"", False, data)
 
 
 class Service:

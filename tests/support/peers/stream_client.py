@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -107,11 +108,15 @@ def shown(delta: dict[str, Any]) -> tuple[int, list[str]]:
 
 
 class Connection:
-    """An open stream: `head` is its status and headers; events are read one at a time."""
+    """An open stream: `head` is its status and headers; events are read one at a time.
+
+    `inflater` reads a compressed stream, and says whether it came to a proper end.
+    """
 
     def __init__(self, socket: SocketStream, head: Answered) -> None:
         self.socket = socket
         self.head = head
+        self.inflater = zlib.decompressobj(31) if "content-encoding" in head.headers else None
         self._chunked = head.body
         self._text = b""
 
@@ -147,7 +152,8 @@ class Connection:
         length = int(size, 16) if found else 0
         if not length or len(rest) < length + 2:
             return False
-        self._text += rest[:length]
+        data = rest[:length]
+        self._text += data if self.inflater is None else self.inflater.decompress(data)
         self._chunked = rest[length + 2 :]
         return True
 

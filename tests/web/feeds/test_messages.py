@@ -51,6 +51,18 @@ async def test_an_event_is_encoded_once(view: BookmakerId | None) -> None:
     assert first is second
 
 
+async def test_an_event_is_compressed_once_for_clients_with_the_same_before() -> None:
+    """Other clients get other blocks, as theirs refer to another event."""
+    made = _frames(ONE)
+
+    first, second = [await made.changes(None, 1000, last=b"before") for _ in range(2)]
+    other, plain = await made.changes(None, 1000, last=b"else"), await made.changes(None, 1000)
+
+    assert first is not None
+    assert first is second
+    assert len({id(first), id(other), id(plain)}) == 3
+
+
 async def test_the_next_commit_makes_new_events() -> None:
     """After a commit each version leads to a new event."""
     history = ListHistory(EMPTY, HistoryLimits())
