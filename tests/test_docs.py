@@ -21,7 +21,7 @@ from actors.core.validation import Reason
 from actors.matches.fair import FairRules
 from actors.matches.surebets import SurebetRules
 from actors.matching.rules import Rule
-from actors.monitoring.status import BookmakerState
+from actors.monitoring.status import BookmakerState, LoggedEvent
 from actors.service.registry import BUILT_IN
 from actors.service.settings import BookmakerSettings, LinksSettings, ServerSettings
 from actors.source_api.kinds import PolledKind
@@ -196,8 +196,10 @@ async def test_documented_metrics_equal_the_real_ones() -> None:
     """Every field of `/api/stats`, and of each entry in `/monitor` and its `fixtures`, is documented."""
     async with open_site() as site:
         site.status.actors["aggregator"] = site.status.board.actor
+        site.status.log.events = (LoggedEvent(0.0, "info", "service.stopping", {}),)
         stats, monitor = await site.json("/api/stats"), await site.json("/monitor")
-    entries = [monitor[name][0] for name in ("actors", "sources", "bookmakers")] + [monitor["fixtures"]]
+    entries = [monitor[name][0] for name in ("actors", "sources", "bookmakers")]
+    entries += [monitor["fixtures"], monitor["events"][0]]
     tables = section(document("docs/operations.md"), "## Metrics").split("\n| field of ")[1:]
     documented = [sorted(name for row in rows(f"| {table}") for name in quoted(row[0])) for table in tables]
 

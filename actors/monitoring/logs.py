@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from typing import Any, TextIO
 
 import structlog
@@ -11,11 +10,11 @@ from structlog.dev import ConsoleRenderer, plain_traceback
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import EventDict, Processor
 
+from actors.monitoring.log_events import is_own, keep
 from actors.monitoring.log_limits import LIMITED, LogLimits
 from actors.monitoring.log_writer import BackgroundHandler
 from actors.monitoring.status import LogStatus
 
-_OURS = re.compile("[a-z]+[.][a-z_]+").fullmatch  # our event names hold no values; others may
 _SHARED: tuple[Processor, ...] = (
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -27,12 +26,16 @@ _SHARED: tuple[Processor, ...] = (
 def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> LogStatus:
     """Send all logs of at least `level` ("debug", "info", ...) to `stream`, with no secret in them.
 
-    Returns the counters of what is not logged.
+    Returns the counters of what is not logged, and the newest events.
     """
     status = LogStatus()
 
     def without_secrets(_logger: object, _name: str, event: EventDict) -> EventDict:
-        return {key: item if _is_ours(key, item) else _masked(item, secrets) for key, item in event.items()}
+        masked = {
+            key: item if _is_ours(key, item) else _masked(item, secrets) for key, item in event.items()
+        }
+        keep(status, masked)
+        return masked
 
     handler = BackgroundHandler(stream, status)
     handler.addFilter(LogLimits(status))
@@ -63,7 +66,7 @@ def show(*lines: str) -> None:
 
 def _is_ours(key: str, value: Any) -> bool:
     is_event = key == "event" and isinstance(value, str)
-    return key in {"timestamp", "level"} or (is_event and _OURS(value) is not None)
+    return key in {"timestamp", "level"} or (is_event and is_own(value) is not None)
 
 
 def _masked(value: Any, secrets: tuple[str, ...]) -> Any:

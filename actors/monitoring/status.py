@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from msgspec import Struct
+
 from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId, Prices, Scope, SourceName
@@ -100,7 +102,7 @@ class BookmakerStatus:
     `errors` has the scopes whose newest document cannot be read, `unread` counts by scope the matches of
     the newest list that cannot be; `rejected` counts matches by reason.
     Without `is_named` the name is the id until the source gives one. `meter` measures its batches from
-    receipt to commit, with the entries they changed.
+    receipt to commit, with the entries they changed; at `changed_at` the newest of these was received.
     """
 
     id: BookmakerId
@@ -109,6 +111,7 @@ class BookmakerStatus:
     actor: ActorStatus
     batches: int = 0
     last_batch_at: float | None = None
+    changed_at: float | None = None
     rejected: Counter[str] = field(default_factory=Counter)
     errors: dict[Scope, str] = field(default_factory=dict)
     unread: dict[Scope, int] = field(default_factory=dict)
@@ -203,17 +206,28 @@ class LoopStatus:
     longest_s: float = 0.0
 
 
+class LoggedEvent(Struct, frozen=True):
+    """A line of the log at `at` (Unix seconds): our event, and its other fields as short texts."""
+
+    at: float
+    level: str
+    event: str
+    fields: Mapping[str, str]
+
+
 @dataclass(slots=True)
 class LogStatus:
     """Lines that did not reach the log; written by `log_writer` and `log_limits`.
 
     `dropped` lines were too many for their reader, `failed` lines could not be written.
     `client_errors` counts by kind what clients caused, which is logged once a minute at most.
+    `events` are the newest lines, the last the newest; written by `log_events`, from any thread.
     """
 
     dropped: int = 0
     failed: int = 0
     client_errors: Counter[str] = field(default_factory=Counter)
+    events: tuple[LoggedEvent, ...] = ()
 
 
 @dataclass(slots=True)

@@ -126,7 +126,10 @@ def record_turn(
 def record_latencies(
     status: ServiceStatus, batches: Iterable[Batch], applied: Iterable[Applied], now: Instant
 ) -> None:
-    """Record the latency of each accepted batch, up to its commit at `now`, and matches without room."""
+    """Record the latency of each accepted batch up to its commit at `now`, and when entries changed.
+
+    Also the matches without room.
+    """
     for batch, change in zip(batches, applied, strict=True):
         record = status.bookmakers[batch.bookmaker]
         if change.too_many:
@@ -134,3 +137,5 @@ def record_latencies(
         if change.verdict is Verdict.ACCEPTED:
             latency_s = max(now.wall - batch.received_at, 0.0)
             record.meter.add(latency_s, change.upserted + change.removed, now.mono)
+        if change.upserted:
+            record.changed_at = batch.received_at

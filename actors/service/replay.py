@@ -125,6 +125,8 @@ def _record_part(status: BookmakerStatus, part: BookmakerResult, scope: Scope, n
     if part.applied is not None and part.applied.too_many:
         status.rejected[Reason.TOO_MANY] += part.applied.too_many
     is_in_use = part.applied is not None and part.applied.upserted > 0
+    if is_in_use:
+        status.changed_at = now.wall
     status.learn_name(part.title, is_in_use=is_in_use)
     status.batches += 1
     status.last_batch_at = now.wall

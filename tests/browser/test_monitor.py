@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.support.browsing import Complaints
+from tests.support.browsing import Complaints, OpenContext
 from tests.support.peers.http import respond
 from tests.support.systems.feed import PATH, Fixture, Offered
 
@@ -38,9 +38,32 @@ def _altered(page: Page, alter: Callable[[Any], None]) -> None:
     page.route("**/monitor", answer)
 
 
+LONG_ERROR = "its list cannot be read: " + ", ".join(f"row {row} has no price" for row in range(40))
+
+
+def _down(monitor: Any) -> None:
+    """Make every bookmaker stale, with a long error, as /health/ready and /health say it too."""
+    monitor["ready"] = {"status": "fail", "reason": "no bookmaker is serving"}
+    monitor["health"]["status"] = "fail"
+    for record in (*monitor["bookmakers"], *monitor["health"]["checks"].values()):
+        record |= {"state": "stale", "last_error": LONG_ERROR}
+    for check in monitor["health"]["checks"].values():
+        check["status"] = "fail"
+
+
 def _without_latency(monitor: Any) -> None:
     for bookmaker in monitor["bookmakers"]:
         bookmaker["latency_ms"] = {"count": 0, "p50": None, "p95": None, "p99": None}
+
+
+def _busy(monitor: Any) -> None:
+    fields = {"source": "file", "error": "<b>refused</b>"}
+    monitor["events"] = [
+        {"at": monitor["now"], "level": "info", "event": "source.recovered", "fields": {}},
+        {"at": monitor["now"], "level": "warning", "event": "source.down", "fields": fields},
+    ]
+    monitor["http"]["answers"] = {"/api/odds": {"200": 7, "304": 5, "400": 2, "404": 1, "500": 1, "503": 2}}
+    monitor["http"]["client_errors"] = {"timed_out": 3}
 
 
 def _surveyed(monitor: Any) -> None:
@@ -82,7 +105,7 @@ def test_the_monitor_refreshes_itself(site: Offered, page: Page) -> None:
     site.peer.answers[PATH] = respond(b"<html>", 500)
 
     expect(source.locator(".state")).to_have_text("down")
-    expect(source.locator(".error")).to_contain_text("500")
+    expect(page.locator("#sources .note")).to_contain_text("500")
     expect(source).to_have_attribute("data-seen", "before")
 
 
@@ -99,13 +122,37 @@ def test_the_monitor_shows_when_the_service_does_not_answer(
 
     service.stop()
     page.clock.fast_forward(12_000)
-    expect(page.locator("#warning")).to_contain_text("does not answer")
+    expect(page.locator("#condition")).to_have_text("The service does not answer.")
+    expect(page.locator("#reason")).to_have_text("The values below are old.")
     expect(page.locator("main")).to_have_class("late")
     site.start()
     page.clock.fast_forward(2000)
 
-    expect(page.locator("#warning")).to_be_hidden()
+    expect(page.locator("#condition")).to_have_text("All is well: all 2 bookmakers are up.")
+    expect(page.locator("#reason")).to_be_hidden()
     expect(page.locator("main")).not_to_have_class("late")
+
+
+@pytest.mark.parametrize("width", [390, 820, 1280, 1440, 2560])
+def test_when_all_is_down_the_first_line_says_so(site: Offered, context: OpenContext, width: int) -> None:
+    """Nothing says that all is well, and each error is to be read without scrolling, in low rows."""
+    site.offer(DERBY)
+    service = site.start()
+    page = context(viewport={"width": width, "height": 900}).new_page()
+    _altered(page, _down)
+    page.goto(f"{service.base}/monitor")
+
+    expect(page.locator("#condition")).to_contain_text("No bookmaker has been up since")
+    expect(page.locator("#condition")).to_have_attribute("data-level", "fail")
+    expect(page.locator("#service")).to_contain_text("no: no bookmaker is serving")
+    expect(page.locator("#connection")).to_have_attribute("data-trust", "none")
+    row, error = _row(page, "bookmakers", "bwin"), page.locator("#bookmakers .note p").last
+    expect(error).to_have_text(LONG_ERROR)
+    box, of_row = error.bounding_box(), row.bounding_box()
+    assert box is not None
+    assert of_row is not None
+    assert (True, True) == (0 <= box["x"], box["x"] + box["width"] <= width)
+    assert of_row["height"] <= 70
 
 
 def test_missing_measurements_are_shown_as_such(site: Offered, page: Page) -> None:
@@ -117,6 +164,19 @@ def test_missing_measurements_are_shown_as_such(site: Offered, page: Page) -> No
 
     values = _row(page, "bookmakers", "Bet365").locator(".quantiles .value")
     expect(values).to_have_text(["not measured"] * 3)
+
+
+def test_the_monitor_shows_events_and_clients(site: Offered, page: Page) -> None:
+    """The newest event comes first, its fields as text; refused and failed answers have a column each."""
+    site.offer(DERBY)
+    service = site.start()
+    _altered(page, _busy)
+    page.goto(f"{service.base}/monitor")
+
+    expect(page.locator("#events tbody tr").first).to_contain_text("source.down")
+    expect(page.locator("#events .details").nth(1)).to_have_text("source file · error <b>refused</b>")
+    expect(page.locator("#paths tbody td")).to_have_text(["18", "5", "3", "3"])
+    expect(page.locator("#clients")).to_contain_text("timed_out 3")
 
 
 def test_the_monitor_counts_fixtures_links_and_abstentions(site: Offered, page: Page) -> None:

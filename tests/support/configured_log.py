@@ -14,12 +14,12 @@ from actors.monitoring.status import LogStatus
 
 
 @contextmanager
-def configured(stream: TextIO) -> Iterator[LogStatus]:
-    """Log to `stream` within the block, and write what is left at its end."""
+def configured(stream: TextIO, secrets: tuple[str, ...] = ()) -> Iterator[LogStatus]:
+    """Log to `stream` within the block, without secrets, and write what is left at its end."""
     configuration, root = structlog.get_config(), logging.getLogger()
     handlers, level = root.handlers[:], root.level
     try:
-        yield logs.configure("info", stream)
+        yield logs.configure("info", stream, secrets)
         root.handlers[0].close()
     finally:
         root.handlers[:] = handlers

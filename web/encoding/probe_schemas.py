@@ -152,6 +152,8 @@ class BookmakerReport(TypedDict):
     delayed_s: float | None
     state: BookmakerState
     since: float | None
+    confirmed_at: float | None
+    changed_at: float | None
     matches: int
     rejected: dict[str, int]
     last_error: str | None
@@ -174,20 +176,6 @@ class FixturesReport(TypedDict):
     surveyed_version: int | None
     abstentions: dict[str, int] | None
     absent: list[str] | None
-
-
-class Monitor(TypedDict):
-    """Every actor, source and bookmaker, and the fixtures."""
-
-    started_at: float
-    draining: bool
-    loop: Loop
-    version: int
-    epoch: str
-    actors: list[ActorReport]
-    sources: list[Source]
-    bookmakers: list[BookmakerReport]
-    fixtures: FixturesReport
 
 
 class SourceCounters(TypedDict):
@@ -247,6 +235,39 @@ class LogCounters(TypedDict):
 
     dropped: int
     failed: int
+
+
+class EventReport(TypedDict):
+    """A line of the log: a change of state."""
+
+    at: float
+    level: str
+    event: str
+    fields: dict[str, str]
+
+
+class Monitor(TypedDict):
+    """Every actor, source and bookmaker, the fixtures, the clients, and the newest lines of the log.
+
+    `ready` and `health` are as those two probes, `http` and `log` as `/api/stats`.
+    """
+
+    now: float
+    release: str
+    started_at: float
+    draining: bool
+    ready: Ready
+    health: Health
+    loop: Loop
+    version: int
+    epoch: str
+    actors: list[ActorReport]
+    sources: list[Source]
+    bookmakers: list[BookmakerReport]
+    fixtures: FixturesReport
+    http: HttpReport
+    log: LogCounters
+    events: list[EventReport]
 
 
 class Stats(TypedDict):

@@ -5,14 +5,25 @@ from __future__ import annotations
 from typing import Literal
 
 from actors.board.snapshot import Book, Snapshot
+from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
+from actors.core.messages import Prices
 from actors.matches.model import fixtures_of
 from actors.monitoring.meter import Meter
-from actors.monitoring.status import BookmakerStatus, LoopStatus, SourceStatus
+from actors.monitoring.status import BookmakerStatus, LoggedEvent, LogStatus, LoopStatus, SourceStatus
 from actors.review.review import Review
 from actors.review.survey import counts
 from actors.runtime.actor import ActorStatus
-from web.encoding.probe_schemas import ActorReport, BookmakerReport, Durations, FixturesReport, Loop, Source
+from web.encoding.probe_schemas import (
+    ActorReport,
+    BookmakerReport,
+    Durations,
+    EventReport,
+    FixturesReport,
+    LogCounters,
+    Loop,
+    Source,
+)
 
 
 def time_view(at: float | None) -> float | None:
@@ -37,6 +48,21 @@ def actor_view(status: ActorStatus) -> ActorReport:
 def loop_view(status: LoopStatus) -> Loop:
     """Return how often the event loop was blocked, and how long at most; null before the first time."""
     return {"stalls": status.stalls, "longest_s": time_view(status.longest_s or None)}
+
+
+def log_view(status: LogStatus) -> LogCounters:
+    """Return how many lines of the log were lost."""
+    return {"dropped": status.dropped, "failed": status.failed}
+
+
+def event_view(event: LoggedEvent) -> EventReport:
+    """Return a line of the log."""
+    return {
+        "at": round(event.at, 3),
+        "level": event.level,
+        "event": event.event,
+        "fields": dict(event.fields),
+    }
 
 
 def source_view(status: SourceStatus) -> Source:
@@ -108,9 +134,9 @@ def meter_view(meter: Meter, now: float) -> Durations:
     return {"count": summary.count, "p50": p50, "p95": p95, "p99": p99}
 
 
-def bookmaker_view(status: BookmakerStatus, book: Book, now: float) -> BookmakerReport:
-    """Return a bookmaker and its lists at `now`, in monotonic seconds."""
-    summary = status.meter.summary(now)
+def bookmaker_view(status: BookmakerStatus, book: Book, now: Instant) -> BookmakerReport:
+    """Return a bookmaker and its lists at `now`."""
+    summary = status.meter.summary(now.mono)
     return {
         "id": status.id,
         "name": status.name,
@@ -119,6 +145,8 @@ def bookmaker_view(status: BookmakerStatus, book: Book, now: float) -> Bookmaker
         "delayed_s": time_view(status.source.delayed_s),
         "state": status.state,
         "since": time_view(status.since),
+        "confirmed_at": _confirmed_at(status, book, now),
+        "changed_at": time_view(status.changed_at),
         "matches": book.count,
         "rejected": dict(status.rejected),
         "last_error": status.last_error(),
@@ -126,7 +154,7 @@ def bookmaker_view(status: BookmakerStatus, book: Book, now: float) -> Bookmaker
             "batches_per_s": round(summary.per_s, 3),
             "changes_per_s": round(summary.sizes_per_s, 3),
         },
-        "latency_ms": meter_view(status.meter, now),
+        "latency_ms": meter_view(status.meter, now.mono),
         "lists": {
             scope: {
                 "withdrawn": state.withdrawn,
@@ -136,3 +164,12 @@ def bookmaker_view(status: BookmakerStatus, book: Book, now: float) -> Bookmaker
             for scope, state in book.lists.items()
         },
     }
+
+
+def _confirmed_at(status: BookmakerStatus, book: Book, now: Instant) -> float | None:
+    """Return when the source last vouched for prices that are shown; None if it does not, or none are."""
+    if status.source.prices is Prices.COLLECTED:
+        return None
+    shown = [state for state in book.lists.values() if not state.withdrawn]
+    newest = max((state.confirmed_mono - state.delay_s for state in shown), default=None)
+    return None if newest is None else time_view(now.wall - max(now.mono - newest, 0.0))

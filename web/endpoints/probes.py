@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from typing import Any
 
 from actors.board.snapshot import Book, Readable, Snapshot
@@ -21,7 +22,9 @@ from web.encoding import probe_schemas as schemas
 from web.endpoints.monitor import (
     actor_view,
     bookmaker_view,
+    event_view,
     fixtures_view,
+    log_view,
     loop_view,
     meter_view,
     source_view,
@@ -77,8 +80,8 @@ def handlers(
     board: Readable, status: ServiceStatus, counters: HttpCounters, clock: Clock, review: Review | None
 ) -> dict[str, Handler]:
     """Return the handlers by path."""
-    of_fixtures = partial(fixtures_view, review or Review())
-    probes = _Probes(board, status, counters, clock, of_fixtures, page("monitor.html", Vary="Accept"))
+    of_fixtures, of_people = partial(fixtures_view, review or Review()), page("monitor.html", Vary="Accept")
+    probes = _Probes(board, status, counters, clock, of_fixtures, of_people, version("oddsboard"))
     return {
         "/health/live": probes.live,
         "/health/ready": probes.ready,
@@ -96,72 +99,86 @@ class _Probes:
     clock: Clock
     fixtures: Callable[[Snapshot], Sliced[schemas.FixturesReport]]
     page: Handler
+    release: str
 
     async def live(self, _: Asked) -> Prepared:
-        last, now = self.status.board.last_turn_mono, self.clock.now().mono
-        age = None if last is None else round(now - last, 3)
-        is_alive = age is None or age < MAX_TURN_AGE_S
-        content: schemas.LiveProbe = {"status": "pass" if is_alive else "fail", "last_turn_age_s": age}
-        return prepared_json(content, ok=is_alive)
+        content = liveness(self.status, self.clock.now())
+        return prepared_json(content, ok=content["status"] == "pass")
 
     async def ready(self, _: Asked) -> Prepared:
-        is_serving = _is_any_serving(self.board.newest, self.clock.now())
-        reason = None if is_serving else "no bookmaker is serving"
-        if self.status.is_draining:
-            reason = "draining"
-        content: schemas.Ready = {"status": "fail" if reason else "pass", "reason": reason}
-        return prepared_json(content, ok=reason is None)
+        content = _ready(self.status, self.board.newest, self.clock.now())
+        return prepared_json(content, ok=content["status"] == "pass")
 
     async def health(self, _: Asked) -> Prepared:
-        snapshot, now = self.board.newest, self.clock.now()
-        self.status.observe(snapshot, now)
-        checks = {
-            str(name): _check(record, snapshot.books[name], now)
-            for name, record in self.status.bookmakers.items()
-        }
-        grades = {check["status"] for check in checks.values()}
-        overall: schemas.Grade = "pass" if grades == {"pass"} else "warn"
-        if not _is_any_serving(snapshot, now):
-            overall = "fail"
-        links = _links_check(self.status.links.actor, snapshot)
-        content: schemas.Health = {
-            "status": overall,
-            "epoch": snapshot.epoch,
-            "checks": checks,
-            "links": links,
-        }
-        return prepared_json(content, ok=overall != "fail")
+        content = _health(self.status, self.board.newest, self.clock.now())
+        return prepared_json(content, ok=content["status"] != "fail")
 
     async def monitor(self, request: Asked) -> Prepared:
         if prefers_html(request.header(b"accept")):
             return await self.page(request)
         status, snapshot, now = self.status, self.board.newest, self.clock.now()
-        status.observe(snapshot, now)
         content: schemas.Monitor = {
+            "now": round(now.wall, 3),
+            "release": self.release,
             "started_at": round(status.started_at, 3),
             "draining": status.is_draining,
+            "ready": _ready(status, snapshot, now),
+            "health": _health(status, snapshot, now),
             "loop": loop_view(status.loop),
             "version": snapshot.version,
             "epoch": snapshot.epoch,
             "actors": [actor_view(actor) for actor in status.actors.values()],
             "sources": [source_view(source) for source in status.sources.values()],
             "bookmakers": [
-                bookmaker_view(record, snapshot.books[record.id], now.mono)
+                bookmaker_view(record, snapshot.books[record.id], now)
                 for record in status.bookmakers.values()
             ],
             "fixtures": await run_sliced(self.fixtures(snapshot)),
+            "http": self._http(),
+            "log": log_view(status.log),
+            "events": [event_view(event) for event in status.log.events],
         }
         return prepared_json(content, Vary="Accept")
 
     async def stats(self, _: Asked) -> Prepared:
-        log = self.status.log
-        http: Any = self.counters.view() | {"client_errors": dict(log.client_errors)}
         content: schemas.Stats = {
             "data": _data(self.board.newest, self.status, self.clock.now()),
-            "http": http,
-            "log": {"dropped": log.dropped, "failed": log.failed},
+            "http": self._http(),
+            "log": log_view(self.status.log),
         }
         return prepared_json(content)
+
+    def _http(self) -> schemas.HttpReport:
+        counted: Any = self.counters.view() | {"client_errors": dict(self.status.log.client_errors)}
+        http: schemas.HttpReport = counted
+        return http
+
+
+def liveness(status: ServiceStatus, now: Instant) -> schemas.LiveProbe:
+    """Return whether the aggregator works, as it does a turn every second."""
+    last = status.board.last_turn_mono
+    age = None if last is None else round(now.mono - last, 3)
+    return {"status": "pass" if age is None or age < MAX_TURN_AGE_S else "fail", "last_turn_age_s": age}
+
+
+def _ready(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.Ready:
+    reason = None if _is_any_serving(snapshot, now) else "no bookmaker is serving"
+    if status.is_draining:
+        reason = "draining"
+    return {"status": "fail" if reason else "pass", "reason": reason}
+
+
+def _health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.Health:
+    status.observe(snapshot, now)
+    checks = {
+        str(name): _check(record, snapshot.books[name], now) for name, record in status.bookmakers.items()
+    }
+    grades = {check["status"] for check in checks.values()}
+    overall: schemas.Grade = "pass" if grades == {"pass"} else "warn"
+    if not _is_any_serving(snapshot, now):
+        overall = "fail"
+    links = _links_check(status.links.actor, snapshot)
+    return {"status": overall, "epoch": snapshot.epoch, "checks": checks, "links": links}
 
 
 def _is_any_serving(snapshot: Snapshot, now: Instant) -> bool:

@@ -221,3 +221,15 @@ def test_matches_without_room_are_counted_as_rejected() -> None:
     counted = {name: dict(bookmaker.rejected) for name, bookmaker in status.bookmakers.items()}
 
     assert {"cedar": {}, "alder": {"too_many": 2}, "birch": {}} == counted
+
+
+def test_a_batch_that_changes_entries_is_noted() -> None:
+    """The newest price of a bookmaker is as old as the receipt of that batch, not of a later one."""
+    status = site_status(NAMES, WALL_0)
+    batches = [batch(bookmaker="alder", received_mono=at) for at in (1.0, 2.0)]
+    outcomes = [Applied(Verdict.ACCEPTED, upserted=1), Applied(Verdict.ACCEPTED, removed=1)]
+    record_latencies(status, batches, outcomes, Instant(3.0, WALL_0 + 3))
+
+    assert {"cedar": None, "alder": WALL_0 + 1, "birch": None} == {
+        name: bookmaker.changed_at for name, bookmaker in status.bookmakers.items()
+    }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from typing import Any
 
 import pytest
 
-from actors.core.messages import BookmakerId
+from actors.core.messages import BookmakerId, Prices
 from actors.runtime.actor import ActorState
 from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, SOURCE, Site
@@ -123,6 +124,31 @@ async def test_the_monitor_shows_every_bookmaker_and_its_lists(empty_site: Site)
     assert [{}, {"league": {"withdrawn": True, "doubted": 0, "stale_after_s": 30.0}}, {}] == [
         bookmaker["lists"] for bookmaker in bookmakers
     ]
+
+
+async def test_the_monitor_has_what_the_other_probes_say(empty_site: Site) -> None:
+    """Its `ready` and `health` are the bodies of these two, when all is well and when nothing is."""
+    for _ in range(2):
+        ready, health = await empty_site.get("/health/ready"), await empty_site.get("/health")
+        monitor = await _strict(empty_site, "/monitor")
+        assert (ready.json(), health.json()) == (monitor["ready"], monitor["health"])
+        empty_site.publish("cedar", match())
+
+    assert "pass" == monitor["ready"]["status"]
+
+
+async def test_the_monitor_shows_when_prices_were_confirmed(empty_site: Site) -> None:
+    """The newest confirmation of a list that is shown; never of collected prices."""
+    empty_site.publish("cedar", match())
+    at = empty_site.clock.wall
+    empty_site.clock.pass_(7)
+    live = await _strict(empty_site, "/monitor")
+    empty_site.status.sources[SOURCE].prices = Prices.COLLECTED
+    collected = await _strict(empty_site, "/monitor")
+
+    assert [at, None, None] == [bookmaker["confirmed_at"] for bookmaker in live["bookmakers"]]
+    assert [None] * 3 == [bookmaker["confirmed_at"] for bookmaker in collected["bookmakers"]]
+    assert (at + 7, version("oddsboard")) == (live["now"], live["release"])
 
 
 async def test_the_monitor_shows_rates_and_latencies(empty_site: Site) -> None:

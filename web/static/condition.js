@@ -1,0 +1,98 @@
+// Whether all is right, in one sentence; if not, what is not, and since when. Pure, for every page.
+
+import { count, moment } from "./format.js";
+
+const NAMED = 3; // bookmakers that a sentence names; of more it counts the others
+const NO_ANSWER = { level: "fail", text: "The service does not answer.", reason: "" };
+const STOPPING = { level: "warn", text: "The service is being stopped.", reason: "" };
+
+/** What may be wrong with bookmakers, the worst first; `since` begins with a space or a comma. */
+const FAULTS = {
+    down: ({ names, has, since }) => `${names} ${has} been down${since}`,
+    quarantined: ({ names, has, since }) => `${names} ${has} been in quarantine after crashes${since}`,
+    retrying: ({ names, has, since }) => `${names} ${has} failed to answer${since}`,
+    suspect: ({ names, has, since }) => `${names} ${has} sent doubtful lists${since}`,
+    ended: ({ names, has, since }) => `${names} ${has} shown a recording that is over${since}`,
+    unwell: ({ names, is }) => `${names} ${is} not live`,
+    missing: ({ names, is }) => `${names} ${is} in no answer of the source`,
+    starting: ({ names, has }) => `${names} ${has} not answered yet`,
+};
+
+/**
+ * Return the condition of the service, `{ level, text, reason }`, from an answer of /health (null: none).
+ *
+ * `level` is "pass", "starting" (nothing is wrong yet), "warn" (prices of some bookmakers are missing, or
+ * may soon be) or "fail" (there are no prices). `text` is one sentence. `reason` is the last error of the
+ * first bookmaker that it names, "" without one. `health` is also the field of that name in /monitor, which
+ * alone says `draining`: the service is being stopped.
+ *
+ * A page shows it as `<p class="condition" data-level="LEVEL">TEXT</p>`, with condition.css. A page that
+ * says "Live" because its stream is open says so only while `level` is neither "fail" nor "starting".
+ */
+export function condition(health, { draining = false } = {}) {
+    if (health === null) return NO_ANSWER;
+    if (draining) return STOPPING;
+    const checks = Object.values(health.checks);
+    if (health.status === "fail") return withoutPrices(checks);
+    const faults = Object.keys(FAULTS)
+        .map((fault) => ({ fault, of: checks.filter((check) => faultOf(check) === fault) }))
+        .filter(({ of }) => of.length > 0);
+    const parts = faults.map(({ fault, of }) => FAULTS[fault](wordsOf(of)));
+    if (health.links.status === "warn") parts.push(linksOf(health.links));
+    if (parts.length === 0) return { level: "pass", text: allWell(checks), reason: "" };
+    const level = parts.length === 1 && faults[0]?.fault === "starting" ? "starting" : "warn";
+    return { level, text: sentence(parts), reason: errorOf(faults[0]?.of ?? [health.links]) };
+}
+
+function withoutPrices(checks) {
+    const down = checks.filter((check) => faultOf(check) === "down");
+    if (down.length === 0) return { level: "starting", text: "No bookmaker has answered yet.", reason: "" };
+    const last = Math.max(...down.map(({ since }) => since));
+    const text = `No bookmaker has been up since ${moment(last)}.`;
+    return { level: "fail", text, reason: errorOf(down) };
+}
+
+/** One of `FAULTS`, or null. A live bookmaker that does not pass is one whose key no answer has had. */
+function faultOf({ status, state, last_error }) {
+    if (status === "pass") return null;
+    if (status === "fail") return state === "starting" && last_error === null ? "starting" : "down";
+    if (state === "live") return "missing";
+    return state in FAULTS ? state : "unwell";
+}
+
+const errorOf = (checks) => checks.find(({ last_error }) => last_error)?.last_error ?? "";
+
+function wordsOf(checks) {
+    const isSeveral = checks.length > 1;
+    const verbs = { has: isSeveral ? "have" : "has", is: isSeveral ? "are" : "is" };
+    return { names: namesOf(checks), since: sinceOf(checks), ...verbs };
+}
+
+function namesOf(checks) {
+    const names = checks.map(({ name }) => name);
+    if (names.length > NAMED) names.splice(NAMED - 1, names.length, `${names.length - NAMED + 1} others`);
+    return [names.slice(0, -1).join(", "), names.at(-1)].filter(Boolean).join(" and ");
+}
+
+/** The time that they have in common, or the first of them. */
+function sinceOf(checks) {
+    const times = checks.map(({ since }) => since);
+    const [first, last] = [moment(Math.min(...times)), moment(Math.max(...times))];
+    return first === last ? ` since ${first}` : `, the first since ${first}`;
+}
+
+function linksOf({ state, pending, since }) {
+    const isOff = ["quarantined", "abandoned"].includes(state);
+    if (isOff) return `no new links have been made since ${moment(since)}`;
+    return `${count(pending, "match")} ${pending === 1 ? "is" : "are"} not linked yet`;
+}
+
+function allWell(checks) {
+    const names = checks.length === 1 ? `${checks[0].name} is` : `all ${checks.length} bookmakers are`;
+    return `All is well: ${names} up.`;
+}
+
+/** Begin our own words with a capital; a name keeps its first letter. */
+function sentence(parts) {
+    return `${parts.join("; ")}.`.replace(/^no new/, "No new");
+}

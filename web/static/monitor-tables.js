@@ -1,0 +1,169 @@
+// The tables of /monitor: what stands in which column. An error has a row of its own, below.
+
+import { Quantiles, Trend } from "./charts.js";
+import { byId, setText } from "./dom.js";
+import { count, duration, moment } from "./format.js";
+import { Table } from "./table.js";
+
+const text = (title, from, className) => ({ title, className, text: (item) => String(from(item) ?? "–") });
+const number = (title, from) => text(title, from, "number");
+const wide = (title, from) => text(title, from, "wide");
+const time = (at) => (at === null ? "–" : moment(at));
+const age = (at, now) => (at === null ? "–" : duration(Math.max(now - at, 0)));
+const listed = (words) => words.filter(Boolean).join(", ") || "–";
+const reasons = (counts) => listed(Object.entries(counts).map(([reason, times]) => `${reason} ${times}`));
+const error = (item) => item.last_error ?? "";
+
+const state = {
+    title: "State",
+    fill(cell, item) {
+        setText(cell, item.state);
+        cell.className = "state";
+        cell.dataset.state = item.state;
+    },
+};
+
+/** A column with a chart in each row; `add` gives the chart its new value. */
+function chart(title, Chart, add) {
+    const charts = new WeakMap();
+    return {
+        title,
+        fill(cell, item) {
+            if (!charts.has(cell)) {
+                charts.set(cell, new Chart());
+                cell.append(charts.get(cell).element);
+            }
+            add(charts.get(cell), item);
+        },
+    };
+}
+
+const bookmakers = new Table(
+    byId("bookmakers"),
+    [
+        text("Bookmaker", (item) => item.name),
+        state,
+        text("Since", (item) => time(item.since)),
+        number("Matches", (item) => item.matches),
+        number("Confirmed", (item) => age(item.confirmed_at, item.now)),
+        number("Newest price", (item) => age(item.changed_at, item.now)),
+        chart("Changes", Trend.bind(null, "/s"), (trend, item) => trend.add(item.rates.changes_per_s)),
+        chart("Latency", Quantiles, (quantiles, item) => quantiles.show(item.latency_ms)),
+        wide("Lists", (item) => listsOf(item.lists)),
+        wide("Rejected since the start", (item) => reasons(item.rejected)),
+        text("Source", (item) => item.source),
+    ],
+    error,
+);
+const sources = new Table(
+    byId("sources"),
+    [
+        text("Source", (item) => item.name),
+        state,
+        wide("Kind", kindOf),
+        text("Last success", (item) => time(item.last_success_at)),
+        text("Next attempt", (item) => time(item.next_attempt_at)),
+        wide("Credits", (item) => creditsOf(item.quota)),
+        wide("Scopes", (item) => scopesOf(item.scopes)),
+        number("Attempts", (item) => item.attempts),
+        number("Failures in a row", (item) => item.failures_in_a_row),
+        number("Failures", (item) => item.failures),
+        wide("Failures by reason", (item) => reasons(item.failed_by)),
+        number("Received", (item) => `${(item.received_bytes / 1e6).toFixed(1)} MB`),
+    ],
+    error,
+);
+const actors = new Table(
+    byId("actors"),
+    [
+        text("supervisor", (item) => item.name, "branch"),
+        state,
+        text("Since", (item) => time(item.since)),
+        number("Restarts", (item) => item.restarts),
+        number("Crashes", (item) => item.crashes),
+        text("Backoff until", (item) => time(item.backoff_until)),
+        number("Mailbox", (item) => item.mailbox_depth),
+    ],
+    error,
+);
+
+const paths = new Table(byId("paths"), [
+    text("Path", (item) => item.key),
+    number("Answers", (item) => answersOf(item, 100, 599)),
+    number("Not modified", (item) => item.answers[304] ?? 0),
+    number("Refused (4xx)", (item) => answersOf(item, 400, 499)),
+    number("Failed (5xx)", (item) => answersOf(item, 500, 599)),
+]);
+const events = new Table(byId("events"), [
+    text("Time", (item) => time(item.at)),
+    text("Level", (item) => item.level, "level"),
+    text("Event", (item) => item.event),
+    text("Details", (item) => detailsOf(item.fields), "details"),
+]);
+
+function kindOf({ kind, simulated, prices }) {
+    const isSimulated = simulated && kind !== "simulated";
+    return listed([kind, isSimulated && "simulated", prices === "collected" && "collected prices"]);
+}
+
+function listsOf(lists) {
+    const all = Object.values(lists);
+    const withdrawn = all.filter((list) => list.withdrawn).length;
+    const doubted = all.filter((list) => list.doubted).length;
+    const remarks = [withdrawn && `${withdrawn} withdrawn`, doubted && `${doubted} doubted`];
+    return listed([count(all.length, "list"), ...remarks]);
+}
+
+function scopesOf(scopes) {
+    const all = Object.entries(scopes);
+    const failing = all.filter(([, scope]) => scope.failures_in_a_row > 0).map(([name]) => name);
+    return failing.length > 0 ? `${all.length}, failing: ${failing.join(", ")}` : String(all.length);
+}
+
+/** What is left of a source's budget: of its key, and of what is planned for the day. */
+function creditsOf(quota) {
+    if (quota === null) return null;
+    const { requests_remaining: left, credits_left_today: today, credits_per_day: planned } = quota;
+    return listed([isKnown(left) && `${left} left`, isKnown(today) && `today ${today} of ${planned}`]);
+}
+
+function answersOf({ answers }, first, last) {
+    const some = Object.entries(answers).filter(([status]) => first <= status && status <= last);
+    return some.reduce((sum, [, times]) => sum + times, 0);
+}
+
+/** The paths, the files of pages as one. */
+function pathsOf(answers) {
+    const byPath = new Map();
+    for (const [path, some] of Object.entries(answers)) {
+        const key = path.startsWith("/static/") ? "/static/" : path;
+        const sum = byPath.get(key) ?? {};
+        for (const [status, times] of Object.entries(some)) sum[status] = (sum[status] ?? 0) + times;
+        byPath.set(key, sum);
+    }
+    return [...byPath].map(([key, sum]) => ({ key, answers: sum }));
+}
+
+const detailsOf = (fields) =>
+    Object.entries(fields)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(" · ");
+
+/** The newest first; lines that are equal to the millisecond are shown once. */
+function eventsOf(monitor) {
+    const byKey = new Map(monitor.events.map((event) => [JSON.stringify(event), event]));
+    return [...byKey].map(([key, event]) => ({ ...event, key })).reverse();
+}
+
+const isKnown = (value) => value !== null && value !== undefined;
+const keyed = (items, key, now) => items.map((item) => ({ ...item, key: item[key], now }));
+
+/** Show the records of an answer of /monitor. */
+export function showTables(monitor) {
+    bookmakers.show(keyed(monitor.bookmakers, "id", monitor.now));
+    sources.show(keyed(monitor.sources, "name", monitor.now));
+    actors.show(keyed(monitor.actors, "name", monitor.now));
+    paths.show(pathsOf(monitor.http.answers));
+    events.show(eventsOf(monitor));
+    byId("no-events").hidden = monitor.events.length > 0;
+}
