@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import sys
@@ -16,7 +15,6 @@ from random import Random
 
 import anyio
 import structlog
-from msgspec import ValidationError, convert
 
 from actors.core.clock import SystemClock
 from actors.core.errors import BindError, ConfigError, OddsboardError, ServiceUnreachableError
@@ -27,15 +25,12 @@ from actors.monitoring import logs
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import LogStatus, ServiceStatus
 from actors.recordings.reader import RecordedSource, open_sources
-from actors.service.check_program import ProgramCheck
 from actors.service.describe import configuration_lines, kind_lines, recording_lines
 from actors.service.recorder import Recorder
 from actors.service.registry import kind_named
 from actors.service.replay import Replay
 from actors.service.settings import ServerSettings, Settings, load, parse_bind
 from actors.service.system import System
-from actors.source_api.program import ProgramOptions
-from actors.sources.program.schema import schema
 from actors.transports.connections import LookUpLoop
 from web.app import create_app
 from web.feeds.subscribers import Audience
@@ -46,6 +41,7 @@ from web.server.listener import Listener, address_of, listen
 from web.server.servers import Serve, check_uvicorn, serve, serve_with_uvicorn
 from web.server.terminal import EXAMPLE_CALLS, called, directions, seconds, speed_of
 from web.server.watch import Watch
+from web.source_commands import add_source_options, check_program, probe
 
 log = structlog.get_logger()
 
@@ -212,21 +208,6 @@ def _check(given: argparse.Namespace) -> Exit:
     return _print(configuration_lines(given.config, load(given.config)))
 
 
-def _check_program(given: argparse.Namespace) -> Exit:
-    if given.schema:
-        return _print([json.dumps(schema(), indent=2)])
-    report = partial(print, flush=True)
-    try:
-        options = convert(
-            {"kind": "program", "command": given.words, "environment": dict(given.env)}, ProgramOptions
-        )
-    except ValidationError as error:
-        raise ConfigError(f"the command cannot be run: {error}") from error
-    checked = ProgramCheck(options, given.for_s, report)
-    anyio.run(checked.run)
-    return Exit.STOPPED if checked.is_good else Exit.DATA
-
-
 def _announce(status: ServiceStatus, *, is_recorded: bool = False, **facts: str) -> None:
     log.info("service.started", **facts, pid=os.getpid(), bookmakers=dict(status.names))
     for name, source in status.sources.items():
@@ -264,7 +245,8 @@ def _parser() -> argparse.ArgumentParser:
     record = command("record", _record, "write what each source delivers to files, without serving it")
     replay = command("replay", _replay, "run the service on recordings and their clock")
     check = command("check-config", _check, "validate a configuration and say what it would run")
-    program = command("check-program", _check_program, "run a program, and say what would be shown of it")
+    program = command("check-program", check_program, "run a program, and say what would be shown of it")
+    probing = command("probe", probe, "ask a venue once, and say whether it answers as expected")
     sources = command(
         "sources",
         lambda given: _print(kind_lines(given.kind)),
@@ -277,7 +259,7 @@ def _parser() -> argparse.ArgumentParser:
     sources.add_argument("kind", nargs="?", metavar="KIND", help="a kind; default: all of them")
     inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
     add_options(links)
-    _add_program_options(program)
+    add_source_options(program, probing, CONFIGS / "live-keyless.toml")
     _add_recording_options(record, replay)
     return parser
 
@@ -303,17 +285,6 @@ def _add_file_options(
     )
 
 
-def _add_program_options(program: argparse.ArgumentParser) -> None:
-    until, words = f"for how long, like 30s or 5m; {_DEFAULT}", "the program and its arguments, after --"
-    program.add_argument("--for", type=seconds, default="30s", dest="for_s", metavar="DURATION", help=until)
-    variable = "a variable of its environment, which has no others; may be repeated"
-    program.add_argument(
-        "--env", type=_variable, action="append", default=[], metavar="NAME=VALUE", help=variable
-    )
-    program.add_argument("--schema", action="store_true", help="print the JSON Schema of a line instead")
-    program.add_argument("words", nargs="*", metavar="COMMAND", help=words)
-
-
 def _add_recording_options(record: argparse.ArgumentParser, replay: argparse.ArgumentParser) -> None:
     out, path = "the folder, for one file of each source", "a recording, or a folder of recordings"
     until = "when to stop, like 90s, 15m, 2h or 1d; default: at a signal"
@@ -325,13 +296,6 @@ def _add_recording_options(record: argparse.ArgumentParser, replay: argparse.Arg
     replay.add_argument("--speed", type=speed_of, default=1.0, metavar="N|max", help=speed)
     replay.add_argument("--price", choices=prices, help=price)
     replay.add_argument("--bind", default=ServerSettings().bind, metavar=BIND, help=bind)
-
-
-def _variable(text: str) -> tuple[str, str]:
-    name, found, value = text.partition("=")
-    if not found:
-        raise argparse.ArgumentTypeError(f"was {text!r}, must be NAME=VALUE")
-    return name, value
 
 
 if __name__ == "__main__":

@@ -13,10 +13,10 @@ import anyio
 import msgspec
 from msgspec import Struct
 
-from actors.core.clock import Instant
+from actors.core.clock import Clock, Instant
 from actors.core.cooperative import run_sliced
 from actors.core.errors import PayloadError, SourceError, TransportError
-from actors.core.messages import NOT_MODIFIED, ListId, Payload, Scope
+from actors.core.messages import NOT_MODIFIED, ListId, Payload, Scope, SourceName
 from actors.monitoring.status import ScopeStatus
 from actors.monitoring.transitions import note_keys, scope_failed, scope_succeeded
 from actors.pipeline.context import SourceContext, redact
@@ -47,6 +47,29 @@ class LastAnswer(Struct, frozen=True):
     validators: Validators
 
 
+def connection(kind: PolledKind, options: PolledOptions, clock: Clock) -> PollingTransport:
+    """Return the transport over HTTP of a source."""
+    limits = FetchLimits(options.timeout_s, options.max_payload_bytes, options.max_inflated_bytes)
+    return PollingTransport(limits, clock, kind.headers, options.user_agent)
+
+
+def payload_of(source: SourceName, target: Target, answer: Fetched, now: Instant) -> Payload:
+    """Return the answer of a target, received now, as a payload."""
+    body, answered_at = target.preface + answer.body, answer.answered_at
+    return Payload(
+        source,
+        target.scope,
+        list_id_of(body),
+        body,
+        now.wall,
+        answer.asked_mono - answer.age_s,
+        source_time=answer.last_modified_at,
+        is_framed=answer.is_framed,
+        answered_at=None if answered_at is None else answered_at - answer.age_s,  # as received_mono
+        headers=answer.headers,
+    )
+
+
 class SourceActor:
     """One polled source; `connect` opens its transport, over HTTP unless a test has another."""
 
@@ -57,16 +80,12 @@ class SourceActor:
         schedule: Schedule,
         connect: Callable[[], AbstractAsyncContextManager[Transport]] | None = None,
     ) -> None:
-        options = context.options
-        limits = FetchLimits(options.timeout_s, options.max_payload_bytes, options.max_inflated_bytes)
         self._kind = kind
         self._context = context
         self._status = context.status
         self._schedule = schedule
         self._plan = schedule.plan
-        self._connect = connect or partial(
-            PollingTransport, limits, context.clock, kind.headers, options.user_agent
-        )
+        self._connect = connect or partial(connection, kind, context.options, context.clock)
         self._decoding = anyio.Lock()  # one at a time, so that a crash has one possible cause
         self._last: dict[Scope, LastAnswer] = {}
         self._facts: Mapping[str, object] = {}  # as they were logged
@@ -188,27 +207,13 @@ class SourceActor:
         self._status.payloads += 1
         self._status.received_bytes += answer.wire_bytes
         self._plan.on_answered(target, answer.headers, now)
-        body = target.preface + answer.body
-        list_id = list_id_of(body)
-        answered_at = answer.answered_at
-        payload = Payload(
-            self._status.name,
-            target.scope,
-            list_id,
-            body,
-            now.wall,
-            answer.asked_mono - answer.age_s,
-            source_time=answer.last_modified_at,
-            is_framed=answer.is_framed,
-            answered_at=None if answered_at is None else answered_at - answer.age_s,  # as received_mono
-            headers=answer.headers,
-        )
+        payload = payload_of(self._status.name, target, answer, now)
         if target.is_catalogue:
             self._plan.on_learnt(target, await self._decoded(payload), now)
             self._log_plan()
         else:
             await self._hand_out(target, payload, now)
-        self._last[target.scope] = LastAnswer(list_id, answer.validators)
+        self._last[target.scope] = LastAnswer(payload.list_id, answer.validators)
 
     async def _hand_out(self, target: Target, payload: Payload, now: Instant) -> None:
         inboxes, holds, content = self._context.inboxes, self._context.published.holds, None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 
 import anyio
 
 from actors.core.clock import SystemClock
 from actors.core.cooperative import run_sliced
 from actors.core.errors import ConfigError, SourceError, TransportError
-from actors.core.messages import Match, Scope
+from actors.core.messages import Scope
 from actors.pipeline.program.feed import ProgramFeed
+from actors.service.describe import match_line
 from actors.source_api.program import ProgramOptions, environment_of
 from actors.sources.program.lists import Lists
 from actors.sources.program.options import check
@@ -93,15 +93,6 @@ class ProgramCheck:
         for image in images:
             matches = image.extract.matches
             yield f"list {image.scope} would be shown, matches {len(matches)}"
-            yield from (f"  {_described(match)}" for match in matches[:MAX_SHOWN])
+            yield from (f"  {match_line(match)}" for match in matches[:MAX_SHOWN])
             if len(matches) > MAX_SHOWN:
                 yield f"  and {len(matches) - MAX_SHOWN} more"
-
-
-def _described(match: Match) -> str:
-    start = "no start"
-    if match.start_time is not None:
-        start = datetime.fromtimestamp(match.start_time, UTC).isoformat().replace("+00:00", "Z")
-    teams, league = f"{match.home} - {match.away}", match.league or "no league"
-    prices = f"{match.home_price:g} {match.draw_price:g} {match.away_price:g}"
-    return f"{match.source_match_id}: {teams}, {league}, {start}: {prices}"

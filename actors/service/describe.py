@@ -1,4 +1,4 @@
-"""The lines that the command line prints of a configuration, of the kinds of source and of a recording."""
+"""The lines that the command line prints of configurations, kinds of source, recordings and matches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from actors.core.messages import BookmakerId
+from actors.core.messages import BookmakerId, Match
 from actors.core.nearest import did_you_mean
 from actors.recordings.format import NO_LIMIT_S
 from actors.recordings.reader import open_source
@@ -106,6 +106,16 @@ def recording_lines(path: Path) -> Iterator[str]:
         count, size = count + 1, size + len(payload.body)
         line = f"{_time(payload.received_at)} {payload.scope} {payload.status} {len(payload.body)} bytes"
         yield f"{line}, list {payload.list_id}" if payload.list_id else line
+
+
+def match_line(match: Match) -> str:
+    """Return a description of a match: its id, teams, league, start and prices."""
+    start = "no start"
+    if match.start_time is not None:
+        start = datetime.fromtimestamp(match.start_time, UTC).isoformat().replace("+00:00", "Z")
+    teams, league = f"{match.home} - {match.away}", match.league or "no league"
+    prices = f"{match.home_price:g} {match.draw_price:g} {match.away_price:g}"
+    return f"{match.source_match_id}: {teams}, {league}, {start}: {prices}"
 
 
 def _time(at: float) -> str:

@@ -8,13 +8,13 @@ from actors.core.errors import PayloadError, SourceError, StreamError, Transport
 from actors.core.messages import Extract, Match, Payload, Prices, Removal, Scope, SourceMatchId
 from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
 from actors.source_api.options import Bytes, Hidden, PolledOptions, Seconds, Secret, SourceOptions
-from actors.source_api.parsing import unix_time
+from actors.source_api.parsing import Parts, Unread, unix_time
 from actors.source_api.plan import Plan, PlanMaker, Target, every
 from actors.source_api.stream import Reaction, Request, Session, StreamKind, StreamOptions
 
 __all__ = ["Extract", "Instant", "Match", "Payload", "Prices", "Removal", "Scope", "SourceMatchId"]
 __all__ += ["PayloadError", "SourceError", "StreamError", "TransportError"]
-__all__ += ["Kind", "Machine", "PolledKind", "TickingKind"]
+__all__ += ["Kind", "Machine", "Parts", "PolledKind", "TickingKind", "Unread"]
 __all__ += ["Bytes", "Hidden", "PolledOptions", "Seconds", "Secret", "SourceOptions"]
 __all__ += ["Plan", "PlanMaker", "Sliced", "Target", "every", "unix_time"]
 __all__ += ["Reaction", "Request", "Session", "StreamKind", "StreamOptions"]

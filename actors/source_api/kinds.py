@@ -12,6 +12,7 @@ from actors.core.cooperative import Sliced
 from actors.core.errors import TransportError
 from actors.core.messages import Extract, Payload, Prices, Scope
 from actors.source_api.options import PolledOptions, SourceOptions
+from actors.source_api.parsing import Parts
 from actors.source_api.plan import PlanMaker
 from actors.source_api.program import ProgramKind
 from actors.source_api.stream import StreamKind
@@ -27,7 +28,8 @@ class PolledKind(Struct, frozen=True):
     `explain(error)` may add the text of a refusal's body. With `has_fees` matches have the fees that are
     taken, so that a bookmaker's commission would be wrong. `prices` is the object of a confirmation.
     `keys_in(content)` returns the keys of the bookmakers in a document, where that can tell them; a key
-    outside `known_keys`, if there are any, is worth a warning.
+    outside `known_keys`, if there are any, is worth a warning. `parts(content)` are the elements of a
+    document, for a probe to say what came.
     """
 
     name: str
@@ -44,6 +46,7 @@ class PolledKind(Struct, frozen=True):
     has_fees: bool = False
     keys_in: Callable[[Any], Iterable[str]] | None = None
     known_keys: frozenset[str] = frozenset()
+    parts: Callable[[Any], Parts] | None = None
 
 
 class Machine(Protocol):

@@ -1,11 +1,35 @@
-"""What parsers of several venues need: times. Pure."""
+"""What parsers of several venues need: times, and lists of which each element is read by itself. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from actors.core.errors import UNREADABLE
 
 MAX_TIME_CHARS = 64  # a longer text is no time, and must not fill the cache
+
+T = TypeVar("T")
+
+
+class Unread(Struct, frozen=True):
+    """How many elements of an answer cannot be read, and why the first of them cannot."""
+
+    count: int = 0
+    why: str = ""
+
+
+class Parts(Struct, frozen=True):
+    """The elements of an answer as they were read, and what they are called."""
+
+    name: str
+    read: tuple[Struct, ...]
+    unread: Unread = Unread()
 
 
 def unix_time(text: str | None) -> float | None:
@@ -20,3 +44,17 @@ def _unix_time(text: str) -> float | None:
         return None if time.tzinfo is None else time.timestamp()
     except (ValueError, OverflowError):
         return None
+
+
+def read_each(
+    decoder: msgspec.json.Decoder[T], raws: Iterable[msgspec.Raw]
+) -> tuple[tuple[T, ...], Unread]:
+    """Read each element of a list by itself, and leave out what is of another shape."""
+    read: list[T] = []
+    errors: list[str] = []
+    for raw in raws:
+        try:
+            read.append(decoder.decode(raw))
+        except UNREADABLE as error:
+            errors.append(str(error))
+    return tuple(read), Unread(len(errors), errors[0]) if errors else Unread()

@@ -60,6 +60,7 @@ def test_every_command_and_option_has_a_help_text() -> None:
         "version",
         "links",
         "check-program",
+        "probe",
     }
     assert commands | {"explain", "suggest", "stats"} == {*named}
 

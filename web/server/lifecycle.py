@@ -39,9 +39,10 @@ AsyncStep = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Exit(IntEnum):
-    """Exit codes; but for 0 and 2 those of sysexits.h."""
+    """Exit codes; but for 0, 1 and 2 those of sysexits.h."""
 
     STOPPED = 0
+    UNEXPECTED = 1
     USAGE = 2
     DATA = 65
     UNREACHABLE = 69

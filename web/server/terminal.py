@@ -16,6 +16,7 @@ examples:
   oddsboard check-config --config mine.toml        whether it is right, and what it would run
   oddsboard serve --config mine.toml --bind 0.0.0.0:8000     also for other machines
   oddsboard sources football_data                  the options of a kind of source
+  oddsboard probe azuro                            whether a venue answers as this version expects
 """
 
 

@@ -6,6 +6,7 @@ from actors.core.cooperative import Sliced
 from actors.core.messages import Extract, Match, Payload
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
+from actors.source_api.parsing import Parts
 from actors.sources.azuro.options import CONDITIONS, GAMES, AzuroOptions
 from actors.sources.azuro.plan import AzuroPlan
 from actors.sources.azuro.prices import Odds, offer, read_odds
@@ -38,8 +39,19 @@ def extract(odds: Odds, key: str, options: AzuroOptions) -> Sliced[Extract]:
     offers = [offer(listed, odds) for listed in odds.group.matches]
     matches = tuple(each for each in offers if isinstance(each, Match))
     removals = (*odds.group.removals, *(each for each in offers if not isinstance(each, Match)))
-    passed_over: dict[str, int] = {Reason.UNREADABLE: odds.unreadable} if odds.unreadable else {}
+    passed_over: dict[str, int] = {Reason.UNREADABLE: odds.unread.count} if odds.unread.count else {}
     return Extract(matches, removals, passed_over=passed_over)
+
+
+def parts(content: Odds | GamesPage | Conditions) -> Parts:
+    """Return what an answer consists of."""
+    match content:
+        case GamesPage(games=games, unread=unread):
+            return Parts("games", games, unread)
+        case Conditions(conditions=conditions, unread=unread):
+            return Parts("conditions", conditions, unread)
+        case Odds(by_id=by_id, unread=unread):
+            return Parts("conditions", tuple(filter(None, by_id.values())), unread)
 
 
 KIND = PolledKind(
@@ -50,4 +62,5 @@ KIND = PolledKind(
     decode=decode,
     extract=extract,
     repeats_confirm=False,
+    parts=parts,
 )

@@ -164,7 +164,7 @@ class AzuroPlan(Plan):
         if self._total is None:
             self._total = page.total
         self._ids.update(game.game_id for game in page.games)
-        self._unreadable += page.listed - len(page.games)
+        self._unreadable += page.unread.count
         is_last, read = page.page >= page.total_pages, len(self._ids) + self._unreadable
         if page.page != self._page or page.total != self._total or (is_last and read != self._total):
             raise PayloadError(

@@ -15,6 +15,7 @@ from msgspec import Struct
 from actors.core.messages import Match, Removal, SourceMatchId
 from actors.core.validation import MAX_START_TIME, Reason, clean_name
 from actors.source_api.groups import after_preface
+from actors.source_api.parsing import Unread
 from actors.sources.azuro.wire import Condition, Game, read_conditions
 
 OUTCOMES = ("29", "30", "31")
@@ -50,7 +51,7 @@ class Odds(Struct, frozen=True):
 
     group: Group
     by_id: Mapping[str, Condition | None]
-    unreadable: int = 0
+    unread: Unread = Unread()
 
 
 _group = msgspec.json.Decoder(Group)
@@ -63,7 +64,7 @@ def read_odds(body: bytes) -> Odds:
     by_id: dict[str, Condition | None] = {}
     for condition in read.conditions:
         by_id[condition.condition_id] = None if condition.condition_id in by_id else condition
-    return Odds(group, by_id, read.unreadable)
+    return Odds(group, by_id, read.unread)
 
 
 def listed_match(game: Game) -> ListedMatch | Removal:

@@ -23,6 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.core.errors import UNREADABLE, PayloadError
+from actors.source_api.parsing import Unread, read_each
 
 T = TypeVar("T")
 
@@ -85,20 +86,20 @@ class _Conditions(Struct, frozen=True):
 
 
 class GamesPage(Struct, frozen=True):
-    """A page of games; `listed` counts all on it, also those that cannot be read."""
+    """A page of games."""
 
     games: tuple[Game, ...]
     page: int
     total: int
     total_pages: int
-    listed: int
+    unread: Unread = Unread()
 
 
 class Conditions(Struct, frozen=True):
-    """Conditions of some games; `unreadable` counts those that could not be read."""
+    """Conditions of some games."""
 
     conditions: tuple[Condition, ...]
-    unreadable: int = 0
+    unread: Unread = Unread()
 
 
 _page = msgspec.json.Decoder(_Page)
@@ -110,15 +111,13 @@ _condition = msgspec.json.Decoder(Condition)
 def read_games(body: bytes) -> GamesPage:
     """Read a page of games. Raises: PayloadError if it is none."""
     read = _whole(_page, body, "page of games")
-    games = _readable(_game, read.games)
-    return GamesPage(games, read.page, read.total, read.total_pages, len(read.games))
+    games, unread = read_each(_game, read.games)
+    return GamesPage(games, read.page, read.total, read.total_pages, unread)
 
 
 def read_conditions(body: bytes) -> Conditions:
     """Read a list of conditions. Raises: PayloadError if it is none."""
-    raws = _whole(_conditions, body, "list of conditions").conditions
-    conditions = _readable(_condition, raws)
-    return Conditions(conditions, len(raws) - len(conditions))
+    return Conditions(*read_each(_condition, _whole(_conditions, body, "list of conditions").conditions))
 
 
 def _whole(decoder: msgspec.json.Decoder[T], body: bytes, what: str) -> T:
@@ -127,13 +126,3 @@ def _whole(decoder: msgspec.json.Decoder[T], body: bytes, what: str) -> T:
         return decoder.decode(body)
     except UNREADABLE as error:
         raise PayloadError(f"the body is no {what}: {error}") from error
-
-
-def _readable(decoder: msgspec.json.Decoder[T], raws: list[msgspec.Raw]) -> tuple[T, ...]:
-    read = []
-    for raw in raws:
-        try:
-            read.append(decoder.decode(raw))
-        except UNREADABLE:
-            continue
-    return tuple(read)

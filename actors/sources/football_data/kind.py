@@ -27,6 +27,7 @@ from actors.core.nearest import did_you_mean
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
 from actors.source_api.options import BookSum, PolledOptions, Seconds
+from actors.source_api.parsing import Parts, Unread
 from actors.source_api.plan import Target, every
 from actors.sources.football_data.fixtures import (
     FINISHED,
@@ -226,6 +227,15 @@ def _names_in(header: Row) -> list[str]:
     return [cell.strip() for cell in header] or [""]  # a blank line has no cell
 
 
+def parts(sheet: Sheet) -> Parts:
+    """Return the rows of a file."""
+    rows = tuple(fixture for fixture in sheet.fixtures if isinstance(fixture, FixtureRow))
+    torn_rows = [
+        each for each in sheet.fixtures if isinstance(each, Removal) and each.reason == Reason.UNREADABLE
+    ]
+    return Parts("rows", rows, Unread(sheet.unknown + len(torn_rows), "they do not fit the header"))
+
+
 KIND = PolledKind(
     name="football_data",
     options=FootballDataOptions,
@@ -234,4 +244,5 @@ KIND = PolledKind(
     decode=decode,
     extract=extract,
     prices=Prices.COLLECTED,  # by its publisher, days before a 304 says that the file is the same
+    parts=parts,
 )

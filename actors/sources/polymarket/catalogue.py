@@ -8,8 +8,9 @@ from collections import Counter
 from msgspec import Struct
 
 from actors.core.errors import PayloadError
+from actors.source_api.parsing import Unread, read_each
 from actors.sources.polymarket.listing import League
-from actors.sources.polymarket.wire import MARKET, SPORT, Market, Sport, decoded, elements, page
+from actors.sources.polymarket.wire import MARKET, SPORT, Market, Sport, elements, page
 
 FOOTBALL = "100350"  # the tag of all football
 COMMON = frozenset({"1", "100639", FOOTBALL})  # sports, games, football: never of one league
@@ -24,6 +25,7 @@ class Sports(Struct, frozen=True):
 
     leagues: tuple[League, ...]
     untold: tuple[str, ...] = ()
+    unread: Unread = Unread()
 
 
 class MarketsPage(Struct, frozen=True):
@@ -31,12 +33,12 @@ class MarketsPage(Struct, frozen=True):
 
     markets: tuple[Market, ...]
     cursor: str
-    unreadable: int = 0
+    unread: Unread = Unread()
 
 
 def read_sports(body: bytes) -> Sports:
     """Read the list of leagues. Raises: PayloadError if it is none, or has no football."""
-    rows = [row for raw in elements(body, "leagues") if (row := decoded(SPORT, raw)) is not None]
+    rows, unread = read_each(SPORT, elements(body, "leagues"))
     shared = Counter(tag for row in rows for tag in set(_tags(row)))
     football = {row.sport: row for row in rows if FOOTBALL in _tags(row) and _KEY(row.sport)}
     leagues, untold = [], []
@@ -47,15 +49,17 @@ def read_sports(body: bytes) -> Sports:
         else:
             untold.append(key)
     if not leagues:
-        raise PayloadError(f"the list of leagues has none with the tag {FOOTBALL}, football", "no_football")
-    return Sports(tuple(leagues), tuple(untold))
+        found = f"{len(rows)} leagues, {unread.count} that cannot be read {unread.why}".rstrip()
+        message = f"the list of leagues has none with the tag {FOOTBALL}, football ({found})"
+        raise PayloadError(message, "no_football")
+    return Sports(tuple(leagues), tuple(untold), unread)
 
 
 def read_markets(body: bytes) -> MarketsPage:
     """Read a page of markets; unreadable ones are left out. Raises: PayloadError if it is none."""
     raws, cursor = page(body)
-    markets = tuple(market for raw in raws if (market := decoded(MARKET, raw)) is not None)
-    return MarketsPage(markets, cursor, len(raws) - len(markets))
+    markets, unread = read_each(MARKET, raws)
+    return MarketsPage(markets, cursor, unread)
 
 
 def _tags(row: Sport) -> list[str]:

@@ -6,6 +6,7 @@ from actors.core.cooperative import Sliced
 from actors.core.messages import Extract, Match, Payload
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
+from actors.source_api.parsing import Parts
 from actors.sources.polymarket.catalogue import MarketsPage, Sports, read_markets, read_sports
 from actors.sources.polymarket.options import SPORTS_SCOPE, PolymarketOptions, is_markets
 from actors.sources.polymarket.plan import PolymarketPlan
@@ -43,8 +44,19 @@ def extract(books: Books, key: str, options: PolymarketOptions) -> Sliced[Extrac
             matches.append(offered)
         else:
             removals.append(offered)
-    passed_over: dict[str, int] = {Reason.UNREADABLE: books.unreadable} if books.unreadable else {}
+    passed_over: dict[str, int] = {Reason.UNREADABLE: books.unread.count} if books.unread.count else {}
     return Extract(tuple(matches), tuple(removals), passed_over=passed_over)
+
+
+def parts(content: Books | MarketsPage | Sports) -> Parts:
+    """Return what an answer consists of."""
+    match content:
+        case Sports(leagues=leagues, unread=unread):
+            return Parts("leagues of football", leagues, unread)
+        case MarketsPage(markets=markets, unread=unread):
+            return Parts("markets", markets, unread)
+        case Books(by_token=by_token, unread=unread):
+            return Parts("order books", tuple(filter(None, by_token.values())), unread)
 
 
 KIND = PolledKind(
@@ -56,4 +68,5 @@ KIND = PolledKind(
     extract=extract,
     repeats_confirm=False,
     has_fees=True,
+    parts=parts,
 )

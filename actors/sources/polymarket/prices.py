@@ -19,8 +19,9 @@ from msgspec import Struct
 from actors.core.messages import Match, Removal
 from actors.core.validation import Reason
 from actors.source_api.groups import after_preface
+from actors.source_api.parsing import Unread, read_each
 from actors.sources.polymarket.listing import UNKNOWN_FEE, ListedMatch
-from actors.sources.polymarket.wire import ORDER_BOOK, Level, OrderBook, decoded, elements
+from actors.sources.polymarket.wire import ORDER_BOOK, Level, OrderBook, elements
 
 DOUBTED_BELOW, DOUBTED_ABOVE = 0.005, 0.995  # a match that is over still quotes 0.001 and 1
 MAX_TIME_MS = 1e14
@@ -36,11 +37,11 @@ class Group(Struct, frozen=True):
 
 
 class Books(Struct, frozen=True):
-    """A group and its order books by token: None for several of one token. `unreadable` have no token."""
+    """A group and its order books by token: None for several of one token."""
 
     group: Group
     by_token: Mapping[str, OrderBook | None]
-    unreadable: int = 0
+    unread: Unread = Unread()
 
 
 _group = msgspec.json.Decoder(Group)
@@ -49,15 +50,11 @@ _group = msgspec.json.Decoder(Group)
 def read_books(body: bytes) -> Books:
     """Read a group and the books after it. Raises: PayloadError if they cannot be read."""
     group, answer = after_preface(body, _group)
+    books, unread = read_each(ORDER_BOOK, elements(answer, "order books"))
     by_token: dict[str, OrderBook | None] = {}
-    unreadable = 0
-    for raw in elements(answer, "order books"):
-        book = decoded(ORDER_BOOK, raw)
-        if book is None:
-            unreadable += 1
-        else:
-            by_token[book.asset_id] = None if book.asset_id in by_token else book
-    return Books(group, by_token, unreadable)
+    for book in books:
+        by_token[book.asset_id] = None if book.asset_id in by_token else book
+    return Books(group, by_token, unread)
 
 
 def offer(listed: ListedMatch, books: Books, min_stake: float, *, after_fees: bool) -> Match | Removal:

@@ -19,14 +19,10 @@ Format: docs.polymarket.com. Missing values are left out. Lists and tables insid
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import msgspec
 from msgspec import Struct
 
 from actors.core.errors import UNREADABLE, PayloadError
-
-T = TypeVar("T")
 
 
 class Sport(Struct, frozen=True, rename="camel"):
@@ -123,14 +119,6 @@ MARKET = msgspec.json.Decoder(Market)
 ORDER_BOOK = msgspec.json.Decoder(OrderBook)
 
 
-def decoded(decoder: msgspec.json.Decoder[T], raw: bytes | str | msgspec.Raw) -> T | None:
-    """Decode a part of an answer; None where it is of another shape or no JSON at all."""
-    try:
-        return decoder.decode(raw)
-    except UNREADABLE:
-        return None
-
-
 def elements(body: bytes, what: str) -> list[msgspec.Raw]:
     """Return the elements of a JSON list, undecoded. Raises: PayloadError if it is no list of `what`."""
     try:
@@ -155,4 +143,7 @@ def page(body: bytes) -> tuple[list[msgspec.Raw], str]:
 
 def texts(text: str) -> tuple[str, ...]:
     """Read a list of texts that is JSON inside a text; empty if it is none."""
-    return decoded(_texts, text) or ()
+    try:
+        return _texts.decode(text)
+    except UNREADABLE:
+        return ()

@@ -29,12 +29,13 @@ class Asked:
 
 @dataclass
 class HttpPeer:
-    """The peer's answers by path, with or without query; `asked` collects every request in order."""
+    """The peer's answers by path, with or without query, and `otherwise`; `asked` has every request."""
 
     port: int
     answers: dict[str, Answer] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
     connections: int = 0
+    otherwise: Answer = field(default_factory=lambda: respond(status=404))
 
     def url(self, path: str) -> str:
         """Return the URL of a path."""
@@ -139,7 +140,7 @@ def _serve(connection: socket.socket, peer: HttpPeer) -> None:
         asked = _read(connection)
         if asked is not None:
             peer.asked.append(asked)
-            at_path = peer.answers.get(asked.path.partition("?")[0], respond(status=404))
+            at_path = peer.answers.get(asked.path.partition("?")[0], peer.otherwise)
             peer.answers.get(asked.path, at_path)(connection, asked)
 
 

@@ -1,0 +1,225 @@
+"""Asks the venue of a source once, and says step by step whether its answers have the expected shape.
+
+Plan, transport, decoder and checks are those of the service: there is no other description of the shape.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from typing import Any
+
+import anyio
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import fields
+
+from actors.core.clock import Clock, SystemClock
+from actors.core.cooperative import run_sliced
+from actors.core.errors import ConfigError, PayloadError, SourceError, TransportError
+from actors.core.messages import BookmakerId, SourceName
+from actors.core.validation import Bounds
+from actors.pipeline.fanout import document_of, extractor, read_delivery
+from actors.pipeline.polled_source import connection, payload_of
+from actors.recordings.reader import options_of
+from actors.service.describe import match_line
+from actors.service.registry import kind_named
+from actors.service.settings import Settings
+from actors.source_api.kinds import Kind, PolledKind, TickingKind
+from actors.source_api.options import PolledOptions, secret_names
+from actors.source_api.parsing import Parts
+from actors.source_api.plan import Target
+from actors.source_api.program import ProgramKind
+from actors.transports.polling import Fetched, Transport, Validators
+
+MAX_REQUESTS = 60
+MAX_WAIT_S = 5.0  # between two requests
+MAX_SHOWN = 3  # matches
+MAX_CHARS = 300
+MAX_URL_CHARS = 110
+
+Report = Callable[[str], None]
+Connect = Callable[[], AbstractAsyncContextManager[Transport]]
+
+
+class Probed(Struct, frozen=True):
+    """A source to be probed: its name, its kind with options, and the keys of its bookmakers."""
+
+    name: SourceName
+    kind: PolledKind
+    options: PolledOptions
+    keys: Mapping[BookmakerId, str]
+
+
+def source_to_probe(settings: Settings, kind_name: str, url: str | None = None) -> Probed:
+    """Return the source of that kind in a configuration; `url` replaces each of its addresses.
+
+    Raises: ConfigError if the kind cannot be probed, or the configuration has no such source.
+    """
+    if why := _why_not(kind_named(kind_name)):
+        raise ConfigError(f"{kind_name} is not probed: {why}")
+    for name, source in settings.sources.items():
+        kind, options = source.kind, source.options
+        if kind.name == kind_name and isinstance(kind, PolledKind):
+            if url is not None:
+                addresses = [field.name for field in fields(kind.options) if _is_address(field.name)]
+                options = options_of(kind, {**source.written, **dict.fromkeys(addresses, url)})
+            keys = {named: entry.key for named, entry in settings.bookmakers_of(name).items()}
+            assert isinstance(options, PolledOptions)  # noqa: S101 - those of its kind
+            return Probed(name, kind, options, keys)
+    raise ConfigError(f"the configuration has no source of kind {kind_name!r}: --config names another")
+
+
+class Probe:
+    """Asks a source's venue for what is needed to show a match; `report` gets a line each time.
+
+    `is_good`: all could be read, and a match would be shown.
+    """
+
+    def __init__(
+        self, source: Probed, report: Report, clock: Clock | None = None, connect: Connect | None = None
+    ) -> None:
+        self.is_good = False
+        self._source = source
+        self._report = report
+        self._clock = clock or SystemClock()
+        self._connect = connect or partial(connection, source.kind, source.options, self._clock)
+        self._plan = source.kind.plan(source.options, tuple(source.keys.values()))
+        self._asked: set[tuple[str, bytes]] = set()
+        self._unread = self._shown = 0
+        self._seen: dict[type[Struct], set[str]] = {}
+
+    async def run(self) -> None:
+        """Ask until a match would be shown, or there is nothing more to ask, or an answer is wrong."""
+        async with self._connect() as transport:
+            while not self._shown and (target := self._next()) is not None:
+                try:
+                    lines = await self._ask(transport, target)
+                except SourceError as error:
+                    self._say(target, _in_words(error))
+                    return
+                self._say(target, *lines)
+        self.is_good = bool(self._shown) and not self._unread
+        if unseen := ", ".join(sorted(self._unseen())):
+            self._report(f"in no answer, though it may be left out: {unseen}")
+        self._report(f"{self._source.kind.name}: {self._verdict()}")
+
+    def _next(self) -> Target | None:
+        """Return what to ask next: prices, as soon as there are any to be asked for."""
+        new = [each for each in self._plan.targets() if (each.url, each.body) not in self._asked]
+        if not new or len(self._asked) == MAX_REQUESTS:
+            return None
+        return min(new, key=lambda each: each.is_catalogue)
+
+    async def _ask(self, transport: Transport, target: Target) -> list[str]:
+        """Ask, and return what came. Raises: SourceError if it cannot be read."""
+        source, plan = self._source, self._plan
+        self._asked.add((target.url, target.body))
+        await anyio.sleep(min(plan.wait_s(target, self._clock.now()), MAX_WAIT_S))
+        plan.on_asked(target, self._clock.now())
+        answer, now = await transport.fetch(target.url, Validators(), target.body), self._clock.now()
+        if not isinstance(answer, Fetched):
+            raise PayloadError("status was 304, though nothing was known")
+        plan.on_answered(target, answer.headers, now)
+        payload = payload_of(source.name, target, answer, now)
+        content = await run_sliced(source.kind.decode(payload, source.options))
+        plan.on_learnt(target, content, now)
+        lines = [f"{len(answer.body)} bytes"]
+        if source.kind.parts is not None:
+            lines = [self._noted(source.kind.parts(content))]
+        if not target.is_catalogue:
+            for name, key in source.keys.items():
+                lines += await self._offer(name, key, document_of(payload, content))
+        return lines
+
+    def _noted(self, parts: Parts) -> str:
+        """Note which fields there are; return how many elements could be read."""
+        for part in parts.read:
+            self._note(part)
+        self._unread += parts.unread.count
+        if parts.unread.count:
+            why = f"{parts.unread.count} cannot be read, the first because: {parts.unread.why}"
+            return f"{parts.name} {len(parts.read)}, {why}"
+        return f"{parts.name} {len(parts.read)}"
+
+    def _note(self, value: object) -> None:
+        if isinstance(value, Struct):
+            seen = self._seen.setdefault(type(value), set())
+            for field in fields(value):
+                if (inner := getattr(value, field.name)) != field.default:
+                    seen.add(field.encode_name)
+                    self._note(inner)
+        elif isinstance(value, tuple):
+            for inner in value:
+                self._note(inner)
+
+    def _unseen(self) -> Iterator[str]:
+        for part, seen in self._seen.items():
+            for field in fields(part):
+                if field.default is not NODEFAULT and field.encode_name not in seen:
+                    yield f"{part.__name__}.{field.encode_name}"
+
+    async def _offer(self, name: BookmakerId, key: str, document: Any) -> list[str]:
+        """Return what would be shown of a bookmaker. Raises: PayloadError."""
+        kind, options = self._source.kind, self._source.options
+        bounds = Bounds(options.book_sum_min, options.book_sum_max)
+        read = await run_sliced(read_delivery(name, document, extractor(kind, key, options), bounds))
+        matches, removals = read.batch.matches, read.batch.removals
+        self._shown += len(matches)
+        reasons = Counter(removal.reason for removal in removals)
+        not_shown = ", ".join(f"{reason} {count}" for reason, count in reasons.items())
+        line = f"{name} would be shown, matches {len(matches)}"
+        return [
+            f"{line}; not shown: {not_shown}" if not_shown else line,
+            *(f"  {match_line(match)}" for match in matches[:MAX_SHOWN]),
+        ]
+
+    def _say(self, target: Target, what: str, *more: str) -> None:
+        """Report a step: a line, and more below it."""
+        method, url = "POST" if target.body else "GET", target.url
+        asked = f"{method} {url[:MAX_URL_CHARS]}..." if len(url) > MAX_URL_CHARS else f"{method} {url}"
+        self._report(f"{len(self._asked)}. {target.scope}: {what[:MAX_CHARS]} ({asked})")
+        for line in more:
+            self._report(f"   {line}")
+
+    def _verdict(self) -> str:
+        if not self._shown:
+            return "no match would be shown: nothing is on offer now, or its answers have changed"
+        if self._unread:
+            return f"{self._unread} parts of its answers have not the expected shape; they are not shown"
+        return "its answers have the expected shape"
+
+
+def _is_address(option: str) -> bool:
+    return option == "url" or option.endswith("_url")
+
+
+def _why_not(kind: Kind) -> str:
+    """Return why a kind has no venue that can be asked once without harm; "" if it has."""
+    match kind:
+        case PolledKind():
+            needed = ", ".join(sorted(secret_names(kind.options)))
+            spent = "an answer may cost credits; run it, /monitor says what comes"
+            return f"it needs {needed}, and {spent}" if needed else ""
+        case ProgramKind():
+            return "check-program runs a program and says what would be shown of it"
+        case TickingKind():
+            return "it asks nobody, its prices are computed or recorded"
+        case _:
+            return "its stream needs a session of your account; run it, /monitor says what comes"
+
+
+def _in_words(error: SourceError) -> str:
+    """Return what went wrong, and what that may mean."""
+    match error:
+        case TransportError(status=None):
+            return f"no answer: {error}; is there a network, and is the site not blocked in it?"
+        case TransportError(status=429):
+            return f"too many requests: {error}; try again later"
+        case TransportError(status=401 | 403):
+            return f"refused: {error}; some networks and countries block the site"
+        case TransportError():
+            return f"another answer than expected: {error}; the venue has moved, or is down"
+        case _:
+            return f"not the expected shape: {error}; has the venue changed, or does another answer for it?"

@@ -1,0 +1,72 @@
+"""`oddsboard check-program` and `oddsboard probe`: a source alone, and what would be shown of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from functools import partial
+from pathlib import Path
+
+import anyio
+from msgspec import ValidationError, convert
+
+from actors.core.errors import ConfigError
+from actors.service.check_program import ProgramCheck
+from actors.service.probe import Probe, source_to_probe
+from actors.service.settings import load
+from actors.source_api.program import ProgramOptions
+from actors.sources.program.schema import schema
+from actors.transports.connections import LookUpLoop
+from web.server.lifecycle import Exit
+from web.server.terminal import seconds
+
+
+def add_source_options(
+    program: argparse.ArgumentParser, probing: argparse.ArgumentParser, example: Path
+) -> None:
+    """Add the options of `check-program` and `probe`, which reads `example` by default."""
+    until = "for how long, like 30s or 5m; default: %(default)s"
+    words = "the program and its arguments, after --"
+    program.add_argument("--for", type=seconds, default="30s", dest="for_s", metavar="DURATION", help=until)
+    variable = "a variable of its environment, which has no others; may be repeated"
+    program.add_argument(
+        "--env", type=_variable, action="append", default=[], metavar="NAME=VALUE", help=variable
+    )
+    program.add_argument("--schema", action="store_true", help="print the JSON Schema of a line instead")
+    program.add_argument("words", nargs="*", metavar="COMMAND", help=words)
+    config = "the configuration that has the source; default: the example live-keyless"
+    probing.add_argument(
+        "kind", metavar="KIND", help="football_data, polymarket, azuro, or one of a plug-in"
+    )
+    probing.add_argument("--config", type=Path, default=example, metavar="FILE", help=config)
+    probing.add_argument("--url", metavar="URL", help="ask here instead of at the venue's addresses")
+
+
+def check_program(given: argparse.Namespace) -> Exit:
+    """Run a program, and print what would be shown of it."""
+    if given.schema:
+        print(json.dumps(schema(), indent=2))
+        return Exit.STOPPED
+    try:
+        options = convert(
+            {"kind": "program", "command": given.words, "environment": dict(given.env)}, ProgramOptions
+        )
+    except ValidationError as error:
+        raise ConfigError(f"the command cannot be run: {error}") from error
+    checked = ProgramCheck(options, given.for_s, partial(print, flush=True))
+    anyio.run(checked.run)
+    return Exit.STOPPED if checked.is_good else Exit.DATA
+
+
+def probe(given: argparse.Namespace) -> Exit:
+    """Ask a venue once, and print whether its answers have the expected shape."""
+    asked = Probe(source_to_probe(load(given.config), given.kind, given.url), partial(print, flush=True))
+    anyio.run(asked.run, backend_options={"loop_factory": LookUpLoop})
+    return Exit.STOPPED if asked.is_good else Exit.UNEXPECTED
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, found, value = text.partition("=")
+    if not found:
+        raise argparse.ArgumentTypeError(f"was {text!r}, must be NAME=VALUE")
+    return name, value
