@@ -18,6 +18,8 @@ Environment = Annotated[str, Meta(pattern="^[A-Za-z0-9]{1,32}$")]
 GAMES, CONDITIONS = Scope("games"), Scope("conditions")
 STATES = ("Prematch", "Live")  # in this order: a game that begins meanwhile is in both, not in none
 PAGE = 100
+IN_PLAY_INTERVAL_S = 3.0  # between two polls of games in play
+IN_PLAY_FOR_S = 10.0  # for which a price in play holds: a match may be about to be suspended
 
 
 class AzuroOptions(PolledOptions, frozen=True, kw_only=True):
@@ -34,8 +36,9 @@ class AzuroOptions(PolledOptions, frozen=True, kw_only=True):
     timeout_s: Annotated[Seconds, Meta(description="Seconds for a whole answer.")] = 20.0
 
     def staleness_at(self, interval_s: float) -> float:
-        """Return three intervals."""
-        return 3 * interval_s if self.stale_after_s is None else self.stale_after_s
+        """Return three intervals, or as configured; at most `IN_PLAY_FOR_S` in play."""
+        stale_s = 3 * interval_s if self.stale_after_s is None else self.stale_after_s
+        return min(stale_s, IN_PLAY_FOR_S) if interval_s <= IN_PLAY_INTERVAL_S else stale_s
 
 
 def games_target(options: AzuroOptions, state: str, page: int) -> Target:

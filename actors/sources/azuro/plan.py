@@ -21,6 +21,7 @@ from actors.source_api.plan import Plan, Target
 from actors.sources.azuro.options import (
     CONDITIONS,
     GAMES,
+    IN_PLAY_INTERVAL_S,
     STATES,
     AzuroOptions,
     conditions_target,
@@ -86,8 +87,9 @@ class AzuroPlan(Plan):
         """Return the seconds to the next page or list, or until odds are asked for again."""
         if (asked := self._asked.get(target.scope)) is not None:
             near_s, far_s = self._venue.poll_interval_s, self._venue.far_interval_s
-            is_soon = asked.is_live or is_near(asked.kick_offs, now.wall)
-            return near_s if is_soon else max(near_s, far_s)
+            if asked.is_live or self._has_kicked_off(asked, now):
+                return min(near_s, IN_PLAY_INTERVAL_S)
+            return near_s if is_near(asked.kick_offs, now.wall) else max(near_s, far_s)
         if target.scope == CONDITIONS:
             return SPACING_S
         return SPACING_S if (self._state, self._page) != (0, 1) else GAMES_INTERVAL_S
@@ -142,10 +144,16 @@ class AzuroPlan(Plan):
         )
         return [
             f"environment {self._venue.environment}; games every {GAMES_INTERVAL_S:g} s",
+            f"in play: {self._freshness(min(near_s, IN_PLAY_INTERVAL_S))}",
             f"near (2 h before a kick-off to 2.5 h after): {self._freshness(near_s)}",
             f"at other hours: {self._freshness(far_s)}",
             *ASSUMED,
         ]
+
+    def _has_kicked_off(self, asked: _Asked, now: Instant) -> bool:
+        """Return whether a match has begun, or will before a price of now would be stale."""
+        margin_s = self._venue.staleness_at(self._venue.poll_interval_s)
+        return any(start - margin_s <= now.wall for start in asked.kick_offs)
 
     def _freshness(self, interval_s: float) -> str:
         return f"every {interval_s:g} s, stale after {self._venue.staleness_at(interval_s):g} s"

@@ -75,6 +75,41 @@ async def test_requests_are_a_second_apart_and_by_nearness_of_kick_off(tmp_path:
 
 
 @pytest.mark.parametrize(
+    ("start", "state", "begins"),
+    [(-1800.0, "Live", 40.0), (1800.0, "Live", 40.0), (100.0, "Prematch", 100.0), (62.0, "Prematch", 62.0)],
+)
+@pytest.mark.parametrize("options", ["", "stale_after_s = 300"])
+async def test_a_price_in_play_holds_for_10_s(
+    tmp_path: Path, start: float, state: str, begins: float, options: str
+) -> None:
+    """Also if the list of games, which is read every two minutes, does not say yet that it has begun."""
+    venue, shown = Azuro(), []
+    venue.add("1006", start=WALL_0 + start)
+    venue.games["1006"]["state"] = state
+    web, text = Web(venue.answer), CONFIG.replace("[bookmakers", f"{options}\n[bookmakers", 1)
+    async with configured(tmp_path, text, web=web) as service:
+        for end in (begins, begins + 10.0):
+            await pass_to(end)
+            shown.append(_odds(service))
+            web.answer = HTML
+
+    assert [{"1006": SHOWN}, {}] == shown
+
+
+async def test_games_in_play_are_asked_for_every_3_s(tmp_path: Path) -> None:
+    """Ten times in each half minute; the list of games takes a second of it."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+    venue.add("1007", start=WALL_0 - HOUR)
+    venue.games["1007"]["state"] = "Live"
+    async with _open(tmp_path, venue) as (_, web):
+        await pass_to(90.0)
+        gaps = {round(later - at, 3) for at, later in pairwise(_times(web, "batch")) if at > 20.0}
+
+    assert {3.0} == gaps
+
+
+@pytest.mark.parametrize(
     "game",
     [
         {"state": "Stopped"},
