@@ -25,6 +25,31 @@ class Prices(StrEnum):
     COLLECTED = "collected"  # only the file: its prices were on offer when it was made
 
 
+class Venue(StrEnum):
+    """Who offers the prices of a bookmaker."""
+
+    BOOKMAKER = "bookmaker"
+    EXCHANGE = "exchange"
+    PREDICTION_MARKET = "prediction market"
+
+
+class Fees(StrEnum):
+    """Whether what a bet costs beside its stake, or what is kept of a win, is taken from the prices."""
+
+    NONE = "none"
+    INCLUDED = "included"
+    NOT_INCLUDED = "not included"
+
+
+class Offer(Struct, frozen=True):
+    """What kind of offer the prices of a bookmaker are."""
+
+    venue: Venue = Venue.BOOKMAKER
+    fees: Fees = Fees.NONE
+
+
+OF_EXCHANGE = Offer(Venue.EXCHANGE, Fees.NOT_INCLUDED)
+
 NOT_MODIFIED = 304  # a payload without a body: the last list still holds (RFC 9110, 15.4.5)
 
 

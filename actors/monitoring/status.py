@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
-from actors.core.messages import BookmakerId, Prices, Scope, SourceName
+from actors.core.messages import BookmakerId, Offer, Prices, Scope, SourceName
 from actors.monitoring.meter import Meter
 from actors.monitoring.outages import Outage
 from actors.runtime.actor import ActorState, ActorStatus
@@ -101,6 +101,7 @@ class BookmakerStatus:
 
     `errors` has the scopes whose newest document cannot be read, `unread` counts by scope the matches of
     the newest list that cannot be; `rejected` counts matches by reason.
+    `offer` says what kind of offer its prices are.
     Without `is_named` the name is the id until the source gives one. `meter` measures its batches from
     receipt to commit, with the entries they changed; at `changed_at` the newest of these was received.
     """
@@ -118,6 +119,7 @@ class BookmakerStatus:
     state: BookmakerState = BookmakerState.STARTING
     since: float | None = None
     is_named: bool = True
+    offer: Offer = field(default_factory=Offer)
     meter: Meter = field(default_factory=Meter)
 
     def learn_name(self, title: str, *, is_in_use: bool) -> None:

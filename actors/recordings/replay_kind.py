@@ -18,7 +18,16 @@ from actors.board.snapshot import Book, Chunk
 from actors.core.clock import Instant, elapsed_s
 from actors.core.cooperative import BUDGET_S, Sliced
 from actors.core.errors import ConfigError
-from actors.core.messages import BookmakerId, Extract, Match, Prices, Removal, Scope, SourceMatchId
+from actors.core.messages import (
+    BookmakerId,
+    Extract,
+    Match,
+    Offer,
+    Prices,
+    Removal,
+    Scope,
+    SourceMatchId,
+)
 from actors.recordings.playback import Playback
 from actors.recordings.reader import KindNamed, RecordedSource, open_source
 from actors.source_api.kinds import TickingKind, prices_of
@@ -73,7 +82,11 @@ def replay_kind(kind_named: KindNamed) -> TickingKind:
         source = opened(options)
         return prices_of(source.kind, source.options)
 
-    return TickingKind("replay", ReplayOptions, check_key, start, check, prices)
+    def offer_of(key: str, options: ReplayOptions) -> Offer:
+        source = opened(options)
+        return source.kind.offer_of(key, source.options)
+
+    return TickingKind("replay", ReplayOptions, check_key, start, check, prices, offer_of)
 
 
 def check_key(key: str) -> None:

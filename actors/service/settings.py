@@ -18,7 +18,7 @@ from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.core.errors import ConfigError
 from actors.core.limits import Limits, check_proxy
-from actors.core.messages import BookmakerId, SourceName
+from actors.core.messages import BookmakerId, Fees, Offer, SourceName
 from actors.core.nearest import did_you_mean
 from actors.core.validation import clean_name
 from actors.matches.fair import FairRules
@@ -91,6 +91,12 @@ class Settings(Struct, frozen=True):
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
         """Return the bookmakers of `source`."""
         return {name: entry for name, entry in self.bookmakers.items() if entry.source == source}
+
+    def offer_of(self, bookmaker: BookmakerSettings) -> Offer:
+        """Return what kind of offer a bookmaker's prices are; a commission is never included."""
+        source = self.sources[bookmaker.source]
+        offer = source.kind.offer_of(bookmaker.key, source.options)
+        return Offer(offer.venue, Fees.NOT_INCLUDED) if bookmaker.commission else offer
 
     def secrets(self) -> tuple[str, ...]:
         """Return every credential of every source, never to be shown; longest first."""

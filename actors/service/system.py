@@ -269,6 +269,7 @@ def service_status(settings: Settings, now: float) -> ServiceStatus:
             sources[bookmaker.source],
             ActorStatus(f"bookmaker:{name}"),
             is_named=bookmaker.name is not None,
+            offer=settings.offer_of(bookmaker),
         )
         for name, bookmaker in settings.bookmakers.items()
     }

@@ -10,7 +10,7 @@ from msgspec import Struct
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.errors import TransportError
-from actors.core.messages import Extract, Payload, Prices, Scope
+from actors.core.messages import Extract, Offer, Payload, Prices, Scope
 from actors.source_api.options import PolledOptions, SourceOptions
 from actors.source_api.parsing import Parts
 from actors.source_api.plan import PlanMaker
@@ -29,7 +29,8 @@ class PolledKind(Struct, frozen=True):
     taken, so that a bookmaker's commission would be wrong. `prices` is the object of a confirmation.
     `keys_in(content)` returns the keys of the bookmakers in a document, where that can tell them; a key
     outside `known_keys`, if there are any, is worth a warning. `parts(content)` are the elements of a
-    document, for a probe to say what came.
+    document, for a probe to say what came. `offer_of(key, options)` says what kind of offer the prices of
+    a bookmaker are.
     """
 
     name: str
@@ -47,6 +48,7 @@ class PolledKind(Struct, frozen=True):
     keys_in: Callable[[Any], Iterable[str]] | None = None
     known_keys: frozenset[str] = frozenset()
     parts: Callable[[Any], Parts] | None = None
+    offer_of: Callable[[str, Any], Offer] = lambda _key, _options: Offer()
 
 
 class Machine(Protocol):
@@ -77,6 +79,7 @@ class TickingKind(Struct, frozen=True):
     start: Callable[[Any, tuple[str, ...], Instant], Machine]  # of options, keys, now
     check: Callable[[Any, tuple[str, ...]], None] | None = None
     prices_of: Callable[[Any], Prices] = lambda _: Prices.LIVE
+    offer_of: Callable[[str, Any], Offer] = lambda _key, _options: Offer()
 
 
 Kind = PolledKind | TickingKind | StreamKind | ProgramKind

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
-from actors.core.messages import Extract, ListId, Scope
+from actors.core.messages import Extract, ListId, Offer, Scope
 from actors.source_api.options import HIDDEN, Seconds, Secret, SourceOptions
 
 Argument = Annotated[str, Meta(pattern=r"^[^\x00]*$", title="text without a zero character")]
@@ -100,6 +100,7 @@ class ProgramKind(Struct, frozen=True):
     check_key: Callable[[str], None]
     check: Callable[[Any, tuple[str, ...]], None]
     lists: Callable[[Any], ProgramLists]
+    offer_of: Callable[[str, Any], Offer] = lambda _key, _options: Offer()
 
 
 def environment_of(options: ProgramOptions) -> Mapping[str, str]:

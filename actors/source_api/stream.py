@@ -8,7 +8,7 @@ from typing import Annotated, Any, Protocol
 from msgspec import Meta, Struct
 
 from actors.core.cooperative import Sliced
-from actors.core.messages import Extract
+from actors.core.messages import Extract, Offer
 from actors.source_api.options import Bytes, Seconds, Secret, SourceOptions
 
 
@@ -125,3 +125,4 @@ class StreamKind(Struct, frozen=True):
     names_of: Callable[[Any, str, Sequence[str]], Request | None]
     nearest: Callable[[Any, str, int], Request | None]
     read_names: Callable[[bytes], Mapping[str, Any]]
+    offer_of: Callable[[str, Any], Offer] = lambda _key, _options: Offer()

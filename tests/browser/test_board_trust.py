@@ -88,6 +88,25 @@ def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
     expect(button.locator(".state")).to_have_text("collected")
 
 
+def test_what_is_no_bookmaker_says_so(site: Offered, page: Page) -> None:
+    """In a word before its state; the tooltip of each says what it is, and what of fees."""
+
+    def as_exchange(route: Route) -> None:
+        response = route.fetch()
+        body = response.json()
+        body["checks"]["bwin"] |= {"offered_by": "exchange", "fees": "not included"}
+        route.fulfill(response=response, json=body)
+
+    site.offer(DERBY)
+    page.route("**/health", as_exchange)
+    _opened(page, site.start().base)
+    bwin = page.get_by_role("button", name="bwin")
+
+    expect(bwin.locator(".state")).to_have_text("exchange, collected")
+    expect(bwin).to_have_attribute("title", "Exchange. Fees are not included in its prices.")
+    expect(page.get_by_role("button", name="Bet365")).to_have_attribute("title", "Bookmaker.")
+
+
 def test_one_of_two_bookmakers_goes_stale(site: Offered, page: Page) -> None:
     """Half of each row is then empty, and the single offer is not marked as best."""
     site.offer(DERBY)

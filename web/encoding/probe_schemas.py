@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypedDict
 
-from actors.core.messages import Prices
+from actors.core.messages import Fees, Prices, Venue
 from actors.monitoring.status import BookmakerState
 from actors.runtime.actor import ActorState
 
@@ -36,6 +36,8 @@ class Check(TypedDict):
     matches: int
     simulated: bool
     prices: Prices
+    offered_by: Venue
+    fees: Fees
     delayed_s: float | None
     last_error: str | None
 
@@ -149,6 +151,8 @@ class BookmakerReport(TypedDict):
     name: str
     source: str
     prices: Prices
+    offered_by: Venue
+    fees: Fees
     delayed_s: float | None
     state: BookmakerState
     since: float | None

@@ -142,6 +142,8 @@ def bookmaker_view(status: BookmakerStatus, book: Book, now: Instant) -> Bookmak
         "name": status.name,
         "source": status.source.name,
         "prices": status.source.prices,
+        "offered_by": status.offer.venue,
+        "fees": status.offer.fees,
         "delayed_s": time_view(status.source.delayed_s),
         "state": status.state,
         "since": time_view(status.since),

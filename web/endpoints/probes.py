@@ -196,6 +196,8 @@ def _check(status: BookmakerStatus, book: Book, now: Instant) -> schemas.Check:
         "matches": book.count,
         "simulated": status.source.is_simulated,
         "prices": status.source.prices,
+        "offered_by": status.offer.venue,
+        "fees": status.offer.fees,
         "delayed_s": time_view(status.source.delayed_s),
         "last_error": status.last_error(),
     }

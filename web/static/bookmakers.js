@@ -13,6 +13,21 @@ function stateOf({ status, state, since, last_error, prices }) {
     return ["stale", "retrying", "suspect"].includes(state) ? state + from : state;
 }
 
+const FEES = { included: "Its prices include its fees.", "not included": "Fees are not included in its prices." };
+
+/** What kind of offer the prices of a bookmaker are: a sentence, and what it says of fees. */
+function offerOf({ offered_by, fees }) {
+    if (offered_by === undefined) return [];
+    const kind = `${offered_by[0].toUpperCase()}${offered_by.slice(1)}.`;
+    return fees === "none" ? [kind] : [kind, FEES[fees]];
+}
+
+/** The state, after what a bookmaker is, if that is another kind. */
+function wordsOf(check) {
+    const isPlain = [undefined, "bookmaker"].includes(check.offered_by);
+    return isPlain ? stateOf(check) : `${check.offered_by}, ${stateOf(check)}`;
+}
+
 export class Bookmakers {
     #group;
     #onToggle;
@@ -53,9 +68,9 @@ export class Bookmakers {
     #fill(button, name, check, isPressed) {
         const [, nameText, stateText] = button.children;
         setText(nameText, name);
-        setText(stateText, stateOf(check));
+        setText(stateText, wordsOf(check));
         button.dataset.status = check.status;
         button.ariaPressed = String(isPressed);
-        button.title = check.last_error ?? "";
+        button.title = [...offerOf(check), check.last_error].filter(Boolean).join(" ");
     }
 }

@@ -51,6 +51,7 @@ const bookmakers = new Table(
         chart("Latency", Quantiles, (quantiles, item) => quantiles.show(item.latency_ms)),
         wide("Lists", (item) => listsOf(item.lists)),
         wide("Rejected since the start", (item) => reasons(item.rejected)),
+        wide("Offer", offerOf),
         text("Source", (item) => item.source),
     ],
     error,
@@ -100,6 +101,10 @@ const events = new Table(byId("events"), [
     text("Event", (item) => item.event),
     text("Details", (item) => detailsOf(item.fields), "details"),
 ]);
+
+function offerOf({ offered_by, fees }) {
+    return listed([offered_by, fees !== "none" && `fees ${fees}`]);
+}
 
 function kindOf({ kind, simulated, prices }) {
     const isSimulated = simulated && kind !== "simulated";

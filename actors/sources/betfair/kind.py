@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from actors.core.messages import OF_EXCHANGE
 from actors.source_api.stream import StreamKind
 from actors.sources.betfair.options import BetfairStreamOptions, check, check_key
 from actors.sources.betfair.rest import keep_alive, login, names_of, nearest, read_names, read_token
@@ -26,4 +27,5 @@ KIND = StreamKind(
     names_of=names_of,
     nearest=nearest,
     read_names=read_names,
+    offer_of=lambda _key, _options: OF_EXCHANGE,
 )

@@ -22,7 +22,17 @@ from msgspec import Meta, Struct
 
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.errors import PayloadError
-from actors.core.messages import Extract, Match, Payload, Prices, Removal, Scope, SourceMatchId
+from actors.core.messages import (
+    OF_EXCHANGE,
+    Extract,
+    Match,
+    Offer,
+    Payload,
+    Prices,
+    Removal,
+    Scope,
+    SourceMatchId,
+)
 from actors.core.nearest import did_you_mean
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
@@ -245,4 +255,5 @@ KIND = PolledKind(
     extract=extract,
     prices=Prices.COLLECTED,  # by its publisher, days before a 304 says that the file is the same
     parts=parts,
+    offer_of=lambda key, _options: OF_EXCHANGE if key in EXCHANGES else Offer(),
 )

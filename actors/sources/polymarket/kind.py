@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.core.cooperative import Sliced
-from actors.core.messages import Extract, Match, Payload
+from actors.core.messages import Extract, Fees, Match, Offer, Payload, Venue
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
 from actors.source_api.parsing import Parts
@@ -59,6 +59,12 @@ def parts(content: Books | MarketsPage | Sports) -> Parts:
             return Parts("order books", tuple(filter(None, by_token.values())), unread)
 
 
+def offer_of(key: str, options: PolymarketOptions) -> Offer:
+    """Return that it is a prediction market, and whether prices are those after its taker's fee."""
+    del key
+    return Offer(Venue.PREDICTION_MARKET, Fees.INCLUDED if options.after_fees else Fees.NOT_INCLUDED)
+
+
 KIND = PolledKind(
     name="polymarket",
     options=PolymarketOptions,
@@ -69,4 +75,5 @@ KIND = PolledKind(
     repeats_confirm=False,
     has_fees=True,
     parts=parts,
+    offer_of=offer_of,
 )

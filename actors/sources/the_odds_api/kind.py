@@ -7,7 +7,7 @@ from collections import Counter
 
 from actors.core.cooperative import Sliced
 from actors.core.errors import TransportError
-from actors.core.messages import Extract, Payload, Removal
+from actors.core.messages import OF_EXCHANGE, Extract, Fees, Offer, Payload, Removal, Venue
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
 from actors.sources.the_odds_api.answers import OddsAnswer, Offers, Sports, error_in, read_odds, read_sports
@@ -63,6 +63,20 @@ _KNOWN = """
     unibet_eu unibet_fr unibet_uk virginbet williamhill williamhill_us winamax_de winamax_fr
 """
 
+# Of the API's list of bookmakers, beside those of Betfair.
+_EXCHANGES = frozenset({"betopenly", "matchbook", "novig", "prophetx", "smarkets"})
+_PREDICTION_MARKETS = frozenset({"kalshi", "polymarket"})
+
+
+def offer_of(key: str, options: TheOddsApiOptions) -> Offer:
+    """Return what kind of bookmaker has that key."""
+    del options
+    if key.startswith("betfair_ex_") or key in _EXCHANGES:
+        return OF_EXCHANGE
+    is_market = key in _PREDICTION_MARKETS
+    return Offer(Venue.PREDICTION_MARKET, Fees.NOT_INCLUDED) if is_market else Offer()
+
+
 KIND = PolledKind(
     name="the_odds_api",
     options=TheOddsApiOptions,
@@ -76,4 +90,5 @@ KIND = PolledKind(
     explain=explain,
     keys_in=lambda answer: answer.offers,
     known_keys=frozenset(_KNOWN.split()),
+    offer_of=offer_of,
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.core.messages import BookmakerId, Prices
+from actors.core.messages import OF_EXCHANGE, BookmakerId, Prices
 from actors.runtime.actor import ActorState
 from tests.support.builders.messages import batch, match
 from tests.support.systems.site import EPOCH, NAMES, SOURCE, Site
@@ -120,6 +120,20 @@ async def test_probes_show_whether_prices_are_live_or_collected(empty_site: Site
 
     assert prices == health["checks"]["alder"]["prices"]
     assert {prices} == {source["prices"] for source in (*monitor["sources"], *monitor["bookmakers"])}
+
+
+async def test_probes_show_what_kind_of_offer_prices_are(empty_site: Site) -> None:
+    """Of an exchange fees are not included, of a bookmaker there are none."""
+    empty_site.publish("alder", match())
+    empty_site.status.bookmakers[BookmakerId("alder")].offer = OF_EXCHANGE
+    health, monitor = await empty_site.json("/health"), await empty_site.json("/monitor")
+
+    of_health = {name: (check["offered_by"], check["fees"]) for name, check in health["checks"].items()}
+    plain = ("bookmaker", "none")
+    assert {"alder": ("exchange", "not included"), "birch": plain, "cedar": plain} == of_health
+    assert of_health == {
+        entry["id"]: (entry["offered_by"], entry["fees"]) for entry in monitor["bookmakers"]
+    }
 
 
 async def test_health_warns_when_one_is_starting(empty_site: Site) -> None:

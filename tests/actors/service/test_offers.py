@@ -1,0 +1,63 @@
+"""What kind of offer a bookmaker's prices are, as its kind of source says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actors.core.messages import Fees, Offer, Venue
+from actors.service.settings import Settings, load
+from tests.support.peers import polymarket
+from tests.support.source_code import ROOT
+
+KEYS = dict.fromkeys(
+    ("THE_ODDS_API_KEY", "BETFAIR_APP_KEY", "BETFAIR_USERNAME", "BETFAIR_PASSWORD"), "a-key"
+)
+BOOKMAKER, EXCHANGE = Offer(), Offer(Venue.EXCHANGE, Fees.NOT_INCLUDED)
+MARKET = Offer(Venue.PREDICTION_MARKET, Fees.NOT_INCLUDED)
+
+
+def _offers(settings: Settings) -> dict[str, Offer]:
+    return {name: settings.offer_of(bookmaker) for name, bookmaker in settings.bookmakers.items()}
+
+
+@pytest.mark.parametrize(
+    ("example", "offers"),
+    [
+        ("default", [BOOKMAKER, BOOKMAKER, BOOKMAKER]),
+        ("football_data", [BOOKMAKER, BOOKMAKER, EXCHANGE]),
+        ("live-keyless", [BOOKMAKER, MARKET, BOOKMAKER]),
+        ("the_odds_api", [BOOKMAKER, BOOKMAKER, EXCHANGE]),
+        ("betfair", [EXCHANGE]),
+    ],
+)
+def test_bookmakers_of_the_examples_are_what_they_are(example: str, offers: list[Offer]) -> None:
+    """In the order of the configuration."""
+    settings = load(ROOT / "config" / f"{example}.toml", KEYS)
+
+    assert offers == [*_offers(settings).values()]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fees"),
+    [
+        ("", "", Fees.NOT_INCLUDED),
+        ('kind = "polymarket"', 'kind = "polymarket"\nafter_fees = true', Fees.INCLUDED),
+    ],
+)
+def test_options_may_include_fees(tmp_path: Path, old: str, new: str, fees: Fees) -> None:
+    """Prices of a prediction market are before its fee unless they are wanted after it."""
+    file = tmp_path / "mine.toml"
+    file.write_text(polymarket.CONFIG.replace(old, new, 1), "utf-8")
+
+    assert {"polymarket": Offer(Venue.PREDICTION_MARKET, fees)} == _offers(load(file, {}))
+
+
+def test_a_commission_is_never_included(tmp_path: Path) -> None:
+    """A bookmaker that has one is configured so, whatever its kind of source is."""
+    text = (ROOT / "config" / "default.toml").read_text("utf-8")
+    file = tmp_path / "mine.toml"
+    file.write_text(text.replace("[bookmakers.alder]", "[bookmakers.alder]\ncommission = 0.02"), "utf-8")
+
+    assert Offer(Venue.BOOKMAKER, Fees.NOT_INCLUDED) == _offers(load(file, {}))["alder"]
