@@ -28,7 +28,7 @@ from actors.sources.azuro.options import (
     games_target,
     odds_target,
 )
-from actors.sources.azuro.prices import Group, ListedMatch, listed_match, result_of
+from actors.sources.azuro.prices import OUTCOMES, Group, ListedMatch, listed_match, result_of
 from actors.sources.azuro.wire import Condition, Conditions, Game, GamesPage
 
 GAMES_INTERVAL_S = 120.0
@@ -39,6 +39,7 @@ SPACING_S = 1.0  # between two requests: no limit is documented
 MAX_PAGES = 100
 BEHIND_S = 6 * 3600.0
 UNLISTED_S = 30.0
+NO_RESULT = "no_result"
 ASSUMED = (
     "tried against answers written by hand only; where the venue's documents are silent it is assumed:",
     f"  at most a request a second, {CONDITIONS_A_CALL} conditions a call; requests are not conditional",
@@ -119,10 +120,13 @@ class AzuroPlan(Plan):
         if target.scope == GAMES:
             self._begin()
         self._pause.on_failed(error, now)
-        return 0.0
+        return GAMES_INTERVAL_S if error.reason == NO_RESULT else 0.0
 
     def on_learnt(self, target: Target, content: object, now: Instant) -> None:
-        """Take a page of games, the conditions of some games, or note that a group was asked for."""
+        """Take a page of games, the conditions of some games, or note that a group was asked for.
+
+        Raises: PayloadError for a page that does not fit, or if most games have no condition of the result.
+        """
         match content:
             case GamesPage():
                 self._take_page(content)
@@ -135,6 +139,8 @@ class AzuroPlan(Plan):
         self._want(now)
         if isinstance(content, GamesPage | Conditions):
             self._arrange(now)
+        if isinstance(content, GamesPage) and (self._state, self._page) == (0, 1):
+            self._check_results()
 
     def describe(self) -> list[str]:
         """Return lines for an operator: what is asked how often, how fresh that is, and what is assumed."""
@@ -201,6 +207,13 @@ class AzuroPlan(Plan):
                 by_game[condition.game.game_id].append(condition)
         for name, of in by_game.items():
             self._results[SourceMatchId(name)] = (result_of(of), now.mono)
+
+    def _check_results(self) -> None:
+        """Raise PayloadError if most games have no condition of the result: there may be another for it."""
+        without = sum(not condition for condition, _ in self._results.values())
+        if len(self._results) >= GAMES_A_CALL and 2 * without > len(self._results):
+            found = f"{without} of {len(self._results)} games have no condition with exactly the outcomes"
+            raise PayloadError(f"{found} {', '.join(OUTCOMES)}: the venue may have changed", NO_RESULT)
 
     def _want(self, now: Instant) -> None:
         """Choose the games whose conditions are asked for next: those never asked for first."""

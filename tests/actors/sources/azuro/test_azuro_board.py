@@ -11,6 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from actors.core.messages import Scope
 from tests.support.peers.azuro import CONFIG, Azuro, condition_of
 from tests.support.peers.web import Answer, Web, dropping, hanging, serving
 from tests.support.systems.virtual_service import VirtualService, configured, pass_to
@@ -203,6 +204,37 @@ async def test_condition_that_is_replaced_is_found_again(tmp_path: Path) -> None
         await pass_to(640.0)
 
         assert ({}, {"1006": SHOWN}) == (before, _odds(service))
+
+
+@pytest.mark.parametrize(("without", "is_said"), [(6, False), (7, True)])
+async def test_results_that_are_not_found_are_counted(
+    tmp_path: Path, without: int, *, is_said: bool
+) -> None:
+    """If most games have none, the venue may have another condition for it now; none is guessed."""
+    venue = Azuro()
+    for number in range(12):
+        venue.add(str(2000 + number), f"H {number}", f"A {number}", start=WALL_0 + HOUR)
+        if number < without:
+            venue.conditions[str(2000 + number)] = [condition_of(str(number), outcomes=("53", "54", "55"))]
+    async with _open(tmp_path, venue) as (service, web):
+        await pass_to(300.0)
+        error = service.source("azuro").scopes[Scope("games")].last_error
+
+        assert 12 - without == len(_odds(service))
+    assert is_said is (f"{without} of 12 games have no condition" in str(error))
+    assert 3 == sum("gameState=Live" in str(request.url) for request in web.requests)
+
+
+async def test_kick_off_that_moves_is_shown(tmp_path: Path) -> None:
+    """A postponed match stays under its id."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+    async with _open(tmp_path, venue) as (service, _):
+        venue.games["1006"]["startsAt"] = str(int(WALL_0 + 72 * HOUR))
+        await pass_to(150.0)
+        (match,) = [entry.match for entry in service.entries("azuro")]
+
+    assert int(WALL_0 + 72 * HOUR) == match.start_time
 
 
 @pytest.mark.parametrize("broken", [HTML, serving(b'{"games": ['), hanging, dropping, serving(b"", 500)])
