@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from actors.core.messages import Scope
-from tests.support.builders.polymarket import SOME, league_row
+from tests.support.builders.polymarket import SOME, league_row, time_text
 from tests.support.peers.polymarket import CONFIG, Polymarket
 from tests.support.peers.web import Answer, Web, dripping, dropping, hanging, refusing, serving
 from tests.support.systems.virtual_service import VirtualService, configured, pass_to
@@ -197,6 +197,18 @@ async def test_match_without_three_offers_leaves_at_once(tmp_path: Path, asks: d
         await pass_to(11.0)
 
         assert {"102": SHOWN} == _odds(service)
+
+
+async def test_kick_off_that_moves_is_shown(tmp_path: Path) -> None:
+    """A postponed match stays under its id."""
+    venue = Polymarket()
+    listed = venue.add("101", start=WALL_0 + HOUR)
+    async with _open(tmp_path, venue) as (service, _):
+        listed.event["startTime"] = time_text(WALL_0 + 72 * HOUR)
+        await pass_to(330.0)
+        (match,) = [entry.match for entry in service.entries("polymarket")]
+
+    assert int(WALL_0 + 72 * HOUR) == match.start_time
 
 
 async def test_book_of_another_market_is_not_taken(tmp_path: Path) -> None:

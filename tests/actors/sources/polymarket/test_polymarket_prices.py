@@ -67,6 +67,11 @@ def test_best_ask_is_the_level_that_completes_the_stake(
     assert float(min(enough, default=Decimal(0))) == found
 
 
+def test_price_may_lack_its_zero() -> None:
+    """The venue writes .48 as well as 0.48."""
+    assert 0.48 == best_ask([Level(".48", "100")], 10.0)
+
+
 @pytest.mark.parametrize(
     ("price", "rate", "odds"),
     [(0.72, 0.0, 1.3888), (0.2, 0.0, 5.0), (0.09, 0.0, 11.1111), (0.41, 0.0, 2.439), (0.41, 0.03, 2.3966)],
