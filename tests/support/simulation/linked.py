@@ -16,7 +16,7 @@ import msgspec
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Clock, Instant
-from actors.core.messages import BookmakerId, Prices
+from actors.core.messages import BookmakerId, Prices, SourceName
 from actors.matches import surebets
 from actors.matches.candidates import EVERY_S
 from actors.matches.model import (
@@ -255,6 +255,8 @@ def _live_starts(fixture: Fixture, state: FixtureState) -> list[int]:
 
 def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.PricedLeg]:
     roster = fixtures_of(snapshot).terms.roster
+    chances = {name: _chances(entry) for name, entry in fixture.entries.items()}
+    medians = _medians(chances, roster)
     for name, entry in fixture.entries.items():
         state, listed, match = snapshot.books[name].lists[entry.scope], roster[name], entry.match
         if state.doubted or state.failed_mono >= state.confirmed_mono:
@@ -268,7 +270,7 @@ def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.PricedLeg]:
                 state.vouched.get(entry.source_match_id, state.confirmed_mono),
                 state.stale_after_s,
                 listed.prices,
-                _is_sure(fixture, name, outcome, roster),
+                _is_sure(fixture, listed.source, outcome, chances[name], medians),
             )
 
 
@@ -278,24 +280,33 @@ def _chances(entry: Entry) -> list[float]:
     return [1 / price / total for price in prices]
 
 
-def _is_sure(fixture: Fixture, name: BookmakerId, outcome: int, roster: Roster) -> bool:
-    """Return whether a surebet may rest on an outcome; who is sure, the linker says."""
+def _medians(chances: Mapping[BookmakerId, list[float]], roster: Roster) -> dict[SourceName, list[float]]:
+    """Return the median chances of each source's bookmakers, outcome by outcome."""
+    of_source: dict[SourceName, list[list[float]]] = {}
+    for name, own in chances.items():
+        of_source.setdefault(roster[name].source, []).append(own)
+    return {
+        source: [median(column) for column in zip(*some, strict=True)] for source, some in of_source.items()
+    }
+
+
+def _is_sure(
+    fixture: Fixture,
+    source: SourceName,
+    outcome: int,
+    chances: list[float],
+    medians: Mapping[SourceName, list[float]],
+) -> bool:
+    """Return whether a surebet may rest on an outcome; which sources are sure, the linker says."""
     of_source = {member.key.source: member.certainty for member in fixture.members}
-    source = roster[name].source
     if of_source[source] is not Certainty.PRICED:
         return of_source[source] is Certainty.SURE
-    shares = []
-    for other in {roster[bookmaker].source for bookmaker in fixture.bookmakers} - {source}:
-        if of_source[other] is not Certainty.LIKELY:
-            of_them = [
-                _chances(entry)
-                for bookmaker, entry in fixture.entries.items()
-                if roster[bookmaker].source == other
-            ]
-            medians = [median(chances[at] for chances in of_them) for at in range(3)]
-            shares.append(_share(medians, outcome))
-    own = _share(_chances(fixture.entries[name]), outcome)
-    return not shares or abs(own - median(shares)) <= AGREE
+    shares = [
+        _share(others, outcome)
+        for other, others in medians.items()
+        if other != source and of_source[other] is not Certainty.LIKELY
+    ]
+    return not shares or abs(_share(chances, outcome) - median(shares)) <= AGREE
 
 
 def _share(chances: list[float], outcome: int) -> float:
