@@ -72,10 +72,16 @@ def test_rows_that_are_joined_are_there() -> None:
         ("Wimbledon", "AFC Wimbledon"),
         ("Universitatea Craiova", "CS U Craiova"),
         ("Leones Negros", "Leones Negros U. de G."),
+        ("Akhmat Grozny", "Terek Grozny"),
+        ("SK Beveren", "Waasland-Beveren"),
+        ("Cangzhou Mighty Lions", "Shijiazhuang Ever Bright"),
+        ("Viitorul Constanta", "Farul Constanta"),
+        ("Zaria Balti", "CSF Balti"),
+        ("1. FC Lokomotive Leipzig", "VfB Leipzig"),
     ],
 )
 def test_a_club_that_the_larger_table_has_twice_is_one(a: str, b: str) -> None:
-    """By the rows that are joined, or a row by hand with a spelling of both."""
+    """Renamed, merged or founded anew: by the rows that are joined, or by hand with a spelling of both."""
     assert Likeness.SAME is likeness(parse(a), parse(b), None).likeness
 
 
