@@ -14,7 +14,7 @@ from actors.matching.data import rows
 from actors.matching.evidence import LeagueEvidence
 from actors.matching.names import parse, plain
 from actors.matching.overrides import joined
-from actors.matching.tables import clubs_of, countries, countries_of, hosts_of
+from actors.matching.tables import clubs_of, countries, countries_of, country_of, hosts_of
 from actors.matching.team_class import SIMULATED, TeamClass, of_league
 
 _FRIENDLY = re.compile(
@@ -28,18 +28,34 @@ _SHORT = {
     "chship": "championship",
     "champ": "championship",
     "prem": "premier",
+    **dict.fromkeys(("qualification", "qualifications", "qualifying", "qualifier", "quals"), "qualifiers"),
 }
 _SMALL = frozenset({"de", "del", "di", "da", "do", "of", "the"})
 _NO_SCOPE = Scope("")
 Teams: TypeAlias = tuple[str, str] | tuple[()]
 _ELECTRONIC = re.compile(r"\b(?!eSwatini)(?:e-\w|e[A-Z])").search  # eBundesliga, e-Cup
+_SEASON = re.compile(r"\b(?:19|20)\d\d(?: (?:20)?\d\d)?\b")
+_REGION = re.compile(  # before a competition of several countries: "Africa - CAF Champions League"
+    "(?:world|internationals?|europe|africa|asia|oceania"
+    "|(?:south|north|central|north and central) america) "
+)
+_STAGE = re.compile(
+    " (?:group [a-l]|group stage|(?:league|knockout) (?:phase|stage)|final (?:stage|tournament)|round of 16"
+    "|(?:quarter |semi )?finals?)$"
+)
+_OF_FEDERATION = re.compile(
+    r"\b(?:fifa|uefa|conmebol|concacaf|caf|afc|ofc|cosafa|cecafa|waff|saff|asean|eaff|unaf|wafu)\b"
+).search
+_COMPETITION = re.compile(
+    r"\b(?:cup|copa|coupe|qualif\w*|eliminat\w*|champion\w*|league|nations|euro|games)\b"
+).search
 
 
 class League(Struct, frozen=True, eq=False, gc=False):
     """A league as labels name it; `words` is its plain text without the country, in one word.
 
     `key` is the competition of the shipped table, else `own`, which is country and words, else the label:
-    two sources may mean two leagues by it.
+    two sources may mean two leagues by it. A competition of several countries has no country and an `own`.
     """
 
     key: str
@@ -70,8 +86,11 @@ def league_of(
     `teams` are home and away.
     """
     label = label or ""
-    country = None if not teams or is_telling(label, scope) else _country_of(*teams, _parts(label)[2])
-    return _league_of(scope, label, given, country)
+    if not teams or is_telling(label, scope):
+        return _league_of(scope, label, given, None)
+    if all(country_of(parse(team)) for team in teams):
+        return _league_of(scope, label, given, None, are_countries=True)
+    return _league_of(scope, label, given, _country_of(*teams, _parts(label)[2]))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -106,15 +125,21 @@ def _country_of(home: str, away: str, words: str) -> str | None:
 
 
 @lru_cache(maxsize=1 << 14)
-def _league_of(scope: Scope, label: str, given: str | None, played_in: str | None) -> League:
+def _league_of(
+    scope: Scope, label: str, given: str | None, played_in: str | None, *, are_countries: bool = False
+) -> League:
     known, country = _known(label, scope)
     text, _, words = _parts(label)
     if played_in is not None:
         known, country = _table().get(f"{played_in}:{words}"), played_in
-    own = f"{country}:{words}" if country and words and known is None else None
     team = of_league(text, country)
     if _ELECTRONIC(label):
         team |= SIMULATED
+    own = None
+    if words and known is None and country is not None:
+        own = f"{country}:{words}"
+    elif words and known is None and not team.other:
+        own = _of_countries(scope, text, words, are_countries=are_countries)
     return _league(
         given or known or own or f":{label}",
         given or known,
@@ -125,6 +150,19 @@ def _league_of(scope: Scope, label: str, given: str | None, played_in: str | Non
         is_labelled=bool(text or known or given),
         is_friendly=bool(_FRIENDLY(text)),
     )
+
+
+def _of_countries(scope: Scope, text: str, words: str, *, are_countries: bool) -> str | None:
+    """Return what two sources call alike if it is one competition of several countries, else None.
+
+    That is a label with a federation's name or, where two countries play, that of a competition; a key of
+    The Odds API means one competition whatever its name.
+    """
+    if _FRIENDLY(text):
+        return None
+    if (are_countries and _COMPETITION(text)) or (" " in text and _OF_FEDERATION(text)):
+        return f"international:{words}"
+    return scope if scope.startswith("soccer_") else None
 
 
 def countries_evidence(a: League, b: League) -> int:
@@ -138,7 +176,7 @@ def league_evidence(a: League, b: League, country: int) -> LeagueEvidence:
     """Return what two leagues' labels say; `country` is what their countries say."""
     if a.competition is not None and b.competition is not None:
         return LeagueEvidence.SAME if a.competition == b.competition else LeagueEvidence.DIFFERENT
-    if country > 0 and a.words and a.words == b.words:
+    if (a.own is not None and a.own == b.own) or (country > 0 and a.words and a.words == b.words):
         return LeagueEvidence.SAME
     if country < 0:
         return LeagueEvidence.DIFFERENT
@@ -185,9 +223,18 @@ def _competitions_of(labels: Iterable[str]) -> set[str]:
 
 
 def _competition(label: str) -> str | None:
-    _, country, words = _parts(label)
+    text, country, words = _parts(label)
     table = _table()
-    return table.get(label) or (table.get(f"{country}:{words}") if words else None)
+    if (found := table.get(label)) is not None or not words:
+        return found
+    if (found := table.get(f"{country}:{words}")) is not None or country is not None:
+        return found
+    region = _REGION.match(text)
+    rest = text[region.end() :] if region else text
+    for shorter in (text, rest, f"{rest} {region[0]}" if region else text):
+        if (found := table.get(f"None:{_words(_STAGE.sub('', shorter.strip()))}")) is not None:
+            return found
+    return None
 
 
 def country_named(text: str) -> str | None:
@@ -216,8 +263,13 @@ def _parts(label: str) -> tuple[str, str | None, str]:
     by_word, pattern = _country_words()
     named = {by_word[word] for word in pattern.findall(text)}
     rest = pattern.sub(" ", text) if named else text
-    words = "".join([_SHORT.get(word, word) for word in rest.split() if word not in _SMALL])
-    return text, named.pop() if len(named) == 1 else None, words  # of several: of none
+    return text, named.pop() if len(named) == 1 else None, _words(rest)  # of several: of none
+
+
+def _words(text: str) -> str:
+    """Return the telling words of a label in one: small words and the season say nothing."""
+    parts = _SEASON.sub(" ", text).split()
+    return "".join([_SHORT.get(word, word) for word in parts if word not in _SMALL])
 
 
 def _text(label: str) -> str:

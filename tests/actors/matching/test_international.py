@@ -1,0 +1,78 @@
+"""Competitions of several countries have no country in their labels; one label is one competition."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from actors.core.messages import Scope
+from tests.support.builders.events import SATURDAY, event, groups
+
+DAY = 86_400
+NATIONS = ("Turkey", "Paraguay"), ("Türkiye", "Paraguay")
+CLUBS = ("Al Ahly", "Palmeiras"), ("Al Ahly Cairo", "SE Palmeiras")
+Teams = tuple[tuple[str, str], tuple[str, str]]
+
+
+def _is_linked(teams: Teams, label: str, other: str) -> bool:
+    """Return whether matches with these labels are linked though one source is a day late."""
+    return bool(
+        groups(event("a", *teams[0], label), event("b", *teams[1], other, start=SATURDAY + DAY - 3600))
+    )
+
+
+@pytest.mark.parametrize(
+    ("teams", "label", "other"),
+    [
+        (NATIONS, "FIFA World Cup", "FIFA World Cup"),
+        (NATIONS, "FIFA World Cup", "World Cup 2026"),
+        (NATIONS, "FIFA World Cup", "World - World Cup - Group D"),
+        (NATIONS, "FIFA World Cup Qualifiers - Europe", "Europe - World Cup 2026 Qualification"),
+        (NATIONS, "Africa Cup of Nations", "African Nations Cup"),
+        (NATIONS, "UEFA Euro Qualification", "Euro 2028 Qualifying"),
+        (NATIONS, "Baltic Cup", "Baltic Cup"),
+        (CLUBS, "FIFA Club World Cup", "Club World Cup 2025"),
+        (CLUBS, "UEFA Champions League", "UEFA Champions League 2025/26"),
+        (CLUBS, "CAF Champions League", "Africa - CAF Champions League"),
+        (CLUBS, "Copa Libertadores", "South America - Copa Libertadores"),
+        (CLUBS, "UNAF Club Cup", "UNAF Club Cup"),
+        (CLUBS, "UEFA Women's Champions League", "UEFA Champions League Women"),
+    ],
+)
+def test_labels_of_one_competition_of_several_countries_are_one_league(
+    teams: Teams, label: str, other: str
+) -> None:
+    """By the table; by a federation's name; where two countries play, by that of a competition."""
+    assert _is_linked(teams, label, other)
+
+
+@pytest.mark.parametrize(
+    ("teams", "label", "other"),
+    [
+        (NATIONS, "FIFA World Cup", "FIFA World Cup Qualifiers - Europe"),
+        (NATIONS, "FIFA World Cup", "FIFA Women's World Cup"),
+        (NATIONS, "UEFA Nations League", "CONCACAF Nations League"),
+        (NATIONS, "UEFA Euro", "UEFA Euro U21"),
+        (NATIONS, "International Friendlies", "International Friendlies"),
+        (NATIONS, "FIFA Friendlies", "FIFA Friendlies"),
+        (NATIONS, "World", "World"),
+        (CLUBS, "Baltic Cup", "Baltic Cup"),
+        (CLUBS, "CAF Champions League", "AFC Champions League"),
+        (CLUBS, "UEFA", "UEFA"),
+        (CLUBS, "FIFA 25 Cup", "FIFA 25 Cup"),
+    ],
+)
+def test_two_competitions_of_several_countries_are_two_leagues(
+    teams: Teams, label: str, other: str
+) -> None:
+    """Nor is a label of friendlies, of a region or of simulated football one competition."""
+    assert not _is_linked(teams, label, other)
+
+
+@pytest.mark.parametrize(("key", "is_linked"), [("soccer_some_cup", True), ("soccer_other_cup", False)])
+def test_key_of_the_odds_api_is_of_one_competition(key: str, *, is_linked: bool) -> None:
+    """Two sources of the API have it alike; the label alone may be of two."""
+    a, b = event("a", "Qwerty", "Asdfgh", "Some Cup"), event("b", "Qwerty", "Asdfgh", "Some Cup")
+    late = replace(b, scope=Scope(key), start_time=SATURDAY + DAY)
+
+    assert is_linked == bool(groups(replace(a, scope=Scope("soccer_some_cup")), late))
