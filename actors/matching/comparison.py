@@ -21,6 +21,7 @@ from actors.matching.evidence import (
     LeagueEvidence,
     Likeness,
     NameEvidence,
+    are_of_several,
     is_unmatched,
     likeness,
     likeness_by_words,
@@ -52,7 +53,7 @@ from actors.matching.rules import (
     open_to,
     rank_of,
 )
-from actors.matching.tables import countries_of, load
+from actors.matching.tables import load
 from actors.matching.team_class import TeamClass, differ
 
 MUST_RANK = 9.0  # more than evidence can give
@@ -333,9 +334,8 @@ def _may_be_one(worse: Likeness, better: Likeness, far: int) -> bool:
 
 
 def _are_namesakes(a: Description, b: Description) -> bool:
-    """Return whether clubs of several countries have these names, and a label does not say of which."""
-    unknown = [side for side in (a, b) if side.league.country is None]
-    return any(len(countries_of(side.home) & countries_of(side.away)) > 1 for side in unknown)
+    """Return whether other clubs have these names, and a label does not say which these are."""
+    return any(are_of_several(side.home, side.away, side.league.country) for side in (a, b))
 
 
 def _share_stem(a: Name, b: Name) -> bool:

@@ -13,10 +13,13 @@ from rapidfuzz.process import extract
 from actors.matching.names import Name, may_be_one
 from actors.matching.tables import (
     clubs_in,
+    countries_of,
+    countries_of_several,
     country_codes,
     country_of,
     is_common,
     is_spelling,
+    places,
     weight,
     without_towns,
 )
@@ -141,21 +144,44 @@ def _by_table(alike: float, *, is_same: bool) -> NameEvidence:
     return NameEvidence(Likeness.ALIKE, NEAR_FROM, How.TABLE)  # Paris and Paris FC: one is short for two
 
 
+def are_of_several(home: Name, away: Name, country: str | None) -> bool:
+    """Return whether two pairs of clubs have these names, in two countries or one: San Martín v Gimnasia.
+
+    `country` is that of the league, if it is known.
+    """
+    if country is None and len(countries_of(home) & countries_of(away)) > 1:
+        return True
+    there = countries_of_several(home) & countries_of_several(away)
+    return bool(there) and (country is None or country in there)
+
+
 def shared_words(home: Name, away: Name, country: str | None) -> frozenset[str]:
     """Return the uncommon words that both teams of an event have: perhaps an unknown mark of class.
 
     A spelling of the tables has none: in "Lyn Oslo" against "Skeid Oslo" it is the town. Nor is any other
-    town a mark, the code of a country, or that of a state where the league is of Brazil: "Gama DF" against
-    "Brasiliense DF".
+    town a mark, the code of a country, what is short for a large town of the league's country, or the code
+    of a state where that is Brazil: "Gama DF" against "Brasiliense DF".
     """
     shared = {*home.words} & {*away.words}
     if not shared or is_spelling(home) or is_spelling(away):
         return frozenset()
     if country == "brazil":
         shared = {word for word in shared if not _is_state(word)}
-    return without_towns(
-        frozenset(word for word in shared if not is_common(word) and word not in country_codes())
-    )
+    uncommon = [word for word in shared if not is_common(word) and word not in country_codes()]
+    return without_towns(frozenset(word for word in uncommon if not is_short_for_place(word, country)))
+
+
+@lru_cache(maxsize=WORD_PAIRS)
+def is_short_for_place(word: str, country: str | None) -> bool:
+    """Return whether a word is short for a large town of a country or for itself: BA, Mvd, Teh, UY."""
+    codes, towns = places().get(country or "", ([], []))
+    return word in codes or any(_is_short_for_town(word, town) for town in towns)
+
+
+def _is_short_for_town(word: str, town: str) -> bool:
+    initials, joined = "".join(part[0] for part in town.split()), town.replace(" ", "")
+    is_start = len(word) >= _SHORT and joined.startswith(word)
+    return (len(initials) > 1 and word == initials) or is_start or _is_contraction(word, joined)
 
 
 def is_unmatched(shared: frozenset[str], home: Name, away: Name) -> bool:

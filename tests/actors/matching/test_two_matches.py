@@ -173,6 +173,31 @@ def test_a_town_or_legal_form_on_both_teams_is_no_mark(
 
 
 @pytest.mark.parametrize(
+    ("league", "short"),
+    [
+        ("Argentina - Liga Profesional", "BA"),
+        ("Argentina - Liga Profesional", "B.A."),
+        ("Bolivia - Primera Division", "(LP)"),
+        ("Uruguay - Primera Division", "Mvd"),
+        ("Uruguay - Primera Division", "UY"),
+        ("Iran - Pro League", "Teh"),
+        ("Indonesia - Liga 1", "Jkt"),
+        ("Germany - Bundesliga", "DEU"),
+    ],
+)
+def test_what_is_short_for_a_large_town_or_the_country_on_both_teams_is_no_mark(
+    league: str, short: str
+) -> None:
+    """In leagues of that country: elsewhere it may be a mark of class that nobody knows."""
+    marked = f"Qwerty {short}", f"Asdfgh {short}"
+
+    assert groups(event("a", *marked, league), event("b", "Qwerty", "Asdfgh", league))
+    assert () == groups(
+        event("a", *marked, "Iceland - 1. deild"), event("b", "Qwerty", "Asdfgh", "Iceland - 1. deild")
+    )
+
+
+@pytest.mark.parametrize(
     ("home", "away", "labels", "is_linked"),
     [
         ("AEK", "Aris", ("Super League", "First Division"), False),
@@ -186,6 +211,25 @@ def test_namesakes_of_two_countries_are_told_apart_by_labels_alone(
     home: str, away: str, labels: tuple[str | None, str | None], *, is_linked: bool
 ) -> None:
     """Both matches may be on at one minute, at about the same prices."""
+    pair = [event(source, home, away, label) for source, label in zip("ab", labels, strict=True)]
+
+    assert is_linked == bool(groups(*pair))
+
+
+@pytest.mark.parametrize(
+    ("home", "away", "labels", "is_linked"),
+    [
+        ("San Martín", "Gimnasia y Esgrima", (None, None), False),
+        ("San Martín", "Gimnasia y Esgrima", ("Argentina - Primera Nacional", None), False),
+        ("San Martín", "Gimnasia y Esgrima", ("Argentina - Some Cup", "Argentinian Some Cup"), True),
+        ("San Martín de Tucumán", "Gimnasia y Esgrima", (None, None), True),
+        ("Hibernian", "Rangers", (None, None), True),
+    ],
+)
+def test_namesakes_of_one_country_are_told_apart_by_labels_alone(
+    home: str, away: str, labels: tuple[str | None, str | None], *, is_linked: bool
+) -> None:
+    """Where several of its clubs have the very names of both teams; they play in two of its leagues."""
     pair = [event(source, home, away, label) for source, label in zip("ab", labels, strict=True)]
 
     assert is_linked == bool(groups(*pair))
