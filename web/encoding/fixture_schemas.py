@@ -14,6 +14,7 @@ from actors.core.messages import BookmakerId, Match, Prices
 from actors.matches.entries import prices_of, sure_legs
 from actors.matches.fair import Method
 from actors.matches.history import Gone
+from actors.matches.leagues import league_of_fixture
 from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, Roster
 from actors.matches.surebets import Best, Surebet, best
 from actors.matching.event import Chances, Event, EventKey, FixtureId
@@ -39,7 +40,8 @@ class Link(StrEnum):
 class FixtureEntry(Struct, frozen=True):
     """What a bookmaker lists: `id` and `odds` are those of the list, `rule` is why it is this match.
 
-    Names, league and kick-off are there where the bookmaker's differ from the fixture's.
+    Names, league and kick-off are there where the bookmaker's differ from the fixture's. With `superseded`
+    another bookmaker of its company was confirmed later, and the price counts for nothing.
     """
 
     id: str
@@ -53,6 +55,7 @@ class FixtureEntry(Struct, frozen=True):
     away: str | UnsetType = UNSET
     league: str | UnsetType = UNSET
     start_time: int | UnsetType | None = UNSET
+    superseded: Literal[True] | UnsetType = UNSET
 
 
 class BestPrice(Struct, frozen=True):
@@ -103,6 +106,7 @@ class Reference(Struct, frozen=True):
 class FixtureV2(Struct, frozen=True):
     """One match of all sources that list it, named as the first of them does. Times are Unix seconds.
 
+    `league_id` is one id for a league however sources label it, `country` is null where none is known.
     `book_sum` is the sum of 1 / best price; `fair` the median of the bookmakers whose prices are live, and
     `reference` the odds of the bookmaker that was asked for, each with the reason if there are none.
     `doubted` is a surebet that is not believed. `in_play` is there if any source says whether it is.
@@ -112,6 +116,8 @@ class FixtureV2(Struct, frozen=True):
     home: str
     away: str
     league: str
+    league_id: str
+    country: str | None
     start_time: int | None
     updated: float
     entries: tuple[FixtureEntry, ...]
@@ -214,7 +220,7 @@ def fixture_v2(
 
     `names` are display names, `fair` is the consensus.
     """
-    match = fixture.match
+    match, league = fixture.match, league_of_fixture(fixture)
     entries, surebet = (fixture.entries, fixture.surebet) if part is None else (part.entries, part.surebet)
     prices = best(
         {name: prices_of(entry) for name, entry in entries.items() if fixture.counts(name, entries)}
@@ -224,6 +230,8 @@ def fixture_v2(
         match.home,
         match.away,
         match.league or UNKNOWN,
+        league.id,
+        league.country,
         match.start_time,
         max(entry.updated for entry in entries.values()),
         _entries(fixture, entries, names, terms.roster),
@@ -283,7 +291,8 @@ def _entries(fixture: Fixture, entries: Entries, names: Names, roster: Roster) -
                 roster[name].prices,
                 rules[roster[name].source],
                 Link.SURE if True in sure[name] else Link.LIKELY,
-                *(_other(match, of_fixture) if _listed(match) != listed else ()),
+                *(_other(match, of_fixture) if _listed(match) != listed else (UNSET,) * 4),
+                UNSET if fixture.counts(name, entries) else True,
             )
         )
     return tuple(found)

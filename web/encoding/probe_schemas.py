@@ -27,9 +27,10 @@ class Ready(TypedDict):
 
 
 class Check(TypedDict):
-    """One bookmaker in `/health`."""
+    """One bookmaker in `/health`; `company` pays, several bookmakers may be of one."""
 
     name: str
+    company: str
     status: Grade
     state: BookmakerState
     since: float | None

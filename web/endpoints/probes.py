@@ -14,6 +14,7 @@ from typing import Any
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced, run_sliced
+from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
 from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
 from actors.review.review import Review
@@ -171,7 +172,7 @@ def _ready(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.R
 def _health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.Health:
     status.observe(snapshot, now)
     checks = {
-        str(name): _check(record, snapshot.books[name], now) for name, record in status.bookmakers.items()
+        str(name): _check(record, snapshot.books[name], _company(name, snapshot), now) for name, record in status.bookmakers.items()
     }
     grades = {check["status"] for check in checks.values()}
     overall: schemas.Grade = "pass" if grades == {"pass"} else "warn"
@@ -185,11 +186,16 @@ def _is_any_serving(snapshot: Snapshot, now: Instant) -> bool:
     return any(book.serves(now.mono) for book in snapshot.books.values())
 
 
-def _check(status: BookmakerStatus, book: Book, now: Instant) -> schemas.Check:
+def _company(name: BookmakerId, snapshot: Snapshot) -> str:
+    return name if snapshot.fixtures is None else fixtures_of(snapshot).terms.roster[name].company or name
+
+
+def _check(status: BookmakerStatus, book: Book, company: str, now: Instant) -> schemas.Check:
     is_well = status.state is BookmakerState.LIVE and status.id not in status.source.unlisted
     grade: schemas.Grade = "pass" if is_well else "warn" if book.serves(now.mono) else "fail"
     return {
         "name": status.name,
+        "company": company,
         "status": grade,
         "state": status.state,
         "since": time_view(status.since),

@@ -209,4 +209,7 @@ def test_best_prices_leave_out_what_another_of_its_company_outdoes() -> None:
 
     assert {"birch_b"} == {name for outcome in "1X2" for name in both["best"][outcome]["ids"]}
     assert {"alder_a"} == {name for outcome in "1X2" for name in single["best"][outcome]["ids"]}
-    assert {"alder_a", "birch_b"} == {entry["id"] for entry in both["entries"]}
+    assert {"alder_a": True, "birch_b": None} == {
+        entry["id"]: entry.get("superseded") for entry in both["entries"]
+    }
+    assert [None] == [entry.get("superseded") for entry in single["entries"]]

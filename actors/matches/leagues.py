@@ -1,0 +1,50 @@
+"""The league of a fixture: the competition that the labels of its sources name. Pure."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from msgspec import Struct
+
+from actors.board.snapshot import Entry
+from actors.core.messages import Scope
+from actors.matches.model import Fixture
+from actors.matching.leagues import League, league_of
+
+
+class FixtureLeague(Struct, frozen=True, gc=False):
+    """One league, whichever labels it has: its id, and its country as the shipped tables name it.
+
+    The id is that of the competition in the tables, else country and label, else `:` and the label alone:
+    two sources may mean two leagues by such a label.
+    """
+
+    id: str
+    country: str | None
+
+
+def league_of_fixture(fixture: Fixture) -> FixtureLeague:
+    """Return what its sources' labels say: a competition first, then a label of a country, then a label.
+
+    Where several say as much, that of the match that names the fixture counts.
+    """
+    entries = sorted(fixture.entries.items(), key=lambda item: item[0] != fixture.lead)
+    best: League | None = None
+    for league in dict.fromkeys([_league(entry) for _, entry in entries]):
+        if best is None or _telling(league) > _telling(best):
+            best = league
+    return FixtureLeague("", None) if best is None else FixtureLeague(best.key, best.country)
+
+
+def _telling(league: League) -> int:
+    return 2 if league.competition is not None else 1 if league.own is not None else 0
+
+
+def _league(entry: Entry) -> League:
+    match = entry.match
+    return _league_of(entry.scope, match.league, match.home, match.away)
+
+
+@lru_cache(maxsize=1 << 14)
+def _league_of(scope: Scope, label: str | None, home: str, away: str) -> League:
+    return league_of(scope, label, teams=(home, away))
