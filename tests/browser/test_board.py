@@ -22,14 +22,20 @@ OVERFLOWING = """() => [...document.querySelectorAll(".price")]
     .filter((cell) => cell.scrollWidth > cell.clientWidth)
     .map((cell) => cell.ariaLabel)"""
 
+UNCOVERED = """() => [...document.querySelectorAll(".when, .who, .top")]
+    .filter((cell) => cell.closest(".titles, .match").clientHeight > cell.offsetHeight)
+    .map((cell) => cell.textContent)"""
+
 IN_ORDER = """async (leagues) => {
-    const { Board } = await import("/static/board.js");
-    const board = new Board();
-    board.replace(leagues.map((league, at) => {
-        const id = `fx${at}`;
-        return { id, home: id, away: "Away", league, start_time: 4e9 + (at >> 1), entries: [] };
-    }));
-    return board.sorted.map((match) => match.league);
+    const { arranged } = await import("/static/arrange.js");
+    const { leaguesOf } = await import("/static/leagues.js");
+    const matches = leagues.map((league, at) => {
+        const key = `fx${at}`;
+        return { key, home: key, league, leagueId: `:${league}`, country: null, start: 4e9 + (at >> 1) };
+    });
+    const preferences = { leagues: [], matches: [] };
+    const rows = arranged(matches, { by: "league", leagues: leaguesOf(matches, 0), preferences });
+    return rows.flatMap(({ match }) => match?.league ?? []);
 }"""
 
 
@@ -52,7 +58,7 @@ def test_matches_are_sorted_by_league_and_kick_off(site: Offered, page: Page) ->
     service = site.start()
     page.goto(service.base)
 
-    expect(page.locator(".body .league-name")).to_have_text(["Premier League (2)", "Bundesliga (1)"])
+    expect(page.locator(".body .league-title")).to_have_text(["Premier League (2)", "Bundesliga (1)"])
     expect(_homes(page)).to_have_text(["Early Birds", "Home Town", "FC Süd"])
     expect(_match(page, "Early Birds").locator(".hour")).to_have_text("13:30")
     expect(page.locator("#zone")).to_have_text(re.compile("Europe/Berlin"))
@@ -72,6 +78,15 @@ def test_leagues_of_nearly_equal_names_are_not_mixed(site: Offered, page: Page) 
     leagues = page.evaluate(IN_ORDER, ["Liga 1", "Liga 01"] * 3)
 
     assert ["Liga 01"] * 3 + ["Liga 1"] * 3 == leagues
+
+
+def test_columns_that_stay_cover_what_runs_behind_them(site: Offered, page: Page) -> None:
+    """They are as high as their row, of a match and of the titles."""
+    site.offer(DERBY)
+    page.goto(site.start().base)
+    expect(_match(page, "Home Town")).to_be_visible()
+
+    assert [] == page.evaluate(UNCOVERED)
 
 
 def test_prices_have_one_format(site: Offered, page: Page) -> None:
@@ -103,7 +118,7 @@ def test_a_changed_price_flashes_and_draws_a_line(site: Offered, page: Page) -> 
     page.goto(service.base)
     up, down = (_price(page, "Movers", "bwin", what) for what in ("home win", "draw"))
     expect(up).to_have_text("2.10")
-    expect(up.locator("path")).to_have_class("flat")
+    expect(up.locator("path")).to_have_attribute("d", "")
 
     site.offer(Fixture("Movers", "Shakers", bet365=(2.0, 3.4, 3.9), bwin=(2.12, 3.25, 3.9)))
 
@@ -111,7 +126,7 @@ def test_a_changed_price_flashes_and_draws_a_line(site: Offered, page: Page) -> 
     expect(down).to_have_attribute("data-moved", "down")
     expect(page.locator("[data-moved]")).to_have_count(2)
     expect(up).to_have_accessible_name("bwin, home win: 2.12, best price, collected")
-    expect(up.locator("path:not(.flat)")).to_have_attribute("d", re.compile(r"^M0 9\.0H22\.0V0\.0H44\.0$"))
+    expect(up.locator("path")).to_have_attribute("d", re.compile(r"^M0 9\.0H22\.0V0\.0H44\.0$"))
     expect(page.locator("[data-moved]")).to_have_count(0)
 
 
@@ -125,11 +140,11 @@ def test_filters_are_kept_in_the_address(site: Offered, page: Page) -> None:
     page.get_by_role("button", name="Bet365").click()
     expect(_homes(page)).to_have_text(["Early Birds", "Home Town"])
     expect(page.locator(".offer-title")).to_have_text(["Bet365"])
-    page.get_by_role("combobox").select_option("Premier League")
+    page.get_by_role("combobox", name="League", exact=True).select_option("Premier League")
     page.get_by_label("Search").fill("gremio EARLY")
     expect(_homes(page)).to_have_text(["Early Birds"])
     expect(page.locator("#count")).to_have_text("1 of 3 matches")
-    asked = {"bookmaker": ["bet365"], "league": ["Premier League"], "q": ["gremio EARLY"]}
+    asked = {"bookmaker": ["bet365"], "league": [":Premier League"], "q": ["gremio EARLY"]}
     assert asked == parse_qs(urlsplit(page.url).query)
 
     page.reload()
@@ -178,14 +193,14 @@ def test_everything_can_be_used_with_the_keyboard(site: Offered, page: Page) -> 
 
 
 def test_the_theme_follows_the_system_unless_chosen(site: Offered, context: OpenContext) -> None:
-    """A choice is remembered, unless it equals the system's theme."""
+    """A choice is remembered, also that of the system's theme; the last click follows the system again."""
     site.offer(DERBY)
     service = site.start()
     page = context(color_scheme="dark").new_page()
     page.goto(service.base)
-    root, button = page.locator("html"), page.get_by_role("button", name="Dark")
+    root, button = page.locator("html"), page.get_by_role("button", name="Theme")
     expect(root).to_have_attribute("data-theme", "dark")
-    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(button).to_have_text("Auto")
 
     button.click()
     page.reload()
@@ -193,18 +208,28 @@ def test_the_theme_follows_the_system_unless_chosen(site: Offered, context: Open
     expect(page.locator("body")).to_have_css("background-color", "rgb(247, 247, 245)")
     button.click()
     page.emulate_media(color_scheme="light")
+    expect(root).to_have_attribute("data-theme", "dark")
+    button.click()
+    button.click()
+    expect(button).to_have_text("Auto")
     expect(root).to_have_attribute("data-theme", "light")
 
 
-def test_a_phone_shows_a_line_for_each_bookmaker(site: Offered, context: OpenContext) -> None:
-    """Nothing is wider than the screen or covered, and a bookmaker without an offer takes no space."""
+def test_a_phone_shows_cards_that_open_into_all_bookmakers(site: Offered, context: OpenContext) -> None:
+    """A card has the best prices, and opens into a line for each bookmaker that offers the match."""
     site.offer(DERBY, ABROAD)
     service = site.start()
     page = context(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True).new_page()
     page.goto(service.base)
+    derby = _match(page, "Home Town")
 
     expect(page.locator("odds-board")).to_have_attribute("data-layout", "stacked")
-    expect(_match(page, "Home Town").locator(".offer-name:visible")).to_have_text(NAMES)
+    expect(derby.locator(".top-figure")).to_have_text(["2.10", "3.40", "3.90"])
+    expect(derby.locator(".top-where")).to_have_text(["bwin", "Bet365", "Bet365 +1"])
+    expect(page.locator(".offer-name:visible")).to_have_count(0)
+    derby.get_by_role("button", name="2 bookmakers").click()
+    expect(derby.locator(".offer-name:visible")).to_have_text(NAMES)
+    _match(page, "FC Süd").get_by_role("button", name="1 bookmaker").click()
     expect(_match(page, "FC Süd").locator(".offer-name:visible")).to_have_text(["bwin"])
     _match(page, "FC Süd").locator(".hour").click(trial=True)  # fails if anything covers it
     widths = page.evaluate("[...document.querySelectorAll('body, odds-board')].map((e) => e.scrollWidth)")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,61 +15,13 @@ from playwright.sync_api import Locator, Page, expect
 from actors.core.messages import BookmakerId, Prices
 from actors.matches.surebets import PricedLeg
 from tests.support.browsing import Complaints
-from tests.support.builders.the_odds_api import event, market, serve
 from tests.support.oracles.stakes import Stakes, stakes
-from tests.support.peers.http import HttpPeer, http_peer, respond
-from tests.support.systems.process import Service, service
+from tests.support.systems.two_sources import Two, two_sources
 
 pytestmark = pytest.mark.browser
 
-CONFIG = """
-[server]
-drain_s = 0
-
-[surebets]
-min_life_s = 0.1
-
-[sources.api]
-kind = "the_odds_api"
-url = "{api}"
-api_key = "key"
-sports = ["soccer_epl"]
-poll_interval_s = 0.1
-stale_after_s = 20
-
-[sources.file]
-kind = "football_data"
-url = "{file}"
-poll_interval_s = 0.1
-stale_after_s = 20
-
-[bookmakers.pinnacle]
-name = "Pinnacle"
-source = "api"
-key = "pinnacle"
-
-[bookmakers.williamhill]
-name = "William Hill"
-source = "api"
-key = "williamhill"
-
-[bookmakers.marathon]
-name = "Marathon"
-source = "api"
-key = "marathonbet"
-commission = 0.02
-
-[bookmakers.bet365]
-name = "Bet365"
-source = "file"
-key = "B365"
-"""
 DASH = "\N{EN DASH}"
 TITLE = f"Manchester United {DASH} Fulham"
-SHEET = b"""Div,Date,Time,HomeTeam,AwayTeam,B365H,B365D,B365A
-E0,02/05/2099,15:00,Man United,Fulham,2.3,3.3,3.4
-E0,02/05/2099,17:30,Leeds,Everton,2.5,3.3,2.8
-"""
 PLAIN = {"pinnacle": (2.1, 3.4, 3.6), "williamhill": (2.0, 3.5, 3.5), "marathonbet": (2.05, 3.4, 3.7)}
 SURE = {**PLAIN, "williamhill": (2.0, 3.9, 3.5), "marathonbet": (2.05, 3.5, 3.9)}
 BETTER = {"pinnacle": (2.2, 3.6, 3.85), "williamhill": (2.0, 3.9, 3.5), "marathonbet": (2.05, 3.5, 4.1)}
@@ -84,30 +34,11 @@ DIVIDE = """async ([legs, total]) => {
 }"""
 
 
-@dataclass
-class Two:
-    """Two sources: an API whose prices the test sets, and a file of collected prices."""
-
-    peer: HttpPeer
-    service: Service
-
-    def offer(self, prices: dict[str, tuple[float, float, float]]) -> None:
-        """List one match with these prices by bookmaker key."""
-        offered = {key: [market("Manchester United", "Fulham", odds)] for key, odds in prices.items()}
-        listed = event("m1", "Manchester United", "Fulham", offered, kick_off="2099-05-02T14:00:00Z")
-        serve(self.peer, {"soccer_epl": json.dumps([listed]).encode()})
-
-
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
     """Run a service with both sources for the tests of this file."""
-    with http_peer() as peer:
-        peer.answers["/file.csv"] = respond(SHEET)
-        serve(peer, {"soccer_epl": b"[]"})
-        config = tmp_path_factory.mktemp("two") / "two.toml"
-        config.write_text(CONFIG.format(api=peer.url(""), file=peer.url("/file.csv")), "utf-8")
-        with service(config) as running:
-            yield Two(peer, running)
+    with two_sources(tmp_path_factory.mktemp("two")) as two:
+        yield two
 
 
 def _row(page: Page, home: str) -> Locator:
@@ -131,20 +62,22 @@ def test_a_match_of_two_sources_is_one_row(two: Two, page: Page) -> None:
     expect(row.locator(".number")).to_have_text(
         ["2.10", "3.40", "3.60", "2.00", "3.50", "3.50", "2.05", "3.40", "3.70", "2.30", "3.30", "3.40"]
     )
-    expect(row.locator(".best")).to_have_text(["3.50", "3.70", "2.30"])
+    expect(row.locator(".best")).to_have_text(["2.10", "3.50", "3.70", "2.30"])
     expect(_row(page, "Leeds").locator(".number")).to_have_text([""] * 9 + ["2.50", "3.30", "2.80"])
 
 
 def test_collected_prices_are_marked(two: Two, page: Page) -> None:
-    """Also where they are best, for screen readers too, and in the details."""
+    """Also where they are higher than all that are live, which are best; for screen readers, too."""
     two.offer(PLAIN)
     row = _opened(page, two)
 
     name = "Bet365, home win: 2.30, best price, collected"
     expect(row.get_by_role("gridcell", name=name)).to_have_css("background-color", "rgba(0, 0, 0, 0)")
     expect(row.get_by_role("gridcell", name="collected")).to_have_count(3)
+    expect(row.locator(".top-where")).to_have_text(["Pinnacle", "William Hill", "Marathon"])
     row.click()
-    expect(page.locator("#details-best tbody tr").first).to_contain_text("Bet365 (collected)")
+    expect(page.locator("#details-best tbody tr").first).to_contain_text("Pinnacle")
+    expect(page.locator("#details-prices tbody tr").last).to_contain_text("Bet365 (collected)")
 
 
 def test_the_details_say_margin_ages_and_why_it_is_one_match(two: Two, page: Page) -> None:
@@ -153,9 +86,9 @@ def test_the_details_say_margin_ages_and_why_it_is_one_match(two: Two, page: Pag
     _opened(page, two).click()
 
     expect(page.locator("#details-title")).to_have_text(TITLE)
-    margin = 1 / 2.3 + 1 / 3.5 + 1 / 3.7
+    margin = 1 / 2.1 + 1 / 3.5 + 1 / 3.7
     expect(page.locator("#details-margin")).to_contain_text(
-        f"{(margin - 1) * 100:.2f} % (book sum {margin:.4f}), with prices that are only collected."
+        f"{(margin - 1) * 100:.2f} % (book sum {margin:.4f})."
     )
     expect(page.locator("#details-prices tbody tr")).to_have_count(4)
     changed, confirmed = (page.locator(f"#details-prices tbody td:nth-child({at})") for at in (5, 6))
@@ -258,11 +191,11 @@ def test_surebets_are_a_filter_with_stakes_for_a_total(two: Two, page: Page) -> 
     amounts = page.locator("#details-stakes tbody td:last-child")
     expect(amounts).to_have_text([f"{amount:.2f}" for amount in divided.amounts])
     expect(page.locator("#details-returned")).to_contain_text(f"Returns at least {divided.returned:.2f}")
-    for total in ("0.05", "-5", ""):
+    for total, said in (("0.05", "may lose"), ("-5", "Enter a total"), ("", "Enter a total")):
         page.get_by_label("Total").fill("250.55")
         expect(page.locator("#details-returned")).to_contain_text("Returns at least")
         page.get_by_label("Total").fill(total)
-        expect(page.locator("#details-returned")).to_contain_text("may lose")
+        expect(page.locator("#details-returned")).to_contain_text(said)
     two.offer(PLAIN)
     expect(page.locator("#empty")).to_contain_text("No surebet fits the filter")
     expect(page.locator("#details-surebet")).to_be_hidden()

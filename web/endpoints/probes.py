@@ -172,7 +172,8 @@ def _ready(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.R
 def _health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.Health:
     status.observe(snapshot, now)
     checks = {
-        str(name): _check(record, snapshot.books[name], _company(name, snapshot), now) for name, record in status.bookmakers.items()
+        str(name): _check(record, snapshot.books[name], _company(name, snapshot), now)
+        for name, record in status.bookmakers.items()
     }
     grades = {check["status"] for check in checks.values()}
     overall: schemas.Grade = "pass" if grades == {"pass"} else "warn"

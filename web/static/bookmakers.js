@@ -1,19 +1,21 @@
 // A button for each bookmaker: shows its state, and filters the list by it.
 
 import { element, setText } from "./dom.js";
-import { moment } from "./format.js";
 
 const UNKNOWN = { status: "unknown", state: "unknown", since: null, last_error: null, simulated: false };
 
 /** The text for the state of a bookmaker, from its check in /health. */
-function stateOf({ status, state, since, last_error, prices }) {
-    const from = since === null ? "" : ` since ${moment(since)}`;
+function stateOf({ status, state, since, last_error, prices }, clock) {
+    const from = since === null ? "" : ` since ${clock.moment(since)}`;
     if (state === "quarantined" || (status === "fail" && last_error !== null)) return `down${from}`;
     if (state === "live" && prices === "collected") return "collected";
     return ["stale", "retrying", "suspect"].includes(state) ? state + from : state;
 }
 
-const FEES = { included: "Its prices include its fees.", "not included": "Fees are not included in its prices." };
+const FEES = {
+    included: "Its prices include its fees.",
+    "not included": "Fees are not included in its prices.",
+};
 
 /** What kind of offer the prices of a bookmaker are: a sentence, and what it says of fees. */
 function offerOf({ offered_by, fees }) {
@@ -23,9 +25,9 @@ function offerOf({ offered_by, fees }) {
 }
 
 /** The state, after what a bookmaker is, if that is another kind. */
-function wordsOf(check) {
+function wordsOf(check, clock) {
     const isPlain = [undefined, "bookmaker"].includes(check.offered_by);
-    return isPlain ? stateOf(check) : `${check.offered_by}, ${stateOf(check)}`;
+    return isPlain ? stateOf(check, clock) : `${check.offered_by}, ${stateOf(check, clock)}`;
 }
 
 export class Bookmakers {
@@ -39,7 +41,7 @@ export class Bookmakers {
     }
 
     /** Show these bookmakers, `{ id, name }`, with their checks, some of which may be missing. */
-    show(columns, checks, filters) {
+    show(columns, checks, chosen, clock) {
         const ids = columns.map(({ id }) => id);
         for (const [id, button] of this.#buttons) {
             if (ids.includes(id)) continue;
@@ -48,7 +50,7 @@ export class Bookmakers {
         }
         columns.forEach(({ id, name }, index) => {
             const button = this.#button(id);
-            this.#fill(button, name, checks[id] ?? UNKNOWN, filters.bookmakers.has(id));
+            this.#fill(button, name, checks[id] ?? UNKNOWN, chosen.includes(id), clock);
             const there = this.#group.children[index] ?? null;
             if (there !== button) this.#group.insertBefore(button, there);
         });
@@ -65,10 +67,10 @@ export class Bookmakers {
         return this.#buttons.get(id);
     }
 
-    #fill(button, name, check, isPressed) {
+    #fill(button, name, check, isPressed, clock) {
         const [, nameText, stateText] = button.children;
         setText(nameText, name);
-        setText(stateText, wordsOf(check));
+        setText(stateText, wordsOf(check, clock));
         button.dataset.status = check.status;
         button.ariaPressed = String(isPressed);
         button.title = [...offerOf(check), check.last_error].filter(Boolean).join(" ");

@@ -6,14 +6,16 @@ const EVERY_MS = 1000; // such a surebet may end without a change of its match
 const PATIENCE_MS = 4000;
 const MOST = 20;
 
-/** Asks the service for them, and calls `onAnswer()`. */
+/**
+ * Asks the service for them, and calls `onAnswer({ ids, found })` with the surebets by the id of their
+ * match.
+ */
 export class Chosen {
     #onAnswer;
-    #ids = new Set();
-    #surebets = new Map(); // those of the last answer, by the id of their match
+    #ids = [];
+    #found = new Map();
     #askedAt = -Infinity;
     #isAsking = false;
-    stamp = 0; // counts the answers that say something new
 
     constructor(onAnswer) {
         this.#onAnswer = onAnswer;
@@ -21,35 +23,32 @@ export class Chosen {
 
     /** Ask for those of these bookmakers, at most once a second; `isNeeded`: there are surebets of all. */
     async ask(ids, isNeeded) {
-        if (this.#ids.size !== ids.size || [...ids].some((id) => !this.#ids.has(id))) {
-            this.#ids = new Set(ids);
-            this.#askedAt = -Infinity;
-            this.#keep([]);
-        }
-        const isChoice = isNeeded && ids.size > 1 && ids.size <= MOST;
-        if (!isChoice || this.#isAsking || performance.now() - this.#askedAt < EVERY_MS) return;
-        this.#isAsking = true;
-        this.#askedAt = performance.now();
+        if (ids.join() !== this.#ids.join()) [this.#ids, this.#askedAt] = [ids, -Infinity];
+        const isDue = !this.#isAsking && performance.now() - this.#askedAt >= EVERY_MS;
+        if (!isNeeded || !isDue || ids.length < 2 || ids.length > MOST) return;
+        [this.#isAsking, this.#askedAt] = [true, performance.now()];
         const asked = this.#ids;
-        const fixtures = await surebetsOf([...asked]);
+        const found = new Map((await surebetsFrom(asked)).map(({ id, surebet }) => [id, surebet]));
         this.#isAsking = false;
-        if (asked === this.#ids) this.#keep(fixtures);
-        this.#onAnswer();
+        if (asked !== this.#ids || JSON.stringify([...found]) === JSON.stringify([...this.#found])) return;
+        this.#found = found;
+        this.#onAnswer({ ids: asked, found });
     }
+}
 
-    /** The surebet of a match at the chosen bookmakers, null for none; each leg has the price that is shown. */
-    surebetOf(match) {
-        if (match.surebet === null || this.#ids.size === 0) return match.surebet;
-        if (match.surebet.legs.every((leg) => this.#ids.has(bookmakerOf(leg)))) return match.surebet;
-        const found = this.#surebets.get(match.key) ?? null;
+/**
+ * The function that gives the surebet of a match at these bookmakers, null for none; at all without ids.
+ * `chosen` is the last answer, of whichever bookmakers. Each leg has the price that is shown.
+ */
+export function surebetsOf(ids, chosen) {
+    const among = new Set(ids);
+    const own = chosen.ids.join() === ids.join() ? chosen.found : new Map();
+    return (match) => {
+        if (match.surebet === null || among.size === 0) return match.surebet;
+        if (match.surebet.legs.every((leg) => among.has(bookmakerOf(leg)))) return match.surebet;
+        const found = own.get(match.key) ?? null;
         return found?.legs.every((leg) => isShown(leg, match)) ? found : null;
-    }
-
-    #keep(fixtures) {
-        const before = JSON.stringify([...this.#surebets]);
-        this.#surebets = new Map(fixtures.map(({ id, surebet }) => [id, surebet]));
-        if (JSON.stringify([...this.#surebets]) !== before) this.stamp += 1;
-    }
+    };
 }
 
 const bookmakerOf = ({ id }) => id.slice(0, id.indexOf("_"));
@@ -60,7 +59,7 @@ function isShown(leg, match) {
 }
 
 /** The fixtures with a surebet of these bookmakers; none if that is not known. */
-async function surebetsOf(ids) {
+async function surebetsFrom(ids) {
     try {
         const query = new URLSearchParams({ bookmaker: ids.join(",") });
         const signal = AbortSignal.timeout(PATIENCE_MS);

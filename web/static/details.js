@@ -1,12 +1,13 @@
-// The details of one match, on demand: margin, ages, stakes of a surebet, and why its lists are one match.
+// The details of one match, on demand: best prices, all prices and their ages, why its lists are one match.
 
 import { Ages } from "./ages.js";
+import { bestOf } from "./best.js";
 import { OUTCOMES } from "./board.js";
 import { byId, element, setText } from "./dom.js";
 import { findingsOf, ruleOf } from "./evidence.js";
-import { amount, day, duration, moment, percent, price, rate, time } from "./format.js";
+import { duration, percent } from "./format.js";
 import { SPOKEN } from "./row.js";
-import { stakes } from "./stakes.js";
+import { SurebetPanel } from "./surebet-panel.js";
 import { Table } from "./table.js";
 
 const PATIENCE_MS = 4000;
@@ -16,20 +17,21 @@ const HIDDEN = "–";
 const text = (title, from, className) => ({ title, className, text: from });
 const figure = (title, from) => text(title, from, "figure");
 
-/** Shows a match of the board beside it; calls `onClose()` when it is to be closed. */
+/**
+ * Shows a match of the board beside it. Calls `onClose()` when it is to be closed, `onPin({ match })` or
+ * `onPin({ league })`, and `onPrefer(preferences)` with what is to be remembered.
+ */
 export class Details {
     #aside = byId("details");
-    #total = byId("total");
     #match = null;
     #names = new Map();
-    #trust = "none";
-    #surebet = null;
-    #shows = () => true; // by the id of a bookmaker: whether it is chosen
+    #view = { trust: "none" };
+    #preferences = null;
     #asked = { key: "", stamp: null, at: -Infinity }; // for which links, and when they were answered
     #listed = ""; // the links that are shown
     #ages = new Ages(() => this.#match && this.#fill());
     #prices = new Table(byId("details-prices"), [
-        text("Bookmaker", ({ name, offer }) => name + (offer.isCollected ? " (collected)" : "")),
+        text("Bookmaker", ({ name, offer }) => name + marksOf(offer)),
         ...OUTCOMES.map((name, index) => figure(name, ({ offer }) => this.#shown(offer.prices[index]))),
         text("Changed", ({ offer }) => ago(this.#ages.since(offer.updated)), "right"),
         text("Confirmed", ({ offer }) => ago(this.#ages.ofConfirmation(offer.id)), "right"),
@@ -40,29 +42,31 @@ export class Details {
         text("At", ({ where }) => where),
         figure("Fair price", ({ chance }) => (chance ? this.#shown(1 / chance) : HIDDEN)),
     ]);
-    #stakes = new Table(byId("details-stakes"), [
-        text("Result", ({ outcome }) => SPOKEN[outcome]),
-        text("At", (leg) => leg.bookmaker + termsOf(leg)),
-        figure("Price", ({ odds }) => this.#shown(odds)),
-        text("Stake", ({ cents }) => cents, "right"),
-    ]);
+    #surebet;
 
-    constructor(onClose) {
+    constructor({ onClose, onPin, onPrefer }) {
         byId("close").addEventListener("click", onClose);
         this.#aside.addEventListener("keydown", (event) => event.key === "Escape" && onClose());
-        this.#total.addEventListener("input", () => this.#fillStakes());
+        byId("pin-match").addEventListener("click", () => onPin({ match: this.#match.key }));
+        byId("pin-league").addEventListener("click", () => onPin({ league: this.#match.leagueId }));
+        this.#surebet = new SurebetPanel(onPrefer);
     }
 
     /**
-     * Show this match, or with undefined that it is not there any more, or with null nothing. Best prices are
-     * those of the bookmakers that `shows(id)`, as is the surebet.
+     * Show this match, or with undefined that it is not there any more, or with null nothing. Best prices
+     * are those of the shown columns, as is the surebet.
      */
-    show(match, names, trust, { surebet, shows }) {
+    show(match, names, view, preferences) {
+        const { trust } = view;
         this.#aside.hidden = match === null;
         this.#aside.parentElement.classList.toggle("split", match !== null);
         this.#aside.dataset.trust = trust;
-        [this.#match, this.#names, this.#trust] = [match ?? null, names, trust];
-        [this.#surebet, this.#shows] = [surebet, shows];
+        [this.#match, this.#names, this.#view, this.#preferences] = [
+            match ?? null,
+            names,
+            view,
+            preferences,
+        ];
         byId("details-gone").hidden = match !== undefined;
         byId("details-body").hidden = !match;
         if (match === undefined) setText(byId("details-title"), "Not on the board");
@@ -73,28 +77,30 @@ export class Details {
     }
 
     #shown(value) {
-        return this.#trust === "gone" ? HIDDEN : price(Number(value.toFixed(3)));
+        return this.#view.trust === "gone" ? HIDDEN : this.#view.price(Number(value.toFixed(3)));
     }
 
     #fill() {
         const { home, away, league, start } = this.#match;
         const title = byId("details-title");
         if (title.textContent !== `${home} – ${away}`) title.replaceChildren(...both(home, away));
-        setText(byId("details-when"), `${league} · ${startOf(start)}`);
+        setText(byId("details-when"), `${league} · ${startOf(start, this.#view.clock)}`);
+        byId("pin-match").ariaPressed = String(this.#preferences.matches.includes(this.#match.key));
+        byId("pin-league").ariaPressed = String(this.#preferences.leagues.includes(this.#match.leagueId));
         const offers = [...this.#match.offers].map(([id, offer]) => ({ name: this.#names.get(id), offer }));
         this.#prices.show(offers.map((row) => ({ ...row, key: row.offer.bookmaker })));
-        this.#fillBest(offers.filter(({ offer }) => this.#shows(offer.bookmaker)));
-        this.#fillStakes();
+        this.#fillBest();
+        const surebet = this.#view.trust === "live" ? this.#view.surebetOf(this.#match) : null;
+        this.#surebet.show(surebet, this.#view, this.#preferences);
     }
 
-    #fillBest(offers) {
-        const best = (offers.length > 0 ? OUTCOMES : []).map((outcome, index) => {
-            const highest = Math.max(...offers.map(({ offer }) => offer.prices[index]));
-            const at = offers.filter(({ offer }) => offer.prices[index] === highest);
-            const isLive = at.some(({ offer }) => !offer.isCollected);
-            const where = at.map(({ name, offer }) => name + (offer.isCollected ? " (collected)" : ""));
+    #fillBest() {
+        const { columns, shown } = this.#view;
+        const best = bestOf(this.#match, columns).map(({ price, at, isCollected }, index) => {
+            const where = at.map(({ name }) => name + (isCollected ? " (collected)" : "")).join(", ");
+            const outcome = OUTCOMES[index];
             const chance = this.#match.fair?.[outcome];
-            return { key: outcome, outcome, best: highest, where: where.join(", "), isLive, chance };
+            return { key: outcome, outcome, best: price, where, isLive: !isCollected, chance };
         });
         this.#best.show(best);
         const sum = best.reduce((before, { best: odds }) => before + 1 / odds, 0);
@@ -102,30 +108,12 @@ export class Details {
         const margin = `${percent(sum - 1)} (book sum ${sum.toFixed(4)})${doubt}`;
         const { fair } = this.#match;
         const means = fair ? ` Fair prices: ${fair.method}, the median of the live bookmakers.` : "";
-        const of = offers.length < this.#match.offers.size ? " of the chosen bookmakers" : "";
+        const isHidden = (bookmaker) => shown.every(({ id }) => id !== bookmaker);
+        const isPart = [...this.#match.offers.keys()].some(isHidden);
+        const of = isPart ? " of the chosen bookmakers" : "";
         const known = `Margin of the best prices${of}: ${margin}${means}`;
-        const isKnown = this.#trust === "live" && offers.length > 0;
+        const isKnown = this.#view.trust === "live" && best.length > 0;
         setText(byId("details-margin"), isKnown ? known : "");
-    }
-
-    /** Stakes are for live prices only. */
-    #fillStakes() {
-        const surebet = this.#trust === "live" && this.#match ? this.#surebet : null;
-        byId("details-surebet").hidden = !surebet;
-        if (!surebet) return;
-        const { profit, since, book_sum: sum, legs } = surebet;
-        const isNet = legs.some(({ commission, fee_rate: fee }) => commission > 0 || fee > 0);
-        const gain = percent(profit) + (isNet ? " after what is taken" : "");
-        const whatever = `${gain} whatever the result, since ${moment(since)} (book sum ${sum.toFixed(4)}).`;
-        setText(byId("details-profit"), whatever);
-        const divided = stakes(legs, Math.max(this.#total.valueAsNumber || 0, 0));
-        const rows = legs.map((leg, index) => {
-            const cents = divided ? amount(divided.amounts[index]) : percent(leg.stake);
-            return { ...leg, key: leg.outcome, cents };
-        });
-        this.#stakes.show(rows);
-        const failed = "Whole cents of this total may lose: these are shares. Take a larger total.";
-        setText(byId("details-returned"), divided ? returnOf(divided) : failed);
     }
 
     /** Ask for the links at once, and after a change of the match. Those of another match go at once. */
@@ -136,7 +124,7 @@ export class Details {
             this.#list([]);
         }
         const { stamp: last, at } = this.#asked;
-        if (this.#trust !== "live" || stamp === last || performance.now() - at < LEAST_MS) return;
+        if (this.#view.trust !== "live" || stamp === last || performance.now() - at < LEAST_MS) return;
         const asked = { key, stamp, at: Infinity }; // no question is asked while another is under way
         this.#asked = asked;
         const links = await linksOf(key);
@@ -152,19 +140,21 @@ export class Details {
         if (listed === this.#listed) return;
         this.#listed = listed;
         const isAlone = links?.length === 1;
-        byId("details-links").replaceChildren(...(links ?? []).map((link) => item(link, isAlone)));
+        byId("details-links").replaceChildren(
+            ...(links ?? []).map((link) => item(link, isAlone, this.#view.clock)),
+        );
         const failed = "The evidence is not known now.";
         setText(byId("details-alone"), links === null ? failed : isAlone ? "No other list has it." : "");
     }
 }
 
 /** An event as its source lists it and, unless it is the only event, why it is this match. */
-function item(link, isAlone) {
+function item(link, isAlone, clock) {
     const { source, home, away, league, start_time: start, rule } = link;
     const reason = isAlone ? "" : `: ${ruleOf(link)}`;
     const title = element("p", "", {}, element("strong", "", {}, source), reason);
     const listed = element("p", "listed", {}, ...both(home, away));
-    const where = element("p", "muted", {}, `${league} · ${startOf(start)}`);
+    const where = element("p", "muted", {}, `${league} · ${startOf(start, clock)}`);
     const findings = (isAlone ? [] : findingsOf(link)).map(([what, finding]) =>
         element("div", "", {}, element("dt", "", {}, what), element("dd", "", {}, finding)),
     );
@@ -177,8 +167,8 @@ function both(home, away) {
     return [element("bdi", "", {}, home), " – ", element("bdi", "", {}, away)];
 }
 
-function startOf(start) {
-    return start === null ? "no time" : [day(start), time(start)].filter(Boolean).join(" ");
+function startOf(start, clock) {
+    return start === null ? "no time" : clock.moment(start);
 }
 
 /** The id of the match that has the event of this id: an old bookmark's may not be that of its match. */
@@ -197,19 +187,8 @@ async function linksOf(key) {
     }
 }
 
-/** What a bookmaker takes, and for how much its price is known to be good. */
-function termsOf({ commission, fee_rate: fee, max_stake: most }) {
-    const terms = [
-        commission > 0 ? `takes\u00a0${rate(commission)}` : "",
-        fee > 0 ? `fee\u00a0${rate(fee)} of p(1\u00a0−\u00a0p)` : "",
-        most > 0 ? `at most\u00a0${amount(100 * most)}\u00a0USD` : "",
-    ].filter(Boolean);
-    return terms.length > 0 ? ` (${terms.join(", ")})` : "";
-}
-
-function returnOf({ amounts, returned }) {
-    const staked = amounts.reduce((sum, part) => sum + part);
-    return `Returns at least ${amount(returned)}, a gain of ${amount(returned - staked)}.`;
+function marksOf({ isCollected, isSuperseded }) {
+    return (isCollected ? " (collected)" : "") + (isSuperseded ? " (older than its company's other)" : "");
 }
 
 function ago(seconds) {

@@ -1,22 +1,11 @@
 // Formats numbers and times. The page is in English, the times are in the reader's time zone.
 
 const LOCALE = "en-GB";
+const SHORT_DAY = { weekday: "short", day: "numeric", month: "short" };
+const HALF_A_YEAR_MS = 180 * 86_400_000;
 
-/** The reader's time zone with its present abbreviation: "Europe/Berlin (CET)". */
-export const ZONE = zone();
-
-const clock = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit" });
-const date = new Intl.DateTimeFormat(LOCALE, { weekday: "short", day: "numeric", month: "short" });
-const year = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric" });
 const number = new Intl.NumberFormat(LOCALE);
 const money = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-
-/** Two decimals, or three where two would change the value; from 100 on without trailing zeros. */
-export function price(value) {
-    if (value >= 100) return String(Number(value.toFixed(2)));
-    const text = value.toFixed(2);
-    return Number(text) === value ? text : value.toFixed(3);
-}
 
 /** 0.0123 is 1.23 %. */
 export function percent(share) {
@@ -33,38 +22,57 @@ export function amount(cents) {
     return money.format(cents / 100);
 }
 
-export function count(value, noun) {
+/** A number of things; without a noun the number alone. */
+export function count(value, noun = "") {
+    if (!noun) return number.format(value);
     return `${number.format(value)} ${noun}${value === 1 ? "" : noun.endsWith("h") ? "es" : "s"}`;
 }
 
-/** Times are Unix seconds. */
-export function time(at) {
-    return clock.format(at * 1000);
+/** Writes times, which are Unix seconds, in a time zone; the system's if it is empty. */
+export function clockIn(timeZone) {
+    const zone = timeZone ? { timeZone } : {};
+    const of = (options) => new Intl.DateTimeFormat(LOCALE, { ...options, ...zone });
+    const [time, day] = [of({ hour: "2-digit", minute: "2-digit" }), of(SHORT_DAY)];
+    const year = of({ day: "numeric", month: "short", year: "numeric" });
+    const digits = new Intl.DateTimeFormat("sv", { dateStyle: "short", ...zone });
+    const dateOf = (at) => digits.format(at * 1000);
+    const isToday = (at) => dateOf(at) === dateOf(Date.now() / 1000);
+    const dayOf = (at) => {
+        if (isToday(at)) return "";
+        return Math.abs(at * 1000 - Date.now()) < HALF_A_YEAR_MS
+            ? day.format(at * 1000)
+            : year.format(at * 1000);
+    };
+    return {
+        zone: nameOf(of({ timeZoneName: "short" })),
+        time: (at) => time.format(at * 1000),
+        /** As 2026-11-26. */
+        date: dateOf,
+        /** Empty if it is today. */
+        day: dayOf,
+        /** Also today's. */
+        dayName: (at) => [isToday(at) ? "Today," : "", dayOf(at) || day.format(at * 1000)].join(" ").trim(),
+        /** The time, with its day unless that is today. */
+        moment: (at) => [dayOf(at), time.format(at * 1000)].filter(Boolean).join(" "),
+    };
 }
 
-/** The day of `at`; empty if it is today. */
-export function day(at) {
-    const then = new Date(at * 1000);
-    const now = new Date();
-    if (then.toDateString() === now.toDateString()) return "";
-    return Math.abs(then - now) < 180 * 86_400_000 ? date.format(then) : year.format(then);
+/** The name of a time zone with its present abbreviation: "Europe/Berlin (CET)". */
+function nameOf(format) {
+    const { value } = format.formatToParts(new Date()).find(({ type }) => type === "timeZoneName");
+    const { timeZone } = format.resolvedOptions();
+    return timeZone === value ? value : `${timeZone} (${value})`;
 }
 
-/** A point in the past: the time, with its day unless that is today. */
-export function moment(at) {
-    return [day(at), time(at)].filter(Boolean).join(" ");
-}
+const system = clockIn("");
+
+/** The system's time zone, and a point in the past in it. */
+export const ZONE = system.zone;
+export const moment = system.moment;
 
 /** A length of time, in the largest unit that keeps it readable. */
 export function duration(seconds) {
     if (seconds < 90) return `${Math.floor(seconds)} s`;
     if (seconds < 5400) return `${Math.floor(seconds / 60)} min`;
     return seconds < 129_600 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} days`;
-}
-
-function zone() {
-    const format = new Intl.DateTimeFormat(LOCALE, { timeZoneName: "short" });
-    const { value } = format.formatToParts(new Date()).find(({ type }) => type === "timeZoneName");
-    const { timeZone } = format.resolvedOptions();
-    return timeZone === value ? value : `${timeZone} (${value})`;
 }

@@ -1,26 +1,31 @@
 // <odds-board>: the list of matches. Only the rows in view, and a few around them, are in the document.
 
+import { offerOf } from "./best.js";
 import { element, part, setText } from "./dom.js";
-import { leagueRow, matchRow, outcomeNames } from "./row.js";
+import { headingRow, matchRow, outcomeNames } from "./row.js";
 
 const AROUND = 6; // rows rendered above and below the visible rows
-const HEIGHTS = { league: 30, match: 46, stackedMatch: 51, stackedOffer: 34 };
-const WIDTHS = { fixed: 292, offer: 186 };
+const HEIGHTS = { heading: 30, match: 46, card: 72, unfolded: 8, offer: 34 };
+const WIDTHS = { fixed: 292, best: 204, offer: 186 };
+const CARDS = 640; // narrower than this each match is a card
+const ROOM = 1000; // from this width on the best prices stay in view, too
 const PAGE = 0.85; // the part of the height that Page Up and Page Down move
 
 export class OddsBoard extends HTMLElement {
     #head = part("rowgroup", "head");
     #league = element("div", "league current", { "aria-hidden": "true" });
-    #leagueName = element("span", "league-name");
+    #leagueName = element("span");
+    #leaguePin = element("span", "pin", { title: "Pin to the top" }, "★");
     #body = part("rowgroup", "body");
     #rows = [];
     #tops = [];
     #indexes = new Map(); // row indexes by key
     #columns = [];
-    #trust = "live";
+    #how = {}; // how rows are written, see matchRow
     #rendered = new Map(); // rows in the document, by key
     #active = null; // the key of the row selected with the keyboard
     #chosen = null; // the key of the match with shown details
+    #current = null; // the heading that stays in view
     #isDue = false; // whether the next frame will draw
 
     connectedCallback() {
@@ -35,13 +40,14 @@ export class OddsBoard extends HTMLElement {
     }
 
     /**
-     * Show these rows, `{ key, header, league, count }` or `{ key, header, match, surebet }`, where `header`
-     * is the key of the league's row, with these columns, `{ id, name }`.
+     * Show these rows (arrange.js) with these columns, `{ id, name }`. `how` says how they are written:
+     * `{ trust, clock, price, by, surebetOf, opened, pinned, key }`, where `key` differs if they are to be
+     * written again.
      */
-    show(rows, columns, trust) {
+    show(rows, columns, how) {
         const anchor = this.#anchor();
-        this.#trust = trust;
-        this.dataset.trust = trust;
+        this.#how = how;
+        this.dataset.trust = how.trust;
         this.#rows = rows;
         this.#indexes = new Map(rows.map((row, index) => [row.key, index]));
         if (JSON.stringify(columns) !== JSON.stringify(this.#columns)) {
@@ -54,7 +60,10 @@ export class OddsBoard extends HTMLElement {
         if (index !== undefined) this.scrollTop = this.#tops[index] + anchor.below;
     }
 
-    /** Mark the match whose details are shown; "choose" events have the key of a clicked match. */
+    /**
+     * Mark the match whose details are shown. The events "choose" and "unfold" have the key of a match,
+     * "pin" `{ match }` or `{ league }`.
+     */
     set chosen(key) {
         this.#chosen = key;
         this.refresh();
@@ -90,23 +99,28 @@ export class OddsBoard extends HTMLElement {
 
     #fillHead() {
         const header = (className, ...children) => part("columnheader", className, ...children);
-        const row = part("row", "titles", header("when", "Kick-off"), header("who", "Match"));
+        const best = header("top", element("span", "top-title", {}, "Best"), ...outcomeNames());
+        best.ariaColSpan = 3;
+        const row = part("row", "titles", header("when", "Kick-off"), header("who", "Match"), best);
         row.ariaRowIndex = 1;
         for (const { name } of this.#columns) {
             const offer = header("offer", element("span", "offer-title", {}, name), ...outcomeNames());
             offer.ariaColSpan = 3;
             row.append(offer);
         }
-        this.#league.replaceChildren(this.#leagueName, ...outcomeNames());
+        const name = element("span", "league-name", {}, this.#leaguePin, this.#leagueName);
+        this.#league.replaceChildren(name, ...outcomeNames());
         this.#head.replaceChildren(row, this.#league);
     }
 
     #layOut() {
-        const needed = WIDTHS.fixed + WIDTHS.offer * Math.min(this.#columns.length, 3);
-        const isStacked = this.clientWidth < needed;
+        const isStacked = this.clientWidth < CARDS;
+        const isBest = this.#columns.length > 1;
         this.dataset.layout = isStacked ? "stacked" : "wide";
+        this.dataset.best = isBest ? "shown" : "none";
+        this.dataset.room = this.clientWidth < ROOM ? "little" : "enough";
         this.style.setProperty("--columns", this.#columns.length);
-        const width = WIDTHS.fixed + WIDTHS.offer * this.#columns.length;
+        const width = WIDTHS.fixed + (isBest ? WIDTHS.best : 0) + WIDTHS.offer * this.#columns.length;
         for (const block of this.children) block.style.minWidth = isStacked ? "" : `${width}px`;
         let top = 0;
         this.#tops = this.#rows.map((row) => {
@@ -121,10 +135,11 @@ export class OddsBoard extends HTMLElement {
     }
 
     #heightOf(row, isStacked) {
-        if (row.match === undefined) return HEIGHTS.league;
+        if (row.match === undefined) return HEIGHTS.heading;
         if (!isStacked) return HEIGHTS.match;
-        const offers = this.#columns.filter(({ id }) => row.match.offers.has(id)).length;
-        return HEIGHTS.stackedMatch + HEIGHTS.stackedOffer * offers;
+        if (!this.#how.opened.includes(row.key)) return HEIGHTS.card;
+        const offers = this.#columns.filter((column) => offerOf(row.match, column)).length;
+        return HEIGHTS.card + HEIGHTS.unfolded + HEIGHTS.offer * offers;
     }
 
     #render() {
@@ -148,7 +163,7 @@ export class OddsBoard extends HTMLElement {
         const row = this.#rows[index];
         let shown = this.#rendered.get(row.key);
         if (shown === undefined) {
-            shown = row.match === undefined ? leagueRow() : matchRow(this.#columns);
+            shown = row.match === undefined ? headingRow() : matchRow(this.#columns);
             this.#rendered.set(row.key, shown);
         }
         const next = last === null ? this.#body.firstChild : last.nextSibling;
@@ -159,12 +174,24 @@ export class OddsBoard extends HTMLElement {
             shown.element.style.top = `${shown.top}px`;
             shown.element.ariaRowIndex = index + 2;
         }
-        const stamp = `${row.match?.stamp ?? row.count} ${this.#trust} ${row.surebet?.profit}`;
+        const how = row.match === undefined ? this.#how : this.#howOf(row);
+        const what = [row.match?.stamp ?? row.count, row.title, row.isPinned, how.surebet?.profit, how.key];
+        const stamp = what.join(" ");
         if (shown.stamp !== stamp) {
             shown.stamp = stamp;
-            shown.fill(row, this.#trust);
+            shown.fill(row, how);
         }
         return shown.element;
+    }
+
+    #howOf({ key, match }) {
+        const { surebetOf, opened, pinned } = this.#how;
+        return {
+            ...this.#how,
+            surebet: surebetOf(match),
+            isOpen: opened.includes(key),
+            isPinned: pinned.includes(key),
+        };
     }
 
     /** The index of the row at `height`, by bisection. */
@@ -183,7 +210,11 @@ export class OddsBoard extends HTMLElement {
         const row = this.#rows[first];
         const header = row && this.#rows[this.#indexes.get(row.header)];
         this.#league.hidden = header === undefined;
-        if (header) setText(this.#leagueName, `${header.league} (${header.count})`);
+        if (header === undefined) return;
+        setText(this.#leagueName, `${header.title} (${header.count})`);
+        this.#leaguePin.hidden = header.league === undefined;
+        this.#leaguePin.classList.toggle("pinned", header.isPinned === true);
+        this.#current = header;
     }
 
     #onKey(event) {
@@ -200,25 +231,48 @@ export class OddsBoard extends HTMLElement {
             End: () => this.#rows.length - 1,
         }[event.key]?.();
         if (event.key === "Enter") this.#choose(this.#rows[here]);
+        if (event.key === "p") this.#pin(this.#rows[here]);
+        if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+            this.#unfold(this.#rows[here], event.key === "ArrowRight");
+        }
         if (there === undefined || this.#rows.length === 0) return;
         event.preventDefault();
         this.#moveTo(Math.min(Math.max(there, 0), this.#rows.length - 1));
     }
 
     #onClick(event) {
+        if (event.target === this.#leaguePin) this.#pin(this.#current);
         const row = event.target.closest("[aria-rowindex]");
         if (row?.parentElement !== this.#body) return;
+        const shown = this.#rows[row.ariaRowIndex - 2];
         this.#moveTo(row.ariaRowIndex - 2);
-        this.#choose(this.#rows[row.ariaRowIndex - 2]);
+        if (event.target.closest(".pin")) this.#pin(shown);
+        else if (event.target.closest(".more")) this.#unfold(shown);
+        else this.#choose(shown);
     }
 
     #choose(row) {
-        if (row?.match) this.dispatchEvent(new CustomEvent("choose", { detail: row.key }));
+        if (row?.match) this.#tell("choose", row.key);
+    }
+
+    #pin(row) {
+        if (row?.match) this.#tell("pin", { match: row.key });
+        else if (row?.league !== undefined) this.#tell("pin", { league: row.league });
+    }
+
+    /** Show the prices of a card, or not; without `isOpen` the other way than now. */
+    #unfold(row, isOpen = !this.#how.opened.includes(row?.key)) {
+        if (this.dataset.layout !== "stacked" || !row?.match) return;
+        if (isOpen !== this.#how.opened.includes(row.key)) this.#tell("unfold", row.key);
+    }
+
+    #tell(name, detail) {
+        this.dispatchEvent(new CustomEvent(name, { detail }));
     }
 
     #moveTo(index) {
         this.#active = this.#rows[index].key;
-        const covered = this.#rows[index].match === undefined ? 0 : HEIGHTS.league;
+        const covered = this.#rows[index].match === undefined ? 0 : HEIGHTS.heading;
         const highest = this.#tops[index] - covered;
         const lowest = this.#tops[index + 1] - this.clientHeight + this.#head.offsetHeight;
         this.scrollTop = Math.min(Math.max(this.scrollTop, lowest), highest);

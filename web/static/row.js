@@ -1,12 +1,12 @@
-// One row of the board: a match with its offers, or the name of a league.
+// One row of the board: a match with its best prices and its offers, or a heading.
 
-import { OUTCOMES, bestOf } from "./board.js";
-import { element, part, setText, svg } from "./dom.js";
+import { bestOf, isMarked, offerOf } from "./best.js";
+import { OUTCOMES } from "./board.js";
+import { element, part, setText } from "./dom.js";
 import { ruleOf } from "./evidence.js";
-import { day, moment, percent, price, time } from "./format.js";
+import { count, percent } from "./format.js";
+import { PriceCell } from "./price-cell.js";
 
-const MOVED_MS = 1600;
-const SPARK = { width: 44, height: 9 };
 export const SPOKEN = { 1: "home win", X: "draw", 2: "away win" };
 
 let made = 0;
@@ -16,41 +16,52 @@ export function outcomeNames() {
     return OUTCOMES.map((name) => element("span", "outcome", { "aria-hidden": "true" }, name));
 }
 
-export function leagueRow() {
+export function headingRow() {
     const name = element("span", "league-name", { role: "gridcell" });
+    const title = element("span", "league-title");
+    const pin = pinButton();
+    name.append(pin, title);
     return {
         element: identified(part("row", "league", name, ...outcomeNames())),
-        fill({ league, count }) {
-            setText(name, `${league} (${count})`);
+        fill({ title: text, count: matches, league, isPinned }) {
+            setText(title, `${text} (${matches})`);
+            pin.hidden = league === undefined;
+            showPin(pin, isPinned, text);
         },
     };
 }
 
+/**
+ * `fill(row, how)` shows a match; `how` says how: `{ trust, clock, price, by, isOpen, isPinned, surebet }`.
+ */
 export function matchRow(columns) {
-    const hour = element("span", "hour");
-    const date = element("span", "day");
-    const home = element("span", "team", { dir: "auto" });
-    const away = element("span", "team", { dir: "auto" });
+    const [hour, date, surebet] = ["hour", "day", "surebet"].map((name) => element("span", name));
+    const [home, away] = ["home", "away"].map(() => element("span", "team", { dir: "auto" }));
     const against = element("span", "unseen", {}, " against ");
-    const offers = columns.map(({ id, name }) => new OfferCells(id, name));
-    const surebet = element("span", "surebet");
-    const ids = columns.map(({ id }) => id);
+    const [pin, more] = [pinButton(), element("button", "more", { type: "button", tabindex: "-1" })];
+    const [top, offers] = [new BestCells(), columns.map((column) => new OfferCells(column))];
     const who = part("rowheader", "who", home, against, away);
-    const names = [part("gridcell", "when", hour, surebet, date), who];
+    const when = part("gridcell", "when", hour, surebet, date, pin, more);
+    const row = part("row", "match", when, who, top.element, ...offers.map((offer) => offer.element));
     return {
-        element: identified(part("row", "match", ...names, ...offers.map((offer) => offer.element))),
-        fill({ match, surebet: found }, trust) {
-            const at = match.start;
-            setText(hour, at === null ? "–" : time(at));
-            setText(date, match.inPlay ? "in play" : dayOf(at));
+        element: identified(row),
+        fill({ match }, how) {
+            const { trust, clock, by, isOpen, isPinned, surebet: found } = how;
+            setText(hour, match.start === null ? "–" : clock.time(match.start));
+            setText(date, match.inPlay ? "in play" : dayOf(match, clock, by));
             setText(home, match.home);
             setText(away, match.away);
             who.title = [match.home, match.away].map(isolated).join(" – ");
             const isSure = found !== null && trust === "live";
             setText(surebet, isSure ? percent(found.profit) : "");
             surebet.title = isSure ? "Surebet: the gain, whatever the result" : "";
-            const best = bestOf(match, ids);
-            for (const offer of offers) offer.fill(match.offers.get(offer.id), best, trust);
+            showPin(pin, isPinned, `${match.home} – ${match.away}`);
+            const best = bestOf(match, columns);
+            top.fill(best, how);
+            for (const offer of offers) offer.fill(match, best, how);
+            setText(more, count(best[0]?.of ?? 0, "bookmaker"));
+            more.ariaExpanded = String(isOpen);
+            row.classList.toggle("open", isOpen);
         },
     };
 }
@@ -61,30 +72,69 @@ function identified(row) {
     return row;
 }
 
-/** The three prices of one bookmaker; empty where it does not offer the match. */
-class OfferCells {
-    constructor(id, name) {
-        this.id = id;
-        const label = element("span", "offer-name", { "aria-hidden": "true" }, name);
-        this.cells = OUTCOMES.map((outcome) => new PriceCell(`${name}, ${SPOKEN[outcome]}`));
-        this.element = element("div", "offer", {}, label, ...this.cells.map((cell) => cell.element));
+function pinButton() {
+    return element("button", "pin", { type: "button", tabindex: "-1" }, "★");
+}
+
+function showPin(pin, isPinned, name) {
+    pin.ariaPressed = String(Boolean(isPinned));
+    pin.ariaLabel = `Pin ${name}`;
+    pin.title = isPinned ? "Pinned: click to unpin" : "Pin to the top";
+}
+
+/** What stands below the time: the day, or the league where the matches stand by day. */
+function dayOf({ start, league }, clock, by) {
+    if (start === null) return by === "time" ? league : "no time";
+    if (start * 1000 < Date.now()) return "started";
+    return by === "time" ? league : clock.day(start);
+}
+
+/** The best price of each outcome, and where. */
+class BestCells {
+    constructor() {
+        this.cells = OUTCOMES.map(() => {
+            const [figure, where] = [element("span", "top-figure"), element("span", "top-where")];
+            return { figure, where, element: part("gridcell", "top-price", figure, where) };
+        });
+        this.element = element("div", "top", {}, ...this.cells.map((cell) => cell.element));
     }
 
-    fill(offer, best, trust) {
-        this.element.classList.toggle("none", offer === undefined);
-        this.element.classList.toggle("collected", offer?.isCollected ?? false);
-        this.element.classList.toggle("likely", offer?.link === "likely");
-        this.element.title = offer === undefined ? "" : remarks(offer);
-        this.cells.forEach((cell, index) => {
-            if (offer === undefined) cell.clear();
-            else cell.fill(offer, index, offer.prices[index] === best[index], trust);
+    fill(best, { trust, price }) {
+        this.element.classList.toggle("collected", best[0]?.isCollected ?? false);
+        this.cells.forEach(({ figure, where, element: cell }, index) => {
+            const found = best[index];
+            const text = found === undefined ? "" : trust === "gone" ? "–" : price(found.price);
+            const names = found?.at.map(({ name }) => name) ?? [];
+            setText(figure, text);
+            setText(where, names.length > 1 ? `${names[0]} +${names.length - 1}` : (names[0] ?? ""));
+            const spoken = `Best of ${SPOKEN[OUTCOMES[index]]}: ${text} at ${names.join(", ")}`;
+            cell.ariaLabel = found === undefined ? "No price" : spoken;
+            cell.title = found === undefined ? "" : names.join(", ");
         });
     }
 }
 
-function dayOf(at) {
-    if (at === null) return "no time";
-    return at * 1000 < Date.now() ? "started" : day(at);
+/** The three prices of one column; empty where it does not offer the match. */
+class OfferCells {
+    constructor(column) {
+        this.column = column;
+        const label = element("span", "offer-name", { "aria-hidden": "true" }, column.name);
+        this.cells = OUTCOMES.map((outcome) => new PriceCell(`${column.name}, ${SPOKEN[outcome]}`));
+        this.element = element("div", "offer", {}, label, ...this.cells.map((cell) => cell.element));
+    }
+
+    fill(match, best, how) {
+        const offer = offerOf(match, this.column);
+        this.element.classList.toggle("none", offer === undefined);
+        this.element.classList.toggle("collected", offer?.isCollected ?? false);
+        this.element.classList.toggle("likely", offer?.link === "likely");
+        this.element.title = offer === undefined ? "" : remarks(offer, this.column, how.clock);
+        this.cells.forEach((cell, index) => {
+            if (offer === undefined) cell.clear();
+            else
+                cell.fill(offer, index, isMarked(best[index], offer.prices[index], offer.isCollected), how);
+        });
+    }
 }
 
 /** A name in a text of its own direction (U+2068, U+2069), so that home stays before away. */
@@ -92,82 +142,11 @@ function isolated(name) {
     return `\u2068${name}\u2069`;
 }
 
-function remarks({ updated, isCollected, link, rule, listed }) {
-    const remarks = [`last changed ${moment(updated)}`];
+function remarks({ bookmaker, updated, isCollected, link, rule, listed }, { of }, clock) {
+    const remarks = [`last changed ${clock.moment(updated)}`];
+    if (of.length > 1) remarks.unshift(of.find(({ id }) => id === bookmaker).name);
     if (isCollected) remarks.push("collected");
     if (link === "likely") remarks.push(`likely this match: ${ruleOf({ rule })}`);
     if (listed) remarks.push(`listed as ${listed.map(isolated).join(" – ")}`);
     return remarks.join("; ");
-}
-
-class PriceCell {
-    #label;
-    #number = element("span", "number");
-    #line = svg("path");
-    #drawn = null;
-    #timer = 0;
-
-    constructor(label) {
-        this.#label = label;
-        const viewBox = `0 -1 ${SPARK.width} ${SPARK.height + 2}`;
-        const spark = svg("svg", { class: "spark", viewBox, "aria-hidden": "true" }, this.#line);
-        this.element = part("gridcell", "price", this.#number, spark);
-    }
-
-    clear() {
-        this.#show("", "", false);
-        this.#draw(null);
-        this.#settle();
-    }
-
-    /** `trust` is "live", "doubtful" or "gone"; with "gone" no price is shown. */
-    fill(offer, index, isBest, trust) {
-        const isLive = trust === "live";
-        const text = trust === "gone" ? "–" : price(offer.prices[index]);
-        const remark = { true: isBest ? ", best price" : "", false: ", not live" }[isLive];
-        const collected = offer.isCollected ? ", collected" : "";
-        this.#show(text, `${this.#label}: ${text}${remark}${collected}`, isLive && isBest);
-        this.#draw(trust === "gone" ? null : offer.history[index]);
-        this.#flash(isLive ? offer.moves[index] : undefined);
-    }
-
-    #show(text, label, isBest) {
-        setText(this.#number, text);
-        if (this.element.ariaLabel !== label) this.element.ariaLabel = label;
-        this.element.classList.toggle("best", isBest);
-    }
-
-    // The colour stays for a while and then fades (style sheet); a row that scrolls into view in
-    // the meantime shows it as well.
-    #flash(move) {
-        const left = move === undefined ? 0 : move.at + MOVED_MS - performance.now();
-        this.#settle();
-        if (left <= 0) return;
-        this.element.dataset.moved = move.isUp ? "up" : "down";
-        this.#timer = setTimeout(() => this.#settle(), left);
-    }
-
-    #settle() {
-        clearTimeout(this.#timer);
-        delete this.element.dataset.moved;
-    }
-
-    /** The last prices as steps, the newest at the right edge. */
-    #draw(history) {
-        if (history === this.#drawn) return;
-        this.#drawn = history;
-        this.#line.setAttribute("d", history ? steps(history) : "");
-        this.#line.classList.toggle("flat", history?.length === 1);
-    }
-}
-
-function steps(values) {
-    const low = Math.min(...values);
-    const range = Math.max(...values) - low;
-    const wide = SPARK.width / values.length;
-    const points = values.map((value, index) => {
-        const y = range === 0 ? SPARK.height / 2 : SPARK.height * (1 - (value - low) / range);
-        return `${index === 0 ? "M0 " : "V"}${y.toFixed(1)}H${((index + 1) * wide).toFixed(1)}`;
-    });
-    return points.join("");
 }

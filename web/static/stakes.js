@@ -2,9 +2,9 @@
 
 /**
  * The stakes on home, draw and away, and what is returned at least, in cents; null if every division may
- * lose. Legs are `{ id, odds, commission, fee_rate }`; all legs of one entry, thus of one bookmaker, are one
- * market, which takes `commission` of what is won there net, and perhaps a fee for each share. The smallest return has as many whole cents as it
- * can have.
+ * lose. Legs are `{ id, odds, commission, fee_rate }`; all legs of one entry, thus of one bookmaker, are
+ * one market, which takes `commission` of what is won there net, and perhaps a fee for each share. The
+ * smallest return has as many whole cents as it can have.
  */
 export function stakes(legs, total) {
     const [cents, parts] = fraction(total);
@@ -24,6 +24,35 @@ export function stakes(legs, total) {
     return { amounts: amounts.map(Number), returned: Number(low) };
 }
 
+/**
+ * Stakes in whole steps of so many cents, each the next below or above the exact amount: those of the eight
+ * that gain most, or lose least, whatever the result. `returned` is what is returned at least.
+ */
+export function rounded(legs, amounts, step) {
+    const terms = legs.map((leg) => termsOf(leg, legs));
+    const steps = amounts.map((amount) => [Math.floor(amount / step), Math.ceil(amount / step)]);
+    const [home, draw, away] = steps.map((near) => near.map((count) => Math.max(count, 1) * step));
+    const every = home.flatMap((first) =>
+        draw.flatMap((second) => away.map((third) => [first, second, third])),
+    );
+    const gained = every.map((some) => {
+        const cents = some.map(BigInt);
+        const returns = legs.map((leg, at) => returnOf(terms, cents, at, legs));
+        const returned = Number(returns.reduce((least, next) => (next < least ? next : least)));
+        return { amounts: some, returned, gain: returned - some.reduce((total, part) => total + part) };
+    });
+    return gained.reduce((best, next) => (next.gain > best.gain ? next : best));
+}
+
+/** Whole cents that are returned if this leg wins. */
+function returnOf(terms, amounts, at, legs) {
+    const { p, q, t, u } = terms[at];
+    const staked = sum(amounts.filter((_, leg) => legs[leg].id === legs[at].id)); // on one market
+    const gross = amounts[at] * p; // by q
+    if (gross <= staked * q) return gross / q; // nothing is won net
+    return (gross * (u - t) + t * staked * q) / (q * u);
+}
+
 /** The exact value of a number or a text, as it is written: 2.1 is 21/10. */
 function fraction(value) {
     const [, whole, part = "", power = "0"] = /^(\d+)(?:\.(\d*))?(?:e([+-]?\d+))?$/.exec(String(value));
@@ -32,7 +61,7 @@ function fraction(value) {
     return scale < 0n ? [digits, 10n ** -scale] : [digits * 10n ** scale, 1n];
 }
 
-/** Price p / q after the fee and commission t / u, and net / of, the return of a stake of 1 that is alone. */
+/** Price p / q after the fee, commission t / u, and net / of, the return of a stake of 1 that is alone. */
 function termsOf({ id, odds, commission, fee_rate: fee = 0 }, legs) {
     const [[o, d], [t, u], [f, g]] = [odds, commission, fee].map(fraction);
     const [p, q] = f > 0n ? [o * o * g, d * (o * g + f * (o - d))] : [o, d];

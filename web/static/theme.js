@@ -1,4 +1,4 @@
-// Sets light or dark before the page is drawn: the reader's choice, or else the system's theme.
+// Sets light or dark before the page is drawn: the reader's choice, or else ("Auto") the system's theme.
 // A classic script because a module would run after the first paint.
 (() => {
     "use strict";
@@ -23,23 +23,34 @@
         }
     };
     const system = () => (dark.matches ? "dark" : "light");
-    const show = (theme) => {
-        root.dataset.theme = theme;
-        document.getElementById("theme")?.setAttribute("aria-pressed", String(theme === "dark"));
+    const chosen = (theme) => (["light", "dark"].includes(theme) ? theme : "");
+    let theme = chosen(remembered());
+    const show = () => {
+        root.dataset.theme = theme || system();
+        const button = document.getElementById("theme");
+        if (button === null) return;
+        button.textContent = { "": "Auto", light: "Light", dark: "Dark" }[theme];
+        button.title = button.ariaLabel = `Theme: ${button.textContent}`;
     };
-    // Choosing the system's theme removes the choice, and the page follows the system again.
-    const choose = (theme) => {
-        remember(theme === system() ? "" : theme);
-        show(theme);
+    // First the other theme than the system's, then the system's in any case, then whatever the system has.
+    const next = () => {
+        const other = system() === "dark" ? "light" : "dark";
+        return { "": other, [other]: system() }[theme] ?? "";
     };
 
-    show(remembered() || system());
-    dark.addEventListener("change", () => show(remembered() || system()));
-    addEventListener("storage", (event) => event.key === KEY && show(event.newValue || system()));
+    show();
+    dark.addEventListener("change", show);
+    addEventListener("storage", ({ key, newValue }) => {
+        if (key !== KEY) return;
+        theme = chosen(newValue);
+        show();
+    });
     addEventListener("DOMContentLoaded", () => {
-        show(root.dataset.theme);
+        show();
         document.getElementById("theme").addEventListener("click", () => {
-            choose(root.dataset.theme === "dark" ? "light" : "dark");
+            theme = next();
+            remember(theme);
+            show();
         });
     });
 })();

@@ -14,6 +14,8 @@ MARKUP_FROM_STRINGS = (
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser"
     r"|\beval\(|new Function|setAttribute\(\"style\""
 )
+MAX_LINES = 300
+MAX_COLUMNS = 108
 INLINE = r"<style|\sstyle=|\son[a-z]+=|javascript:|<script(?![^>]*\ssrc=)"
 ADDRESS = r"(?:https?:)?//[a-z0-9-]+\.[a-z]+"
 NAMESPACE = "http://www.w3.org/2000/svg"
@@ -51,23 +53,33 @@ def test_nothing_is_inline() -> None:
     assert {} == _found(INLINE, PAGES)
 
 
-def test_every_file_exists_and_is_used() -> None:
-    """Every import leads to a file, and every file is reached from a page."""
+def _reached(*pages: Path) -> set[str]:
+    """Return the names of the files that these pages are made of."""
     found: set[str] = set()
-    waiting = {file.name for file in PAGES}
+    waiting = {file.name for file in pages}
     while waiting:
         name = waiting.pop()
         found.add(name)
         waiting |= _needed(FOLDER / name) - found
+    return found
 
-    assert {file.name for file in FILES} == found
+
+def test_every_file_exists_and_is_used() -> None:
+    """Every import leads to a file, and every file is reached from a page."""
+    assert {file.name for file in FILES} == _reached(*PAGES)
 
 
 def test_every_id_in_a_script_is_in_its_page() -> None:
     """Scripts find elements by their id."""
-    scripts = {"index.html": "main.js", "monitor.html": "monitor.js", "docs.html": "theme.js"}
+    for page in PAGES:
+        scripts = [_text(FOLDER / name) for name in sorted(_reached(page)) if name.endswith(".js")]
+        wanted = {name for script in scripts for name in re.findall(r'ById\("([^"]+)"\)', script)}
+        assert wanted <= set(re.findall(r'\sid="([^"]+)"', _text(page))), page.name
 
-    assert scripts.keys() == {file.name for file in PAGES}
-    for page, script in scripts.items():
-        wanted = set(re.findall(r'ById\("([^"]+)"\)', _text(FOLDER / script), re.IGNORECASE))
-        assert wanted <= set(re.findall(r'\sid="([^"]+)"', _text(FOLDER / page))), page
+
+def test_scripts_are_short() -> None:
+    """No module of a page is longer than 300 lines, and no line than 108 columns."""
+    lines = {file.name: _text(file).splitlines() for file in FILES if file.suffix == ".js"}
+
+    assert {} == {name: len(every) for name, every in lines.items() if len(every) > MAX_LINES}
+    assert [] == [line for every in lines.values() for line in every if len(line) > MAX_COLUMNS]

@@ -1,0 +1,152 @@
+"""What of the board is shown, in which order and how it is written: days, leagues, search, settings."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support.systems.feed import Fixture, Offered
+
+pytestmark = pytest.mark.browser
+
+ROME = Fixture("Roma", "Bologna", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.8), league="I1")
+SECOND = Fixture("Bari", "Pisa", bet365=(2.4, 3.1, 3.2), league="I2", time="12:30")
+DERBY = Fixture("Arsenal", "Chelsea", bet365=(1.9, 3.6, 4.2), bwin=(1.95, 3.5, 4.0), time="17:30")
+FOUND = """async ([teams, leagues, texts]) => {
+    const { finder, sought } = await import("/static/search.js");
+    return texts.filter((text) => finder(text)(sought(teams, leagues)));
+}"""
+WRITTEN = """async ([odds, prices]) => {
+    const { priceIn } = await import("/static/odds.js");
+    return prices.map(priceIn(odds));
+}"""
+
+
+def _homes(page: Page) -> Locator:
+    return page.locator(".match .team:first-child")
+
+
+def _opened(site: Offered, page: Page, *fixtures: Fixture, query: str = "") -> None:
+    site.offer(*fixtures)
+    page.goto(f"{site.start().base}/{query}")
+    expect(_homes(page)).not_to_have_count(0)
+
+
+def test_words_of_a_search_are_found_in_one_sort_of_name(site: Offered, page: Page) -> None:
+    """A single letter is a word of a league's name, and never the beginning of another team's."""
+    _opened(site, page, ROME)
+    finding = [
+        "serie a",
+        "bologna",
+        "roma bologna",
+        "as roma",
+        "italy",
+        "serie bologna",
+        "bologna italy",
+        "b",
+    ]
+    missing = ["serie b", "nottingham", "roma serie b"]
+
+    found = page.evaluate(FOUND, [["Roma", "Bologna", "AS Roma"], ["Serie A", "italy"], finding + missing])
+
+    assert finding == found
+
+
+def test_a_league_has_its_country_and_its_id_in_the_address(site: Offered, page: Page) -> None:
+    """A label that leagues of several countries have is that of the clubs' country."""
+    _opened(site, page, ROME, DERBY)
+    expect(page.locator(".body .league-title")).to_have_text(
+        ["Italy · Serie A (1)", "England · Premier League (1)"]
+    )
+
+    page.get_by_role("combobox", name="League", exact=True).select_option("England · Premier League")
+
+    expect(_homes(page)).to_have_text(["Arsenal"])
+    assert {"league": ["eng.1"]} == parse_qs(urlsplit(page.url).query)
+
+
+def test_pinned_leagues_and_matches_stand_on_top(site: Offered, page: Page) -> None:
+    """They are remembered, and are not in the address."""
+    _opened(site, page, ROME, SECOND, DERBY)
+    expect(_homes(page)).to_have_text(["Bari", "Roma", "Arsenal"])
+
+    page.get_by_role("button", name="Pin England · Premier League").click()
+    page.get_by_role("button", name="Pin Roma").click()
+    page.reload()
+
+    expect(page.locator(".body .league-title")).to_have_text(
+        ["Pinned (1)", "England · Premier League (1)", "Italy · Serie B (1)"]
+    )
+    expect(_homes(page)).to_have_text(["Roma", "Arsenal", "Bari"])
+    assert "" == urlsplit(page.url).query
+
+
+def test_matches_of_a_day_are_sorted_by_time(site: Offered, page: Page) -> None:
+    """The day is in the address, the order is remembered; without a match of the day the page says so."""
+    _opened(site, page, ROME, SECOND, DERBY)
+
+    page.get_by_role("combobox", name="Sort").select_option("By time")
+    page.get_by_role("combobox", name="Day").select_option("2099-05-02")
+    page.reload()
+
+    expect(_homes(page)).to_have_text(["Bari", "Roma", "Arsenal"])
+    expect(page.locator(".body .league-title")).to_have_text(["2 May 2099 (3)"])
+    page.get_by_role("combobox", name="Day").select_option("Today")
+    expect(page.locator("#empty")).to_contain_text("No match fits the filter")
+    assert {"day": ["today"]} == parse_qs(urlsplit(page.url).query)
+
+
+def test_hidden_bookmakers_are_not_reckoned_with(site: Offered, page: Page) -> None:
+    """Best prices are those of the others, in the reader's order, which this device remembers."""
+    _opened(site, page, ROME)
+    expect(page.locator(".top-figure")).to_have_text(["2.10", "3.40", "3.90"])
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("button", name="Move bwin up").click()
+    page.keyboard.press("Escape")
+    expect(page.locator(".offer-title")).to_have_text(["bwin", "Bet365"])
+
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_label("bwin", exact=True).uncheck()
+    page.keyboard.press("Escape")
+    page.reload()
+
+    expect(page.locator(".offer-title")).to_have_text(["Bet365"])
+    expect(page.locator("#bookmakers .name")).to_have_text(["Bet365"])
+    expect(page.locator(".best")).to_have_count(0)
+    assert "" == urlsplit(page.url).query
+
+
+@pytest.mark.parametrize(
+    ("odds", "prices", "texts"),
+    [
+        ("fractional", [1.5, 1.53, 2.0, 2.63, 3.4, 51, 1.978], "1/2 8/15 1/1 13/8 12/5 50/1 ≈1/1"),
+        ("american", [1.5, 2.0, 3.4, 1.01, 101], "\N{MINUS SIGN}200 +100 +240 \N{MINUS SIGN}10000 +10000"),
+    ],
+)
+def test_odds_are_written_as_the_reader_wants(
+    site: Offered, page: Page, odds: str, prices: list[float], texts: str
+) -> None:
+    """Fractions are those of the bookmakers' ladder; one that is not the price is marked as near it."""
+    _opened(site, page, ROME)
+
+    assert texts.split() == page.evaluate(WRITTEN, [odds, prices])
+
+
+def test_odds_and_times_are_written_as_set(site: Offered, page: Page) -> None:
+    """Everywhere: in rows, best prices and details; the setting is remembered."""
+    _opened(site, page, ROME)
+    expect(page.locator(".hour")).to_have_text("16:00")
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("combobox", name="Odds", exact=True).select_option("Fractional")
+    page.get_by_role("combobox", name="Times in").select_option("Asia/Tokyo")
+    page.keyboard.press("Escape")
+    page.reload()
+
+    expect(page.locator(".number").first).to_have_text("1/1")
+    expect(page.locator(".top-figure").first).to_have_text("11/10")
+    expect(page.locator(".hour")).to_have_text("23:00")
+    page.locator(".match").click()
+    expect(page.locator("#details-best td.figure").first).to_have_text("11/10")
+    expect(page.locator("#zone")).to_contain_text("Asia/Tokyo")

@@ -1,0 +1,67 @@
+// In which order matches stand, and under which headings. Pure.
+
+import { byLeague, less } from "./leagues.js";
+
+const collator = new Intl.Collator("en", { numeric: true });
+const byName = (a, b) => collator.compare(a.home, b.home) || collator.compare(a.key, b.key);
+const byStart = (a, b) => less(a.start ?? Infinity, b.start ?? Infinity);
+
+/**
+ * The rows: headings `{ key, header, title, count, league }` and matches `{ key, header, match }`, where
+ * `header` is the key of the heading. Pinned matches come first. `by` is "league", "time" or "profit".
+ */
+export function arranged(matches, { by, leagues, preferences, clock, surebetOf }) {
+    const isPinned = (match) => by !== "profit" && preferences.matches.includes(match.key);
+    const groups = [
+        ["pinned", () => ({ title: "Pinned" }), matches.filter(isPinned).sort(byStartAndName)],
+        ...GROUPS[by](
+            matches.filter((match) => !isPinned(match)),
+            { leagues, pinned: preferences.leagues, clock, surebetOf },
+        ),
+    ];
+    return groups.flatMap(([key, heading, some]) => {
+        if (some.length === 0) return [];
+        const rows = some.map((match) => ({ key: match.key, header: key, match }));
+        return [{ ...heading(), key, header: key, count: some.length }, ...rows];
+    });
+}
+
+const byStartAndName = (a, b) => byStart(a, b) || byName(a, b);
+
+/** For each order the groups, `[key, heading, matches]`, in order. */
+const GROUPS = {
+    league(matches, { leagues, pinned }) {
+        const groups = grouped(matches.sort(byStartAndName), ({ leagueId }) => leagueId);
+        const ordered = [...groups.keys()].map((id) => leagues.get(id)).sort(byLeague(pinned));
+        return ordered.map(({ id, title }) => [
+            `league ${id}`,
+            () => ({ title, league: id, isPinned: pinned.includes(id) }),
+            groups.get(id),
+        ]);
+    },
+    time(matches, { leagues, clock, pinned }) {
+        const order = byLeague(pinned);
+        const of = (match) => leagues.get(match.leagueId);
+        matches.sort((a, b) => byStart(a, b) || order(of(a), of(b)) || byName(a, b));
+        const groups = grouped(matches, ({ start }) => (start === null ? "" : clock.date(start)));
+        return [...groups].map(([date, some]) => {
+            const title = date ? clock.dayName(some[0].start) : "No kick-off known";
+            return [`day ${date}`, () => ({ title }), some];
+        });
+    },
+    profit(matches, { surebetOf }) {
+        const profit = (match) => surebetOf(match)?.profit ?? -Infinity;
+        matches.sort((a, b) => less(profit(b), profit(a)) || byStartAndName(a, b));
+        return [["profit", () => ({ title: "Surebets by profit" }), matches]];
+    },
+};
+
+function grouped(matches, keyOf) {
+    const groups = new Map();
+    for (const match of matches) {
+        const key = keyOf(match);
+        if (!groups.has(key)) groups.set(key, []);
+        groups.get(key).push(match);
+    }
+    return groups;
+}

@@ -1,0 +1,35 @@
+// The best prices of a match at the shown bookmakers. Pure.
+
+import { OUTCOMES } from "./board.js";
+
+/**
+ * For each outcome the highest price at these columns, those that offer it, and whether all of these prices
+ * are only collected: they count where no price is live. Empty with no offer.
+ */
+export function bestOf(match, columns) {
+    const offers = columns.map((column) => [column, offerOf(match, column)]).filter(([, offer]) => offer);
+    if (offers.length === 0) return [];
+    const live = offers.filter(([, offer]) => !offer.isCollected);
+    const counted = live.length > 0 ? live : offers;
+    return OUTCOMES.map((_, index) => {
+        const price = Math.max(...counted.map(([, offer]) => offer.prices[index]));
+        const at = counted.filter(([, offer]) => offer.prices[index] === price).map(([column]) => column);
+        return { price, at, isCollected: live.length === 0, of: offers.length };
+    });
+}
+
+/**
+ * What a column shows of a match, of several bookmakers the price confirmed last; undefined for nothing.
+ */
+export function offerOf(match, { of }) {
+    const offers = of.flatMap(({ id }) => match.offers.get(id) ?? []);
+    return offers.find(({ isSuperseded }) => !isSuperseded) ?? offers[0];
+}
+
+/**
+ * Whether a price is marked: a best price, or one that is only collected and no less. One offer is none.
+ */
+export function isMarked(best, price, isCollected) {
+    if (best === undefined || best.of < 2) return false;
+    return isCollected ? price >= best.price : price === best.price;
+}

@@ -1,0 +1,45 @@
+// The columns of the board: bookmakers in the reader's order, without those that are hidden. Pure.
+
+/** All bookmakers, `{ id, name, company }`: those of /health in its order, then any in the stream only. */
+export function bookmakersOf(checks, names) {
+    const ids = new Set([...Object.keys(checks), ...names.keys()]);
+    return [...ids].map((id) => {
+        const { name, company } = checks[id] ?? { name: id, company: id };
+        return { id, name: names.get(id) ?? name, company };
+    });
+}
+
+/** Bookmakers in the order of these ids; those that it lacks come after them. */
+export function ordered(bookmakers, order) {
+    const place = ({ id }) => (order.includes(id) ? order.indexOf(id) : order.length);
+    return [...bookmakers].sort((a, b) => place(a) - place(b));
+}
+
+/**
+ * Those that are shown: the chosen, also if they are hidden; or with none chosen all that are not hidden.
+ */
+export function shownOf(bookmakers, chosen, { order, hidden }) {
+    const isShown = ({ id }) => (chosen.length > 0 ? chosen.includes(id) : !hidden.includes(id));
+    return ordered(bookmakers, order).filter(isShown);
+}
+
+/** Those to choose from: what is not hidden, and what is chosen. */
+export function chipsOf(bookmakers, chosen, { order, hidden }) {
+    return ordered(bookmakers, order).filter(({ id }) => chosen.includes(id) || !hidden.includes(id));
+}
+
+/**
+ * A column `{ id, name, of }` for each company, where its first bookmaker stands. `of` are its bookmakers:
+ * two sources may list one, and the price that was confirmed last is shown (best.js:offerOf).
+ */
+export function columnsOf(bookmakers) {
+    const columns = new Map();
+    for (const { id, name, company } of bookmakers) {
+        if (!columns.has(company)) columns.set(company, { id, name, of: [] });
+        const column = columns.get(company);
+        column.of.push({ id, name });
+        if (column.of.length > 1 && !column.of.some((bookmaker) => bookmaker.id === company))
+            column.name = company;
+    }
+    return [...columns.values()];
+}

@@ -1,0 +1,61 @@
+// The leagues of the matches on the board: one of each id, whichever labels sources give it. Pure.
+
+export const UNKNOWN_LEAGUE = "Unknown";
+
+const collator = new Intl.Collator("en", { numeric: true });
+const SMALL = new Set(["and", "of", "the"]);
+
+/** The leagues by id, `{ id, title, next, first }`: kick-offs in Unix seconds, infinity for none. */
+export function leaguesOf(matches, now) {
+    const leagues = new Map();
+    for (const { leagueId, league, country, start } of matches) {
+        if (!leagues.has(leagueId)) {
+            leagues.set(leagueId, {
+                id: leagueId,
+                labels: new Map(),
+                country,
+                next: Infinity,
+                first: Infinity,
+            });
+        }
+        const known = leagues.get(leagueId);
+        known.labels.set(league, (known.labels.get(league) ?? 0) + 1);
+        if (start === null) continue;
+        known.first = Math.min(known.first, start);
+        if (start > now) known.next = Math.min(known.next, start);
+    }
+    for (const league of leagues.values()) league.title = titleOf(league);
+    return leagues;
+}
+
+/** The label of most of its matches, with the country unless that has it. */
+function titleOf({ labels, country }) {
+    const [[label]] = [...labels].sort(([a, n], [b, m]) => m - n || collator.compare(a, b));
+    const name = country === null ? "" : countryName(country);
+    return !name || label.toLowerCase().includes(name.toLowerCase()) ? label : `${name} · ${label}`;
+}
+
+/** "bosnia-and-herzegovina" is Bosnia and Herzegovina. */
+export function countryName(country) {
+    const words = country.split("-");
+    return words.map((word) => (SMALL.has(word) ? word : word[0].toUpperCase() + word.slice(1))).join(" ");
+}
+
+/**
+ * Their order: the reader's own first, then by next kick-off, first kick-off and title; the unknown last.
+ */
+export function byLeague(pinned) {
+    const place = ({ id }) => (pinned.includes(id) ? pinned.indexOf(id) : Infinity);
+    return (a, b) =>
+        less(place(a), place(b)) ||
+        (a.title === UNKNOWN_LEAGUE) - (b.title === UNKNOWN_LEAGUE) ||
+        less(a.next, b.next) ||
+        less(a.first, b.first) ||
+        collator.compare(a.title, b.title) ||
+        less(a.id, b.id);
+}
+
+/** A negative number if the first is less, zero if both are equal, also where both are infinite. */
+export function less(a, b) {
+    return (a > b) - (a < b);
+}

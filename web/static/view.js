@@ -1,0 +1,104 @@
+// What the page shows of a state: columns, rows, counts, sentences. Pure, and without the document.
+
+import { arranged } from "./arrange.js";
+import { isEverything } from "./choice.js";
+import { surebetsOf } from "./chosen.js";
+import { bookmakersOf, chipsOf, columnsOf, shownOf } from "./columns.js";
+import { daysOf } from "./days.js";
+import { filtered, isSurebet } from "./filters.js";
+import { clockIn, count } from "./format.js";
+import { byLeague, leaguesOf } from "./leagues.js";
+import { priceIn } from "./odds.js";
+import { USUAL } from "./preferences.js";
+import { emptinessOf, labelOf, noticesOf, overallOf, warningOf } from "./said.js";
+import { kept } from "./store.js";
+
+const GONE_MS = 30_000; // prices are hidden after so long without an event
+
+/**
+ * The state before anything is known. `board` has what is read of the model (board.js), `health` the last
+ * answer of /health, `isChecked` whether it answered the last question, `connection` that of the stream,
+ * `chosen` the surebets of some bookmakers alone (chosen.js), `opened` the keys of the matches whose prices
+ * are unfolded, and `minute` the time in Unix minutes.
+ */
+export const NOTHING = {
+    board: { matches: [], names: new Map(), stamp: 0 },
+    health: { checks: {}, links: null },
+    isChecked: false,
+    connection: { age: null, isLive: false, hasFailed: false, isWaiting: false },
+    chosen: { ids: [], found: new Map() },
+    preferences: USUAL,
+    opened: [],
+    minute: 0,
+};
+
+/** Everything that is shown of a state. */
+export function viewOf(state) {
+    const { board, choice, health, connection, chosen, preferences, minute } = state;
+    const trust = trustOf(connection);
+    const bookmakers = bookmakersOf(health.checks, board.names);
+    const shown = shownOf(bookmakers, choice.bookmakers, preferences);
+    const surebetOf = surebetsAmong(shown.length < bookmakers.length ? idsOf(shown) : "", chosen);
+    const clock = clockOf(preferences.zone);
+    const leagues = leaguesAt(board.matches, minute);
+    const changes = choice.surebets ? board.stamp : 0; // what they gain, and so their order
+    const isSure = isSurebet(surebetOf, preferences);
+    const isHidden = trust !== "live" && choice.surebets; // a surebet counts only while it is live
+    const by = choice.surebets ? "profit" : preferences.by;
+    const how = { by, choice, preferences, clock, minute, surebetOf, leagues };
+    const overall = overallOf(state, trust, shown, clock);
+    const matches = isHidden ? [] : matchesOf(board.matches, idsOf(shown), ...Object.values(how), changes);
+    return {
+        trust,
+        bookmakers,
+        shown,
+        columns: columnsOf(shown),
+        chips: chipsOf(bookmakers, choice.bookmakers, preferences),
+        by,
+        surebetOf,
+        clock,
+        price: priceIn(preferences.odds),
+        matches,
+        rows: rowsOf(matches, ...Object.values(how), changes),
+        leagues: sortedLeagues(leagues, preferences),
+        days: daysAt(board.matches, clock, minute),
+        count: countOf(matches.length, board.matches.length),
+        surebets: trust === "live" ? board.matches.filter((match) => isSure(match)).length : 0,
+        canClear: !isEverything(choice) && board.matches.length > 0,
+        empty: emptinessOf(state, trust, matches),
+        notices: noticesOf(state, shown),
+        overall,
+        label: labelOf(connection, trust, overall),
+        warning: warningOf(trust),
+    };
+}
+
+const idsOf = (bookmakers) => bookmakers.map(({ id }) => id).join();
+const surebetsAmong = kept((ids, chosen) => surebetsOf(ids ? ids.split(",") : [], chosen));
+const clockOf = kept((zone) => clockIn(zone));
+const leaguesAt = kept((matches, minute) => leaguesOf(matches, minute * 60));
+const daysAt = kept((matches, clock) => daysOf(matches, clock));
+const sortedLeagues = kept((leagues, { leagues: pinned }) => [...leagues.values()].sort(byLeague(pinned)));
+
+const matchesOf = kept((matches, shown, by, choice, preferences, clock, minute, surebetOf) =>
+    filtered(
+        matches,
+        { ...choice, bookmakers: shown.split(",") },
+        { preferences, clock, minute, surebetOf },
+    ),
+);
+
+const rowsOf = kept((matches, by, choice, preferences, clock, minute, surebetOf, leagues) =>
+    arranged(matches, { by, leagues, preferences, clock, surebetOf }),
+);
+
+/** Whether the prices are live: "none" before the first. */
+export function trustOf({ age, isLive }) {
+    if (age === null) return "none";
+    if (isLive) return "live";
+    return age < GONE_MS ? "doubtful" : "gone";
+}
+
+function countOf(some, all) {
+    return some === all ? count(all, "match") : `${count(some)} of ${count(all, "match")}`;
+}
