@@ -19,11 +19,14 @@ from actors.core.clock import Clock
 from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError, TransportError
 from actors.transports.connections import CONNECTION_ERRORS, connection_error
+from actors.transports.paced_reads import PacedTransport
 
 DENIED_RETRY_S = 60.0
 MAX_RETRY_AFTER_S = 3600.0
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 MAX_RATIO = 100
+MANY_PARTS = 4096  # after so many chunks their average length counts: each takes some 40 µs
+MIN_PART_BYTES = 16
 USER_AGENT = "oddsboard"
 SLICE_BYTES = 512 * 1024  # inflated between two yields: up to 2 ms
 
@@ -37,9 +40,11 @@ class HttpTransport:
         self._timeout_s = timeout_s
         self._clock = clock
         # trust_env: the environment is read by settings.py alone. timeout: the total deadline is ours.
-        transport = httpx2.AsyncHTTPTransport(verify=context or True, trust_env=False)
         self._client = httpx2.AsyncClient(
-            trust_env=False, timeout=None, transport=transport, headers={"User-Agent": USER_AGENT}
+            trust_env=False,
+            timeout=None,
+            transport=PacedTransport(context),
+            headers={"User-Agent": USER_AGENT},
         )
 
     async def __aenter__(self) -> Self:
@@ -87,12 +92,17 @@ class RestTransport(HttpTransport):
 
 
 async def read_within(parts: AsyncIterator[bytes], limit: int) -> bytes:
-    """Read a body. Raises: TransportError if it is longer than `limit` bytes."""
+    """Read a body. Raises: TransportError for more than `limit` bytes, or thousands of tiny chunks."""
     read = BytesIO()  # grows in place: joining the parts of 32 MiB would take 30 ms in one step
+    count = 0
     async for part in parts:
         read.write(part)
+        count += 1
         if read.tell() > limit:
             raise TransportError(f"the answer exceeds {limit} bytes", reason="too_big")
+        if count > MANY_PARTS and read.tell() < count * MIN_PART_BYTES:
+            found = f"the answer comes in chunks of {read.tell() / count:.1f} bytes"
+            raise TransportError(f"{found}, must be {MIN_PART_BYTES} on average", reason="chunks")
     return read.getvalue()
 
 
