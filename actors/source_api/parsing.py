@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.core.errors import UNREADABLE
+from actors.source_api.json_parts import MAX_PART_BYTES
 
 MAX_TIME_CHARS = 64  # a longer text is no time, and must not fill the cache
 
@@ -53,6 +54,9 @@ def read_each(
     read: list[T] = []
     errors: list[str] = []
     for raw in raws:
+        if len(raw) > MAX_PART_BYTES:
+            errors.append(f"it has {len(raw)} bytes, at most {MAX_PART_BYTES} are read")
+            continue
         try:
             read.append(decoder.decode(raw))
         except UNREADABLE as error:

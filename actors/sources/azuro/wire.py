@@ -23,6 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.core.errors import UNREADABLE, PayloadError
+from actors.source_api.json_parts import split
 from actors.source_api.parsing import Unread, read_each
 
 T = TypeVar("T")
@@ -122,7 +123,6 @@ def read_conditions(body: bytes) -> Conditions:
 
 def _whole(decoder: msgspec.json.Decoder[T], body: bytes, what: str) -> T:
     try:
-        body.decode()  # msgspec does not check the encoding of what it skips
-        return decoder.decode(body)
+        return split(decoder, body)
     except UNREADABLE as error:
         raise PayloadError(f"the body is no {what}: {error}") from error

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.core.errors import UNREADABLE, PayloadError
+from actors.source_api.json_parts import part, without_half_characters
 from actors.source_api.stream import Request
 from actors.sources.betfair.market import MATCH_ODDS, SOCCER, MarketNames
 from actors.sources.betfair.options import BetfairStreamOptions
@@ -58,6 +59,9 @@ class _Catalogue(Struct, frozen=True):
     error: Any = None
 
 
+_ENTRY = msgspec.json.Decoder(_Entry)
+
+
 def login(options: BetfairStreamOptions) -> Request | None:
     """Ask for a session token; None without user name and password."""
     if options.username is None or options.password is None:
@@ -96,13 +100,13 @@ def nearest(options: BetfairStreamOptions, token: str, count: int) -> Request | 
 
 def read_names(body: bytes) -> dict[str, MarketNames]:
     """Read a catalogue, in its order; an entry of another shape is left out. Raises: PayloadError."""
-    answer = _decoded(body, _Catalogue)
+    answer = _decoded(without_half_characters(body), _Catalogue)
     if answer.result is None:
         found = re.search("[A-Z]+(?:_[A-Z]+)+", str(answer.error))
         code = found[0] if found else "no reason given"
         reason = "login" if "SESSION" in code else "catalogue"
         raise PayloadError(f"the catalogue was refused: {code}", reason)
-    entries = [entry for raw in answer.result if (entry := _entry(raw)) is not None]
+    entries = [entry for raw in answer.result if (entry := part(_ENTRY, raw)) is not None]
     if answer.result and not entries:
         raise PayloadError("the answer cannot be read: none of its entries is of a market")
     return {
@@ -112,13 +116,6 @@ def read_names(body: bytes) -> dict[str, MarketNames]:
         )
         for entry in entries
     }
-
-
-def _entry(raw: msgspec.Raw) -> _Entry | None:
-    try:
-        return msgspec.json.decode(raw, type=_Entry)
-    except UNREADABLE:
-        return None
 
 
 def _catalogue(options: BetfairStreamOptions, token: str, wanted: Any, count: int) -> Request | None:

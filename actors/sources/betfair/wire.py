@@ -25,6 +25,7 @@ from msgspec import Meta, Struct, structs
 
 from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError
+from actors.source_api.json_parts import part, split
 
 T = TypeVar("T")
 
@@ -117,7 +118,7 @@ class _Named(Struct, frozen=True):
 
 
 _message = msgspec.json.Decoder(Message)
-_split = msgspec.json.Decoder(_Split)
+_frame = msgspec.json.Decoder(_Split)
 _change = msgspec.json.Decoder(MarketChange)
 _named = msgspec.json.Decoder(_Named)
 _text = msgspec.json.Decoder(str)
@@ -131,14 +132,14 @@ def read_message(line: bytes) -> Sliced[Message]:
         if len(line) <= WHOLE_BYTES and (message := _decoded(_message, line)) is not None:
             return message  # 4 ms of processor time at most
         yield
-        split = _split.decode(line)
+        frame = split(_frame, line)
     except UNREADABLE as error:
         raise PayloadError(f"the line is no message of the stream: {error}") from error
     changes: list[MarketChange] = []
-    for part in split.mc or ():
+    for raw in frame.mc or ():
         yield
-        changes.append(_decoded(_change, part) or _unread(part))
-    return Message(**{**structs.asdict(split), "mc": changes})
+        changes.append(part(_change, raw) or _unread(raw))
+    return Message(**{**structs.asdict(frame), "mc": changes})
 
 
 def _decoded(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | None:
@@ -148,9 +149,9 @@ def _decoded(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | 
         return None
 
 
-def _unread(part: msgspec.Raw) -> UnreadChange:
+def _unread(raw: msgspec.Raw) -> UnreadChange:
     """Return a change that cannot be read, with the id of its market if that can, also as a number."""
-    named = _decoded(_named, part)
+    named = _decoded(_named, raw)
     if named is None:
         return UnreadChange("")
     found = bytes(named.id)

@@ -23,6 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.core.errors import UNREADABLE, PayloadError
+from actors.source_api.json_parts import split
 
 
 class Sport(Struct, frozen=True, rename="camel"):
@@ -122,8 +123,7 @@ ORDER_BOOK = msgspec.json.Decoder(OrderBook)
 def elements(body: bytes, what: str) -> list[msgspec.Raw]:
     """Return the elements of a JSON list, undecoded. Raises: PayloadError if it is no list of `what`."""
     try:
-        body.decode()  # msgspec does not check the encoding of what it skips
-        return _elements.decode(body)
+        return split(_elements, body)
     except UNREADABLE as error:
         raise PayloadError(f"the body is no list of {what}: {error}") from error
 
@@ -134,8 +134,7 @@ def page(body: bytes) -> tuple[list[msgspec.Raw], str]:
     Raises: PayloadError if it is no page.
     """
     try:
-        body.decode()
-        read = _page.decode(body)
+        read = split(_page, body)
     except UNREADABLE as error:
         raise PayloadError(f"the body is no page of markets: {error}") from error
     return read.markets, read.next_cursor or ""

@@ -15,6 +15,7 @@ from actors.core.cooperative import SLICE, Sliced
 from actors.core.errors import PayloadError
 from actors.core.messages import ListId, Match, Scope, SourceMatchId
 from actors.core.validation import Bounds
+from actors.source_api.json_parts import without_half_characters
 from actors.source_api.program import ListChange, ProgramOptions
 from actors.sources.program.known_list import KnownList
 from actors.sources.program.wire import (
@@ -69,6 +70,7 @@ class Lists:
 
     def receive(self, line: bytes, now: Instant) -> Sliced[None]:
         """Take a line. Raises: PayloadError if it breaks the protocol; then no list has changed."""
+        line = without_half_characters(line)
         message = read_line(line)
         scope = Scope(message.scope)
         match message:

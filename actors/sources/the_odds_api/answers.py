@@ -19,17 +19,17 @@ from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import Match, Removal
 from actors.core.validation import Reason, clean_name
+from actors.source_api.json_parts import part, split
 from actors.source_api.parsing import unix_time
 from actors.sources.the_odds_api.wire import (
+    ELEMENTS,
     OURS,
     BookmakerMarkets,
     OddMarket,
     OddsEvent,
     OddsMarket,
     PartialEvent,
-    decoded,
     read_event,
-    split,
 )
 
 MAX_ERROR_BYTES = 64 * 1024  # a longer body is not read as an error of the API
@@ -139,7 +139,7 @@ def read_odds(body: bytes, answered_at: float | None) -> Sliced[OddsAnswer]:
 
 def read_sports(body: bytes) -> Sports:
     """Read the list of sports. Raises: PayloadError if it is none, or has no football."""
-    sports = [decoded(_sport, raw) for raw in _elements(body)]
+    sports = [part(_sport, raw) for raw in _elements(body)]
     keys = tuple(
         sport.key
         for sport in sports
@@ -152,7 +152,7 @@ def read_sports(body: bytes) -> Sports:
 
 def error_in(body: bytes) -> PayloadError | None:
     """Read the API's own error from a body; None if it has none."""
-    content = decoded(_any, body) if len(body) <= MAX_ERROR_BYTES else None
+    content = part(_any, body) if len(body) <= MAX_ERROR_BYTES else None
     if not (isinstance(content, dict) and isinstance(content.get("message"), str)):
         return None
     code = str(content.get("error_code")).lower()
@@ -163,7 +163,7 @@ def error_in(body: bytes) -> PayloadError | None:
 
 def _elements(body: bytes) -> list[msgspec.Raw]:
     try:
-        return split(body)
+        return split(ELEMENTS, body)
     except UNREADABLE as error:
         raise (error_in(body) or PayloadError(f"the body is no list of matches: {error}")) from error
 

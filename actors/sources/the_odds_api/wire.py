@@ -16,15 +16,14 @@ null, is a field that a part can do without; of another type it is not absent.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
 
 from actors.core.errors import UNREADABLE
 from actors.core.messages import SourceMatchId
-
-T = TypeVar("T")
+from actors.source_api.json_parts import part
 
 MAX_PRICE = 1001.0  # bookmakers end at 1001, exchanges at 1000
 
@@ -83,27 +82,13 @@ OURS = "h2h"
 _TEXTS = ("sport_key", "sport_title", "commence_time", "home_team", "away_team")
 
 _event = msgspec.json.Decoder(OddsEvent)
-_elements = msgspec.json.Decoder(list[msgspec.Raw])
+ELEMENTS = msgspec.json.Decoder(list[msgspec.Raw])
 _any = msgspec.json.Decoder()
-
-
-def decoded(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | None:
-    """Decode a part of an answer; None where it is of another shape or no JSON at all."""
-    try:
-        return decoder.decode(raw)
-    except UNREADABLE:
-        return None
-
-
-def split(body: bytes) -> list[msgspec.Raw]:
-    """Return the elements of a JSON list, undecoded. Raises: UNREADABLE if it is no JSON list in UTF-8."""
-    body.decode()  # msgspec does not check the encoding of what it skips
-    return _elements.decode(body)
 
 
 def read_event(raw: msgspec.Raw) -> OddsEvent | None:
     """Read a match, part by part if need be; None if it has no id."""
-    event = decoded(_event, raw)
+    event = part(_event, raw)
     if event is not None and _has_each_field_once(bytes(raw), event):
         return event
     content = _without_doubled_fields(raw)
@@ -111,7 +96,7 @@ def read_event(raw: msgspec.Raw) -> OddsEvent | None:
         return None
     found = content.get("bookmakers")
     listed = _objects(content, "bookmakers", "key")
-    bookmakers = tuple(_bookmaker_markets(part) for part in listed)
+    bookmakers = tuple(map(_bookmaker_markets, listed))
     return PartialEvent(
         SourceMatchId(content["id"]),
         bookmakers,
@@ -141,7 +126,7 @@ def _has_each_field_once(text: bytes, event: OddsEvent) -> bool:
 
 def _without_doubled_fields(raw: msgspec.Raw) -> Any:
     """Decode with None for each object that has a field twice; None if that is impossible."""
-    if decoded(_any, raw) is None:  # `json` accepts more than JSON
+    if part(_any, raw) is None:  # `json` accepts more than JSON
         return None
     try:
         return json.loads(bytes(raw), object_pairs_hook=_object)
@@ -154,15 +139,15 @@ def _object(fields: list[tuple[str, Any]]) -> dict[str, Any] | None:
     return table if len(table) == len(fields) else None
 
 
-def _bookmaker_markets(part: dict[str, Any]) -> BookmakerMarkets:
-    markets = [_market(market) for market in _objects(part, "markets", "key")]
-    if not _is_text(part.get("last_update")):
+def _bookmaker_markets(table: dict[str, Any]) -> BookmakerMarkets:
+    markets = [_market(market) for market in _objects(table, "markets", "key")]
+    if not _is_text(table.get("last_update")):
         markets = [OddMarket(market.key, ()) for market in markets]
-    found = part.get("markets")
+    found = table.get("markets")
     if not isinstance(found, list) or (len(markets) < len(found) and OURS not in {m.key for m in markets}):
         markets.append(OddMarket(OURS, ()))  # it may be the one that is missing
     return BookmakerMarkets(
-        part["key"], tuple(markets), _text(part, "title") or "", _text(part, "last_update")
+        table["key"], tuple(markets), _text(table, "title") or "", _text(table, "last_update")
     )
 
 
@@ -179,10 +164,10 @@ def _outcomes(market: dict[str, Any]) -> tuple[Outcome, ...]:
 
 def _objects(table: dict[str, Any], name: str, id_field: str) -> list[dict[str, Any]]:
     """Return the objects in that list that have a text in `id_field`."""
-    parts = table.get(name)
-    if not isinstance(parts, list):
+    found = table.get(name)
+    if not isinstance(found, list):
         return []
-    return [part for part in parts if isinstance(part, dict) and isinstance(part.get(id_field), str)]
+    return [item for item in found if isinstance(item, dict) and isinstance(item.get(id_field), str)]
 
 
 def _is_text(value: object) -> bool:

@@ -268,3 +268,17 @@ def test_names_of_lists_are_bounded() -> None:
 
     with pytest.raises(PayloadError, match="more than 1000 names"):
         program.say(line("withdraw", "another"))
+
+
+def test_half_a_character_costs_its_match_alone() -> None:
+    """A match with a text that is none is rejected, in a list or by itself, and the others are shown."""
+    odd = item("2") | {"home": "Home \ud83d"}
+    speaker = Speaker()
+    (whole,) = speaker.say(listed(item("1"), odd, item("3")))
+    in_lines = [line("match", id="2", **each) for each in (item("1"), odd, item("3"))]
+    (again,) = speaker.say(line("begin", id="2"), *in_lines, line("end", id="2", count=3))
+    (change,) = speaker.say(upsert("3", 2.3), line("upsert", **{**odd, "match": "1"}))
+
+    assert ["1", "3"] == list(prices(whole)) == list(prices(again))
+    assert {"2": Reason.TYPE} == removed(whole) == removed(again)
+    assert ({"3": 2.3}, {"1": Reason.TYPE}) == (prices(change), removed(change))
