@@ -22,7 +22,6 @@ Raw sample:
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -32,13 +31,13 @@ from msgspec import Meta, Struct
 
 from actors.core.errors import ConfigError
 from actors.core.messages import SourceMatchId, SourceName
+from actors.core.toml_file import read_text, tables_of
 from actors.core.validation import clean_name
 from actors.matching.event import EventKey
 from actors.matching.leagues import country_named
 from actors.matching.names import parse as parse_name
 from actors.matching.overrides import Overrides, Pair, TeamAlias, joined
 
-MAX_BYTES = 1024 * 1024
 MAX_NAMES = 100  # of one team: each is compared with each
 _SHOWN = 200  # characters of a table in an error
 
@@ -66,31 +65,20 @@ class _Events(Struct, frozen=True, forbid_unknown_fields=True):
 
 def read(path: Path) -> Overrides:
     """Read and check the file, for a second perhaps. Raises: ConfigError naming file, table and value."""
-    try:
-        text = _content(path).decode("utf-8-sig")  # some editors begin with a mark of that
-    except (OSError, ValueError) as error:  # bad UTF-8, or a zero byte in the path
-        why = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"{path}: cannot be read: {why}") from error
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"{path}: cannot be read: it is no file")  # a pipe would be waited for
+    text = read_text(path)
     try:
         return parse(text)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
-def _content(path: Path) -> bytes:
-    if path.exists() and not path.is_file():
-        raise ConfigError(f"{path}: cannot be read: it is no file")  # a pipe would be waited for
-    with path.open("rb") as file:
-        content = file.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise ConfigError(f"{path}: cannot be read: it has more than {MAX_BYTES} bytes")
-    return content
-
-
 def parse(text: str) -> Overrides:
     """Return what the file says. Raises: ConfigError naming table and value."""
+    tables = tables_of(text)
     try:
-        return _overrides(tomllib.loads(text))
+        return _overrides(tables)
     except (ValueError, RecursionError) as error:  # also numbers too long, or tables too deep, to be shown
         raise ConfigError(f"is not TOML that can be read: {error}") from error
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from actors.core.errors import ConfigError
 from actors.core.limits import Limits, check_proxy
 from actors.core.messages import BookmakerId, Fees, Offer, SourceName
 from actors.core.nearest import did_you_mean
+from actors.core.toml_file import read_text, tables_of
 from actors.core.validation import clean_name
 from actors.matches.fair import FairRules
 from actors.matches.surebets import Commission, SurebetRules
@@ -118,12 +118,11 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     """Read and check a configuration file. Raises: ConfigError naming file, key and value."""
+    text = read_text(path)
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:  # also bad UTF-8, or a number of too many digits
-        raise ConfigError(f"{path}: is not TOML that can be read: {error}") from error
+        raw = tables_of(text)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
     secrets: dict[str, str] = {}
     try:
         return _checked(raw, _expanded(raw, environment, secrets, ""))

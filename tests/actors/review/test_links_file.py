@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from actors.core.errors import ConfigError
 from actors.core.messages import SourceMatchId, SourceName
+from actors.core.toml_file import MAX_BYTES
 from actors.matching.event import EventKey
 from actors.matching.overrides import Overrides, Pair, TeamAlias
 from actors.matching.rules import Rule
@@ -153,7 +154,7 @@ def test_an_error_names_file_table_and_value(tmp_path: Path, case: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("content", [None, b"\xff", b"#" * (links_file.MAX_BYTES + 1)])
+@pytest.mark.parametrize("content", [None, b"\xff", b"#" * (MAX_BYTES + 1)])
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | None) -> None:
     """A missing file, and one in another encoding, are errors of the configuration."""
     path = tmp_path / "links.toml"

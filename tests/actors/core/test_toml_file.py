@@ -1,0 +1,60 @@
+"""Reading TOML within bounds: deep keys are refused before the parser gets them."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.core.errors import ConfigError
+from actors.core.toml_file import MAX_BYTES, MAX_DEPTH, read_text, tables_of
+
+DEEP = {
+    "bare": "a." * 20_000 + "a = 1",
+    "quoted": '"a" . ' * 20_000 + "a = 1",
+    "literal": "'a.b'\t.\t" * 20_000 + "a = 1",
+    "mixed": "x = 1\n" + "a.\"b\".'c'." * 10_000 + "a = 1",
+    "header": "[" + "a." * 20_000 + "a]",
+    "array of tables": "[[" + "a." * 20_000 + "a]]",
+    "inline": "x = {" + "a." * 20_000 + "a = 1}",
+}
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
+def test_a_key_that_is_too_deep_is_refused(text: str) -> None:
+    """The parser would take ten seconds for it, in which nothing else runs."""
+    line = text.count("\n") + 1
+
+    with pytest.raises(ConfigError, match=rf"a key in line {line} names more than {MAX_DEPTH} tables"):
+        tables_of(text)
+
+
+@given(st.lists(st.sampled_from(["a", "1", '"b.c"', "'d'", "-", "_"]), min_size=1, max_size=MAX_DEPTH))
+def test_other_keys_are_read_as_the_parser_does(keys: list[str]) -> None:
+    """Up to the limit, whatever the way in which they are written."""
+    text = f"# x{'.x' * 100}\n{'.'.join(keys)} = 'x{'.x' * 100}'"
+
+    assert tomllib.loads(text) == tables_of(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 900_000, '"' * 900_000, "'a" * 450_000, "a " * 450_000, '"\\' * 450_000]
+)
+def test_a_text_without_a_deep_key_is_searched_once(text: str) -> None:
+    """The search for deep keys takes time in proportion to the text; it is no TOML all the same."""
+    with pytest.raises(ConfigError, match="is not TOML that can be read: "):
+        tables_of(text)
+
+
+def test_a_file_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    """Before it is read to its end."""
+    path = tmp_path / "long.toml"
+    path.write_bytes(b"#" * (MAX_BYTES + 1))
+
+    with pytest.raises(
+        ConfigError, match=rf"long\.toml: cannot be read: it has more than {MAX_BYTES} bytes"
+    ):
+        read_text(path)
