@@ -174,7 +174,9 @@ async def _error_body(response: httpx2.Response) -> bytes:
 def _redirected(url: str, location: str) -> str:
     old, new = urlsplit(url), urlsplit(urljoin(url, location))
     is_same_place = (new.scheme, new.netloc) == (old.scheme, old.netloc)
-    is_upgrade = old.scheme == "http" and new.scheme == "https" and new.hostname == old.hostname
+    is_upgrade = (old.scheme, new.scheme, old.hostname) == ("http", "https", new.hostname) and (
+        old.port in {None, 80} and new.port in {None, 443}  # at another port there may be another service
+    )
     if not location or not (is_same_place or is_upgrade):
         raise TransportError("redirected to another host, which is not followed")
     return new.geturl()

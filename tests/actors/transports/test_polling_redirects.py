@@ -131,3 +131,19 @@ async def test_redirect_from_http_to_https_is_followed() -> None:
             await transport.fetch("http://feed.example/f.csv", Validators())
 
     assert transport.asked == list(sites)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("http://feed.example", "https://feed.example:8443"),
+        ("http://feed.example:8080", "https://feed.example"),
+    ],
+)
+async def test_redirect_to_another_port_is_refused(before: str, after: str) -> None:
+    """Also with TLS: at another port of the same host there may be somebody else's service."""
+    async with Scripted({f"{before}/f.csv": _moved(f"{after}/f.csv")}) as transport:
+        with pytest.raises(TransportError, match="not followed"):
+            await transport.fetch(f"{before}/f.csv", Validators())
+
+    assert transport.asked == [f"{before}/f.csv"]
