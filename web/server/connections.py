@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import select
 import socket
 import sys
 from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Struct
@@ -29,12 +31,14 @@ PEEKED_BYTES = 4_096
 """Bytes of a head that are looked at to find out whether a new client waits for an answer."""
 TIME_TO_ASK_S = 0.05
 """Seconds for which an idle connection is kept above the cap: a new client needs some to ask."""
+SLOW_READER_S = 10.0
+"""Seconds for which a client may read nothing of what is to be sent to it."""
 LOOKED_AT = 8
 """Connections examined to find an idle connection, however many there are."""
 
 _ESTABLISHED = 1  # TCP_ESTABLISHED, in the first byte of Linux's TCP_INFO
 
-_recv, _send = socket.socket.recv, socket.socket.send
+_recv, _send, _sendmsg = socket.socket.recv, socket.socket.send, socket.socket.sendmsg
 
 
 class Caps(Struct, frozen=True):
@@ -62,7 +66,8 @@ class Connection(socket.socket):
         """When it sent something last, or was accepted."""
         self._dropped = 0
         self._is_busy = False  # since the last request not everything that was to be sent has been sent
-        self._is_noted = accepted.family != socket.AF_UNIX  # a Unix socket's requests are not counted
+        self._sent_at = self.asked_at
+        self._look: asyncio.TimerHandle | None = None
         self._waits_since: float | None = None
         self.is_answering = False
         """Whether a request is being answered: between two parts of an answer nothing waits to be sent."""
@@ -85,7 +90,7 @@ class Connection(socket.socket):
             if self._dropped > MAX_DROPPED:
                 raise ConnectionResetError(errno.ECONNRESET, "the client sends without end")
             raise BlockingIOError
-        if not self._is_busy and self._is_noted:
+        if not self._is_busy:
             self.wait()
         self._is_busy = True
         self.asked_at = elapsed_s()
@@ -97,9 +102,12 @@ class Connection(socket.socket):
 
     def send(self, data: Any, flags: int = 0, /) -> int:
         """Send, and remember whether that was all."""
-        sent = _send(self, data, flags)
-        self._is_busy = sent < len(data)
-        return sent
+        return self._noted(len(data), lambda: _send(self, data, flags))
+
+    def sendmsg(self, buffers: Iterable[Any], *more: Any) -> int:  # asyncio's way from 3.12 on
+        """Send several pieces, and remember whether that was all."""
+        pieces = list(buffers)
+        return self._noted(sum(map(len, pieces)), lambda: _sendmsg(self, pieces, *more))
 
     def wait(self) -> None:
         """Note that a request is there that is not being answered yet."""
@@ -127,8 +135,12 @@ class Connection(socket.socket):
         """Return whether the client has left, if the system can tell without reading."""
         if self.fileno() < 0:
             return True
-        if sys.platform != "linux" or self.family == socket.AF_UNIX:
+        if sys.platform != "linux":
             return False
+        if self.family == socket.AF_UNIX:
+            ends = select.poll()
+            ends.register(self, 0)
+            return bool(ends.poll(0))
         return self.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED
 
     def end(self) -> None:
@@ -161,10 +173,36 @@ class Connection(socket.socket):
         if (timer := self._others.lingering.pop(self, None)) is not None:
             timer.cancel()
             asyncio.get_running_loop().remove_reader(self)
+        if self._look is not None:
+            self._look.cancel()
         self._others.ended.discard(self)
         if self.fileno() >= 0:
             self._others.open -= 1
         super().close()
+
+    def _noted(self, length: int, send: Callable[[], int]) -> int:
+        sent = 0
+        try:
+            sent = send()
+            self._sent_at = elapsed_s()
+        finally:  # also where nothing could be sent
+            self._is_busy = sent < length
+            if self._is_busy and self._look is None and not self._is_cut_by_kernel():
+                self._look = asyncio.get_running_loop().call_later(SLOW_READER_S, self._look_at_reader)
+        return sent
+
+    def _is_cut_by_kernel(self) -> bool:
+        """Return whether the listener's options have the kernel disconnect a client that reads nothing."""
+        return self.family != socket.AF_UNIX and hasattr(socket, "TCP_USER_TIMEOUT")
+
+    def _look_at_reader(self) -> None:
+        """Disconnect a client that has read nothing for `SLOW_READER_S`, and else look again."""
+        self._look = None
+        left_s = self._sent_at + SLOW_READER_S - elapsed_s()
+        if self._is_busy and left_s <= 0:
+            self.end()
+        elif self._is_busy:
+            self._look = asyncio.get_running_loop().call_later(left_s, self._look_at_reader)
 
     def _drop(self) -> None:
         with contextlib.suppress(BlockingIOError):

@@ -6,19 +6,20 @@ import contextlib
 import socket
 import stat
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import ReferenceType, WeakValueDictionary, ref
 
 from actors.core.errors import BindError
-from web.server.connections import Caps, Connection, Connections
+from web.server.connections import SLOW_READER_S, Caps, Connection, Connections
 
 Client = tuple[str, int] | None  # address and port, as in an ASGI scope; None for a Unix socket
 KeepFresh = Callable[[Client], None]
 """Limits what is buffered for the client of a stream: what waits is older than what could be sent."""
 
-SLOW_READER_MS = 10_000  # the kernel then disconnects a client that reads nothing
+SLOW_READER_MS = 1000 * int(SLOW_READER_S)  # the kernel then disconnects a client that reads nothing
 UNSENT_BYTES = 524_288
 """Unsent bytes in the kernel for one client: with 131,072 a list of 1,200 matches takes a tenth longer."""
 STREAM_UNSENT_BYTES = 16_384
@@ -29,6 +30,9 @@ ACCEPTED_AT_ONCE = 32
 """Connections accepted in one turn of the loop: those closed for them need a few turns to be gone."""
 
 CAPS = Caps()
+
+_accepted: ContextVar[ReferenceType[Connection] | None] = ContextVar("accepted", default=None)
+"""The connection of a Unix socket that the tasks of a request belong to: its clients have no address."""
 
 
 class Listener(socket.socket):
@@ -64,7 +68,9 @@ class Listener(socket.socket):
                 break
             accepted, client = super().accept()
             if (connection := self.held.admit(accepted)) is not None:
-                if self.family != socket.AF_UNIX:
+                if self.family == socket.AF_UNIX:
+                    _accepted.set(ref(connection))  # the loop serves it in a task that begins now
+                else:
                     self.connections[client[:2]] = connection
                 return connection, client
         raise BlockingIOError
@@ -78,8 +84,11 @@ class Listener(socket.socket):
             Path(path).unlink(missing_ok=True)
 
     def find(self, client: Client) -> Connection | None:
-        """Return the connection of this client, None if it is closed, or a Unix socket's."""
-        return None if client is None else self.connections.get(client)
+        """Return the connection of this client, None if it is closed; call it in a task of its request."""
+        if client is not None:
+            return self.connections.get(client)
+        accepted = _accepted.get()
+        return None if accepted is None or self.family != socket.AF_UNIX else accepted()
 
     def turned_away(self) -> int:
         """Return how many clients were answered here, because too many waited."""
@@ -87,7 +96,7 @@ class Listener(socket.socket):
 
     def begin(self, client: Client) -> None:
         """Note that a request of this client is being answered."""
-        if client is not None and (connection := self.connections.get(client)) is not None:
+        if (connection := self.find(client)) is not None:
             connection.begin()
 
     def end(self, client: Client) -> None:

@@ -220,6 +220,24 @@ async def test_between_two_parts_of_an_answer_a_connection_is_not_idle() -> None
         assert (False, True) == (is_idle_between, connection.is_idle())
 
 
+async def test_a_connection_is_not_idle_while_a_part_of_its_answer_waits() -> None:
+    """Also where the system took all before it and nothing of it, and where the loop sends several at once."""
+    held = connections.Connections("/refused/", Caps())
+    client, accepted = socket.socketpair()
+    with client, contextlib.closing(Connection(accepted, held)) as connection:
+        connection.setblocking(False)
+        client.send(LIST)
+        connection.recv(4_096)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                connection.send(bytes(4_096))
+        is_idle_before = connection.is_idle()
+        client.recv(1_000_000)
+        connection.sendmsg([b"the", b"end"])
+
+        assert (False, True) == (is_idle_before, connection.is_idle())
+
+
 @SERVERS
 async def test_an_answered_connection_is_idle(server: Serve) -> None:
     """The server says when an answer ends."""

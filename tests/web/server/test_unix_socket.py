@@ -12,17 +12,24 @@ import httpx2
 import pytest
 
 from actors.core.errors import BindError
-from tests.support.systems.site import open_site
+from tests.support.builders.messages import match
+from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, open_site
+from web.server import connections, watch
+from web.server.connections import Caps
 from web.server.listener import address_of, listen
 from web.server.servers import Serve, serve, serve_with_uvicorn
 
 pytestmark = pytest.mark.anyio
 
+SERVERS = pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
+GET = b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n"
+WAIT = GET % f"/api/v2/changes?since={FIRST_VERSION}-{EPOCH}&wait=30".encode()
+
 BODY_BYTES = 9_000_000
 POST = b"POST /health/live HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n"
 
 
-@pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
+@SERVERS
 async def test_a_unix_socket_is_served_and_removed_at_the_end(server: Serve, tmp_path: Path) -> None:
     """A file that a process left behind is replaced."""
     path = tmp_path / "board.sock"
@@ -63,3 +70,66 @@ def test_a_unix_socket_in_use_is_left_alone(tmp_path: Path) -> None:
         assert f"unix:{used}" == address_of(listener)
     assert not used.exists()
     assert "mine" == file.read_text()
+
+
+def _connected(path: Path, request: bytes) -> socket.socket:
+    client = socket.socket(socket.AF_UNIX)
+    client.settimeout(5)
+    client.connect(str(path))
+    client.sendall(request)
+    return client
+
+
+@SERVERS
+@pytest.mark.parametrize("count", [100, 20_000])
+async def test_a_client_that_reads_nothing_is_disconnected(
+    server: Serve, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the rest of its answer is less than the server waits for, and its request has ended."""
+    monkeypatch.setattr(connections, "SLOW_READER_S", 0.3)
+    monkeypatch.setattr(watch, "SEND_LIMIT_S", 0.3)
+    path = tmp_path / "board.sock"
+    async with open_site(serve=server, bind=(str(path), None)) as site:
+        site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(count)))
+        with _connected(path, GET % b"/api/v2/odds" * (20 if count == 100 else 1)):
+            await site.until(lambda: site.connections.open == 1)
+            await site.until(lambda: site.connections.open == 0)
+
+
+@SERVERS
+async def test_a_client_that_leaves_while_it_waits_is_given_up(server: Serve, tmp_path: Path) -> None:
+    """Its place is free within two seconds, as over TCP."""
+    path = tmp_path / "board.sock"
+    async with open_site(serve=server, bind=(str(path), None)) as site:
+        client = _connected(path, WAIT * 2)  # the second keeps the server from reading on
+        await site.until(lambda: len(site.audience) == 1)
+        client.close()
+        await site.until(lambda: site.connections.open == 0)
+
+
+async def test_a_connection_is_not_idle_between_two_parts_of_its_answer(tmp_path: Path) -> None:
+    """A client that waits for a change is not replaced by another above the cap."""
+    path = tmp_path / "board.sock"
+    async with open_site(bind=(str(path), None), caps=Caps(connections=1, most=100)) as site:
+        with _connected(path, WAIT) as waiting:
+            await site.until(lambda: any(held.is_answering for held in site.connections.by_request))
+            with _connected(path, GET % b"/health/live") as other:
+                answer = await anyio.to_thread.run_sync(other.recv, 65_536)
+            site.publish(next(iter(NAMES)), match("m1"))
+            changes = await anyio.to_thread.run_sync(waiting.recv, 65_536)
+
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert changes.startswith(b"HTTP/1.1 200")
+
+
+@SERVERS
+async def test_requests_over_a_unix_socket_are_noted_while_they_wait(server: Serve, tmp_path: Path) -> None:
+    """So that the excess is turned away there, too; none is left when all are answered."""
+    path = tmp_path / "board.sock"
+    async with open_site(serve=server, bind=(str(path), None)) as site:
+        with _connected(path, GET % b"/health/live") as client:
+            await anyio.to_thread.run_sync(client.recv, 65_536)
+            (connection,) = site.connections.by_request
+            await site.until(connection.is_idle)
+
+        assert 0 == site.connections.load.waiting
