@@ -4,7 +4,7 @@
     ├── ConfigError, BindError, CoreFailure     end the process
     ├── ServiceUnreachableError                 ends a command that asks a running service
     ├── CommitLateError                         ends a read: what is overdue was not withdrawn in time
-    ├── ActorReturned, ActorExited              crash an actor
+    ├── ActorReturned, ActorExited, EndlessError  crash an actor
     └── SourceError                             a source's expected failure: kept as state, tried again
         └── TransportError, StreamError, PayloadError
 
@@ -60,6 +60,10 @@ class ActorReturned(OddsboardError):
 
 class ActorExited(OddsboardError):
     """The code of an actor raised what would end the process, such as SystemExit: counted as a crash."""
+
+
+class EndlessError(OddsboardError):
+    """A plug-in's generator did not end: a bug, counted as a crash of the actor that ran it."""
 
 
 class SourceError(OddsboardError):

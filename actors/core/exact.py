@@ -13,6 +13,8 @@ from types import NoneType
 from actors.core.messages import Extract, Match, Removal
 from actors.core.validation import Reason
 
+MAX_COUNT = 1_000_000_000  # sums of such numbers are still numbers of JSON
+
 _TEXT_OR_NONE, _INT_OR_NONE, _FLOAT_OR_NONE, _BOOL_OR_NONE = (
     frozenset({kind, NoneType}) for kind in (str, int, float, bool)
 )
@@ -53,10 +55,13 @@ def exact_extract(given: object) -> Extract:
     """
     if not isinstance(given, Extract):
         raise NotExactError(f"what it read was a {type(given).__name__}, must be an Extract")
+    parts: tuple[object, object] = (given.matches, given.removals)
+    if not all(isinstance(part, tuple | list) for part in parts):  # a generator may have no end
+        raise NotExactError("its matches and removals must be tuples")
     read = [_exact(match, Match) for match in given.matches]
     read += [_exact(removal, Removal) for removal in given.removals]
     counts = given.passed_over.items()
-    passed_over = Counter({name: n for name, n in counts if type(name) is str and type(n) is int})
+    passed_over = Counter({name: n for name, n in counts if type(name) is str and _is_count(n)})
     passed_over[Reason.TYPE] += read.count(None)
     return Extract(
         tuple(exact for exact in read if isinstance(exact, Match)),
@@ -67,6 +72,10 @@ def exact_extract(given: object) -> Extract:
         None if given.answered_at is None else number(given.answered_at, "answered_at"),
         given.is_collected is True,
     )
+
+
+def _is_count(number: object) -> bool:
+    return type(number) is int and 0 < number <= MAX_COUNT
 
 
 def _exact(given: object, needed: type[Match | Removal]) -> Match | Removal | None:

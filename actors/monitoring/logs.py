@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 import structlog
@@ -14,6 +15,10 @@ from actors.monitoring.log_events import is_own, keep
 from actors.monitoring.log_limits import LIMITED, LogLimits
 from actors.monitoring.log_writer import BackgroundHandler
 from actors.monitoring.status import LogStatus
+from actors.runtime.supervisor import error_text
+
+MAX_TEXT_CHARS = 10_000
+MAX_ERRORS = 100
 
 _SHARED: tuple[Processor, ...] = (
     structlog.contextvars.merge_contextvars,
@@ -21,6 +26,10 @@ _SHARED: tuple[Processor, ...] = (
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.processors.StackInfoRenderer(),
 )
+
+
+class _ShortenedError(Exception):
+    """An exception of which the text was too long for the log."""
 
 
 def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> LogStatus:
@@ -79,11 +88,39 @@ def _masked(value: Any, secrets: tuple[str, ...]) -> Any:
 
 def _renderers(stream: TextIO, last: Processor) -> list[Processor]:
     # Plain stacks: the richer renderers show local variables, and with them secrets.
+    first: list[Processor] = [_with_short_error, structlog.processors.format_exc_info]
     if stream.isatty():
         console = ConsoleRenderer(exception_formatter=plain_traceback, sort_keys=False)
-        return [structlog.processors.format_exc_info, last, _without_controls, console]
-    json = structlog.processors.JSONRenderer()
-    return [structlog.processors.format_exc_info, _main_fields_first, last, json]
+        return [*first, last, _without_controls, console]
+    return [*first, _main_fields_first, last, structlog.processors.JSONRenderer()]
+
+
+def _with_short_error(_logger: object, _name: str, event: EventDict) -> EventDict:
+    """Replace an exception that has a long text, or has one behind it; a plug-in may quote its input."""
+    found = event.get("exc_info")
+    error = found[1] if isinstance(found, tuple) else found
+    if isinstance(error, BaseException) and any(map(_is_long, _behind(error))):
+        event["exc_info"] = _ShortenedError(error_text(error)).with_traceback(error.__traceback__)
+    return event
+
+
+def _is_long(error: BaseException) -> bool:
+    try:
+        return len(str(error)) > MAX_TEXT_CHARS
+    except BaseException:  # noqa: BLE001 - it has no text
+        return False
+
+
+def _behind(error: BaseException) -> Iterator[BaseException]:
+    """Return an exception, and those that it comes from or consists of, a hundred at most."""
+    waiting, seen = [error], set[int]()
+    while waiting and len(seen) < MAX_ERRORS:
+        found = waiting.pop()
+        if id(found) not in seen:
+            seen.add(id(found))
+            yield found
+            parts = found.exceptions if isinstance(found, BaseExceptionGroup) else ()
+            waiting += [part for part in (found.__cause__, found.__context__, *parts) if part is not None]
 
 
 def _main_fields_first(_logger: object, _name: str, event: EventDict) -> EventDict:

@@ -28,6 +28,18 @@ class BookmakerState(StrEnum):
     QUARANTINED = "quarantined"
 
 
+MAX_REASONS = 100
+MAX_REASON_CHARS = 64
+OTHER = "other"
+
+
+def count(counter: Counter[str], reason: str, number: int = 1) -> None:
+    """Add to the counter of a reason, which may be any text: of more than a hundred, to that of `OTHER`."""
+    if reason not in counter and (len(counter) >= MAX_REASONS or len(reason) > MAX_REASON_CHARS):
+        reason = OTHER
+    counter[reason] += number
+
+
 @dataclass(slots=True)
 class ScopeStatus:
     """A scope of a source: `failures` in a row, `is_lost` after two of them while other scopes answer.
@@ -129,6 +141,11 @@ class BookmakerStatus:
         """
         if not self.is_named and (title or is_in_use):
             self.name, self.is_named = title or self.name, True
+
+    def note_rejected(self, rejected: Mapping[str, int]) -> None:
+        """Count rejected matches by reason."""
+        for reason, number in rejected.items():
+            count(self.rejected, reason, number)
 
     def note_unread(self, scope: Scope, count: int) -> None:
         """Note how many parts of the newest list of a scope cannot be read."""

@@ -19,7 +19,7 @@ from actors.core.messages import Batch, BookmakerId, Scope, SourceName
 from actors.core.nearest import did_you_mean
 from actors.core.validation import Reason
 from actors.monitoring.outages import Outage
-from actors.monitoring.status import ScopeStatus, ServiceStatus, SourceStatus
+from actors.monitoring.status import ScopeStatus, ServiceStatus, SourceStatus, count
 
 FAILURES_TO_BE_DOWN = 2
 
@@ -96,7 +96,7 @@ def note_keys(
 
 def _count(status: SourceStatus, error: SourceError) -> None:
     status.failures_total += 1
-    status.failed_by[error.reason] += 1
+    count(status.failed_by, error.reason)
 
 
 def record_turn(

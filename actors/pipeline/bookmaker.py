@@ -18,6 +18,7 @@ from actors.monitoring.status import BookmakerStatus
 from actors.pipeline.fanout import Delivery, Extractor, read_delivery
 from actors.runtime.conflation import Inbox
 from actors.runtime.mailbox import Bus, PoisonGuard
+from actors.runtime.supervisor import MAX_ERROR_CHARS
 
 log: FilteringBoundLogger = structlog.get_logger()
 
@@ -70,12 +71,12 @@ class BookmakerActor:
             read = await run_sliced(read_delivery(self.status.id, delivery, self.extract, self.bounds))
             is_read = True
         except PayloadError as error:
-            self._failed(delivery.scope, str(error))
+            self._failed(delivery.scope, str(error)[:MAX_ERROR_CHARS])
             return
         finally:  # also after a crash
             if not is_read:
                 self._report_failure(delivery)
-        self.status.rejected.update(read.rejected)
+        self.status.note_rejected(read.rejected)
         if read.batch.complete:
             self.status.note_unread(delivery.scope, read.rejected[Reason.UNREADABLE])
         self.status.learn_name(read.title, is_in_use=bool(read.batch.matches))

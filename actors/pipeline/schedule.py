@@ -17,6 +17,7 @@ from actors.runtime.backoff import MIN_CAP_S, Backoff
 from actors.source_api.plan import Plan, Target
 
 MAX_IN_FLIGHT = 4  # requests at a time to a peer that answers
+APART_S = 0.01  # between two changes of a plan's scopes
 TROUBLED = 2  # failed targets mean that the peer is in trouble; requests at a time until it answers
 
 
@@ -24,7 +25,6 @@ TROUBLED = 2  # failed targets mean that the peer is in trouble; requests at a t
 class _Row:
     due_mono: float
     backoff: Backoff
-    is_asked: bool = False
     is_failing: bool = False
     has_answered: bool = False
 
@@ -36,6 +36,8 @@ class Schedule:
         self.plan = plan
         self._random = random
         self._rows: dict[Scope, _Row] = {}
+        self._changed_mono = -inf
+        self._asked: set[Scope] = set()  # also those that the plan no longer has
         self._gate = Backoff(MIN_CAP_S, random)
         self._gate_mono = -inf
         self._troubled: set[Scope] = set()
@@ -49,22 +51,21 @@ class Schedule:
 
     def restart(self, now: Instant) -> None:
         """Make requests due again that ended with their actor."""
-        for row in self._rows.values():
-            if row.is_asked:
-                row.is_asked, row.due_mono = False, now.mono
+        for scope in self._asked & self._rows.keys():
+            self._rows[scope].due_mono = now.mono
+        self._asked.clear()
 
     def next(self, now: Instant) -> tuple[Target, float] | None:
         """Return the next target and the seconds until it is due; None while none can be asked."""
         targets = self.plan.targets()
         self._keep_rows(targets, now)
-        asked = sum(row.is_asked for row in self._rows.values())
         most = MAX_IN_FLIGHT if self._is_answering else TROUBLED
-        if asked >= (1 if self.is_troubled else most):
+        if len(self._asked) >= (1 if self.is_troubled else most):
             return None
         waits = [
-            (self._wait_s(target, row, now), row.due_mono, order)
+            (self._wait_s(target, self._rows[target.scope], now), self._rows[target.scope].due_mono, order)
             for order, target in enumerate(targets)
-            if not (row := self._rows[target.scope]).is_asked
+            if target.scope not in self._asked
         ]
         if not waits:
             return None
@@ -73,11 +74,12 @@ class Schedule:
 
     def begin(self, target: Target, now: Instant) -> None:
         """Note that `target` is being asked."""
-        self._rows[target.scope].is_asked = True
+        self._asked.add(target.scope)
         self.plan.on_asked(target, now)
 
     def succeeded(self, target: Target, now: Instant) -> None:
         """Note a readable answer of `target`."""
+        self._asked.discard(target.scope)
         self._lost |= self._troubled  # what fails while others answer says nothing of the peer
         self._lost.discard(target.scope)
         self._troubled.clear()
@@ -86,12 +88,13 @@ class Schedule:
         self._gate.succeeded(now.mono)
         if (row := self._rows.get(target.scope)) is not None:
             row.backoff.succeeded(now.mono)
-            row.is_asked = row.is_failing = False
+            row.is_failing = False
             row.has_answered = True
             row.due_mono = now.mono + self.plan.interval_s(target, now)
 
     def failed(self, target: Target, error: SourceError, now: Instant) -> None:
         """Note that `target` gave no readable answer."""
+        self._asked.discard(target.scope)
         if target.scope in self._rows and target.scope not in self._lost:
             self._troubled.add(target.scope)
             self._is_answering = False
@@ -101,7 +104,7 @@ class Schedule:
         cap_s = MIN_CAP_S if target.is_catalogue else max(MIN_CAP_S, self.plan.interval_s(target, now) / 3)
         if (row := self._rows.get(target.scope)) is not None:
             row.backoff.cap_s = cap_s
-            row.is_asked, row.is_failing = False, True
+            row.is_failing = True
             row.due_mono = now.mono + max(row.backoff.failed(now.mono), least_s)
         if len(self._troubled) >= TROUBLED:
             gate_s = max(self._gate.failed(now.mono), asked_for_s)
@@ -127,10 +130,12 @@ class Schedule:
         scopes = {target.scope for target in targets}
         if scopes == self._rows.keys():
             return
-        for target in targets:
-            if target.scope not in self._rows:
-                due_mono = now.mono + self.plan.first_delay_s(target, now)
-                self._rows[target.scope] = _Row(due_mono, Backoff(MIN_CAP_S, self._random))
+        new = [target for target in targets if target.scope not in self._rows]
+        if new:  # a plan that changes its scopes at each look must not be polled without a pause
+            self._changed_mono = max(now.mono, self._changed_mono + APART_S)
+        for target in new:
+            due_mono = max(now.mono + self.plan.first_delay_s(target, now), self._changed_mono)
+            self._rows[target.scope] = _Row(due_mono, Backoff(MIN_CAP_S, self._random))
         for scope in self._rows.keys() - scopes:
             del self._rows[scope]
             self._troubled.discard(scope)

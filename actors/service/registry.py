@@ -6,15 +6,17 @@ It is loaded when a configuration names it, so that a broken package harms no ot
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
-from actors.core.clock import Instant
+from actors.core.clock import Instant, worked_s
 from actors.core.cooperative import Sliced
-from actors.core.errors import ConfigError, PayloadError, SourceError
+from actors.core.errors import ConfigError, EndlessError, PayloadError, SourceError
 from actors.core.exact import NotExactError, exact_extract, seconds, text
 from actors.core.messages import Extract, Scope
 from actors.core.nearest import did_you_mean
@@ -22,9 +24,9 @@ from actors.recordings.replay_kind import replay_kind
 from actors.runtime.supervisor import error_text
 from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
 from actors.source_api.options import PolledOptions, SourceOptions
-from actors.source_api.plan import Target
+from actors.source_api.plan import Plan, Target
 from actors.source_api.program import ProgramKind, ProgramOptions
-from actors.source_api.stream import Reaction, StreamKind, StreamOptions
+from actors.source_api.stream import Reaction, Session, StreamKind, StreamOptions
 from actors.sources.azuro import kind as azuro
 from actors.sources.betfair import kind as betfair
 from actors.sources.football_data import kind as football_data
@@ -33,7 +35,12 @@ from actors.sources.program import kind as program
 from actors.sources.simulated import kind as simulated
 from actors.sources.the_odds_api import kind as the_odds_api
 
+T = TypeVar("T")
+Ended = Callable[[Sliced[Any], str], Sliced[Any]]
+
 GROUP = "oddsboard.sources"
+MAX_SCOPES = 20_000  # that a plan may name in its life: the board remembers them
+MAX_WORK_S = 10.0  # processor time for one payload
 MAX_INTERVAL_S = 1e9  # with a longer interval lists would be shown for ever
 
 _OPTIONS: Final[Mapping[type[Kind], type[SourceOptions]]] = {
@@ -72,25 +79,32 @@ def in_one_line(error: BaseException) -> str:
     return " ".join(error_text(error).split())
 
 
-def with_exact_values(kind: Kind) -> Kind:
+def with_exact_values(kind: Kind, max_work_s: float = MAX_WORK_S) -> Kind:
     """Wrap a kind so that its plan, machine, session and extracts have values of exact types.
 
-    A plug-in may return values of any type, whatever its annotations say; no other module checks them.
+    A plug-in may return values of any type, whatever its annotations say; no other module checks them. Nor
+    need its generators end: one that has worked for `max_work_s` of processor time raises EndlessError.
     """
+    ended = partial(_ended, max_work_s)
     match kind:
-        case PolledKind(plan=plan, extract=extract):
+        case PolledKind(plan=plan, decode=decode, extract=extract):
             return replace(
                 kind,
                 plan=lambda options, keys: _ExactPlan(plan(options, keys)),
-                extract=lambda content, key, options: _exact_result(extract(content, key, options)),
+                decode=lambda payload, options: ended(decode(payload, options), "decode"),
+                extract=lambda content, key, options: _exact_result(
+                    ended(extract(content, key, options), "extract")
+                ),
             )
         case TickingKind(start=start):
-            return replace(kind, start=lambda options, keys, now: _ExactMachine(start(options, keys, now)))
+            return replace(
+                kind, start=lambda options, keys, now: _ExactMachine(start(options, keys, now), ended)
+            )
         case StreamKind(session=session, historic=historic):
             return replace(
                 kind,
-                session=lambda options: _ExactSession(session(options)),
-                historic=lambda options: _ExactSession(historic(options)),
+                session=lambda options: _ExactSession(session(options), ended),
+                historic=lambda options: _ExactSession(historic(options), ended),
             )
         case ProgramKind():
             return kind
@@ -120,6 +134,21 @@ def _exact_result(steps: Sliced[object]) -> Sliced[Extract]:
     return _exact((yield from steps))
 
 
+def _ended(max_work_s: float, steps: Sliced[T], what: str) -> Sliced[T]:
+    """Take the steps of a plug-in's generator. Raises: EndlessError."""
+    worked = 0.0
+    while True:
+        began_s = worked_s()
+        try:
+            next(steps)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
+        worked += worked_s() - began_s
+        if worked > max_work_s:
+            raise EndlessError(f"its {what} has not ended after {max_work_s:g} s of work")
+        yield
+
+
 def _exact(given: object) -> Extract:
     try:
         return exact_extract(given)
@@ -138,8 +167,12 @@ class _Wrapper:
 
 
 class _ExactPlan(_Wrapper):
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self._scopes: set[Scope] = set()
+
     def targets(self) -> tuple[Target, ...]:
-        return tuple(
+        targets = tuple(
             Target(
                 Scope(text(target.scope, "scope")),
                 text(target.url, "url"),
@@ -147,8 +180,12 @@ class _ExactPlan(_Wrapper):
                 bytes(target.body),
                 bytes(target.preface),
             )
-            for target in self._inner.targets()
+            for target in islice(self._inner.targets(), MAX_SCOPES + 1)
         )
+        self._scopes.update(target.scope for target in targets)
+        if len(self._scopes) > MAX_SCOPES:
+            raise NotExactError(f"its plan has named more than {MAX_SCOPES} scopes, must use them again")
+        return targets
 
     def first_delay_s(self, target: Target, now: Instant) -> float:
         return seconds(self._inner.first_delay_s(target, now), "first_delay_s")
@@ -167,8 +204,9 @@ class _ExactPlan(_Wrapper):
 
 
 class _ExactMachine(_Wrapper):
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, ended: Ended) -> None:
         super().__init__(machine)
+        self._ended = ended
         self.scope = Scope(text(machine.scope, "scope"))
 
     @property
@@ -179,7 +217,7 @@ class _ExactMachine(_Wrapper):
         return {key: exact_extract(extract) for key, extract in self._inner.image().items()}
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
-        return _exact_by_key(self._inner.advance(now))
+        return _exact_by_key(self._ended(self._inner.advance(now), "advance"))
 
 
 def _exact_by_key(steps: Sliced[Mapping[str, Extract]]) -> Sliced[Mapping[str, Extract]]:
@@ -191,12 +229,16 @@ def _exact_by_key(steps: Sliced[Mapping[str, Extract]]) -> Sliced[Mapping[str, E
 
 
 class _ExactSession(_Wrapper):
+    def __init__(self, session: Session, ended: Ended) -> None:
+        super().__init__(session)
+        self._ended = ended
+
     @property
     def delay_s(self) -> float:
         return seconds(getattr(self._inner, "delay_s", 0.0), "delay_s")
 
     def receive(self, line: bytes) -> Sliced[Reaction]:
-        reaction: Reaction = yield from self._inner.receive(line)
+        reaction: Reaction = yield from self._ended(self._inner.receive(line), "receive")
         image, changes = (
             None if extract is None else _exact(extract) for extract in (reaction.image, reaction.changes)
         )

@@ -121,7 +121,7 @@ def _record_part(status: BookmakerStatus, part: BookmakerResult, scope: Scope, n
         status.errors[scope] = part.error
         return
     status.errors.pop(scope, None)
-    status.rejected.update(part.rejected)
+    status.note_rejected(part.rejected)
     if part.applied is not None and part.applied.too_many:
         status.rejected[Reason.TOO_MANY] += part.applied.too_many
     is_in_use = part.applied is not None and part.applied.upserted > 0

@@ -66,3 +66,19 @@ def test_json_keeps_every_value(hostile: str) -> None:
     first, _ = _written({"path": hostile}, is_terminal=False).splitlines()
 
     assert hostile == json.loads(first)["path"]
+
+
+def test_a_long_text_of_an_exception_is_cut() -> None:
+    """Also of one that it comes from, or in a group; the place where it was raised stays."""
+    long = ValueError("x" * 1_000_000)
+    for error in (long, _raised_from(long), ExceptionGroup("group", [_raised_from(long)])):
+        (line, _) = _written({"exc_info": error}, is_terminal=False).splitlines()
+
+        assert len(line) < 10_000
+        assert type(error).__name__ in json.loads(line)["exception"]
+
+
+def _raised_from(cause: Exception) -> Exception:
+    error = KeyError("known")
+    error.__cause__ = cause
+    return error

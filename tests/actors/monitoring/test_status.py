@@ -19,6 +19,7 @@ from actors.monitoring.status import (
     SourceStatus,
 )
 from actors.runtime.actor import ActorState, ActorStatus
+from tests.support.systems.supervision import bookmaker_record
 
 ALDER = BookmakerId("alder")
 LISTED = ListState(ListId("list-1"), 0.0, 30.0)
@@ -203,3 +204,14 @@ def test_name_that_matches_were_shown_with_stays(learned: tuple[tuple[str, bool]
         status.learn_name(title, is_in_use=is_in_use)
 
     assert name == status.name
+
+
+def test_reasons_are_counted_within_bounds() -> None:
+    """A plug-in may count by any text: a hundred reasons have a counter each, all others share one."""
+    record = bookmaker_record("alder")
+    record.note_rejected({"x" * 1000: 1})
+    for number in range(1000):
+        record.note_rejected({f"match {number}": 2, "price": 1})
+
+    assert 100 == len(record.rejected)
+    assert (1000, 2, 1805) == tuple(record.rejected[reason] for reason in ("price", "match 97", "other"))

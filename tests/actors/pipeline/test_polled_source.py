@@ -9,12 +9,14 @@ from collections.abc import Iterable
 from itertools import accumulate
 
 import anyio
+import msgspec
 import pytest
 from structlog.testing import capture_logs
 
 from actors.core.errors import PayloadError, SourceError, TransportError
 from actors.core.messages import Scope
 from actors.source_api.options import PolledOptions
+from actors.source_api.plan import Plan, Target
 from tests.support.systems.scopes import URL, ScopesStage, scripted, verbatim
 from tests.support.systems.supervision import supervised
 from tests.support.time.virtual import WALL_0
@@ -145,3 +147,26 @@ async def test_each_transition_is_logged_once() -> None:
     expected_down = {"event": "source.down", "log_level": "warning", "attempts": 2, "error": "it is HTML"}
     expected_up = {"event": "source.recovered", "log_level": "info", "attempts": 4, "down_for_s": 3.5}
     assert ({**names, **expected_down}, {**names, **expected_up}) == (down, up)
+
+
+async def test_ever_new_scopes_leave_time_for_others() -> None:
+    """A plan that names another scope at each look is looked at some hundred times a second."""
+
+    looks = 0
+
+    class Renaming(Plan):
+        def targets(self) -> tuple[Target, ...]:
+            nonlocal looks
+            looks += 1
+            return (Target(Scope(f"{looks}"), f"{URL}/{looks}"),)
+
+    async def answer(scope: Scope, before: int) -> bytes:
+        del scope, before
+        return b"content"
+
+    kind = msgspec.structs.replace(scripted("a", verbatim), plan=lambda options, _: Renaming(options, ()))
+    stage = ScopesStage(kind, answer)
+    async with supervised(stage.child):
+        await anyio.sleep(1.5)
+
+    assert 0 < looks < 1000

@@ -170,3 +170,15 @@ def test_answer_for_a_removed_scope_changes_nothing() -> None:
     stage.end("b", REFUSED)
 
     assert False is stage.schedule.is_troubled
+
+
+def test_requests_of_scopes_that_are_gone_count() -> None:
+    """However a plan changes its scopes, no more requests are on their way than to a peer with the same."""
+    stage, begun = Stage("a"), ""
+    stage.begin()
+    for scope in "bcdef":
+        stage.mono += 1.0
+        stage.plan.have(scope)
+        begun += stage.begin_all()
+
+    assert "b" == begun

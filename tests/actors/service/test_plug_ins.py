@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from itertools import count
 from math import inf, nan
 from typing import Any
 
 import pytest
 
 from actors.core.clock import Instant
-from actors.core.cooperative import Sliced
-from actors.core.errors import TransportError
-from actors.core.messages import Extract, Scope
-from actors.service.registry import with_exact_values
+from actors.core.cooperative import Sliced, run_now
+from actors.core.errors import EndlessError, TransportError
+from actors.core.messages import Extract, ListId, Payload, Scope, SourceName
+from actors.service.registry import MAX_SCOPES, with_exact_values
 from actors.source_api.kinds import Machine, PolledKind, TickingKind
 from actors.source_api.options import SourceOptions
 from actors.source_api.plan import Plan, Target
@@ -117,3 +118,41 @@ def test_machine_with_a_time_that_is_not_a_number_is_refused() -> None:
     assert 2.5 == _started(2.5).interval_s
     with pytest.raises(ValueError, match=r"^interval_s was nan, must be a number of seconds$"):
         _ = _started(nan).interval_s
+
+
+def test_a_generator_that_does_not_end_is_a_crash() -> None:
+    """After so much work the actor crashes, and its payload is set aside at the second time."""
+
+    def endless(*_: object) -> Sliced[Any]:
+        while True:
+            yield
+
+    plan = Plan(OPTIONS, ())
+    given = PolledKind("endless", type(OPTIONS), lambda _: None, lambda *_: plan, endless, endless)
+    kind = with_exact_values(given, max_work_s=0.01)
+    assert isinstance(kind, PolledKind)
+    decoding = kind.decode(Payload(SourceName("x"), Scope("a"), ListId("1"), b"", 0.0, 0.0), OPTIONS)
+    for steps, what in [(decoding, "decode"), (kind.extract(None, "x", OPTIONS), "extract")]:
+        with pytest.raises(EndlessError, match=f"^its {what} has not ended after 0.01 s of work$"):
+            run_now(steps)
+
+
+def test_a_plan_that_names_ever_new_scopes_is_a_crash() -> None:
+    """The board remembers each: a plan has to use them again."""
+    inner = ScriptedPlan(())
+    plan = _wrapped(inner)
+    for first in range(0, MAX_SCOPES, 1000):
+        inner.have(str(first + number) for number in range(1000))
+        assert 1000 == len(plan.targets())
+    inner.have(["one more"])
+
+    with pytest.raises(ValueError, match="its plan has named more than 20000 scopes"):
+        plan.targets()
+
+
+def test_a_plan_of_endless_targets_is_a_crash() -> None:
+    """A generator in place of a tuple is not read to its end."""
+    plan = _answering("targets", (Target(Scope(str(number)), "http://x") for number in count()))
+
+    with pytest.raises(ValueError, match="its plan has named more than 20000 scopes"):
+        plan.targets()
