@@ -151,7 +151,6 @@ async def test_each_transition_is_logged_once() -> None:
 
 async def test_ever_new_scopes_leave_time_for_others() -> None:
     """A plan that names another scope at each look is looked at some hundred times a second."""
-
     looks = 0
 
     class Renaming(Plan):

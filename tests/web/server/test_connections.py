@@ -221,11 +221,11 @@ async def test_between_two_parts_of_an_answer_a_connection_is_not_idle() -> None
 
 
 async def test_a_connection_is_not_idle_while_a_part_of_its_answer_waits() -> None:
-    """Also where the system took all before it and nothing of it, and where the loop sends several at once."""
+    """Also where the system took nothing of it, and where the loop sends several pieces at once."""
     held = connections.Connections("/refused/", Caps())
     client, accepted = socket.socketpair()
     with client, contextlib.closing(Connection(accepted, held)) as connection:
-        connection.setblocking(False)
+        connection.settimeout(0)
         client.send(LIST)
         connection.recv(4_096)
         with contextlib.suppress(BlockingIOError):
