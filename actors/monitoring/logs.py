@@ -15,9 +15,8 @@ from actors.monitoring.log_events import is_own, keep
 from actors.monitoring.log_limits import LIMITED, LogLimits
 from actors.monitoring.log_writer import BackgroundHandler
 from actors.monitoring.status import LogStatus
-from actors.runtime.supervisor import error_text
+from actors.runtime.supervisor import MAX_ERROR_CHARS, error_text
 
-MAX_TEXT_CHARS = 10_000
 MAX_ERRORS = 100
 
 _SHARED: tuple[Processor, ...] = (
@@ -105,10 +104,7 @@ def _with_short_error(_logger: object, _name: str, event: EventDict) -> EventDic
 
 
 def _is_long(error: BaseException) -> bool:
-    try:
-        return len(str(error)) > MAX_TEXT_CHARS
-    except BaseException:  # noqa: BLE001 - it has no text
-        return False
+    return len(error_text(error)) == MAX_ERROR_CHARS  # cut
 
 
 def _behind(error: BaseException) -> Iterator[BaseException]:

@@ -28,7 +28,7 @@ MANY = [market(f"1.{number}") for number in range(COUNT)]
         ),
         lambda raw: raw.replace(b'{"id": "1.7', b'{"con": false, "id": "1.7'),
         lambda raw: raw.replace(b'{"id": "1.', b'{"x": "}, {\\"", "y": "\\\\", "id": "1.'),
-        lambda raw: raw.replace(b'{"id": "1.7"', b'{"x": "%b", "id": "1.7"' % (b'\\"' * 2**17)),
+        lambda raw: raw.replace(b'{"id": "1.7"', b'{"x": "%b", "id": "1.7"' % (b'\\"' * 2**16)),
         lambda raw: raw.replace(b", ", b",").replace(b": ", b":"),
         lambda raw: raw[:-1] + b', "pt": 5}',
     ],
