@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -111,12 +110,14 @@ def test_the_last_row_can_be_reached(running: Service, page: Page) -> None:
 
 
 def test_simulated_prices_always_have_a_notice(running: Service, page: Page) -> None:
-    """The page reads /health before it asks for prices, and keeps the notice when /health fails later."""
-    order: list[str] = []
-    page.on("request", lambda request: order.append(f"asked {urlsplit(request.url).path}"))
-    page.on("response", lambda response: order.append(f"answered {urlsplit(response.url).path}"))
-    _open(page, running)
-    assert order.index("answered /health") < order.index("asked /api/v2/stream")
+    """The page waits for /health before it shows prices, and keeps the notice when /health fails later."""
+    page.route("**/health", lambda _: None)  # no answer
+    with page.expect_response("**/api/v2/fixtures"):
+        page.goto(running.base)
+    expect(page.locator("#empty")).to_contain_text("Connecting")
+    expect(page.locator(".match")).to_have_count(0)
+    page.unroute("**/health")
+    expect(page.locator(".match").first).to_be_visible()
 
     expect(page.locator("#simulated")).to_contain_text("not real offers")
     page.route("**/health", lambda route: route.fulfill(status=200, body="<html>"))

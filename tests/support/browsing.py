@@ -9,13 +9,16 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Error
 
 OpenContext = Callable[..., BrowserContext]
 
-CATCH_THE_SOURCE = """
-window.EventSource = class extends EventSource {
-    constructor(...given) {
+OWN_STREAM = "delete window.SharedWorker;"
+"""A page then has a stream of its own, as where a browser has no such workers: a test can reach it."""
+CATCH_THE_SOURCE = f"""
+{OWN_STREAM}
+window.EventSource = class extends EventSource {{
+    constructor(...given) {{
         super(...given);
         window.source = this;
-    }
-};
+    }}
+}};
 """
 
 

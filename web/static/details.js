@@ -14,6 +14,12 @@ const PATIENCE_MS = 4000;
 const LEAST_MS = 1000; // between two questions for the links of one match
 const HIDDEN = "–";
 
+/** Whether a key is to close the details: not one that clears the search, or closes what is before them. */
+function isEscape({ key, target, defaultPrevented }) {
+    const isUsed = defaultPrevented || (target.type === "search" && target.value !== "");
+    return key === "Escape" && !isUsed && !document.querySelector("dialog[open]");
+}
+
 const text = (title, from, className) => ({ title, className, text: from });
 const figure = (title, from) => text(title, from, "figure");
 
@@ -46,7 +52,7 @@ export class Details {
 
     constructor({ onClose, onPin, onPrefer }) {
         byId("close").addEventListener("click", onClose);
-        this.#aside.addEventListener("keydown", (event) => event.key === "Escape" && onClose());
+        addEventListener("keydown", (event) => !this.#aside.hidden && isEscape(event) && onClose());
         byId("pin-match").addEventListener("click", () => onPin({ match: this.#match.key }));
         byId("pin-league").addEventListener("click", () => onPin({ league: this.#match.leagueId }));
         this.#surebet = new SurebetPanel(onPrefer);

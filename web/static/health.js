@@ -1,37 +1,51 @@
 // The state of bookmakers and of links, read from /health every few seconds while the page is visible.
 
 const EVERY_MS = 5000;
+const URGENT_MS = 1500; // while the prices are not live
 const PATIENCE_MS = 4000;
 
-/** Calls `onHealth({ checks, links })`, checks by bookmaker id, or with null when there is no answer. */
+/** Calls `onHealth({ checks, links, epoch })`, checks by bookmaker id, or with null for no answer. */
 export class Health {
     #onHealth;
+    #isUrgent;
     #isAsking = false;
+    #askedAt = performance.now();
 
-    constructor(onHealth) {
+    /** `isUrgent()` says whether the page waits for the service. */
+    constructor(onHealth, isUrgent = () => false) {
         this.#onHealth = onHealth;
+        this.#isUrgent = isUrgent;
     }
 
-    /** Ask once, then repeatedly; the promise ends with the first answer, also with a failure. */
-    async start() {
-        setInterval(() => document.hidden || this.ask(), EVERY_MS);
+    /** Take the first answer, then ask repeatedly; the promise ends with that, also with a failure. */
+    async start(first) {
+        setInterval(() => this.#isDue() && this.ask(), URGENT_MS);
         document.addEventListener("visibilitychange", () => document.hidden || this.ask());
-        await this.ask();
+        await this.#take(first);
     }
 
     async ask() {
-        if (this.#isAsking) return;
+        if (!this.#isAsking) await this.#take(askHealth());
+    }
+
+    #isDue() {
+        const waited = performance.now() - this.#askedAt;
+        return !document.hidden && (this.#isUrgent() || waited > EVERY_MS - URGENT_MS / 2);
+    }
+
+    async #take(answer) {
         this.#isAsking = true;
+        this.#askedAt = performance.now();
         try {
-            this.#onHealth(await asked());
+            this.#onHealth(await answer);
         } finally {
             this.#isAsking = false;
         }
     }
 }
 
-// A 503 is an answer too: no bookmaker is serving, and the checks give the reasons.
-async function asked() {
+/** The answer, null for none. A 503 is one too: no bookmaker is serving, and the checks say why. */
+export async function askHealth() {
     try {
         const response = await fetch("health", { signal: AbortSignal.timeout(PATIENCE_MS) });
         const answer = await response.json();

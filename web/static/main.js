@@ -1,11 +1,13 @@
 // The board page: what comes from the service and from the reader changes the state; the state is drawn.
 
+import { Address } from "./address.js";
 import { Board } from "./board.js";
 import { choiceOf, EVERYTHING, queryOf, toggled } from "./choice.js";
 import { Chosen } from "./chosen.js";
 import { currentId, Details } from "./details.js";
 import { byId, setText } from "./dom.js";
 import { Drawing } from "./draw.js";
+import { first } from "./first.js";
 import { Health } from "./health.js";
 import { Notifier } from "./notify.js";
 import "./odds-board.js";
@@ -29,6 +31,7 @@ const store = new Store({
     preferences: remembered(),
     minute: minute(),
 });
+const address = new Address(step);
 const chosen = new Chosen((answer) => store.change({ chosen: answer }));
 const details = new Details({
     onClose() {
@@ -42,7 +45,7 @@ const notifier = new Notifier();
 const drawing = new Drawing(grid, details, new Settings(prefer, share), (bookmaker) =>
     filter({ bookmakers: toggled(store.state.choice.bookmakers, bookmaker) }),
 );
-const stream = new Stream("api/v2/stream?view=fixtures", {
+const stream = new Stream({
     onList(list) {
         board.replace(list.fixtures);
         store.change({ board: board.seen });
@@ -63,11 +66,14 @@ const stream = new Stream("api/v2/stream?view=fixtures", {
         health.ask();
         look();
     },
+    isNeeded: () => store.state.preferences.notify,
 });
-const health = new Health((answer) => {
+const hear = (answer) => {
+    stream.served(answer);
     const known = answer ? { checks: answer.checks, links: answer.links ?? null } : store.state.health;
     store.change({ isChecked: answer !== null, health: known });
-});
+};
+const health = new Health(hear, () => !stream.isLive);
 
 let askedAt = -Infinity;
 
@@ -109,22 +115,32 @@ function look() {
 
 /** Show the details of the match with this id; none if it is empty. */
 function choose(fixture) {
+    const wasOpen = store.state.choice.fixture !== "";
     store.change({ choice: { ...store.state.choice, fixture } });
-    address();
+    const query = queryOf(store.state.choice);
+    if (wasOpen && !fixture) address.close(query);
+    else if (fixture && !wasOpen) address.open(query);
+    else address.replace(query);
     store.flush();
+}
+
+/** After Back or Forward: the details as in that address, all else as it is. */
+function step(query) {
+    const { fixture } = choiceOf(query);
+    store.change({ choice: { ...store.state.choice, fixture } });
+    address.replace(queryOf(store.state.choice));
+    store.flush();
+    if (fixture) follow();
+    else grid.focus();
 }
 
 /** Show other matches. */
 function filter(values) {
     store.change({ choice: { ...store.state.choice, ...values } });
     grid.scrollTop = 0;
-    address();
+    address.replace(queryOf(store.state.choice));
     store.flush();
     setText(byId("announcement"), byId("count").textContent);
-}
-
-function address() {
-    history.replaceState(null, "", `${location.pathname}${queryOf(store.state.choice)}`);
 }
 
 /** Set what this device remembers. */
@@ -191,5 +207,5 @@ listen();
 store.flush();
 setInterval(look, 1000);
 document.addEventListener("visibilitychange", look);
-await health.start(); // first, so that simulated prices always have their notice
-stream.start();
+await health.start(first.health); // before the list, so that simulated prices always have their notice
+stream.start(await first.list, first.at);

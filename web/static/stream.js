@@ -1,45 +1,57 @@
-// The connection to /api/v2/stream.
+// What a page knows of the board: the list, asked for once, and then what the stream says, without a gap.
 //
-// EventSource reads the frames. Its own retry is never used: it has no jitter, gives up for good at
-// the first answer that is not 200, and reports nothing. At the first error the source is closed, and a
-// new stream is opened with `since`.
+// All tabs that are shown follow one stream (line.js). So a tab may come when others are further, and asks
+// for what it lacks. A hidden tab follows for a moment, then only if it has to notify the reader.
 
-const SILENT_MS = 15_000; // a heartbeat comes every 10 s
-const STEADY_MS = 60_000; // after this time a connection is good, and the delays begin again
-const FIRST_DELAY_MS = 500;
-const MAX_DELAY_MS = 20_000;
+import { Connection, elapsedSince, now, SILENT_MS } from "./connection.js";
+import { lineTo } from "./line.js";
+import { askNews } from "./lists.js";
 
-/** A point in time on two clocks: one may stop while a machine sleeps, the other may be set back. */
-const now = () => ({ wall: Date.now(), mono: performance.now() });
-const elapsedSince = (then) => Math.max(Date.now() - then.wall, performance.now() - then.mono);
+const HIDDEN_MS = 10_000; // for so long a hidden tab follows
+const STATING_MS = 5000; // the worker is told so often that this tab is there
+const BROKEN_MS = 45_000; // a worker says something by then, at the latest that it tries again
+const PAUSE_MS = 1000; // between two questions for what is lacking
+const CHECK_MS = 1000;
 
-/** Calls `onList(list)` and `onChanges(changes)` with data, `onState()` when the connection changes. */
+/**
+ * Calls `onList(list)` and `onChanges(changes)` with data, `onState()` when the connection changes, and
+ * `isNeeded()` to know whether it is to go on while the page is hidden.
+ */
 export class Stream {
-    #url;
     #listener;
-    #source = null;
+    #line;
+    #isFollowing = false;
     #version = null;
-    #id = null; // of the event with that version; only the same start of the service accepts it
-    #attempts = 0;
-    #retry = 0;
-    #retryAt = 0;
-    #openedAt = null;
+    #id = null; // of that version: with its epoch
     #heardAt = null;
     #isLive = false;
+    #attempts = 0;
+    #retryAt = null;
+    #lineSaidAt = 0;
+    #statedAt = 0;
+    #waiting = null; // messages that came while this asks for what it lacks
+    #askedAt = -Infinity;
+    #hiding = 0;
+    #wasServed = false;
+    #epoch = null; // of the service, as /health says
 
-    constructor(url, listener) {
-        this.#url = url;
+    constructor(listener) {
         this.#listener = listener;
+        this.#line = lineTo(
+            (message) => this.#hear(message),
+            () => this.#useOwn(),
+        );
     }
 
-    /** Connect, and stay connected as long as the page is open. */
-    start() {
-        setInterval(() => this.#watch(), 1000);
+    /** Begin with this list, asked for `at` that time (null: with the stream's), and stay connected. */
+    start(list, at) {
+        setInterval(() => this.#watch(), CHECK_MS);
         addEventListener("online", () => this.reconnect());
-        document.addEventListener("visibilitychange", () => this.#watch());
-        addEventListener("pagehide", () => this.#close());
-        addEventListener("pageshow", (event) => event.persisted && this.#lost(0)); // from the page cache
-        this.#open();
+        document.addEventListener("visibilitychange", () => this.#see());
+        addEventListener("pagehide", () => this.#leave());
+        addEventListener("pageshow", (event) => event.persisted && this.#see()); // from the page cache
+        if (list) this.#try("list", () => this.#accept(list, list.cursor, at));
+        this.#see();
     }
 
     /** Whether the delivered data is up to date. */
@@ -59,96 +71,136 @@ export class Stream {
 
     /** Milliseconds until the next attempt; null during an attempt. */
     get untilRetry() {
-        return this.#source ? null : Math.max(this.#retryAt - performance.now(), 0);
+        return this.#retryAt === null ? null : Math.max(this.#retryAt - performance.now(), 0);
     }
 
     /** Try again now. */
     reconnect() {
-        if (this.#source === null) this.#open();
+        this.#line.reconnect();
     }
 
-    #open() {
-        clearTimeout(this.#retry);
-        const url = new URL(this.#url, document.baseURI);
-        if (this.#id !== null) url.searchParams.set("since", this.#id);
-        this.#openedAt = now();
-        this.#source = new EventSource(url);
-        this.#source.onerror = () => this.#lost();
-        this.#on("snapshot", (list) => this.#listener.onList(list));
-        this.#on("changes", (changes) => this.#apply(changes));
-        this.#on("heartbeat", (heartbeat) => this.#follow(heartbeat.version));
-        this.#source.addEventListener("bye", (event) => this.#lost(delayOf(event)));
+    /** Take an answer of /health, null for none: a service that is back, or new, is asked at once. */
+    served(answer) {
+        const isBack = answer !== null && !(this.#wasServed && answer.epoch === this.#epoch);
+        this.#wasServed = answer !== null;
+        this.#epoch = answer?.epoch ?? this.#epoch;
+        if (isBack && !this.#isLive) this.reconnect();
     }
 
-    #on(name, take) {
-        this.#source.addEventListener(name, (event) => {
-            if (this.#isOverdue()) return this.#lost(); // it was buffered while this machine slept
-            try {
-                const data = JSON.parse(event.data);
-                take(data);
-                this.#version = data.version;
-                this.#id = event.lastEventId || this.#id; // a heartbeat has none
-            } catch (error) {
-                console.warn(`the stream's ${name} cannot be used:`, error.message);
-                this.#version = this.#id = null; // the next connection then begins with the whole list
-                return this.#lost();
-            }
-            this.#heardAt = now();
-            if (elapsedSince(this.#openedAt) > STEADY_MS) this.#attempts = 0;
-            if (this.#isLive) return;
-            this.#isLive = true;
-            this.#listener.onState();
-        });
+    #see() {
+        clearTimeout(this.#hiding);
+        if (document.hidden) this.#hiding = setTimeout(() => this.#hide(), HIDDEN_MS);
+        else this.#follow();
+        this.#watch();
     }
 
-    #apply(changes) {
-        this.#follow(changes.since);
-        this.#listener.onChanges(changes);
+    #hide() {
+        if (!this.#listener.isNeeded()) this.#leave();
     }
 
-    /** Throw an error unless everything up to `version` was received. */
-    #follow(version) {
-        if (this.#version === null || !(version <= this.#version)) {
-            throw new Error(`version ${version} does not follow ${this.#version}`);
-        }
+    #follow() {
+        if (!this.#isFollowing) this.#lineSaidAt = performance.now();
+        this.#isFollowing = true;
+        this.#statedAt = performance.now();
+        this.#line.follow(this.#id);
     }
 
-    #isOverdue() {
-        const times = [this.#openedAt, this.#heardAt].filter(Boolean).map(elapsedSince);
-        return Math.min(...times) > SILENT_MS;
+    #leave() {
+        this.#isFollowing = false;
+        this.#line.leave();
+        this.#setLive(false);
+    }
+
+    /** The worker is not there, or does not work any more. */
+    #useOwn() {
+        this.#line.leave();
+        this.#line = new Connection((message) => this.#hear(message));
+        if (this.#isFollowing) this.#follow();
     }
 
     #watch() {
-        if (this.#source !== null && this.#isOverdue()) this.#lost();
+        if (this.#isLive && this.age > SILENT_MS) this.#setLive(false);
+        if (!this.#isFollowing) return;
+        if (performance.now() - this.#statedAt > STATING_MS) this.#follow();
+        const isOwn = this.#line instanceof Connection;
+        if (!isOwn && performance.now() - this.#lineSaidAt > BROKEN_MS) this.#useOwn();
     }
 
-    #lost(delay = jitter(FIRST_DELAY_MS * 2 ** this.#attempts)) {
-        this.#close();
-        this.#attempts += 1;
-        this.#retryAt = performance.now() + delay;
-        this.#retry = setTimeout(() => this.#open(), delay);
+    #hear(message) {
+        if (!this.#isFollowing) return;
+        this.#lineSaidAt = performance.now();
+        if (message.name === "state") this.#setState(message);
+        else if (this.#waiting !== null) this.#waiting.push(message);
+        else this.#try(message.name, () => this.#take(message));
+    }
+
+    #setState({ attempts, retryIn }) {
+        this.#attempts = attempts;
+        this.#retryAt = retryIn === null ? null : performance.now() + retryIn;
+        if (retryIn !== null) this.#isLive = false;
         this.#listener.onState();
     }
 
-    #close() {
-        clearTimeout(this.#retry);
-        this.#source?.close();
-        this.#source = null;
-        this.#isLive = false;
+    #take({ name, text, id, at }) {
+        const data = JSON.parse(text);
+        const heardAt = { wall: at, mono: performance.now() - Math.max(Date.now() - at, 0) };
+        const isKnown = this.#version !== null && epochOf(id) === epochOf(this.#id);
+        if (name === "snapshot") return this.#accept(data, id, heardAt);
+        const from = name === "changes" ? data.since : data.version;
+        if (!isKnown || !(from <= this.#version)) return this.#catchUp({ name, text, id, at });
+        if (name === "changes" && data.version >= this.#version) return this.#accept(data, id, heardAt);
+        this.#heard(heardAt);
+    }
+
+    /** Take over a list, or changes that follow what is known. */
+    #accept(data, id, heardAt) {
+        if (data.removed) this.#listener.onChanges(data);
+        else this.#listener.onList(data);
+        [this.#version, this.#id] = [data.version, id];
+        this.#heard(heardAt);
+    }
+
+    #heard(heardAt) {
+        this.#heardAt = heardAt;
+        this.#setLive(this.age < SILENT_MS); // messages that waited while this tab slept are older
+    }
+
+    /** Ask for what is lacking before this message; go on with it and those that came meanwhile. */
+    async #catchUp(message) {
+        this.#waiting = [message];
+        const pause = this.#askedAt + PAUSE_MS - performance.now();
+        if (pause > 0) await new Promise((done) => setTimeout(done, pause));
+        this.#askedAt = performance.now();
+        const began = now();
+        const news = await askNews(this.#id);
+        const waiting = this.#waiting;
+        this.#waiting = null;
+        if (news === null) return this.#refuse(message.name, new Error("what is before it is not known"));
+        this.#try("news", () => this.#accept(news, news.cursor, began));
+        waiting.forEach((later) => this.#hear(later));
+    }
+
+    #try(name, action) {
+        try {
+            action();
+        } catch (error) {
+            this.#refuse(name, error);
+        }
+    }
+
+    /** The next connection begins with the whole list. */
+    #refuse(name, error) {
+        console.warn(`the stream's ${name} cannot be used:`, error.message);
+        this.#version = this.#id = null;
+        this.#setLive(false);
+        this.#line.restart();
+    }
+
+    #setLive(isLive) {
+        if (this.#isLive === isLive) return;
+        this.#isLive = isLive;
+        this.#listener.onState();
     }
 }
 
-function jitter(delay) {
-    return Math.random() * Math.min(delay, MAX_DELAY_MS);
-}
-
-/** The delay that the service asks for, with jitter so that clients do not return all at once. */
-function delayOf(bye) {
-    let retry = 0;
-    try {
-        retry = Number(JSON.parse(bye.data).retry);
-    } catch {
-        // without a delay: as after any other end
-    }
-    return retry > 0 ? retry + jitter(retry) : jitter(FIRST_DELAY_MS);
-}
+const epochOf = (id) => id?.slice(id.indexOf("-")) ?? null;

@@ -26,7 +26,7 @@ POLICY = {
     "default-src 'none'",
     *("script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'"),
     *("base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"),
-    *("require-trusted-types-for 'script'", "trusted-types 'none'"),
+    *("require-trusted-types-for 'script'", "trusted-types shared-stream"),
 }
 GZIP = "Accept-Encoding: gzip, deflate, br"
 CHROME = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from web.endpoints.pages import FOLDER
@@ -18,6 +19,7 @@ MAX_LINES = 300
 MAX_COLUMNS = 108
 INLINE = r"<style|\sstyle=|\son[a-z]+=|javascript:|<script(?![^>]*\ssrc=)"
 ADDRESS = r"(?:https?:)?//[a-z0-9-]+\.[a-z]+"
+WORKER = r'new URL\("([^"]+\.js)", import\.meta\.url\)'
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 
@@ -35,6 +37,10 @@ def _needed(file: Path) -> set[str]:
     """Return the names of the files that a file refers to."""
     if file.suffix == ".html":
         return set(re.findall(r'(?:src|href)="static/([^"]+)"', _text(file)))
+    return _imported(file) | set(re.findall(WORKER, _text(file)))
+
+
+def _imported(file: Path) -> set[str]:
     return set(re.findall(r'^import (?:.* from )?"\./([^"]+)";$', _text(file), re.MULTILINE))
 
 
@@ -53,20 +59,27 @@ def test_nothing_is_inline() -> None:
     assert {} == _found(INLINE, PAGES)
 
 
-def _reached(*pages: Path) -> set[str]:
-    """Return the names of the files that these pages are made of."""
+def _reached(*files: Path, by: Callable[[Path], set[str]] = _needed) -> set[str]:
+    """Return the names of the files that these are made of."""
     found: set[str] = set()
-    waiting = {file.name for file in pages}
+    waiting = {file.name for file in files}
     while waiting:
         name = waiting.pop()
         found.add(name)
-        waiting |= _needed(FOLDER / name) - found
+        waiting |= by(FOLDER / name) - found
     return found
 
 
 def test_every_file_exists_and_is_used() -> None:
     """Every import leads to a file, and every file is reached from a page."""
     assert {file.name for file in FILES} == _reached(*PAGES)
+
+
+def test_modules_of_the_board_are_loaded_at_once() -> None:
+    """The page names all that its script imports, so that none waits until another is read."""
+    named = re.findall(r'rel="modulepreload" href="static/([^"]+)"', _text(FOLDER / "index.html"))
+
+    assert sorted(_reached(FOLDER / "main.js", by=_imported)) == sorted(named)
 
 
 def test_every_id_in_a_script_is_in_its_page() -> None:

@@ -1,0 +1,127 @@
+"""Several boards in one browser: they follow one stream, and a hidden board follows none."""
+
+from __future__ import annotations
+
+import httpx2
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browsing import OWN_STREAM, OpenContext
+from tests.support.peers.plain_http import NO_TLS
+from tests.support.systems.feed import Fixture, Offered
+from tests.support.time.waiting import eventually
+
+pytestmark = pytest.mark.browser
+
+DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
+LATER = Fixture("Home Town", "Away United", bet365=(2.2, 3.4, 3.5), bwin=(2.3, 3.3, 3.5))
+SHOWN = ["2.00", "3.40", "3.90", "2.10", "3.30", "3.90"]
+THEN = ["2.20", "3.40", "3.50", "2.30", "3.30", "3.50"]
+TABS = 7
+"""One more than the connections that a browser opens to a host over HTTP/1.1."""
+SET_HIDDEN = """(isHidden) => {
+    Object.defineProperty(document, "hidden", { get: () => isHidden, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+TRIES = """async () => {
+    let opened = 0;
+    window.EventSource = class {
+        constructor() {
+            window.source = this;
+            opened += 1;
+        }
+        addEventListener() {}
+        close() {}
+    };
+    const { Stream } = await import("/static/stream.js");
+    const stream = new Stream({ onState() {} });
+    stream.start(null, null);
+    const tries = [];
+    for (const answer of [{ epoch: "a" }, { epoch: "a" }, null, { epoch: "a" }, { epoch: "b" }]) {
+        source.onerror?.();
+        const before = opened;
+        stream.served(answer);
+        tries.push(opened - before);
+    }
+    return tries;
+}"""
+
+
+def _streams(base: str) -> int:
+    stats = httpx2.get(f"{base}/api/stats", verify=NO_TLS, trust_env=False).json()
+    return int(stats["http"]["streams"])
+
+
+def _hide(page: Page) -> None:
+    page.evaluate(SET_HIDDEN, arg=True)
+    page.clock.fast_forward(10_000)
+
+
+def test_seven_boards_share_a_stream(site: Offered, context: OpenContext) -> None:
+    """All show prices and what /health and the links say, and all follow the changes."""
+    site.offer(DERBY)
+    base, browser = site.start().base, context()
+    pages = [browser.new_page() for _ in range(TABS)]
+    for page in pages:
+        page.goto(base)
+        expect(page.locator(".number")).to_have_text(SHOWN)
+        expect(page.locator("#bookmakers .state")).to_have_text(["collected", "collected"])
+        page.locator(".match").click()
+        expect(page.locator("#details-links li")).to_have_count(1)
+    assert 1 == _streams(base)
+
+    site.offer(LATER)
+
+    for page in pages:
+        expect(page.locator(".number")).to_have_text(THEN)
+
+
+@pytest.mark.parametrize("script", ["", OWN_STREAM])
+def test_a_hidden_board_follows_no_stream(site: Offered, context: OpenContext, script: str) -> None:
+    """After a moment; once it is shown again it has what it missed."""
+    site.offer(DERBY)
+    base, page = site.start().base, context().new_page()
+    page.add_init_script(script)
+    page.clock.install()
+    page.goto(base)
+    expect(page.locator(".number")).to_have_text(SHOWN)
+    eventually(lambda: _streams(base) == 1, "the page follows the stream")
+
+    _hide(page)
+    eventually(lambda: _streams(base) == 0, "it follows no stream")
+    site.offer(LATER)
+    page.evaluate(SET_HIDDEN, arg=False)
+
+    expect(page.locator(".number")).to_have_text(THEN)
+    expect(page.locator("odds-board")).to_have_attribute("data-trust", "live")
+
+
+def test_a_board_that_was_hidden_catches_up_with_the_others(site: Offered, context: OpenContext) -> None:
+    """The others' stream went on meanwhile; what it says later is shown in both."""
+    site.offer(DERBY)
+    base, browser = site.start().base, context()
+    hidden, shown = browser.new_page(), browser.new_page()
+    for page in (hidden, shown):
+        page.clock.install()
+        page.goto(base)
+        expect(page.locator(".number")).to_have_text(SHOWN)
+    _hide(hidden)
+    site.offer(LATER)
+    expect(shown.locator(".number")).to_have_text(THEN)
+
+    hidden.evaluate(SET_HIDDEN, arg=False)
+    expect(hidden.locator(".number")).to_have_text(THEN)
+    site.offer(DERBY)
+
+    for page in (hidden, shown):
+        expect(page.locator(".number")).to_have_text(SHOWN)
+    assert 1 == _streams(base)
+
+
+def test_a_service_that_is_back_is_asked_at_once(site: Offered, page: Page) -> None:
+    """When /health answers after it did not, or with another epoch; else the delays grow."""
+    site.offer(DERBY)
+    page.goto(f"{site.start().base}/docs")
+    page.evaluate(OWN_STREAM)
+
+    assert [1, 0, 0, 1, 1] == page.evaluate(TRIES)

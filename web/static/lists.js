@@ -1,0 +1,25 @@
+// The list of fixtures, and what changed in it since a version, asked for once.
+
+const PATIENCE_MS = 30_000;
+
+/** The whole list; null if it cannot be had. */
+export function askList() {
+    return asked("api/v2/fixtures");
+}
+
+/** What changed since that id, or the whole list, which has no `removed`; null if neither can be had. */
+export async function askNews(id) {
+    const query = new URLSearchParams({ view: "fixtures", since: id });
+    return (id && (await asked(`api/v2/changes?${query}`))) ?? askList();
+}
+
+// Never from a cache without asking: that would be old prices after a way back in the history.
+async function asked(url) {
+    try {
+        const signal = AbortSignal.timeout(PATIENCE_MS);
+        const response = await fetch(url, { cache: "no-cache", signal });
+        return response.ok ? await response.json() : null;
+    } catch {
+        return null;
+    }
+}
