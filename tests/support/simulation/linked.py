@@ -60,12 +60,13 @@ class FixtureRules:
         self._last = first
         self._json: dict[FixtureId, tuple[Fixture, bytes]] = {}
         self._all_seen: Seen = {}
+        self._checked: dict[FixtureId, Fixture] = {}
 
     def take(self, new: Snapshot) -> None:
         """Check a snapshot and note what is wrong: an exception here would crash whoever publishes it."""
         if self.broken is None:
             try:
-                check_entries(new)
+                check_entries(new, self._checked)
                 self._check_changes(fixtures_of(self._last), new)
                 self._check_surebets(new)
             except (AssertionError, LookupError, TypeError, StopIteration) as error:
@@ -132,8 +133,11 @@ class FixtureRules:
         }
 
 
-def check_entries(snapshot: Snapshot) -> None:
+def check_entries(snapshot: Snapshot, checked: dict[FixtureId, Fixture] | None = None) -> None:
     """Check that each named entry is in one fixture, that of its event.
+
+    A fixture that is the very object in `checked` is compared with the board alone: nothing else can have
+    changed.
 
     Raises: AssertionError.
     """
@@ -143,7 +147,7 @@ def check_entries(snapshot: Snapshot) -> None:
         for entry in entries_of(book.chunks):
             if entry.is_named:
                 listed.setdefault(EventKey(roster[name].source, entry.source_match_id), {})[name] = entry
-    fixtures = [*state]
+    fixtures: list[Fixture] = [*state]
     members = [member.key for fixture in fixtures for member in fixture.members]
     assert sorted(members) == sorted(state.by_event), "events are not those of the fixtures"
     assert {*members} == listed.keys(), "events are not those of the board"
@@ -153,26 +157,31 @@ def check_entries(snapshot: Snapshot) -> None:
     )
     for chunk in state.chunks:
         assert [*chunk.keys] == [fixture.place for fixture in chunk.entries]
+    known = {} if checked is None else checked
     for fixture in fixtures:
-        _check_fixture(fixture, state, listed)
+        entries = {name: entry for member in fixture.members for name, entry in listed[member.key].items()}
+        assert state.get(fixture.id) is fixture
+        assert all(state.by_event.get(member.key) == fixture.id for member in fixture.members)
+        assert entries == fixture.entries, f"{fixture.id} has other entries than the board"
+        if known.get(fixture.id) is not fixture:
+            _check_fixture(fixture, roster)
+    known.clear()
+    known.update((fixture.id, fixture) for fixture in fixtures)
 
 
-def _check_fixture(fixture: Fixture, state: FixtureState, listed: Listed) -> None:
-    roster, keys = state.terms.roster, [member.key for member in fixture.members]
-    assert state.get(fixture.id) is fixture
-    assert {fixture.id} == {state.by_event.get(key) for key in keys}
+def _check_fixture(fixture: Fixture, roster: Roster) -> None:
+    """Check what follows from the entries and the members of a fixture."""
+    entries, keys = fixture.entries, [member.key for member in fixture.members]
     assert len({key.source for key in keys}) == len(keys), f"{keys}: two of a source"
     assert all(
         linked.to is None or (linked.to in keys and linked.to != linked.key) for linked in fixture.members
     )
     assert 1 == sum(linked.to is None for linked in fixture.members), f"{fixture.members}: not one first"
     assert keys[1:] == sorted(keys[1:])
-    entries = {name: entry for key in keys for name, entry in listed[key].items()}
-    assert entries == fixture.entries, f"{fixture.id} has other entries than the board"
-    assert [name for name in roster if name in entries] == [*fixture.entries]
+    assert [name for name in roster if name in entries] == [*fixture.bookmakers]
     sources = list(dict.fromkeys(info.source for info in roster.values()))
     first = min(sources.index(roster[name].source) for name in entries)
-    lead = next(name for name in fixture.entries if roster[name].source == sources[first])
+    lead = next(name for name in fixture.bookmakers if roster[name].source == sources[first])
     start = entries[lead].match.start_time
     assert (lead, Place(inf if start is None else start, fixture.id)) == (fixture.lead, fixture.place)
     live = [
@@ -185,29 +194,24 @@ def _check_fixture(fixture: Fixture, state: FixtureState, listed: Listed) -> Non
 def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) -> None:
     """Check that surebets are of prices that are there, and fresh. Raises: AssertionError.
 
-    With `is_exact`, because all candidates were evaluated just now, also that they are the best, and all.
+    The highest prices of each fixture must be checked already. With `is_exact`, because all candidates were
+    evaluated just now, also that the surebets are the best, and all.
     """
     state = fixtures_of(snapshot)
     if now.mono >= snapshot.valid_until or now.wall >= state.kick_off:
         return  # nobody reads it
     candidates, left = state.candidates, {*state.candidates.by_fixture}
-    roster = state.terms.roster
     for fixture in state:
         candidate, found = candidates.by_fixture.get(fixture.id), None
-        listed = [
-            entry.match for name, entry in fixture.entries.items() if roster[name].prices is Prices.LIVE
-        ]
-        prices = [(match.home_price, match.draw_price, match.away_price) for match in listed] or [
-            (1.0, 1.0, 1.0)
-        ]
-        highest = [*map(max, zip(*prices, strict=True))]
-        assert (candidate is not None) == (sum(1 / price for price in highest) < 1)
+        highest = fixture.highest
+        assert (candidate is not None) == (1 / highest.home + 1 / highest.draw + 1 / highest.away < 1)
         left.discard(fixture.id)
-        for name, entry in fixture.entries.items():
+        for name, entry in zip(fixture.bookmakers, fixture.listed, strict=True):
             assert not snapshot.books[name].lists[entry.scope].withdrawn
         legs: list[surebets.PricedLeg] = []
-        if candidate is not None:
+        if candidate is not None and (is_exact or fixture.surebet is not None):
             legs = [*_legs(fixture, snapshot)]
+        if candidate is not None and is_exact:
             chances = fair_chances(fixture, state.terms)
             found = surebets.surebet(legs, chances, now.mono, state.terms.surebets)
         if fixture.surebet is not None:
@@ -215,7 +219,7 @@ def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) 
             assert candidate is not None
             assert candidate.appears <= now.mono < candidate.until, f"{fixture.id}: {candidate}"
             _check_legs(fixture, legs, now.mono)
-        starts = [entry.match.start_time for entry in fixture.entries.values()]
+        starts = [entry.match.start_time for entry in fixture.listed]
         if any(start is not None and start <= now.wall + CLOCK_MOVES_S for start in starts):
             continue  # in play, perhaps, by a wall clock that may have been set since
         if is_exact:
