@@ -25,15 +25,21 @@ CONNECTION_ERRORS = (
 
 def connection_error(error: BaseException, *, is_sent: bool = True) -> TransportError:
     """Return what the actors see of an error: its type, and the text of its first cause."""
-    message = f"{type(error).__name__}: {_first_cause(error)}"
+    message = f"{type(error).__name__}: {_in_words(_first_cause(error))}"
     return TransportError(message, reason="connection", is_sent=is_sent)
 
 
-def _first_cause(error: BaseException) -> str:
+def _first_cause(error: BaseException) -> BaseException:
     inner = error.__cause__ or error.__context__
     if isinstance(error, BaseExceptionGroup):
         inner = error.exceptions[0]
-    return _first_cause(inner) if inner is not None else str(error) or repr(error)
+    return error if inner is None else _first_cause(inner)
+
+
+def _in_words(cause: BaseException) -> str:
+    if isinstance(cause, socket.gaierror):
+        return f"no address is known for the host ({cause.strerror})"
+    return str(cause) or repr(cause)
 
 
 class LookUpLoop(asyncio.SelectorEventLoop):

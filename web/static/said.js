@@ -46,7 +46,8 @@ export function overallOf({ health: { checks, links }, isChecked }, trust, bookm
 
 function noneOf(down, clock) {
     if (down.length === 0) return "No bookmaker is shown.";
-    if (down.every(({ state }) => state === "starting")) return "The bookmakers are starting.";
+    const isStarting = ({ state, last_error }) => state === "starting" && last_error === null;
+    if (down.every(isStarting)) return "The bookmakers are starting.";
     const since = down.map((check) => check.since).filter(Boolean);
     const from = since.length === down.length ? ` since ${clock.moment(Math.max(...since))}` : "";
     return `No bookmaker is live${from}: there are no prices.`;
@@ -94,7 +95,7 @@ export function emptinessOf(state, trust, matches) {
     if (isFiltered) return ["No match fits the filter", "There are odds of other matches."];
     return Object.values(state.health.checks).some(({ status }) => status !== "fail")
         ? ["There are no matches now", "Matches appear here as soon as a bookmaker has them."]
-        : ["No bookmaker is live", "Prices appear as soon as a bookmaker is live."];
+        : ["No bookmaker is live", "Prices appear as soon as one is. The monitor says why none is."];
 }
 
 function unreadOf({ connection, isChecked }) {
