@@ -167,8 +167,8 @@ def shared_words(home: Name, away: Name, country: str | None) -> frozenset[str]:
         return frozenset()
     if country == "brazil":
         shared = {word for word in shared if not _is_state(word)}
-    uncommon = [word for word in shared if not is_common(word) and word not in country_codes()]
-    return without_towns(frozenset(word for word in uncommon if not is_short_for_place(word, country)))
+    uncommon = frozenset(word for word in shared if not is_common(word) and word not in country_codes())
+    return frozenset(word for word in without_towns(uncommon) if not is_short_for_place(word, country))
 
 
 @lru_cache(maxsize=WORD_PAIRS)
