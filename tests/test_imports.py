@@ -24,6 +24,8 @@ LISTENING = {
     "web.server.servers",
 }
 """These own the listening socket."""
+TELLING = {"web.server.notify"}
+"""It tells the service manager of this machine."""
 ASKING = {"web.links_command"}
 """The command line as a client of a running service."""
 
@@ -45,7 +47,7 @@ def test_only_transports_touch_the_network() -> None:
     importing = [
         (module, name)
         for module in outside
-        if module not in LISTENING | ASKING
+        if module not in LISTENING | TELLING | ASKING
         for name in imported(module)
         if is_any_of(name, NETWORK)
     ]

@@ -29,15 +29,17 @@ from actors.service.describe import configuration_lines, kind_lines, recording_l
 from actors.service.recorder import Recorder
 from actors.service.registry import kind_named
 from actors.service.replay import Replay
-from actors.service.settings import ServerSettings, Settings, load, parse_bind
+from actors.service.settings import ServerSettings, Settings, load, parse_bind, service_manager
 from actors.service.system import System
 from actors.transports.connections import LookUpLoop
 from web.app import create_app
+from web.endpoints.probes import liveness
 from web.feeds.subscribers import Audience
 from web.links_command import add_options
 from web.server.descriptors import fitted
 from web.server.lifecycle import Exit, Life, record_until_stopped, start_exit_deadline
 from web.server.listener import Listener, address_of, listen
+from web.server.notify import Notifier
 from web.server.servers import Serve, check_uvicorn, serve, serve_with_uvicorn
 from web.server.terminal import EXAMPLE_CALLS, called, directions, seconds, speed_of
 from web.server.watch import Watch
@@ -147,7 +149,8 @@ async def _run_service(
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
     reload = None if settings.links.file is None else system.read_links_again
     parts = (system.supervisor, app, sock, status, drain_s, announce, *ends, SERVERS[server])
-    return await Life(*parts, reload).run()
+    manager = Notifier(*service_manager(), lambda: liveness(status, clock.now())["status"] == "pass")
+    return await Life(*parts, reload, manager).run()
 
 
 def _record(given: argparse.Namespace) -> Exit:

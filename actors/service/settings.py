@@ -116,6 +116,13 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     surebets: SurebetRules = SurebetRules()
 
 
+def service_manager(environment: Mapping[str, str] = os.environ) -> tuple[str, float]:
+    """Return the socket of the service manager ("": none) and the seconds of its watchdog (0: none)."""
+    watchdog_us = environment.get("WATCHDOG_USEC", "")
+    seconds = int(watchdog_us) / 1e6 if watchdog_us.isdecimal() else 0.0
+    return environment.get("NOTIFY_SOCKET", ""), seconds
+
+
 def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     """Read and check a configuration file. Raises: ConfigError naming file, key and value."""
     text = read_text(path)

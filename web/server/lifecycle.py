@@ -22,6 +22,7 @@ from actors.core.errors import CoreFailure
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import ServiceStatus
 from web.feeds.subscribers import FAREWELL_S
+from web.server.notify import Notifier
 from web.server.servers import GRACE_S, Serve, serve
 
 log = structlog.get_logger()
@@ -86,7 +87,8 @@ class Life:
     once signals are handled; `stopping` gets the exit code when the listener closes, and has to bound the
     time from then on. `farewell`, in the last second of the `drain_s`, ends requests that never end by
     themselves: one open stream keeps the server running for ever (Hypercorn's issue 308). `reload`, where
-    given, is called at each SIGHUP, which ends the process otherwise.
+    given, is called at each SIGHUP, which ends the process otherwise. `manager` is told when the actors run
+    and the server answers, whatever the sources do, and when the end begins.
     """
 
     tree: Tree
@@ -99,6 +101,7 @@ class Life:
     farewell: AsyncStep = anyio.lowlevel.checkpoint
     serve: Serve = serve
     reload: AsyncStep | None = None
+    manager: Notifier = Notifier()  # noqa: RUF009 - a frozen value
     _stop_server: anyio.Event = field(default_factory=anyio.Event)
     _server_done: anyio.Event = field(default_factory=anyio.Event)
 
@@ -118,6 +121,8 @@ class Life:
                     self.started()
                     tasks.start_soon(self._serve)
                     await tasks.start(self._run_tree)
+                    self.manager.tell("READY=1")
+                    tasks.start_soon(self.manager.watch)
                     number = await anext(signals)
                     code = Exit.STOPPED
                     tasks.start_soon(end_at_once, signals)
@@ -143,6 +148,7 @@ class Life:
 
     async def _drain(self, number: signal.Signals) -> None:
         log.info("service.stopping", signal=number.name, drain_s=self.drain_s)
+        self.manager.tell("STOPPING=1")
         self.status.is_draining = True
         await anyio.sleep(max(self.drain_s - FAREWELL_S, 0.0))
         async with anyio.create_task_group() as tasks:

@@ -1,0 +1,62 @@
+"""The unit for systemd: it can be loaded, exposes little, and agrees with the service."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from tests.support.source_code import ROOT
+from web.endpoints.probes import MAX_TURN_AGE_S
+from web.server.lifecycle import Exit
+
+UNIT = ROOT / "config" / "deploy" / "oddsboard.service"
+PROGRAM = "/opt/oddsboard/.venv/bin/oddsboard"
+MAX_EXPOSURE = 15  # of 100, as systemd-analyze counts
+
+needs_systemd = pytest.mark.skipif(
+    which("systemd-analyze") is None, reason="needs systemd-analyze (Debian: apt-get install systemd)"
+)
+
+
+def _analyzed(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["systemd-analyze", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def _settings() -> dict[str, str]:
+    return dict(re.findall(r"^(\w+)=(.*)$", UNIT.read_text("utf-8"), re.MULTILINE))
+
+
+@needs_systemd
+def test_the_unit_can_be_loaded(tmp_path: Path) -> None:
+    """Systemd knows every line; another program stands in for the service, which is not installed here."""
+    text = UNIT.read_text("utf-8")
+    assert PROGRAM in text
+    copy = tmp_path / UNIT.name
+    copy.write_text(text.replace(PROGRAM, "/bin/true"), "utf-8")
+
+    found = _analyzed("verify", "--man=no", str(copy))
+
+    assert (0, "") == (found.returncode, found.stderr)
+
+
+@needs_systemd
+def test_the_unit_exposes_little() -> None:
+    """Systemd's own measure of what a service could do to the machine; a unit without protection has 95."""
+    found = _analyzed("security", "--offline=true", f"--threshold={MAX_EXPOSURE}", str(UNIT))
+
+    assert 0 == found.returncode, found.stdout
+
+
+def test_the_unit_and_the_service_agree() -> None:
+    """A restart does not mend what these exit codes say; the watchdog waits longer than a turn may take."""
+    settings = _settings()
+    final = {Exit.USAGE, Exit.BIND, Exit.CONFIG}
+
+    assert final == set(map(int, settings["RestartPreventExitStatus"].split()))
+    assert int(settings["WatchdogSec"]) > 2 * MAX_TURN_AGE_S
+    assert ("notify", "main") == (settings["Type"], settings["NotifyAccess"])
