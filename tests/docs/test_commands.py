@@ -36,6 +36,7 @@ EXCEPTIONS = {
     "scripts/lock": "needs uv, and a package index",
     "scripts/damage": "needs recordings",
     "scripts/links": "needs recordings",
+    "docker ": "needs an engine for containers, and a registry of images",
 }
 """Beginnings of commands that are not run, with reasons."""
 
@@ -43,7 +44,14 @@ ASKING = ".venv/bin/oddsboard links "
 """Commands that ask the running service; ID is that of a fixture."""
 
 REQUESTS = ("curl ", "cursor=$(curl ")
-PROGRAMS = (*REQUESTS, "printf ", ".venv/bin/oddsboard ", "scripts/serve", "scripts/trace_price")
+PROGRAMS = (
+    *REQUESTS,
+    "printf ",
+    ".venv/bin/oddsboard ",
+    "scripts/serve",
+    "scripts/trace_price",
+    "scripts/licences",
+)
 LIST = "/api/v2/odds?bookmaker=birch"
 """The list whose version takes the place of every version in a command."""
 

@@ -1,0 +1,77 @@
+vcl 4.1;
+# oddsboard behind Varnish (7 or newer), as an alternative to nginx: lists are kept for a second, and equal requests
+# wait for one answer. It speaks no TLS: put hitch, or another TLS end, in front. docs/operations.md explains it.
+# The service's configuration needs `trusted_proxies = ["127.0.0.1"]` in [limits].
+
+import std;
+
+backend oddsboard {
+    .host = "127.0.0.1";
+    .port = "8000";
+    .connect_timeout = 1s;
+    .first_byte_timeout = 40s;      # a wait for changes takes up to 30 s
+    .between_bytes_timeout = 40s;   # streams are never silent for longer than 10 s
+    .max_connections = 900;         # below max_connections + max_streams of the service
+}
+
+sub vcl_recv {
+    if (req.method != "GET" && req.method != "HEAD" && req.method != "OPTIONS") {
+        return (synth(405));
+    }
+    if (req.method == "OPTIONS") {
+        return (pass);
+    }
+    # Streams are piped: each event at once.
+    if (req.url ~ "^/api/v2/stream(\?|$)") {
+        return (pipe);
+    }
+    # Lists and the page, without a query or with a bookmaker alone, so that nobody fills the cache with others.
+    if (req.url ~ "^/(api/odds|api/v2/odds|api/v2/fixtures|api/v2/surebets)?(\?bookmaker=[a-z0-9-]+)?$"
+        || req.url ~ "^/static/[a-z-]+\.[a-z]+$") {
+        return (hash);
+    }
+    return (pass);
+}
+
+sub vcl_pipe {
+    set bereq.http.Connection = "close";
+}
+
+# An answer serves only requests of the second that it was asked for in, so that nothing is shown for longer.
+sub vcl_hash {
+    hash_data(std.time2integer(now, 0));
+}
+
+sub vcl_backend_response {
+    set beresp.grace = 0s;
+    set beresp.keep = 0s;
+    # The service says no-cache for clients. X-Accel-Expires: 0 means that a price is about to leave.
+    if (bereq.uncacheable || beresp.status != 200 || beresp.http.X-Accel-Expires == "0") {
+        set beresp.uncacheable = true;
+        set beresp.ttl = 0s;
+        return (deliver);
+    }
+    set beresp.ttl = 1s;
+    unset beresp.http.RateLimit;         # of whoever asked first
+    unset beresp.http.RateLimit-Policy;
+    return (deliver);                    # before Varnish's own rules, by which no-cache is not kept
+}
+
+sub vcl_deliver {
+    unset resp.http.X-Accel-Expires;
+    unset resp.http.X-Varnish;
+    unset resp.http.Via;
+}
+
+# While the service is down or restarts: a problem document, as all its errors.
+sub vcl_backend_error {
+    set beresp.status = 503;
+    set beresp.http.Content-Type = "application/problem+json";
+    set beresp.http.Cache-Control = "no-store";
+    set beresp.http.Access-Control-Allow-Origin = "*";
+    set beresp.http.Retry-After = "1";
+    set beresp.ttl = 0s;
+    set beresp.body = {"{"type":"about:blank","title":"Service Unavailable","code":"overloaded","instance":"","}
+        + {""detail":"please try again","request_id":"varnish-"} + bereq.xid + {"","status":503}"};
+    return (deliver);
+}

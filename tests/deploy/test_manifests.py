@@ -1,0 +1,149 @@
+"""The files for containers say the same as the service and docs/operations.md, and give no rights away."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # it has no types of its own
+
+from actors.service.settings import load
+from tests.support.documents import document, quoted, rows, section
+from tests.support.source_code import ROOT
+
+DEPLOY = ROOT / "config" / "deploy"
+CONTAINERFILE = (DEPLOY / "Containerfile").read_text("utf-8")
+STOPPING_S = 5
+"""Seconds that an end takes besides `drain_s`."""
+ENDPOINTS_S = 5
+"""Seconds that a cluster takes at most until no proxy sends new clients to a pod that is not ready."""
+
+
+def _manifests() -> dict[str, Any]:
+    """Return the manifests for Kubernetes by kind."""
+    text = (DEPLOY / "kubernetes.yaml").read_text("utf-8")
+    return {manifest["kind"]: manifest for manifest in yaml.safe_load_all(text)}
+
+
+def _pod() -> Any:
+    return _manifests()["Deployment"]["spec"]["template"]["spec"]
+
+
+def _compose() -> Any:
+    return yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]
+
+
+def _probe(container: Any, name: str) -> tuple[str, int, int, int]:
+    probe = container[f"{name}Probe"]
+    numbers = (probe["periodSeconds"], probe["timeoutSeconds"], probe["failureThreshold"])
+    return probe["httpGet"]["path"], *numbers
+
+
+def _told_probes() -> dict[str, tuple[str, int, int, int]]:
+    """Return the probes that the documents recommend: path, interval, timeout, failures."""
+    text = section(document("docs/operations.md"), "## Start, stop, exit codes")
+    table = text.partition("| probe of an orchestrator |")[2].partition("\n\n")[0]
+    return {
+        name: (quoted(path)[0], *map(int, re.findall(r"\d+", " ".join(numbers))))  # type: ignore[misc]
+        for name, path, *numbers in rows(f"| probe |{table}")
+    }
+
+
+def test_the_probes_are_those_of_the_documents() -> None:
+    """Path, interval, timeout and failures of startup, liveness and readiness."""
+    (container,) = _pod()["containers"]
+
+    assert _told_probes() == {
+        name: _probe(container, name) for name in ("startup", "liveness", "readiness")
+    }
+
+
+def test_a_pod_serves_until_nobody_is_sent_to_it(tmp_path: Path) -> None:
+    """The drain outlasts the readiness probe and the endpoints, and the grace period outlasts the drain."""
+    config = tmp_path / "oddsboard.toml"
+    config.write_text(_manifests()["ConfigMap"]["data"]["oddsboard.toml"], "utf-8")
+    drain_s = load(config).server.drain_s
+    _, interval_s, timeout_s, failures = _probe(_pod()["containers"][0], "readiness")
+
+    assert drain_s >= (interval_s + timeout_s) * failures + ENDPOINTS_S
+    assert _pod()["terminationGracePeriodSeconds"] >= drain_s + STOPPING_S
+
+
+def test_a_pod_has_no_rights() -> None:
+    """What the restricted profile of Kubernetes asks for, a read-only root, and no token."""
+    pod = _pod()
+    (container,) = pod["containers"]
+
+    assert (True, {"type": "RuntimeDefault"}) == (
+        pod["securityContext"]["runAsNonRoot"],
+        pod["securityContext"]["seccompProfile"],
+    )
+    assert {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    } == container["securityContext"]
+    assert False is pod["automountServiceAccountToken"]
+
+
+def test_the_service_and_the_pod_belong_together() -> None:
+    """The service of the cluster selects the pod, and leads to a port that it has."""
+    manifests = _manifests()
+    spec, template = manifests["Service"]["spec"], manifests["Deployment"]["spec"]["template"]
+    (port,) = template["spec"]["containers"][0]["ports"]
+
+    assert spec["selector"] == template["metadata"]["labels"]
+    assert [port["name"]] == [ports["targetPort"] for ports in spec["ports"]]
+    user = str(template["spec"]["securityContext"]["runAsUser"])
+    assert f"USER {user}:{user}" in CONTAINERFILE
+
+
+def test_the_image_copies_what_is_there() -> None:
+    """Every file that the recipe copies exists, and the list of what it may see has it."""
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", CONTAINERFILE, re.MULTILINE)
+    names = {name for line in copied for name in line.split()}
+    ignored = (DEPLOY / "Containerfile.dockerignore").read_text("utf-8")
+
+    assert {"actors", "web", "config", "requirements.lock"} < names
+    assert set() == {name for name in names if not (ROOT / name).exists()}
+    assert names == set(re.findall(r"^!(.+)$", ignored, re.MULTILINE))
+
+
+def test_the_image_is_checked_by_the_probe_of_a_process() -> None:
+    """It is alive, not ready: a container without prices is not mended by a new one."""
+    assert "http://127.0.0.1:8000/health/live" in CONTAINERFILE.partition("HEALTHCHECK")[2]
+    assert "--require-hashes --only-binary :all:" in CONTAINERFILE
+
+
+def test_composed_containers_have_no_rights_and_time_to_stop() -> None:
+    """The service is reached by the proxy alone, at the address that the proxy's file is given."""
+    service, nginx = _compose()["oddsboard"], _compose()["nginx"]
+    address = service["networks"]["inside"]["ipv4_address"]
+    shipped = (DEPLOY / "nginx.conf").read_text("utf-8")
+    old, new = re.findall(r"sed 's/([^/]+)/([^/]+)/'", nginx["command"][2])[0]
+
+    assert ("ports" not in service, True, ["ALL"]) == (True, service["read_only"], service["cap_drop"])
+    assert int(service["stop_grace_period"].removesuffix("s")) >= 3 + STOPPING_S
+    assert (1, f"server {address}:8000;") == (shipped.count(old), new)
+
+
+def _composes() -> bool:
+    """Return whether docker's command line has compose; an engine is not needed to read a file."""
+    docker = which("docker")
+    if docker is None:
+        return False
+    asked = subprocess.run([docker, "compose", "version"], capture_output=True, check=False, timeout=60)
+    return asked.returncode == 0
+
+
+@pytest.mark.skipif(not _composes(), reason="needs docker compose (Debian: apt-get install docker-compose)")
+def test_compose_reads_its_file(tmp_path: Path) -> None:
+    """By its own rules; nothing is started."""
+    command = ["docker", "compose", "--file", str(DEPLOY / "compose.yaml"), "config", "--quiet"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+
+    assert (0, "") == (done.returncode, done.stderr)
