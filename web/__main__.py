@@ -36,6 +36,7 @@ from web.app import create_app
 from web.endpoints.probes import liveness
 from web.feeds.subscribers import Audience
 from web.links_command import add_options
+from web.server.completion import COMPLETES, SHELLS, script
 from web.server.descriptors import fitted
 from web.server.lifecycle import Exit, Life, record_until_stopped, start_exit_deadline
 from web.server.listener import Listener, address_of, listen
@@ -257,10 +258,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
     links = command("links", lambda given: _print(given.lines(given)), "ask a service about its links")
+    completion = command("completion", lambda given: _print([script(given.shell, parser)]), COMPLETES)
     command("version", lambda _: _print([f"oddsboard {version('oddsboard')}"]), "print the version")
     _add_file_options(init, serving, record, check)
     sources.add_argument("kind", nargs="?", metavar="KIND", help="a kind; default: all of them")
     inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
+    completion.add_argument("shell", choices=SHELLS, help="its first line says how to use it")
     add_options(links)
     add_source_options(program, probing, CONFIGS / "live-keyless.toml")
     _add_recording_options(record, replay)

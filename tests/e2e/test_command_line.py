@@ -61,6 +61,7 @@ def test_every_command_and_option_has_a_help_text() -> None:
         "links",
         "check-program",
         "probe",
+        "completion",
     }
     assert commands | {"explain", "suggest", "stats"} == {*named}
 

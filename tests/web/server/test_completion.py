@@ -1,0 +1,59 @@
+"""Completion of the command line, by the shells themselves where they are installed."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from web.__main__ import _parser
+from web.server.completion import SHELLS, script
+
+
+def _completed(*words: str) -> list[str]:
+    """Return what bash offers for the last of these words."""
+    given = " ".join(f'"{word}"' for word in words)
+    asking = f"""{script("bash", _parser())}
+COMP_WORDS=({given}); COMP_CWORD={len(words) - 1}; _oddsboard; printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+    done = subprocess.run(
+        ["/bin/bash", "--norc", "-c", asking], capture_output=True, text=True, check=True, timeout=20
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(not Path("/bin/bash").exists(), reason="needs bash")
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("oddsboard", "serv"), {"serve"}),
+        (("oddsboard", "check"), {"check-config", "check-program"}),
+        (("oddsboard", "links", "s"), {"suggest", "stats"}),
+        (("oddsboard", "serve", "--s"), {"--server"}),
+        (("oddsboard", "serve", "--server", "u"), {"uvicorn"}),
+        (("oddsboard", "links", "suggest", "--l"), {"--limit"}),
+        (("oddsboard", "serve", "--config", "x"), set()),
+        (("oddsboard", "completion", ""), set(SHELLS)),
+    ],
+)
+def test_bash_offers_commands_options_and_values(words: tuple[str, ...], offered: set[str]) -> None:
+    """Commands at their place, options of the command, and values of an option that has a closed set."""
+    assert offered == set(_completed(*words)) - {"-h", "--help"}
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_can_read_their_script(shell: str) -> None:
+    """Where the shell is installed it reads the script; every command is in it."""
+    text = script(shell, _parser())
+
+    commands = [action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    assert set() == {name for name in commands[0].choices if name not in text}
+    if which(shell) is None:
+        pytest.skip(f"needs {shell} (Debian: apt-get install {shell})")
+    done = subprocess.run(
+        [shell, "-n"], input=text, capture_output=True, text=True, check=False, timeout=20
+    )
+    assert (0, "") == (done.returncode, done.stderr)
