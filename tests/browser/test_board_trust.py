@@ -90,12 +90,16 @@ def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
     expect(page.locator(".number:visible")).to_have_count(0)
     expect(page.locator("#collected")).to_be_hidden()
     expect(button.locator(".state")).to_have_text(re.compile("^(down|stale) since [0-9]{2}:[0-9]{2}$"))
+    expect(page.locator("#overall")).to_contain_text("No bookmaker has been up since")
+    expect(page.locator("#connection")).to_have_text(re.compile("^Connected"))
+    expect(page.locator("#collected")).to_be_hidden()
     over.set()
     site.offer(LATER)
 
     expect(page.locator(".number")).to_have_text(["2.20", "3.40", "3.50", "2.30", "3.30", "3.50"])
     page.clock.fast_forward(5000)
     expect(button.locator(".state")).to_have_text("collected")
+    expect(page.locator("#overall")).to_have_text("All is well: all 2 bookmakers are up.")
 
 
 def test_what_is_no_bookmaker_says_so(site: Offered, page: Page) -> None:

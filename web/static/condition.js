@@ -24,31 +24,31 @@ const FAULTS = {
  * `level` is "pass", "starting" (nothing is wrong yet), "warn" (prices of some bookmakers are missing, or
  * may soon be) or "fail" (there are no prices). `text` is one sentence. `reason` is the last error of the
  * first bookmaker that it names, "" without one. `health` is also the field of that name in /monitor, which
- * alone says `draining`: the service is being stopped.
+ * alone says `draining`: the service is being stopped. `at` writes a time in the past.
  *
  * A page shows it as `<p class="condition" data-level="LEVEL">TEXT</p>`, with condition.css. A page that
  * says "Live" because its stream is open says so only while `level` is neither "fail" nor "starting".
  */
-export function condition(health, { draining = false } = {}) {
+export function condition(health, { draining = false, at = moment } = {}) {
     if (health === null) return NO_ANSWER;
     if (draining) return STOPPING;
     const checks = Object.values(health.checks);
-    if (health.status === "fail") return withoutPrices(checks);
+    if (health.status === "fail") return withoutPrices(checks, at);
     const faults = Object.keys(FAULTS)
         .map((fault) => ({ fault, of: checks.filter((check) => faultOf(check) === fault) }))
         .filter(({ of }) => of.length > 0);
-    const parts = faults.map(({ fault, of }) => FAULTS[fault](wordsOf(of)));
-    if (health.links.status === "warn") parts.push(linksOf(health.links));
+    const parts = faults.map(({ fault, of }) => FAULTS[fault](wordsOf(of, at)));
+    if (health.links.status === "warn") parts.push(linksOf(health.links, at));
     if (parts.length === 0) return { level: "pass", text: allWell(checks), reason: "" };
     const level = parts.length === 1 && faults[0]?.fault === "starting" ? "starting" : "warn";
     return { level, text: sentence(parts), reason: errorOf(faults[0]?.of ?? [health.links]) };
 }
 
-function withoutPrices(checks) {
+function withoutPrices(checks, at) {
     const down = checks.filter((check) => faultOf(check) === "down");
     if (down.length === 0) return { level: "starting", text: "No bookmaker has answered yet.", reason: "" };
     const last = Math.max(...down.map(({ since }) => since));
-    const text = `No bookmaker has been up since ${moment(last)}.`;
+    const text = `No bookmaker has been up since ${at(last)}.`;
     return { level: "fail", text, reason: errorOf(down) };
 }
 
@@ -62,10 +62,10 @@ function faultOf({ status, state, last_error }) {
 
 const errorOf = (checks) => checks.find(({ last_error }) => last_error)?.last_error ?? "";
 
-function wordsOf(checks) {
+function wordsOf(checks, at) {
     const isSeveral = checks.length > 1;
     const verbs = { has: isSeveral ? "have" : "has", is: isSeveral ? "are" : "is" };
-    return { names: namesOf(checks), since: sinceOf(checks), ...verbs };
+    return { names: namesOf(checks), since: sinceOf(checks, at), ...verbs };
 }
 
 function namesOf(checks) {
@@ -75,15 +75,15 @@ function namesOf(checks) {
 }
 
 /** The time that they have in common, or the first of them. */
-function sinceOf(checks) {
+function sinceOf(checks, at) {
     const times = checks.map(({ since }) => since);
-    const [first, last] = [moment(Math.min(...times)), moment(Math.max(...times))];
+    const [first, last] = [at(Math.min(...times)), at(Math.max(...times))];
     return first === last ? ` since ${first}` : `, the first since ${first}`;
 }
 
-function linksOf({ state, pending, since }) {
+function linksOf({ state, pending, since }, at) {
     const isOff = ["quarantined", "abandoned"].includes(state);
-    if (isOff) return `no new links have been made since ${moment(since)}`;
+    if (isOff) return `no new links have been made since ${at(since)}`;
     return `${count(pending, "match")} ${pending === 1 ? "is" : "are"} not linked yet`;
 }
 

@@ -194,7 +194,7 @@ async function linksOf(key) {
 }
 
 function marksOf({ isCollected, isSuperseded }) {
-    return (isCollected ? " (collected)" : "") + (isSuperseded ? " (older than its company's other)" : "");
+    return (isCollected ? " (collected)" : "") + (isSuperseded ? " (older source)" : "");
 }
 
 function ago(seconds) {

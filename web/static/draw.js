@@ -114,11 +114,11 @@ function showNotices(notices) {
 
 function showConnection({ trust, label, warning, overall }, { isWaiting }) {
     setText(byId("connection"), label);
-    byId("connection").dataset.trust = overall?.grade === "fail" ? "none" : trust;
+    byId("connection").dataset.trust = ["fail", "starting"].includes(overall?.level) ? "none" : trust;
     byId("retry").hidden = !isWaiting;
     byId("warning").hidden = warning === "";
     setText(byId("warning"), warning);
     byId("overall").hidden = overall === null;
-    byId("overall").dataset.grade = overall?.grade ?? "";
+    byId("overall").dataset.level = overall?.level ?? "";
     setText(byId("overall"), overall?.text ?? "");
 }

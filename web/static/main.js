@@ -70,7 +70,7 @@ const stream = new Stream({
 });
 const hear = (answer) => {
     stream.served(answer);
-    const known = answer ? { checks: answer.checks, links: answer.links ?? null } : store.state.health;
+    const known = answer ? { checks: answer.checks, links: answer.links } : store.state.health;
     store.change({ isChecked: answer !== null, health: known });
 };
 const health = new Health(hear, () => !stream.isLive);

@@ -93,23 +93,26 @@ function dayOf({ start, league }, clock, by) {
 class BestCells {
     constructor() {
         this.cells = OUTCOMES.map(() => {
-            const [figure, where] = [element("span", "top-figure"), element("span", "top-where")];
-            return { figure, where, element: part("gridcell", "top-price", figure, where) };
+            const figure = element("span", "top-figure");
+            const where = element("span", "top-where", { "aria-hidden": "true" });
+            const [before, after] = [element("span", "unseen"), element("span", "unseen")];
+            const cell = part("gridcell", "top-price", before, figure, where, after);
+            return { before, figure, where, after, element: cell };
         });
         this.element = element("div", "top", {}, ...this.cells.map((cell) => cell.element));
     }
 
     fill(best, { trust, price }) {
         this.element.classList.toggle("collected", best[0]?.isCollected ?? false);
-        this.cells.forEach(({ figure, where, element: cell }, index) => {
+        this.cells.forEach(({ before, figure, where, after, element: cell }, index) => {
             const found = best[index];
             const text = found === undefined ? "" : trust === "gone" ? "–" : price(found.price);
             const names = found?.at.map(({ name }) => name) ?? [];
             setText(figure, text);
             setText(where, names.length > 1 ? `${names[0]} +${names.length - 1}` : (names[0] ?? ""));
-            const spoken = `Best of ${SPOKEN[OUTCOMES[index]]}: ${text} at ${names.join(", ")}`;
-            cell.ariaLabel = found === undefined ? "No price" : spoken;
-            cell.title = found === undefined ? "" : names.join(", ");
+            setText(before, found === undefined ? "" : `Best of ${SPOKEN[OUTCOMES[index]]}: `);
+            setText(after, found === undefined ? "" : ` at ${names.join(", ")}`);
+            cell.title = names.join(", ");
         });
     }
 }

@@ -1,8 +1,7 @@
 // What the page says in sentences: notices above the list, and why the list is empty. Pure.
 
+import { condition } from "./condition.js";
 import { count, duration } from "./format.js";
-
-const NAMED = 3; // bookmakers in a sentence
 
 /** The notices by the id of their place; without a text there is none. */
 export function noticesOf({ board, health: { checks, links } }, bookmakers) {
@@ -30,46 +29,26 @@ function unlinkedOf(links) {
     return `${why}: one match may stand in several rows.`;
 }
 
-/** Whether all is right as `{ grade, text }`, and if not, what; null while the connection says more. */
-export function overallOf({ health: { checks, links }, isChecked }, trust, bookmakers, clock) {
+/**
+ * The condition of the shown bookmakers, `{ level, text }` (condition.js); null while the connection says more.
+ */
+export function overallOf({ health, isChecked }, trust, bookmakers, clock) {
     if (trust !== "live") return null;
-    if (!isChecked) return { grade: "warn", text: "The state of the bookmakers is not known now." };
-    const shown = bookmakers.map(({ id, name }) => ({ ...checks[id], name }));
-    const down = shown.filter(({ status }) => status === "fail");
-    const late = shown.filter(({ status }) => status === "warn");
-    if (down.length === shown.length) return { grade: "fail", text: noneOf(down, clock) };
-    if (down.length > 0) return { grade: "warn", text: someOf(down, shown, "down", clock) };
-    if (late.length > 0) return { grade: "warn", text: someOf(late, shown, "late", clock) };
-    if (links?.status === "warn") return { grade: "warn", text: "Not all matches are linked." };
-    return { grade: "pass", text: `All is right: ${count(shown.length, "bookmaker")}.` };
-}
-
-function noneOf(down, clock) {
-    if (down.length === 0) return "No bookmaker is shown.";
-    const isStarting = ({ state, last_error }) => state === "starting" && last_error === null;
-    if (down.every(isStarting)) return "The bookmakers are starting.";
-    const since = down.map((check) => check.since).filter(Boolean);
-    const from = since.length === down.length ? ` since ${clock.moment(Math.max(...since))}` : "";
-    return `No bookmaker is live${from}: there are no prices.`;
-}
-
-function someOf(meant, shown, what, clock) {
-    const [{ name, since }] = meant;
-    const from = since === null ? "" : ` since ${clock.moment(since)}`;
-    const well = count(shown.length - meant.length);
-    const rest = `${well} of ${count(shown.length, "bookmaker")} are all right.`;
-    if (meant.length === 1) return `${name} is ${what}${from}; ${rest}`;
-    const names = meant.slice(0, NAMED).map((check) => check.name);
-    const others = meant.length > NAMED ? ` and ${count(meant.length - NAMED)} more` : "";
-    return `${names.join(", ")}${others} are ${what}; ${rest}`;
+    if (bookmakers.length === 0) return { level: "warn", text: "No bookmaker is shown." };
+    if (!isChecked) return { level: "warn", text: "The state of the bookmakers is not known now." };
+    const known = bookmakers.filter(({ id }) => health.checks[id] !== undefined);
+    const checks = Object.fromEntries(known.map(({ id }) => [id, health.checks[id]]));
+    const status = known.every(({ id }) => checks[id].status === "fail") ? "fail" : "warn";
+    return condition({ checks, links: health.links, status }, { at: clock.moment });
 }
 
 /** The connection in a few words; it is called live only while prices can be. */
 export function labelOf({ age, hasFailed }, trust, overall) {
     const old = age === null ? "" : duration(age / 1000);
+    const isLive = !["fail", "starting"].includes(overall?.level);
     return {
         none: hasFailed ? "No connection" : "Connecting",
-        live: `${overall?.grade === "fail" ? "Connected" : "Live"} · ${old} old`,
+        live: `${isLive ? "Live" : "Connected"} · ${old} old`,
         doubtful: `Not live · ${old} old`,
         gone: `No connection for ${old}`,
     }[trust];

@@ -23,7 +23,7 @@ const GONE_MS = 30_000; // prices are hidden after so long without an event
  */
 export const NOTHING = {
     board: { matches: [], names: new Map(), stamp: 0 },
-    health: { checks: {}, links: null },
+    health: { checks: {}, links: { status: "pass" } },
     isChecked: false,
     connection: { age: null, isLive: false, hasFailed: false, isWaiting: false },
     chosen: { ids: [], found: new Map() },
