@@ -30,7 +30,8 @@ function unlinkedOf(links) {
 }
 
 /**
- * The condition of the shown bookmakers, `{ level, text }` (condition.js); null while the connection says more.
+ * The condition of the shown bookmakers, `{ level, text }` (condition.js); null while the connection says
+ * more.
  */
 export function overallOf({ health, isChecked }, trust, bookmakers, clock) {
     if (trust !== "live") return null;
