@@ -141,6 +141,11 @@ def is_same(a: Match, b: Match) -> bool:
     )
 
 
+def _silent(match: Match) -> tuple[object, ...]:
+    """Return what lists do not show."""
+    return match.latest_start, match.in_play, match.url
+
+
 _REASONS = {
     "closed": RemovalReason.FINISHED,
     "finished": RemovalReason.FINISHED,
@@ -185,6 +190,7 @@ class _Comparison:
                 entry.scope != scope
                 or known.latest_start != match.latest_start
                 or known.in_play != match.in_play
+                or known.url != match.url
                 or (may_be_over and has_kicked_off(match, last_start))
             ):
                 self.entry(entry, match)
@@ -210,7 +216,7 @@ class _Comparison:
         if is_changed or shown is None or not is_same(shown.match, match):
             entry_id = f"{self._bookmaker}_{match_id}" if shown is None else shown.id
             new = Entry(entry_id, self._scope, match, self._updated_of(match))
-        elif shown.match.latest_start != match.latest_start or shown.match.in_play != match.in_play:
+        elif _silent(shown.match) != _silent(match):
             new = Entry(shown.id, self._scope, match, shown.updated)
         elif not is_ours:
             new = Entry(shown.id, self._scope, shown.match, shown.updated)

@@ -98,6 +98,7 @@ def _is_exact(match: Match) -> bool:
         type(match.home) is type(match.away) is str
         and type(match.home_price) is type(match.draw_price) is type(match.away_price) is float
         and type(match.league) in _TEXT_OR_NONE
+        and type(match.url) in _TEXT_OR_NONE
         and type(match.start_time) in _INT_OR_NONE
         and type(match.latest_start) in _INT_OR_NONE
         and type(match.in_play) in _BOOL_OR_NONE

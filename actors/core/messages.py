@@ -96,6 +96,7 @@ class Match(Struct, frozen=True, gc=False):
     what the source says of whether it is being played, None if nothing; lists do not show it, fixtures do.
     So is a fee of `fee_rate` x p x (1 - p) for each share of a prediction market, p being 1 / price: the
     prices are before it. They are offered for at least `max_stake` US dollars, and nothing is said of more.
+    `url` is the bookmaker's page of the match, which only fixtures show.
     """
 
     source_match_id: SourceMatchId
@@ -111,6 +112,7 @@ class Match(Struct, frozen=True, gc=False):
     in_play: bool | None = None
     fee_rate: float = 0.0
     max_stake: float | None = None
+    url: str | None = None
 
     @property
     def begun_by(self) -> int | None:

@@ -21,8 +21,12 @@ from actors.core.messages import Batch, Match, Removal, SourceMatchId
 
 MAX_NAME_CHARS = 128
 MAX_RAW_CHARS = 1024  # of a name that are read
+MAX_URL_CHARS = 2048
 MAX_START_TIME = 4_102_444_800  # 2100-01-01T00:00:00Z: a kick-off later than that is a typing error
 
+_URL = re.compile(
+    r"https://[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?([/?#][!-~]*)?", re.ASCII | re.IGNORECASE
+).fullmatch
 _MATCH_ID = re.compile(r"[A-Za-z0-9._~-]{1,128}").fullmatch
 _NO_LEAGUES = frozenset({"", "Unknown"})  # "Unknown" is v2's word for none
 _JOINERS = "\u200c\u200d"  # format characters that some scripts are spelled with
@@ -117,9 +121,18 @@ def cleaned(match: Match) -> Match:
     source_time = match.source_time
     if source_time is not None and not isfinite(source_time):
         source_time = None
-    if (home, away, known, source_time) == (match.home, match.away, match.league, match.source_time):
+    url = None if match.url is None else clean_url(match.url)
+    clean = home, away, known, source_time, url
+    if clean == (match.home, match.away, match.league, match.source_time, match.url):
         return match
-    return msgspec.structs.replace(match, home=home, away=away, league=known, source_time=source_time)
+    return msgspec.structs.replace(
+        match, home=home, away=away, league=known, source_time=source_time, url=url
+    )
+
+
+def clean_url(url: str) -> str | None:
+    """Return an address that a page may lead to: https, ASCII, at most 2 kB, no user; else None."""
+    return url if len(url) <= MAX_URL_CHARS and _URL(url) is not None else None
 
 
 def clean_name(name: str) -> str:

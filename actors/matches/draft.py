@@ -295,7 +295,11 @@ def is_seen(old: Fixture | None, new: Fixture | None) -> bool:
     if old.members is not new.members and bonds(old.members) != bonds(new.members):
         return True
     return any(
-        before is not after and (is_other(before, after) or before.match.in_play != after.match.in_play)
+        before is not after
+        and (
+            is_other(before, after)
+            or (before.match.in_play, before.match.url) != (after.match.in_play, after.match.url)
+        )
         for before, after in zip(old.listed, new.listed, strict=True)
     )
 

@@ -96,6 +96,28 @@ def test_names_of_another_direction_stand_in_their_order(site: Offered, page: Pa
     )
 
 
+def test_a_bookmakers_page_is_a_link_that_tells_it_nothing(site: Offered, page: Page) -> None:
+    """It opens beside the board; an address that is not https is no link."""
+    pages = ["https://some.example/7", "javascript:alert(1)"]
+
+    def answer(route: Route) -> None:
+        body = route.fetch().json()
+        for entry, url in zip(body["fixtures"][0]["entries"], pages, strict=True):
+            entry["url"] = url
+        route.fulfill(json=body)
+
+    site.offer(DERBY)
+    page.route("**/api/v2/fixtures", answer)
+    page.goto(site.start().base)
+    _match(page, "Home Town").click()
+
+    link = page.locator("#details-prices a")
+    expect(link).to_have_text(["Bet365 (collected)"])
+    expect(link).to_have_attribute("href", pages[0])
+    expect(link).to_have_attribute("rel", "noopener noreferrer")
+    expect(link).to_have_attribute("target", "_blank")
+
+
 @pytest.mark.parametrize("width", [320, 360, 390, 1280])
 def test_long_names_are_no_wider_than_the_details(site: Offered, context: OpenContext, width: int) -> None:
     """A name without a space is broken; the button that closes them stays in view."""

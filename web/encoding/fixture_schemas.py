@@ -41,7 +41,8 @@ class FixtureEntry(Struct, frozen=True):
     """What a bookmaker lists: `id` and `odds` are those of the list, `rule` is why it is this match.
 
     Names, league and kick-off are there where the bookmaker's differ from the fixture's. With `superseded`
-    another bookmaker of its company was confirmed later, and the price counts for nothing.
+    another bookmaker of its company was confirmed later, and the price counts for nothing. `url` is its
+    page of the match: https, at most 2 kB.
     """
 
     id: str
@@ -56,6 +57,7 @@ class FixtureEntry(Struct, frozen=True):
     league: str | UnsetType = UNSET
     start_time: int | UnsetType | None = UNSET
     superseded: Literal[True] | UnsetType = UNSET
+    url: str | UnsetType = UNSET
 
 
 class BestPrice(Struct, frozen=True):
@@ -293,6 +295,7 @@ def _entries(fixture: Fixture, entries: Entries, names: Names, roster: Roster) -
                 Link.SURE if True in sure[name] else Link.LIKELY,
                 *(_other(match, of_fixture) if _listed(match) != listed else (UNSET,) * 4),
                 UNSET if fixture.counts(name, entries) else True,
+                match.url or UNSET,
             )
         )
     return tuple(found)

@@ -103,7 +103,8 @@ export class Board {
         const { id, updated, rule, link, home = fixture.home, away = fixture.away } = entry;
         const listed = home === fixture.home && away === fixture.away ? null : [home, away];
         const [isCollected, isSuperseded] = [entry.prices === "collected", entry.superseded === true];
-        Object.assign(offer, { id, match, updated, rule, link, listed, isCollected, isSuperseded });
+        const url = entry.url?.startsWith("https://") ? entry.url : null;
+        Object.assign(offer, { id, match, updated, rule, link, listed, isCollected, isSuperseded, url });
         OUTCOMES.forEach((outcome, index) => moved(offer, index, entry.odds[outcome]));
         this.#offers.set(id, offer);
         this.names.set(bookmaker, entry.bookmaker);

@@ -37,7 +37,7 @@ export class Details {
     #listed = ""; // the links that are shown
     #ages = new Ages(() => this.#match && this.#fill());
     #prices = new Table(byId("details-prices"), [
-        text("Bookmaker", ({ name, offer }) => name + marksOf(offer)),
+        { title: "Bookmaker", fill: fillBookmaker },
         ...OUTCOMES.map((name, index) => figure(name, ({ offer }) => this.#shown(offer.prices[index]))),
         text("Changed", ({ offer }) => ago(this.#ages.since(offer.updated)), "right"),
         text("Confirmed", ({ offer }) => ago(this.#ages.ofConfirmation(offer.id)), "right"),
@@ -191,6 +191,15 @@ async function linksOf(key) {
     } catch {
         return null;
     }
+}
+
+/** The bookmaker's name, which leads to its page of the match where that is known. */
+function fillBookmaker(cell, { name, offer }) {
+    const [words, { url }] = [name + marksOf(offer), offer];
+    const link = cell.querySelector("a");
+    if (cell.textContent === words && (link?.getAttribute("href") ?? null) === url) return;
+    const away = { href: url, target: "_blank", rel: "noopener noreferrer" };
+    cell.replaceChildren(url === null ? words : element("a", "", away, words));
 }
 
 function marksOf({ isCollected, isSuperseded }) {

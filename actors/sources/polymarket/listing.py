@@ -23,6 +23,8 @@ THRESHOLDS = ("0", "1", "2")
 OVER = frozenset({"FT", "VFT"})
 FINISHED, CLOSED = "finished", "closed"
 UNKNOWN_FEE = 1.0  # the highest rate: a surebet then counts on nothing
+PAGES = "https://polymarket.com/event/"
+_SLUG = re.compile("[a-z0-9-]{1,200}").fullmatch
 _TOKEN = re.compile("[0-9]{1,100}").fullmatch
 
 
@@ -41,6 +43,7 @@ class ListedMatch(Struct, frozen=True):
     conditions: tuple[str, str, str]
     fee: float
     in_play: bool | None = None
+    url: str | None = None
 
 
 class League(Struct, frozen=True):
@@ -92,6 +95,7 @@ def _listed(name: SourceMatchId, markets: list[Market], league: League) -> Liste
         (home.condition_id, draw.condition_id, away.condition_id),
         max(map(_fee, ordered)),
         event.live,
+        f"{PAGES}{event.slug}" if _SLUG(event.slug or "") else None,
     )
 
 

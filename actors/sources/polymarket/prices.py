@@ -87,6 +87,7 @@ def offer(listed: ListedMatch, books: Books, min_stake: float, *, after_fees: bo
         in_play=listed.in_play,
         fee_rate=0.0 if after_fees else listed.fee,
         max_stake=min_stake,
+        url=listed.url,
     )
 
 

@@ -8,7 +8,8 @@ Real answers (cut):
      "groupItemThreshold": "0", "outcomes": "[\"Yes\", \"No\"]", "clobTokenIds": "[\"11\", \"12\"]",
      "negRisk": true, "closed": false, "active": true, "acceptingOrders": true, "enableOrderBook": true,
      "feesEnabled": true, "feeSchedule": {"exponent": 1, "rate": 0.03, "takerOnly": true},
-     "events": [{"id": "7", "title": "Home Town vs. Away United", "startTime": "2026-06-29T20:30:00Z"}]}],
+     "events": [{"id": "7", "title": "Home Town vs. Away United", "slug": "xx-home-away-2026-06-29",
+      "startTime": "2026-06-29T20:30:00Z"}]}],
      "next_cursor": "abc"}
 
     [{"market": "0x0a", "asset_id": "11", "timestamp": "1783961277158", "neg_risk": true,
@@ -48,6 +49,7 @@ class Event(Struct, frozen=True, rename="camel"):
 
     id: str
     title: str | None = None
+    slug: str | None = None
     start_time: str | None = None
     closed: bool | None = None
     ended: bool | None = None

@@ -69,7 +69,8 @@ class Offers(Struct):
                     refreshed = None
                 if refreshed is not None and (self.newest is None or refreshed > self.newest):
                     self.newest = refreshed
-                odds = _odds(match, market, refreshed)
+                url = offered.link if isinstance(offered.link, str) else None
+                odds = _odds(match, market, refreshed, url)
                 if odds is None:
                     self.removals.append(Removal(match.event.id, _fault(match.event, market)))
                 else:
@@ -187,7 +188,7 @@ def _have_own_names(home: str, away: str) -> bool:
     return len(names) == OUTCOMES and "" not in names
 
 
-def _odds(match: CommonFacts, market: OddsMarket, refreshed: float | None) -> Match | None:
+def _odds(match: CommonFacts, market: OddsMarket, refreshed: float | None, url: str | None) -> Match | None:
     """Return what a market offers; None unless its outcomes are home team, draw and away team."""
     if not match.is_fit or len(market.outcomes) != OUTCOMES:
         return None
@@ -206,6 +207,11 @@ def _odds(match: CommonFacts, market: OddsMarket, refreshed: float | None) -> Ma
             prices[away],
             match.start_time,
             refreshed,
+            None,
+            None,
+            0.0,
+            None,
+            url,
         )
     except KeyError:
         return None

@@ -47,6 +47,12 @@ class TheOddsApiOptions(PolledOptions, frozen=True, kw_only=True):
         Credits | None,
         Meta(description="Credits of a UTC day that a run never exceeds; not set, there is no limit."),
     ] = None
+    links: Annotated[
+        bool,
+        Meta(
+            description="Whether to ask for the bookmakers' pages of the matches, which costs no credits."
+        ),
+    ] = False
 
 
 class Call(Struct, frozen=True):
@@ -80,6 +86,7 @@ def odds_target(options: TheOddsApiOptions, call: Call, sport: str) -> Target:
         "markets": "h2h",
         "oddsFormat": "decimal",
         "dateFormat": "iso",
+        **({"includeLinks": "true"} if options.links else {}),
     }
     return Target(Scope(sport), f"{_base(options)}/sports/{quote(sport)}/odds?{urlencode(query, safe=',')}")
 

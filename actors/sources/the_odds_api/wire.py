@@ -16,14 +16,17 @@ null, is a field that a part can do without; of another type it is not absent.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.core.errors import UNREADABLE
 from actors.core.messages import SourceMatchId
 from actors.source_api.json_parts import part
+
+Url: TypeAlias = str | UnsetType | None  # asked for by `links`; null where the bookmaker has none
 
 MAX_PRICE = 1001.0  # bookmakers end at 1001, exchanges at 1000
 
@@ -33,6 +36,7 @@ class Outcome(Struct, frozen=True, gc=False):
 
     name: str
     price: Annotated[float, Meta(le=MAX_PRICE)]
+    link: Url = UNSET
 
 
 class OddsMarket(Struct, frozen=True, gc=False):
@@ -41,6 +45,7 @@ class OddsMarket(Struct, frozen=True, gc=False):
     key: str
     outcomes: tuple[Outcome, ...]
     last_update: str | None = None
+    link: Url = UNSET
 
 
 class BookmakerMarkets(Struct, frozen=True, gc=False):
@@ -50,6 +55,7 @@ class BookmakerMarkets(Struct, frozen=True, gc=False):
     markets: tuple[OddsMarket, ...]
     title: str = ""
     last_update: str | None = None
+    link: Url = UNSET
 
 
 class OddsEvent(Struct, frozen=True, gc=False):
@@ -121,7 +127,22 @@ def _has_each_field_once(text: bytes, event: OddsEvent) -> bool:
             outcomes += len(market.outcomes)
             missing += market.last_update is None
     marks = 26 + 14 * len(event.bookmakers) + 10 * markets + 6 * outcomes - 4 * missing
+    if b'"link"' in text:
+        marks += sum(map(_marks, _links(event)))
     return text.count(b'"') == marks
+
+
+def _links(event: OddsEvent) -> Iterator[Url]:
+    for bookmaker in event.bookmakers:
+        yield bookmaker.link
+        for market in bookmaker.markets:
+            yield market.link
+            yield from [outcome.link for outcome in market.outcomes]
+
+
+def _marks(link: Url) -> int:
+    """Return the quotation marks of a field with this value."""
+    return 0 if link is UNSET else 2 if link is None else 4
 
 
 def _without_doubled_fields(raw: msgspec.Raw) -> Any:
@@ -147,7 +168,11 @@ def _bookmaker_markets(table: dict[str, Any]) -> BookmakerMarkets:
     if not isinstance(found, list) or (len(markets) < len(found) and OURS not in {m.key for m in markets}):
         markets.append(OddMarket(OURS, ()))  # it may be the one that is missing
     return BookmakerMarkets(
-        table["key"], tuple(markets), _text(table, "title") or "", _text(table, "last_update")
+        table["key"],
+        tuple(markets),
+        _text(table, "title") or "",
+        _text(table, "last_update"),
+        _text(table, "link"),
     )
 
 

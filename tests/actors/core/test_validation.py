@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from math import inf, nan
 
+import msgspec
 import pytest
 
 from actors.core.cooperative import run_now
@@ -173,6 +174,27 @@ def test_league_without_a_name_is_none() -> None:
 def test_source_time_that_is_not_finite_is_none(source_time: float) -> None:
     """A source's time that is not finite becomes None."""
     assert cleaned(match(source_time=source_time)).source_time is None
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://some.example/7?a=b#c", True),
+        (f"https://some.example/{'a' * 2027}", True),
+        (f"https://some.example/{'a' * 2028}", False),
+        ("http://some.example/7", False),
+        ("javascript:alert(1)", False),
+        ("https://user@some.example/7", False),
+        ("https://some.example/a b", False),
+        ("https://some.example/\u202e", False),
+        ("https://", False),
+    ],
+)
+def test_only_addresses_that_are_safe_are_shown(url: str, *, shown: bool) -> None:
+    """Others are left out, and the match stays: https, ASCII, at most 2 kB, without a user."""
+    given = msgspec.structs.replace(match(), url=url)
+
+    assert (url if shown else None) == cleaned(given).url
 
 
 @pytest.mark.parametrize("league", ["League", None])

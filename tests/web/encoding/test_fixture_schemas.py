@@ -199,6 +199,32 @@ def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:
     assert {"odds": 4.2, "bookmakers": ["Birch"], "ids": ["birch_b"]} == found["best"]["2"]
 
 
+def test_entry_has_the_page_of_its_bookmaker_alone() -> None:
+    """Where a source gives one."""
+    paged = msgspec.structs.replace(match("a", prices=(2.2, 3.9, 3.0)), url="https://some.example/7")
+    (fixture,) = _linked(paged).fixtures()
+
+    entries = _decoded(fixture_v2(fixture, NAMES, TERMS, None))["entries"]
+
+    assert {"alder_a": "https://some.example/7", "birch_b": None} == {
+        entry["id"]: entry.get("url") for entry in entries
+    }
+
+
+def test_new_page_of_a_match_changes_fixtures_and_no_list() -> None:
+    """The entry keeps the time of its last change."""
+    board = _linked()
+    (before,) = board.fixtures()
+    moved = msgspec.structs.replace(match("a", prices=(2.2, 3.9, 3.0)), url="https://some.example/8")
+
+    board.apply(batch([moved], bookmaker=ALDER))
+
+    (after,) = board.fixtures()
+    entry = after.entries[ALDER]
+    assert ("https://some.example/8", before.entries[ALDER].updated) == (entry.match.url, entry.updated)
+    assert [after.id] == [change.id for change in board.changes[-1].changes]
+
+
 def test_best_prices_leave_out_what_another_of_its_company_outdoes() -> None:
     """Its entry is shown all the same, and counts where the other is not asked for."""
     (fixture,) = _linked().fixtures()

@@ -54,6 +54,20 @@ def test_kick_off_is_that_of_the_market_where_the_event_has_none() -> None:
     assert START == _match(events=[{**event, "startDate": "2026-01-01T00:00:00Z"}]).start
 
 
+@pytest.mark.parametrize(
+    ("slug", "url"),
+    [
+        ("xx-home-away", "https://polymarket.com/event/xx-home-away"),
+        ("../admin", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_page_of_a_match_is_that_of_its_event(slug: str | None, url: str | None) -> None:
+    """A name that is no part of an address gives none."""
+    assert url == _match(events=[{**EVENT, "slug": slug}]).url
+
+
 def test_later_copy_of_a_market_counts() -> None:
     """A page can shift while it is read, and a market may have closed meanwhile."""
     markets = [market_of(EVENT, role) for role in ROLES]

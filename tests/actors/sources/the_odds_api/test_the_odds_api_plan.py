@@ -71,6 +71,13 @@ def test_address_of_odds(end: str) -> None:
     } == parse_qs(parts.query)
 
 
+def test_pages_of_the_bookmakers_are_asked_for_if_the_options_say_so() -> None:
+    """The parameter is there with `links` alone."""
+    (target,) = plan(sports=("soccer_epl",), links=True).targets()
+
+    assert ["true"] == parse_qs(urlsplit(target.url).query)["includeLinks"]
+
+
 def test_all_football_begins_with_the_free_list_of_sports() -> None:
     """The plan has a target for each sport in the newest list."""
     api_plan = plan(sports="football")
