@@ -1,10 +1,11 @@
-"""Targets of the polled sources that need no key: lists of what is offered, and prices after them."""
+"""Targets of the sources that need no key: lists of what is offered and prices after them, programs."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import Payload, SourceMatchId
@@ -18,6 +19,7 @@ from actors.sources.polymarket import kind as polymarket
 from actors.sources.polymarket import prices as of_polymarket
 from actors.sources.polymarket.listing import League, ListedMatch, read_listing
 from actors.sources.polymarket.options import SPORTS_SCOPE, PolymarketOptions, markets_scope
+from actors.sources.program.lists import Lists
 from tests.support.builders.polymarket import (
     ROLES,
     SOME,
@@ -27,6 +29,7 @@ from tests.support.builders.polymarket import (
     market_of,
     token_of,
 )
+from tests.support.builders.programs import OPTIONS, item, line, listed, upsert
 from tests.support.fuzzing.polled import payload_of
 from tests.support.fuzzing.prices import admitted
 from tests.support.fuzzing.target import Target
@@ -42,6 +45,15 @@ OF_SHARES = ListedMatch(
     tokens=(token_of("7", "home"), token_of("7", "draw"), token_of("7", "away")),
     conditions=("0x70", "0x71", "0x72"),
     fee=0.03,
+)
+SPOKEN = (
+    listed(item("1"), item("2", "0.9")),
+    line("begin", id="2"),
+    line("match", id="2", **item("3")),
+    line("end", id="2", count=1),
+    upsert("3", "2.20"),
+    line("remove", match="4"),
+    line("alive"),
 )
 GAME = game_of("7", "Home", "Away", 1_780_003_600)
 OF_POOL = of_azuro.ListedMatch(
@@ -77,6 +89,9 @@ def targets() -> tuple[Target, ...]:
         Target("azuro_games", _games, (_json(games), b'{"games":' * 800), states),
         Target("azuro_conditions", _conditions, (_json(conditions),), states),
         Target("azuro_odds", _odds, (_json(bare), _json(conditions)), states),
+        Target(
+            "program_lines", _program, (b"".join(SPOKEN), SPOKEN[0]), (b"upsert", b"remove", b"withdraw")
+        ),
     )
 
 
@@ -129,6 +144,17 @@ def _conditions(body: bytes) -> int:
     if read is not None:
         result_of(read.conditions)
     return 0
+
+
+def _program(body: bytes) -> int:
+    lists, now = Lists(OPTIONS), Instant(0.0, 1_780_000_000.0)
+    lists.begin()
+    for said in body.splitlines(keepends=True):
+        try:
+            run_now(lists.receive(said, now))
+        except PayloadError:
+            break
+    return admitted(*(image.extract for image in lists.images()))
 
 
 def _odds(body: bytes) -> int:
