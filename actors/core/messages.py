@@ -42,10 +42,11 @@ class Fees(StrEnum):
 
 
 class Offer(Struct, frozen=True):
-    """What kind of offer the prices of a bookmaker are."""
+    """What kind of offer the prices of a bookmaker are; `terms` must be shown with them."""
 
     venue: Venue = Venue.BOOKMAKER
     fees: Fees = Fees.NONE
+    terms: str = ""
 
 
 OF_EXCHANGE = Offer(Venue.EXCHANGE, Fees.NOT_INCLUDED)

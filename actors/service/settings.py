@@ -96,7 +96,7 @@ class Settings(Struct, frozen=True):
         """Return what kind of offer a bookmaker's prices are; a commission is never included."""
         source = self.sources[bookmaker.source]
         offer = source.kind.offer_of(bookmaker.key, source.options)
-        return Offer(offer.venue, Fees.NOT_INCLUDED) if bookmaker.commission else offer
+        return msgspec.structs.replace(offer, fees=Fees.NOT_INCLUDED) if bookmaker.commission else offer
 
     def secrets(self) -> tuple[str, ...]:
         """Return every credential of every source, never to be shown; longest first."""

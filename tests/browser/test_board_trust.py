@@ -107,7 +107,11 @@ def test_what_is_no_bookmaker_says_so(site: Offered, page: Page) -> None:
     def as_exchange(route: Route) -> None:
         response = route.fetch()
         body = response.json()
-        body["checks"]["bwin"] |= {"offered_by": "exchange", "fees": "not included"}
+        body["checks"]["bwin"] |= {
+            "offered_by": "exchange",
+            "fees": "not included",
+            "terms": "For you alone.",
+        }
         route.fulfill(response=response, json=body)
 
     site.offer(DERBY)
@@ -116,7 +120,7 @@ def test_what_is_no_bookmaker_says_so(site: Offered, page: Page) -> None:
     bwin = page.get_by_role("button", name="bwin")
 
     expect(bwin.locator(".state")).to_have_text("exchange, collected")
-    expect(bwin).to_have_attribute("title", "Exchange. Fees are not included in its prices.")
+    expect(bwin).to_have_attribute("title", "Exchange. Fees are not included in its prices. For you alone.")
     expect(page.get_by_role("button", name="Bet365")).to_have_attribute("title", "Bookmaker.")
 
 

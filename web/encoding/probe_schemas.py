@@ -39,6 +39,7 @@ class Check(TypedDict):
     prices: Prices
     offered_by: Venue
     fees: Fees
+    terms: str | None
     delayed_s: float | None
     last_error: str | None
 

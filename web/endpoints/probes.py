@@ -205,6 +205,7 @@ def _check(status: BookmakerStatus, book: Book, company: str, now: Instant) -> s
         "prices": status.source.prices,
         "offered_by": status.offer.venue,
         "fees": status.offer.fees,
+        "terms": status.offer.terms or None,
         "delayed_s": time_view(status.source.delayed_s),
         "last_error": status.last_error(),
     }

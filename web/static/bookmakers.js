@@ -17,11 +17,11 @@ const FEES = {
     "not included": "Fees are not included in its prices.",
 };
 
-/** What kind of offer the prices of a bookmaker are: a sentence, and what it says of fees. */
-function offerOf({ offered_by, fees }) {
+/** What kind of offer the prices of a bookmaker are, what of fees, and its terms, where there are any. */
+function offerOf({ offered_by, fees, terms }) {
     if (offered_by === undefined) return [];
     const kind = `${offered_by[0].toUpperCase()}${offered_by.slice(1)}.`;
-    return fees === "none" ? [kind] : [kind, FEES[fees]];
+    return [kind, FEES[fees], terms];
 }
 
 /** The state, after what a bookmaker is, if that is another kind. */

@@ -13,6 +13,7 @@ from actors.sources.polymarket.plan import PolymarketPlan
 from actors.sources.polymarket.prices import Books, offer, read_books
 
 KEY = "polymarket"
+TERMS = "For your own use and display: do not resell these prices or pass them on as a feed."
 
 
 def check_key(key: str) -> None:
@@ -60,9 +61,10 @@ def parts(content: Books | MarketsPage | Sports) -> Parts:
 
 
 def offer_of(key: str, options: PolymarketOptions) -> Offer:
-    """Return that it is a prediction market, and whether prices are those after its taker's fee."""
+    """Return that it is a prediction market, whether its taker's fee is taken off, and its terms."""
     del key
-    return Offer(Venue.PREDICTION_MARKET, Fees.INCLUDED if options.after_fees else Fees.NOT_INCLUDED)
+    fees = Fees.INCLUDED if options.after_fees else Fees.NOT_INCLUDED
+    return Offer(Venue.PREDICTION_MARKET, fees, TERMS)
 
 
 KIND = PolledKind(

@@ -8,6 +8,7 @@ import pytest
 
 from actors.core.messages import Fees, Offer, Venue
 from actors.service.settings import Settings, load
+from actors.sources.polymarket.kind import TERMS
 from tests.support.peers import polymarket
 from tests.support.source_code import ROOT
 
@@ -15,7 +16,7 @@ KEYS = dict.fromkeys(
     ("THE_ODDS_API_KEY", "BETFAIR_APP_KEY", "BETFAIR_USERNAME", "BETFAIR_PASSWORD"), "a-key"
 )
 BOOKMAKER, EXCHANGE = Offer(), Offer(Venue.EXCHANGE, Fees.NOT_INCLUDED)
-MARKET = Offer(Venue.PREDICTION_MARKET, Fees.NOT_INCLUDED)
+MARKET = Offer(Venue.PREDICTION_MARKET, Fees.NOT_INCLUDED, TERMS)
 
 
 def _offers(settings: Settings) -> dict[str, Offer]:
@@ -51,7 +52,7 @@ def test_options_may_include_fees(tmp_path: Path, old: str, new: str, fees: Fees
     file = tmp_path / "mine.toml"
     file.write_text(polymarket.CONFIG.replace(old, new, 1), "utf-8")
 
-    assert {"polymarket": Offer(Venue.PREDICTION_MARKET, fees)} == _offers(load(file, {}))
+    assert {"polymarket": Offer(Venue.PREDICTION_MARKET, fees, TERMS)} == _offers(load(file, {}))
 
 
 def test_a_commission_is_never_included(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.core.messages import OF_EXCHANGE, BookmakerId, Prices
+from actors.core.messages import BookmakerId, Fees, Offer, Prices, Venue
 from actors.runtime.actor import ActorState
 from tests.support.builders.messages import batch, match
 from tests.support.systems.site import EPOCH, NAMES, SOURCE, Site
@@ -123,9 +123,10 @@ async def test_probes_show_whether_prices_are_live_or_collected(empty_site: Site
 
 
 async def test_probes_show_what_kind_of_offer_prices_are(empty_site: Site) -> None:
-    """Of an exchange fees are not included, of a bookmaker there are none."""
+    """Of an exchange fees are not included, of a bookmaker there are none; some have terms."""
     empty_site.publish("alder", match())
-    empty_site.status.bookmakers[BookmakerId("alder")].offer = OF_EXCHANGE
+    offer = Offer(Venue.EXCHANGE, Fees.NOT_INCLUDED, "For you alone.")
+    empty_site.status.bookmakers[BookmakerId("alder")].offer = offer
     health, monitor = await empty_site.json("/health"), await empty_site.json("/monitor")
 
     of_health = {name: (check["offered_by"], check["fees"]) for name, check in health["checks"].items()}
@@ -134,6 +135,9 @@ async def test_probes_show_what_kind_of_offer_prices_are(empty_site: Site) -> No
     assert of_health == {
         entry["id"]: (entry["offered_by"], entry["fees"]) for entry in monitor["bookmakers"]
     }
+    assert ["For you alone.", None, None] == [
+        health["checks"][name]["terms"] for name in ("alder", "birch", "cedar")
+    ]
 
 
 async def test_health_warns_when_one_is_starting(empty_site: Site) -> None:
