@@ -62,3 +62,23 @@ def test_a_commission_is_never_included(tmp_path: Path) -> None:
     file.write_text(text.replace("[bookmakers.alder]", "[bookmakers.alder]\ncommission = 0.02"), "utf-8")
 
     assert Offer(Venue.BOOKMAKER, Fees.NOT_INCLUDED) == _offers(load(file, {}))["alder"]
+
+
+@pytest.mark.parametrize("example", ["live", "live-keyless", "the_odds_api"])
+def test_examples_of_live_prices_bound_the_ages_of_legs(example: str) -> None:
+    """An older price may be gone when the bet is made, and two old ones make surebets by chance."""
+    surebets = load(ROOT / "config" / f"{example}.toml", KEYS).surebets
+
+    assert (120.0, 60.0) == (surebets.max_age_s, surebets.max_skew_s)
+
+
+@pytest.mark.parametrize("example", ["live", "the_odds_api", "betfair"])
+def test_exchanges_of_the_examples_have_a_commission(example: str) -> None:
+    """Without it surebets would be shown that lose."""
+    settings = load(ROOT / "config" / f"{example}.toml", KEYS)
+
+    assert {0.05} == {
+        bookmaker.commission
+        for bookmaker in settings.bookmakers.values()
+        if settings.offer_of(bookmaker).venue is Venue.EXCHANGE
+    }

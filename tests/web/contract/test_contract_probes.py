@@ -228,3 +228,17 @@ async def test_since_is_when_the_state_began(empty_site: Site) -> None:
 
     _, body = await _probe(empty_site, "/health")
     assert {began} == {check["since"] for check in body["checks"].values()}
+
+
+@pytest.mark.parametrize(("more", "expected"), [(49, "pass"), (50, "warn")])
+async def test_health_warns_while_a_hundred_events_are_still_to_be_linked(
+    empty_site: Site, more: int, expected: str
+) -> None:
+    """One match stands in several rows until then: after a start, or a large new list."""
+    _all_live(empty_site)
+    empty_site.publish("alder", *BEFORE, *(match(f"new{number}") for number in range(more)))
+
+    _, body = await _probe(empty_site, "/health")
+
+    check = body["links"]
+    assert (expected, 50 + more) == (check["status"], check["pending"])

@@ -120,6 +120,23 @@ def test_link_has_the_names_of_its_own_source() -> None:
     }
 
 
+def test_price_gap_of_a_link_is_that_of_the_prices_shown() -> None:
+    """They may have moved since the two were linked."""
+    board = _linked()
+    gaps = []
+    for prices in ((2.0, 3.0, 4.2), (2.2, 3.9, 3.0)):
+        board.apply(batch([match("b", league=None, prices=prices)], bookmaker=BIRCH))
+        (fixture,) = board.fixtures()
+        events = {member.key: event_of(fixture, member.key, TERMS.roster) for member in fixture.members}
+        gaps += [
+            found.evidence.price_gap
+            for member in fixture.members
+            if (found := link(member, events)).evidence is not None
+        ]
+
+    assert [0.097, 0.0] == gaps
+
+
 @pytest.mark.parametrize(
     ("certainty", "prices", "link"),
     [
