@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
+from actors.archive.folder import ArchiveSettings
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import RemovalReason
@@ -44,6 +45,7 @@ TABLES: dict[str, type[Struct]] = {
     "server": ServerSettings,
     "board": BoardRules,
     "history": HistoryLimits,
+    "archive": ArchiveSettings,
     "limits": Limits,
     "links": LinksSettings,
     "fair": FairRules,

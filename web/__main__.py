@@ -17,7 +17,13 @@ import anyio
 import structlog
 
 from actors.core.clock import SystemClock
-from actors.core.errors import BindError, ConfigError, OddsboardError, ServiceUnreachableError
+from actors.core.errors import (
+    ArchiveLockedError,
+    BindError,
+    ConfigError,
+    OddsboardError,
+    ServiceUnreachableError,
+)
 from actors.core.limits import Limits
 from actors.core.nearest import did_you_mean
 from actors.matching.tables import load as load_tables
@@ -57,6 +63,7 @@ EXITS: Mapping[type[OddsboardError], Exit] = {
     ConfigError: Exit.CONFIG,
     BindError: Exit.BIND,
     ServiceUnreachableError: Exit.UNREACHABLE,
+    ArchiveLockedError: Exit.LOCKED,
 }
 
 BIND = "HOST:PORT|unix:/PATH"
@@ -77,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = given.run(given)
         sys.stdout.flush()
-    except (ConfigError, BindError, ServiceUnreachableError) as error:
+    except tuple(EXITS) as error:
         print(f"oddsboard: {error}", file=sys.stderr)
         code = EXITS[type(error)]
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
@@ -126,7 +133,7 @@ async def _run_service(
     settings: Settings, written: LogStatus, sock: Listener, max_streams: int, server: str
 ) -> Exit:
     clock = SystemClock()
-    system = System(settings, clock, Random())
+    system = System(settings, clock, Random(), is_archived=True)
     published, status = system.published, system.status
     status.log = written
     per_client = settings.limits.max_streams_per_client
@@ -143,15 +150,19 @@ async def _run_service(
         watched=Watch(sock.find).around,
         limits=settings.limits,
         review=system.review,
+        past=None if system.archive is None else system.archive.past(),
     )
-    announce = partial(_announce, status, url=address_of(sock))
+    announce = partial(_announce, status, url=address_of(sock), archive=settings.archive.path or "none")
     if server == "uvicorn":
         announce = partial(announce, server=server, note="for a proxy on this machine only")
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
     reload = None if settings.links.file is None else system.read_links_again
     parts = (system.supervisor, app, sock, status, drain_s, announce, *ends, SERVERS[server])
     manager = Notifier(*service_manager(), lambda: liveness(status, clock.now())["status"] == "pass")
-    return await Life(*parts, reload, manager).run()
+    code = await Life(*parts, reload, manager).run()
+    if system.archive is not None:
+        system.archive.close(is_orderly=code is Exit.STOPPED)
+    return code
 
 
 def _record(given: argparse.Namespace) -> Exit:

@@ -8,16 +8,31 @@ from functools import lru_cache, partial
 from hypercorn.typing import ASGIFramework
 from quart import Quart
 
+from actors.archive.past import Past
 from actors.board.snapshot import Readable
 from actors.core.clock import Clock
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId
 from actors.monitoring.status import ServiceStatus
 from actors.review.review import Review
-from web.endpoints import capabilities, changes, docs, fixtures, links, odds, openapi, pages, probes, stream
+from web.endpoints import (
+    archive,
+    capabilities,
+    changes,
+    docs,
+    fixtures,
+    links,
+    odds,
+    openapi,
+    pages,
+    probes,
+    stream,
+)
 from web.feeds.lists import Answers
 from web.feeds.messages import FixtureFrames, ListFrames
+from web.feeds.older_changes import OlderChanges
 from web.feeds.own_bodies import OwnBodies
+from web.feeds.past_lists import PastLists
 from web.feeds.subscribers import Audience, Live
 from web.protocol import quart_setup
 from web.protocol.peers import Peers
@@ -29,6 +44,7 @@ from web.server.listener import KeepFresh
 
 OPERATIONS = {
     **odds.OPERATIONS,
+    **archive.OPERATIONS,
     **fixtures.OPERATIONS,
     **links.OPERATIONS,
     **changes.OPERATIONS,
@@ -55,33 +71,40 @@ def create_app(
     watched: Callable[[ASGIFramework], ASGIFramework] = lambda app: app,
     limits: Limits = Limits(),  # noqa: B008 - a frozen value
     review: Review | None = None,
+    past: Past | None = None,
 ) -> Quart:
     """Return the application that shows `board`; `names` are display names in configured order.
 
-    `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's,
-    and `turned_away` counts the clients that it answered by itself.
-    `watched` wraps the part that may wait, and tells it when a client has left. `review` asks
-    the linker. Quart answers only what no path of ours does, and other methods.
+    `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's, and
+    `turned_away` counts the clients that it answered by itself. `watched` wraps the part that may wait, and
+    tells it when a client has left. `review` asks the linker; `past` has what was shown earlier. Quart
+    answers only what no path of ours does, and other methods.
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     counters = HttpCounters(partial(_figures, audience, limit, turned_away))
-    answers, live = _live(board, names, audience, limits.max_clients)
-    handlers = odds.handlers(answers, names) | probes.handlers(board, status, counters, clock, review)
+    answers, live = _live(board, names, audience, limits.max_clients, past)
+    handlers = _odds(answers, names, board, clock, past) | archive.handlers(past)
+    handlers |= probes.handlers(board, status, counters, clock, review)
     handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
     waiting = changes.handlers(live) | links.handlers(board, clock, review, answers.own)
-    linking = None if audience.fixtures is None else board
-    waiting |= fixtures.handlers_of_fixture(answers, names, linking)
+    waiting |= fixtures.handlers_of_fixture(answers, names, None if audience.fixtures is None else board)
     paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
-    handlers |= _describing(tuple(paths), tuple(names))
+    handlers |= _describing(tuple(paths), tuple(names), is_archived=past is not None)
     quart_setup.install(app, counters)
     quart_setup.add_routes(app, (*handlers, *waiting, stream.PATH))
     following = stream.Stream(WaitingPath(app.asgi_app, waiting, counters), live, counters, keep_fresh)
-    waits = watched(following)
-    inner = quart_setup.Guard(waits, refusals, counters)
-    fast_path = FastPath(inner, handlers, counters, status)
+    guard = quart_setup.Guard(watched(following), refusals, counters)
+    fast_path = FastPath(guard, handlers, counters, status)
     throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
     app.asgi_app = throttle  # type: ignore[assignment, method-assign]  # as Quart documents
     return app
+
+
+def _odds(
+    answers: Answers, names: Mapping[BookmakerId, str], board: Readable, clock: Clock, past: Past | None
+) -> dict[str, Handler]:
+    lists = None if past is None else PastLists(past, board, clock, answers.own)
+    return odds.handlers(answers, names, lists)
 
 
 def _figures(audience: Audience, limit: RateLimit, turned_away: Callable[[], int]) -> dict[str, int]:
@@ -94,19 +117,27 @@ def _figures(audience: Audience, limit: RateLimit, turned_away: Callable[[], int
 
 
 def _live(
-    board: Readable, names: Mapping[BookmakerId, str], audience: Audience, max_clients: int
+    board: Readable,
+    names: Mapping[BookmakerId, str],
+    audience: Audience,
+    max_clients: int,
+    past: Past | None,
 ) -> tuple[Answers, Live]:
     answers = Answers(board, names, OwnBodies(WorkLimit(max_clients=max_clients)))
-    lists, history = ListFrames(audience.history, names, answers), audience.fixtures
+    older = None if past is None else OlderChanges(past, names)
+    lists, history = ListFrames(audience.history, names, answers, older), audience.fixtures
     of_fixtures = None if history is None else FixtureFrames(history, answers)
     return answers, Live(board, names, audience, lists, of_fixtures)
 
 
 @lru_cache(maxsize=8)  # tests make many applications that are alike
-def _describing(paths: tuple[str, ...], bookmakers: tuple[BookmakerId, ...]) -> dict[str, Handler]:
+def _describing(
+    paths: tuple[str, ...], bookmakers: tuple[BookmakerId, ...], *, is_archived: bool
+) -> dict[str, Handler]:
     """Return the handlers of the paths that describe `paths` and themselves."""
     own = (capabilities.PATH, openapi.PATH, docs.PATH)
-    operations = {path: OPERATIONS[path] for path in (*paths, *own)}
+    declared = OPERATIONS | odds.WITH_PAST if is_archived else OPERATIONS
+    operations = {path: declared[path] for path in (*paths, *own)}
     contract = openapi.document(operations, bookmakers)
     described = openapi.handlers(contract) | docs.handlers(contract)
     return capabilities.handlers(operations, bookmakers) | described

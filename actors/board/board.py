@@ -25,6 +25,7 @@ from actors.board.diff import (
 )
 from actors.board.in_play import bounded, look
 from actors.board.lists import confirmed_by, refusal_of
+from actors.board.restored import RESTORED
 from actors.board.snapshot import (
     Book,
     Chunk,
@@ -104,7 +105,8 @@ class Board:
         find_changes = complete_changes if batch.complete else delta_changes
         seen = self._noted[batch.bookmaker].before if batch.bookmaker in self._noted else {}
         diff = yield from find_changes(book, batch, seen, last_start, room)
-        if state and state.doubted + 1 < MAX_DOUBTED and is_doubtful(book, batch, diff, now):
+        may_doubt = state is not None and state.list_id != RESTORED and state.doubted + 1 < MAX_DOUBTED
+        if state and may_doubt and is_doubtful(book, batch, diff, now):
             doubted = msgspec.structs.replace(state, doubted=state.doubted + 1)
             self._books[batch.bookmaker] = _with_lists(book, {batch.scope: doubted})
             return Applied(Verdict.SUSPECT)

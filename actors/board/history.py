@@ -115,6 +115,7 @@ class History(ABC, Generic[V, R]):
 
     def add(self, snapshot: Snapshot) -> None:
         """Add the newest snapshot, at once; `digest` works through its changes."""
+        self.epoch = snapshot.epoch
         if views := [*self._views(snapshot)]:
             for view in views:
                 self._previous[view], self._latest[view] = self.latest(view), snapshot.version
@@ -234,6 +235,8 @@ class ListHistory(History[BookmakerId | None, Change]):
 
     def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
         super().__init__(first, first.books, limits)
+        self._latest.update({name: book.v2_version for name, book in first.books.items()})
+        self._latest[None] = max(self._latest.values(), default=first.version)
 
     def _parts(self, view: BookmakerId | None) -> Iterable[Hashable]:
         return self._kept if view is None else (view,)

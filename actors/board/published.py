@@ -61,6 +61,8 @@ class Published:
         self._followers: list[Callable[[Snapshot], None]] = []
         self._digests = [self.history.digest]
         self._snapshot = snapshot
+        self.admit: Callable[[Snapshot], Snapshot] = lambda new: new
+        """Returns what may be published for a new snapshot: the same, perhaps in another epoch."""
         self._clock = clock
         self._read_at = Instant(inf, inf)
         self._turn = anyio.Event()
@@ -131,6 +133,7 @@ class Published:
         """Replace the newest snapshot; for the aggregator alone, which has it digested."""
         if new is self._snapshot:
             return
+        new = self.admit(new)
         self.history.add(new)
         for follower in self._followers:
             follower(new)

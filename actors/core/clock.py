@@ -37,6 +37,12 @@ def seconds_asleep() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
 
 
+def seconds_since_boot() -> float:
+    """Return the seconds since the machine was started, those asleep as well where they are counted."""
+    has_them = hasattr(time, "CLOCK_BOOTTIME")
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if has_them else time.monotonic()
+
+
 class SystemClock:
     """The clocks of the machine and of the event loop that it is first read in; `mono` never goes back."""
 

@@ -1,7 +1,7 @@
 """The exception tree.
 
     OddsboardError
-    ├── ConfigError, BindError, CoreFailure     end the process
+    ├── ConfigError, BindError, CoreFailure, ArchiveLockedError     end the process
     ├── ServiceUnreachableError                 ends a command that asks a running service
     ├── CommitLateError                         ends a read: what is overdue was not withdrawn in time
     ├── ActorReturned, ActorExited, EndlessError  crash an actor
@@ -40,6 +40,10 @@ class ConfigError(OddsboardError):
 
 class ServiceUnreachableError(OddsboardError):
     """A running service that was asked did not answer, or not with what was asked for. Exit code 69."""
+
+
+class ArchiveLockedError(OddsboardError):
+    """Another process uses the archive. Exit code 75."""
 
 
 class BindError(OddsboardError):

@@ -218,6 +218,20 @@ class LinksStatus:
 
 
 @dataclass(slots=True)
+class ArchiveStatus:
+    """The archive's record, written by its thread; `error` is why it cannot be written now, or None.
+
+    `written` is the newest version on disk, `lag_s` the age of the newest version that is not, and
+    `gaps` counts gaps since the start.
+    """
+
+    error: str | None = None
+    written: int = 0
+    lag_s: float = 0.0
+    gaps: int = 0
+
+
+@dataclass(slots=True)
 class LoopStatus:
     """How often the event loop was blocked for most of a second or longer; written by `loop_watch`."""
 
@@ -262,6 +276,7 @@ class ServiceStatus:
     is_draining: bool = False
     loop: LoopStatus = field(default_factory=LoopStatus)
     log: LogStatus = field(default_factory=LogStatus)
+    archive: ArchiveStatus | None = None
 
     @property
     def names(self) -> Mapping[BookmakerId, str]:

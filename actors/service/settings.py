@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta, Struct
 
+from actors.archive.folder import ArchiveSettings
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.core.errors import ConfigError
@@ -87,6 +88,7 @@ class Settings(Struct, frozen=True):
     fair: FairRules = FairRules()
     surebets: SurebetRules = SurebetRules()
     overrides: Overrides = Overrides()  # as the file of links had them
+    archive: ArchiveSettings = ArchiveSettings()
 
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
         """Return the bookmakers of `source`."""
@@ -114,6 +116,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     links: LinksSettings = LinksSettings()
     fair: FairRules = FairRules()
     surebets: SurebetRules = SurebetRules()
+    archive: ArchiveSettings = ArchiveSettings()
 
 
 def service_manager(environment: Mapping[str, str] = os.environ) -> tuple[str, float]:
@@ -180,6 +183,7 @@ def _checked(raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
         file.fair,
         file.surebets,
         _overrides(file.links),
+        file.archive,
     )
     _check_bookmakers(settings)
     _check_sources(settings)

@@ -16,6 +16,7 @@ import anyio.to_thread
 import structlog
 
 from actors.board.published import Overdue, Published, Rejection
+from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
 from actors.core.errors import ConfigError
 from actors.core.messages import Batch, BookmakerId, Failure, Payload, Scope, SourceName
@@ -50,6 +51,7 @@ from actors.runtime.backoff import WINDOW_S
 from actors.runtime.conflation import Inbox, merged_deliveries
 from actors.runtime.mailbox import Bus, Mailbox, PoisonGuard
 from actors.runtime.supervisor import ChildSpec, Supervisor
+from actors.service.archiving import open_configured
 from actors.service.settings import Settings
 from actors.source_api.kinds import PolledKind, TickingKind, prices_of
 from actors.source_api.program import ProgramKind
@@ -67,7 +69,10 @@ class System:
 
     `record(source)`, where given, returns the function that records a payload of that source. `transports`
     open the transport of polled sources, in place of HTTP, and `streams` the lines and the HTTP client of
-    pushed ones; `linker` makes the matcher; `tick_s` is as of `AggregatorActor`.
+    pushed ones; `linker` makes the matcher; `tick_s` is as of `AggregatorActor`. If it `is_archived`, and
+    the configuration has an archive, that is opened; the caller has to close it.
+
+    Raises: ArchiveLockedError, ConfigError.
     """
 
     def __init__(
@@ -81,6 +86,7 @@ class System:
         streams: Mapping[SourceName, tuple[OpenLines, OpenHttp]] = {},
         linker: Callable[[], Partition] | None = None,
         tick_s: float = TICK_S,
+        is_archived: bool = False,
     ) -> None:
         now = clock.now()
         self._settings = settings
@@ -92,11 +98,9 @@ class System:
         self._tick_s = tick_s
         self.status = service_status(settings, now.wall)
         self.status.board.last_turn_mono = now.mono
-        self.status.board.first_version = int(now.wall * 1000)
-        terms = terms_of(settings)
-        epoch = token_hex(4)  # random: if the clock is set back, the same versions are counted again
-        first = first_snapshot(self.status.board.first_version, terms, epoch)
-        self._terms, self._intake = terms, new_intake()
+        self._terms, self._intake = terms_of(settings), new_intake()
+        self.archive = open_configured(settings, self.status, clock, self._terms) if is_archived else None
+        first = self._first(now.wall)
         self.published = Published(first, settings.board, clock, settings.history, self._intake.put_nowait)
         self.fixture_history = FixtureHistory(first, settings.history)
         self.bus, self.review, self._waiting = Bus(), Review(settings.overrides), Waiting()
@@ -110,7 +114,19 @@ class System:
         core = (self._aggregator(), self._links(linker))
         self.supervisor = Supervisor([*core, *bookmakers, *sources], clock)
 
+    def _first(self, wall: float) -> Snapshot:
+        """Return the first snapshot: the archive's, or an empty board under a new epoch."""
+        epoch = token_hex(4)  # random: if the clock is set back, the same versions are counted again
+        first = first_snapshot(int(wall * 1000), self._terms, epoch)
+        if self.archive is not None:
+            first = self.archive.beginning.snapshot
+        self.status.board.first_version = first.version
+        return first
+
     def _aggregator(self) -> ChildSpec:
+        if self.archive is not None:
+            self.published.admit = self.archive.admit
+            self.published.follow(self.archive.follow)
         board, intake = self.status.board, self._intake
         board.received = lambda: intake.received
         board.conflated = lambda: intake.conflated

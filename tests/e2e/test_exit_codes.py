@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.systems.process import ROOT
+from tests.support.systems.process import ROOT, service, simulated
 from web.__main__ import main
 
 SECRETS = ("s3cr3t", 'it\'s "quoted"', "back\\slash", "two\nlines", "ümlaut\u202e")
@@ -212,3 +212,17 @@ def test_a_closed_pipe_is_no_error() -> None:
         process.stdout.close()
 
         assert ("", 0) == (process.stderr.read(), process.wait(20))
+
+
+def test_an_archive_in_use_is_75(tmp_path: Path) -> None:
+    """A second service on the same folder refuses to start, in one line; the first goes on."""
+    config = simulated(tmp_path, matches=5)
+    archive = f"[archive]\npath = {str(tmp_path / 'archive')!r}\n"
+    config.write_text(config.read_text("utf-8") + archive, "utf-8")
+    with service(config) as running:
+        code, _, err = _ran("serve", "--config", str(config), "--bind", "127.0.0.1:0")
+        status = running.get("/health/live").status_code
+
+    assert (75, 200) == (code, status)
+    assert "another process uses it" in err
+    assert 1 == err.count("\n")

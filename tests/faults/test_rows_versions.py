@@ -1,4 +1,4 @@
-"""Row E1 of docs/faults.md: versions. Nothing is stored yet (E9 to E14)."""
+"""Row E1 of docs/faults.md: versions. E9 to E14 are those of the archive (tests/actors/archive)."""
 
 from __future__ import annotations
 

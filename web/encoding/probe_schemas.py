@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from actors.core.messages import Fees, Prices, Venue
 from actors.monitoring.status import BookmakerState
@@ -57,13 +57,27 @@ class LinksCheck(TypedDict):
     last_error: str | None
 
 
+class ArchiveCheck(TypedDict):
+    """The archive in `/health`: it warns while it cannot be written, or is late, or after a gap.
+
+    `lag_s` is how old the newest version is that is not written; `gaps` counts gaps since the start.
+    """
+
+    status: Literal["pass", "warn"]
+    written_version: int
+    lag_s: float
+    gaps: int
+    last_error: str | None
+
+
 class Health(TypedDict):
-    """The state of every bookmaker by id, and of the linker; 503 if and only if it fails."""
+    """The state of every bookmaker by id, of the linker, and of an archive; 503 if and only if it fails."""
 
     status: Grade
     epoch: str
     checks: dict[str, Check]
     links: LinksCheck
+    archive: NotRequired[ArchiveCheck]
 
 
 class ActorReport(TypedDict):

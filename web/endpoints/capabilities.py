@@ -12,7 +12,7 @@ from web.protocol.contract import CACHED, IF_NONE_MATCH, NOT_MODIFIED, Answer, O
 from web.protocol.responses import Handler, constant
 
 PATH = "/api/capabilities"
-API_VERSION = "2.4"
+API_VERSION = "2.5"
 OPERATIONS = {
     PATH: Operation(
         "The endpoints, their parameters, the bookmakers",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 
+from msgspec.structs import replace
+
 from actors.core.messages import BookmakerId
 from web.encoding.list_segments import Api
 from web.encoding.schemas import ListV1, ListV2
 from web.feeds.lists import Answers, View
+from web.feeds.past_lists import PastLists
 from web.protocol.contract import (
     ACCEPT_ENCODING,
     CACHED,
@@ -17,10 +20,11 @@ from web.protocol.contract import (
     NextRequest,
     Operation,
 )
-from web.protocol.query import BOOKMAKER, Query
+from web.protocol.query import AT, BOOKMAKER, Query
 from web.protocol.responses import Asked, Handler, Prepared
 
-PATHS = {"/api/v2/odds": Api.V2, "/api/odds": Api.V1}
+PAST = "/api/v2/odds"
+PATHS = {PAST: Api.V2, "/api/odds": Api.V1}
 
 _HEADERS = (*CACHED, "Vary", "X-Accel-Expires")
 OPERATIONS = {
@@ -32,7 +36,14 @@ OPERATIONS = {
             Answer(304, "The client has this version already.", headers=headers),
         ),
         (BOOKMAKER, IF_NONE_MATCH, ACCEPT_ENCODING),
-        ("invalid_bookmaker", "not_acceptable", "no_bookmaker_serving", "commit_late", *COUNTED),
+        (
+            "invalid_bookmaker",
+            "invalid_at",
+            "not_acceptable",
+            "no_bookmaker_serving",
+            "commit_late",
+            *COUNTED,
+        ),
     )
     for path, version, body, headers, links in (
         (
@@ -47,16 +58,43 @@ OPERATIONS = {
 }
 
 
-def handlers(answers: Answers, names: Mapping[BookmakerId, str]) -> dict[str, Handler]:
+_OF_PAST = Answer(
+    303, "That version, or time, is this version of the list.", headers=("Location", "Cache-Control")
+)
+WITH_PAST = {
+    PAST: replace(
+        OPERATIONS[PAST],
+        answers=(*OPERATIONS[PAST].answers, _OF_PAST),
+        parameters=(BOOKMAKER, AT, IF_NONE_MATCH, ACCEPT_ENCODING),
+        problems=(*OPERATIONS[PAST].problems, "version_not_yet", "version_not_archived"),
+    )
+}
+"""What is declared besides by a service with an archive."""
+
+
+def handlers(
+    answers: Answers, names: Mapping[BookmakerId, str], past: PastLists | None = None
+) -> dict[str, Handler]:
     """Return the handlers by path."""
-    return {path: _handler(answers, api, names) for path, api in PATHS.items()}
+    return {path: _handler(answers, api, names, past) for path, api in PATHS.items()}
 
 
-def _handler(answers: Answers, api: Api, names: Mapping[BookmakerId, str]) -> Handler:
+def _handler(
+    answers: Answers, api: Api, names: Mapping[BookmakerId, str], past: PastLists | None
+) -> Handler:
     plain = {f"bookmaker={name}".encode(): View(api, name) for name in names} | {b"": View(api)}
 
     def answer(request: Asked) -> Awaitable[Prepared]:
-        view = plain.get(request.query) or View(api, Query(request.query).bookmaker(names))
+        view = plain.get(request.query)
+        if view is None:
+            query = Query(request.query)
+            view = View(api, query.bookmaker(names))
+            if api is Api.V1:
+                query.refuse_at(f"is of {PAST}")
+            elif past is None:
+                query.refuse_at("needs an archive, which this service does not keep")
+            elif (at := query.at()) is not None:
+                return past.answer(request, view.bookmaker, at)
         return answers.answer(view, request.header(b"if-none-match"), request.header(b"accept-encoding"))
 
     return answer

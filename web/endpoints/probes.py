@@ -16,7 +16,7 @@ from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced, run_sliced
 from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
-from actors.monitoring.status import BookmakerState, BookmakerStatus, ServiceStatus
+from actors.monitoring.status import ArchiveStatus, BookmakerState, BookmakerStatus, ServiceStatus
 from actors.review.review import Review
 from actors.runtime.actor import ActorState, ActorStatus
 from web.encoding import probe_schemas as schemas
@@ -37,6 +37,7 @@ from web.protocol.negotiation import prefers_html
 from web.protocol.responses import Asked, Handler, HttpCounters, Prepared, prepared_json
 
 MAX_TURN_AGE_S = 10.0
+MAX_LAG_S = 10.0  # of the archive behind the board: it writes four times a second
 MANY_PENDING = 100  # events to be linked: some tenths of a second
 
 _HEALTHY = ("Cache-Control",)
@@ -180,7 +181,16 @@ def _health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.
     if not _is_any_serving(snapshot, now):
         overall = "fail"
     links = _links_check(status.links.actor, snapshot)
-    return {"status": overall, "epoch": snapshot.epoch, "checks": checks, "links": links}
+    content: schemas.Health = {
+        "status": overall,
+        "epoch": snapshot.epoch,
+        "checks": checks,
+        "links": links,
+    }
+    if status.archive is not None:
+        content["archive"] = check = _archive_check(status.archive)
+        content["status"] = "warn" if (overall, check["status"]) == ("pass", "warn") else overall
+    return content
 
 
 def _is_any_serving(snapshot: Snapshot, now: Instant) -> bool:
@@ -220,6 +230,17 @@ def _links_check(actor: ActorStatus, snapshot: Snapshot) -> schemas.LinksCheck:
         "state": actor.state,
         "since": time_view(actor.since),
         "last_error": actor.last_error if is_off else None,
+    }
+
+
+def _archive_check(archive: ArchiveStatus) -> schemas.ArchiveCheck:
+    is_well = archive.error is None and not archive.gaps and archive.lag_s < MAX_LAG_S
+    return {
+        "status": "pass" if is_well else "warn",
+        "written_version": archive.written,
+        "lag_s": round(archive.lag_s, 3),
+        "gaps": archive.gaps,
+        "last_error": archive.error,
     }
 
 

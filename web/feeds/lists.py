@@ -276,7 +276,7 @@ class _Page:
 
     def __init__(self, view: Listed, snapshot: Snapshot) -> None:
         self.view = view
-        self.version = view.version(snapshot)
+        self.version, self._epoch = view.version(snapshot), snapshot.epoch
         self.still_shows(snapshot)
         self.cursor = cursor(self.version, snapshot.epoch)
         self.cursor_header = view.cursor(cursor_of(self.version, snapshot.epoch))
@@ -310,7 +310,7 @@ class _Page:
         """Take over what is the same at many versions, and return whether its own is that of `snapshot`."""
         self.is_serving = any(book.is_serving for book in self.view.books(snapshot).values())
         self.deadlines = self.view.deadlines(snapshot)
-        return self.version == self.view.version(snapshot)
+        return (self.version, self._epoch) == (self.view.version(snapshot), snapshot.epoch)
 
 
 def _acceptable(accept_encoding: str | None) -> Coding:

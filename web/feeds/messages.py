@@ -21,6 +21,7 @@ from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, cu
 from web.encoding.segments import FIXTURES, MATCHES, UNENCODABLE, UnencodableError, gzipped
 from web.feeds.fixture_lists import FixturesOf, cursor, linking
 from web.feeds.lists import Answers, Listed, View
+from web.feeds.older_changes import UNKNOWN, Older, OlderChanges
 from web.feeds.own_bodies import SMALL_BYTES, Made, Making, OwnBody, Room
 from web.protocol.negotiation import Coding
 
@@ -56,6 +57,16 @@ class Frames(ABC, Generic[V, R]):
     def _gone(self, record: R, view: V) -> bytes:
         """Return what left the view as JSON."""
 
+    async def _older(self, view: V, since: int) -> Older | None:
+        """Return the changes before those of the history, from an archive; None without need or archive."""
+        del view, since
+        return None
+
+    def _merged(self, older: Older, recent: Recent[R]) -> Recent[R] | None:
+        """Return older and recent changes as those of one time; None if they are too many."""
+        del older
+        return recent
+
     def _more(self, recent: Recent[R]) -> bytes:
         """Return what else changes have."""
         del recent
@@ -68,9 +79,11 @@ class Frames(ABC, Generic[V, R]):
 
         Raises: Problem 429 or 503 if too much is made, for the client or for all.
         """
+        if (older := await self._older(view, since)) is UNKNOWN:
+            return None
 
         def make(room: Room) -> Sliced[Made | None]:
-            if (made := (yield from self._delta(view, since, room, is_marked=False))) is None:
+            if (made := (yield from self._delta(view, since, room, older, is_marked=False))) is None:
                 return None
             version, data = made
             if coding is Coding.IDENTITY or sum(map(len, data)) < MIN_GZIP_BYTES:
@@ -87,9 +100,11 @@ class Frames(ABC, Generic[V, R]):
 
         With the text of the message before, `last`, as blocks of a member. Raises: as `delta`.
         """
+        if (older := await self._older(view, since)) is UNKNOWN:
+            return None
 
         def make(room: Room) -> Sliced[Made | None]:
-            if (made := (yield from self._delta(view, since, room, is_marked=True))) is None:
+            if (made := (yield from self._delta(view, since, room, older, is_marked=True))) is None:
                 return None
             version, data = made
             message = _message("changes", data, self._id(version))
@@ -122,10 +137,12 @@ class Frames(ABC, Generic[V, R]):
                 await self._answers.reject(error)
 
     def _delta(
-        self, view: V, since: int, room: Room, *, is_marked: bool
+        self, view: V, since: int, room: Room, older: Older | None, *, is_marked: bool
     ) -> Sliced[tuple[int, Pieces] | None]:
         """Return what changed in a view after `since`, with its newest version; None if it is not known."""
-        recent = yield from self.history.since(view, since)
+        recent = yield from self.history.since(view, since if older is None else older.until)
+        if recent is not None and older is not None:
+            recent = self._merged(older, recent)
         if recent is None:
             return None
         shown = yield from _joined((self._shown(record) for record in recent.shown), room)
@@ -147,9 +164,18 @@ class ListFrames(Frames[BookmakerId | None, Change]):
         history: ListHistory,
         names: Mapping[BookmakerId, str],
         answers: Answers,
+        older: OlderChanges | None = None,
     ) -> None:
         super().__init__(history, answers)
         self._names = names
+        self._past = older
+
+    async def _older(self, view: BookmakerId | None, since: int) -> Older | None:
+        oldest = self.history.oldest(view)
+        return None if self._past is None or since >= oldest else await self._past.read(view, since, oldest)
+
+    def _merged(self, older: Older, recent: Recent[Change]) -> Recent[Change] | None:
+        return recent if self._past is None else self._past.merged(older, recent)
 
     def listed(self, view: BookmakerId | None) -> View:
         """Return the list of a view."""
@@ -166,7 +192,7 @@ class ListFrames(Frames[BookmakerId | None, Change]):
     def _gone(self, record: Change, view: BookmakerId | None) -> bytes:
         del view
         if record.json is None:
-            name = self._names[record.bookmaker]
+            name = self._names.get(record.bookmaker, record.bookmaker)  # it may be of an earlier life
             record.json = _encode(Removed(record.id, name, record.reason, record.version))
         return record.json
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from web.protocol.query import Parameter
+from web.protocol.query import AT, Parameter
 from web.protocol.request_head import REFUSALS
 
 JSON: Final = "application/json"
@@ -68,8 +68,12 @@ class Operation(Struct, frozen=True):
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """The names of its parameters in the query."""
-        return tuple(parameter.name for parameter in self.parameters if parameter.place == "query")
+        """The names of its parameters in the query, but for that which shows the past."""
+        return tuple(
+            parameter.name
+            for parameter in self.parameters
+            if parameter.place == "query" and parameter is not AT
+        )
 
 
 CACHED: Final = ("ETag", "Cache-Control")

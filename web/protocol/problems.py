@@ -17,6 +17,7 @@ CODES: Final[Mapping[str, int]] = {
     "invalid_min_profit": 400,
     "invalid_fair": 400,
     "invalid_doubted": 400,
+    "invalid_at": 400,
     "invalid_since": 400,
     "invalid_wait": 400,
     "invalid_conflate_ms": 400,
@@ -24,9 +25,11 @@ CODES: Final[Mapping[str, int]] = {
     "http2_not_supported": 400,
     "too_many_parameters": 400,
     "not_found": 404,
+    "version_not_yet": 404,
     "method_not_allowed": 405,
     "not_acceptable": 406,
     "version_not_available": 410,
+    "version_not_archived": 410,
     "target_too_long": 414,
     "too_many_requests": 429,
     "too_many_client_streams": 429,
@@ -42,7 +45,11 @@ CODES: Final[Mapping[str, int]] = {
 
 
 class ProblemDocument(Struct, frozen=True):
-    """An error (RFC 9457). `request_id` is in the log; the last three members are 410's only."""
+    """An error (RFC 9457). `request_id` is in the log; the members after it are 410's only.
+
+    Of what is not in the archive: why, the versions of the view before and after, the times between which
+    nothing is known (RFC 3339).
+    """
 
     type: str
     title: str
@@ -54,6 +61,11 @@ class ProblemDocument(Struct, frozen=True):
     oldest_version: int | UnsetType = UNSET
     current_version: int | UnsetType = UNSET
     epoch: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    before_version: int | UnsetType = UNSET
+    after_version: int | UnsetType = UNSET
+    after_time: str | UnsetType = UNSET
+    until_time: str | UnsetType = UNSET
 
 
 @dataclass(eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, timedelta
 from math import inf
 from typing import Any, Final
 from urllib.parse import parse_qs
@@ -90,6 +91,27 @@ CONFLATE: Final = Parameter(
     "At most one event of changes in so many milliseconds.",
     {"type": "integer", "minimum": 0, "maximum": MAX_CONFLATE_MS},
 )
+
+
+AT: Final = Parameter(
+    "at",
+    "Show the list as it was at this version, or at this time (RFC 3339).",
+    {"type": "string", "examples": ["1795338501510", "2026-11-25T18:00:00Z"]},
+)
+_VERSION = re.compile(r"[0-9]{1,18}", re.ASCII)
+_RFC_3339 = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?"
+    r"(?:([Zz])|([+ -])([0-9]{2}:[0-9]{2}))",
+    re.ASCII,
+)
+_BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class At(Struct, frozen=True):
+    """A moment of the past: a version, or (None) a time in Unix milliseconds."""
+
+    version: int | None
+    ms: int = 0
 
 
 class Since(Struct, frozen=True):
@@ -182,6 +204,23 @@ class Query:
             raise _invalid(SINCE.name, f"was {given[:64]!r}", must)
         return since
 
+    def at(self) -> At | None:
+        """Return the version or the time that is asked for; None if absent."""
+        must = "must be a version, or a time like 2026-11-25T18:00:00Z"
+        given = self._one(AT.name, must)
+        if given is None:
+            return None
+        if _VERSION.fullmatch(given):
+            return At(int(given))
+        if (ms := _milliseconds(given)) is None:
+            raise _invalid(AT.name, f"was {given[:64]!r}", must)
+        return At(None, ms)
+
+    def refuse_at(self, why: str) -> None:
+        """Raise Problem 400 if `at` is given, where there is no past."""
+        if AT.name in self._values:
+            raise _invalid(AT.name, why, "must be left out")
+
     def last_since(self) -> str | None:
         """Return `since` as it was written, valid or not; None if absent."""
         given = self._values.get(LAST_SINCE.name)
@@ -214,6 +253,22 @@ class Query:
         if len(given) > 1:
             raise _invalid(name, f"was given {len(given)} times", must)
         return given[0] if given else None
+
+
+def _milliseconds(text: str) -> int | None:
+    """Return a time of RFC 3339 in Unix milliseconds; None if it is none.
+
+    A plus sign that was not encoded is a blank by now.
+    """
+    if (found := _RFC_3339.fullmatch(text)) is None:
+        return None
+    day, time, fraction, zulu, sign, offset = found.groups()
+    zone = "+00:00" if zulu else f"{'-' if sign == '-' else '+'}{offset}"
+    try:
+        whole = datetime.fromisoformat(f"{day}T{time}{zone}")
+    except ValueError:
+        return None
+    return (whole - _BEGIN) // timedelta(milliseconds=1) + int(f"{fraction or ''}000"[:3])
 
 
 def since_of(text: str) -> Since | None:

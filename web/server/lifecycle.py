@@ -49,6 +49,7 @@ class Exit(IntEnum):
     UNREACHABLE = 69
     CORE = 70
     BIND = 71
+    LOCKED = 75
     CONFIG = 78
 
 

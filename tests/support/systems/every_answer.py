@@ -6,6 +6,8 @@ import contextlib
 import json
 from collections.abc import AsyncIterator
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
@@ -36,6 +38,7 @@ BY_TARGET = {
     "invalid_min_profit": "/api/v2/surebets?min_profit=1%25",
     "invalid_fair": "/api/v2/fixtures?fair=nobody",
     "invalid_doubted": "/api/v2/surebets?doubted=yes",
+    "invalid_at": "/api/odds?at=2026-11-25T18:00:00Z",
     "invalid_since": "/api/v2/changes?since=yesterday",
     "invalid_wait": "/api/v2/changes?since=5001&wait=60",
     "invalid_conflate_ms": "/api/v2/stream?conflate_ms=-1",
@@ -43,6 +46,10 @@ BY_TARGET = {
     "target_too_long": "/" + "a" * 3000,
     "not_found": "/api/v3/odds",
     "version_not_available": "/api/v2/changes?since=1",
+}
+BY_PAST = {
+    "version_not_yet": "/api/v2/odds?at=9999999999999",
+    "version_not_archived": "/api/v2/odds?at=1999-12-31T23:59:59Z",
 }
 BY_BYTES = {
     "bad_request": b"GET /\r\n\r\n",
@@ -108,6 +115,13 @@ async def surebets() -> Answered:
         return await site.raw("GET", "/api/v2/surebets")
 
 
+async def archived() -> Answered:
+    """Return what an archive of a short life has."""
+    with TemporaryDirectory() as folder:
+        async with showing(archived=Path(folder)) as site:
+            return await site.raw("GET", "/api/v2/archive")
+
+
 async def failing_probes() -> dict[str, Answered]:
     """Return the answers of 503 that are no problem documents, by path."""
     async with open_site(names=NAMES) as site:
@@ -138,6 +152,9 @@ async def problems(server: Serve = serve) -> dict[str, Answered]:
             )
     async with showing(serve=server, caps=Caps(connections=1)) as site:
         found["overloaded"] = await _crowded(site, 1)
+    with TemporaryDirectory() as folder:
+        async with showing(serve=server, archived=Path(folder)) as site:
+            found |= {code: await site.raw("GET", target) for code, target in BY_PAST.items()}
     async with open_site(names=NAMES, serve=server) as site:
         found["no_bookmaker_serving"] = await site.raw("GET", "/api/v2/odds")
     late = Broken(CommitLateError("what is overdue was not withdrawn in time"))
@@ -169,6 +186,7 @@ async def examples() -> dict[str, dict[str, Any]]:
             await site.until(lambda: len(site.audience) == 1)
             await site.audience.leave()
     of_answers["/api/v2/surebets 200"] = await surebets()
+    of_answers["/api/v2/archive 200"] = await archived()
     of_answers |= {f"{path} 503": probe for path, probe in (await failing_probes()).items()}
     return {
         "answers": {

@@ -8,12 +8,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 import httpx2
 
+from actors.archive.archive import Archive, open_archive
+from actors.archive.folder import ArchiveSettings
+from actors.archive.restart import Configured, Machine
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import Readable
@@ -22,7 +26,14 @@ from actors.core.messages import Batch, BookmakerId, Match, SourceName
 from actors.matches.history import FixtureHistory
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
 from actors.matches.update import FixtureUpdater
-from actors.monitoring.status import BoardStatus, BookmakerStatus, LinksStatus, ServiceStatus, SourceStatus
+from actors.monitoring.status import (
+    ArchiveStatus,
+    BoardStatus,
+    BookmakerStatus,
+    LinksStatus,
+    ServiceStatus,
+    SourceStatus,
+)
 from actors.runtime.actor import ActorState, ActorStatus
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.committing import Committing
@@ -68,14 +79,21 @@ class Site:
     audience: Audience
     connections: Connections
     max_streams: int = MAX_STREAMS
+    archive: Archive | None = None
 
     def apply(self, *batches: Batch) -> int:
-        """Apply batches in one commit and return its version."""
-        return self.published.apply(*batches)
+        """Apply batches in one commit and return its version; it is archived at once."""
+        version = self.published.apply(*batches)
+        if self.archive is not None:
+            self.archive.writer.step()
+        return version
 
     def publish(self, bookmaker: str, *matches: Match, stale_after_s: float = 30.0) -> int:
         """Apply a complete list of one bookmaker, received now, and return the version."""
-        return self.published.put(bookmaker, *matches, stale_after_s=stale_after_s)
+        version = self.published.put(bookmaker, *matches, stale_after_s=stale_after_s)
+        if self.archive is not None:
+            self.archive.writer.step()
+        return version
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Let the server and its clients run until `holds` is true."""
@@ -134,12 +152,23 @@ async def open_site(
     serve: Serve = serve,
     caps: Caps = Caps(),  # noqa: B008 - a frozen value
     bind: tuple[str, int | None] = ("127.0.0.1", 0),
+    archived: Path | None = None,
+    clock: ManualClock | None = None,
 ) -> AsyncIterator[Site]:
-    """Serve an empty board of `names` within the block; `board` replaces the function that reads it."""
-    clock = ManualClock()
+    """Serve an empty board of `names` within the block; `board` replaces the function that reads it.
+
+    It is `archived` in a folder, if one is given, and begins as that says; its end is an orderly one.
+    """
+    clock = clock or ManualClock()
     terms = FixtureSettings(roster_of({name: BookmakerInfo(SOURCE) for name in names}))
+    archive = None if archived is None else _archive(archived, terms, names, clock)
     first = first_snapshot(FIRST_VERSION, terms, EPOCH)
+    if archive is not None:
+        first = archive.beginning.snapshot
     published = Committing(first, BoardRules(), clock, limits, advance=FixtureUpdater(terms))
+    if archive is not None:
+        published.admit = archive.admit
+        published.follow(archive.follow)
     fixtures = FixtureHistory(first, limits)
     published.follow(fixtures.add, fixtures.digest)
     status = site_status(names, clock.now().wall)
@@ -157,6 +186,7 @@ async def open_site(
         turned_away=sock.turned_away,
         watched=Watch(sock.find).around,
         limits=of_clients,
+        past=None if archive is None else archive.past(),
     )
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve, app, sock, stop)
@@ -166,10 +196,27 @@ async def open_site(
             async with httpx2.AsyncClient(
                 base_url=url, headers=headers, trust_env=False, verify=NO_TLS
             ) as client:
-                yield Site(base, client, clock, published, status, audience, sock.held)
+                yield Site(base, client, clock, published, status, audience, sock.held, archive=archive)
         finally:
             await audience.leave()
             stop.set()
+    if archive is not None:
+        archive.close(is_orderly=True)
+
+
+def _archive(
+    folder: Path, terms: FixtureSettings, names: Mapping[BookmakerId, str], clock: ManualClock
+) -> Archive:
+    """Open an archive whose steps the site makes; the machine was started when the clock showed 0."""
+    return open_archive(
+        ArchiveSettings(str(folder)),
+        ArchiveStatus(),
+        clock,
+        terms=terms,
+        configured={name: Configured("same", title) for name, title in names.items()},
+        names=lambda _: names,
+        on_machine=lambda: Machine("boot", clock.mono),
+    )
 
 
 def site_status(names: Mapping[BookmakerId, str], now: float) -> ServiceStatus:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.support.systems.every_answer import (
+    BY_PAST,
     BY_TARGET,
     answers,
     examples,
@@ -105,8 +107,27 @@ async def test_every_answer_is_as_declared() -> None:
         path = BY_TARGET.get(code, "/api/v2/odds").partition("?")[0]
         if code in {"stopping", "too_many_streams", "too_many_client_streams"}:
             path = "/api/v2/stream"
-        if CODES[code] not in {404, 405}:  # those of no path
+        if CODES[code] not in {404, 405} and code not in BY_PAST:  # those of no path, or of an archive
             _check(contract, path if path in contract["paths"] else "/api/v2/odds", probe)
+
+
+async def test_every_answer_of_the_past_is_as_declared(tmp_path: Path) -> None:
+    """With an archive: the list as it was, where a time leads, what is not kept, and what is."""
+    async with showing(archived=tmp_path) as site:
+        contract = await _contract(site)
+        version = site.published.newest.version
+        for target in (f"at={version}", *(path.partition("?")[2] for path in BY_PAST.values())):
+            _check(contract, "/api/v2/odds", await site.raw("GET", f"/api/v2/odds?{target}"))
+        _check(contract, "/api/v2/archive", await site.raw("GET", "/api/v2/archive"))
+        led = await site.raw("GET", f"/api/v2/odds?at={version - 1}&bookmaker=birch")
+        filters = (await site.json("/api/capabilities"))["filters"]["/api/v2/odds"]
+
+    assert {303} == {led.status}
+    assert contract["paths"]["/api/v2/odds"]["get"]["responses"]["303"]["headers"].keys() <= {
+        *led.headers.keys(),
+        *contract["components"]["headers"],
+    }
+    assert ["bookmaker"] == filters
 
 
 async def test_no_body_has_more_than_is_declared() -> None:

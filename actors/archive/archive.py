@@ -1,0 +1,196 @@
+"""The archive of a running service: opened before it, fed by each commit, closed after its last version."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+import structlog
+from msgspec.structs import replace
+
+from actors.archive.commit import Commit, commit_of
+from actors.archive.day import Gap, Reached
+from actors.archive.folder import ArchiveSettings, Folder
+from actors.archive.format import milliseconds
+from actors.archive.past import Past
+from actors.archive.reading import Reader, UnreadableError
+from actors.archive.restart import (
+    Beginning,
+    Configured,
+    Ending,
+    Machine,
+    Start,
+    Stood,
+    beginning,
+    take_ending,
+    write_ending,
+)
+from actors.archive.writer import RESERVED, Writer
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Clock, seconds_since_boot
+from actors.core.messages import BookmakerId
+from actors.matches.model import FixtureSettings
+from actors.monitoring.status import ArchiveStatus
+
+log = structlog.get_logger()
+
+CLOSE_S = 3.0
+"""Seconds for what waits to be written at the end."""
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+def machine() -> Machine:
+    """Return which start of the machine this is, and how long ago."""
+    try:
+        boot_id = BOOT_ID.read_text("ascii").strip()
+    except OSError:  # a system without it: nothing is ever restored
+        boot_id = token_hex(16)
+    return Machine(boot_id, seconds_since_boot())
+
+
+@dataclass(slots=True)
+class Archive:
+    """What the composition holds of an archive. `configured` and `names` are of all bookmakers."""
+
+    folder: Folder
+    writer: Writer
+    status: ArchiveStatus
+    clock: Clock
+    configured: Mapping[BookmakerId, Configured]
+    names: Mapping[BookmakerId, str]
+    last: Snapshot
+    beginning: Beginning
+    on_machine: Callable[[], Machine]
+
+    def start(self) -> None:
+        """Start the thread that writes."""
+        try:
+            self.writer.start()
+        except RuntimeError as error:  # the system allows no further thread
+            self.writer.fail(error)
+
+    def follow(self, snapshot: Snapshot) -> None:
+        """Have a published snapshot written if it is a version of its own; never waits."""
+        before, self.last = self.last, snapshot
+        if snapshot.version > before.version:
+            self.writer.add(commit_of(before, snapshot, self.clock.now().wall, self.names))
+
+    def admit(self, snapshot: Snapshot) -> Snapshot:
+        """Return what may be published: of a new epoch if the version was not reserved in time."""
+        writer = self.writer
+        if snapshot.version > writer.reserved_until and snapshot.epoch == writer.reserved_epoch:
+            writer.epoch = token_hex(4)
+            log.warning("archive.epoch_ended", version=snapshot.version)
+        return snapshot if snapshot.epoch == writer.epoch else replace(snapshot, epoch=writer.epoch)
+
+    def past(self) -> Past:
+        """Return what reads the archive while it is written."""
+        return Past(self.folder, self.writer, self.status)
+
+    def close(self, *, is_orderly: bool) -> None:
+        """Write all that waits; after an orderly end, if all is written, the ending. Waits for the disk."""
+        try:
+            if self.writer.stop(CLOSE_S) and is_orderly and self.last.epoch == self.writer.reserved_epoch:
+                at = self.on_machine(), self.clock.now().mono
+                write_ending(self.folder, self.last, self.names, self.configured, at)
+        except OSError as error:
+            log.warning("archive.not_ended", error=str(error))
+        self.folder.release()
+
+
+def open_archive(
+    settings: ArchiveSettings,
+    status: ArchiveStatus,
+    clock: Clock,
+    *,
+    terms: FixtureSettings,
+    configured: Mapping[BookmakerId, Configured],
+    names: Callable[[Mapping[BookmakerId, str]], Mapping[BookmakerId, str]],
+    reached: Reached = lambda _: None,
+    on_machine: Callable[[], Machine] = machine,
+) -> Archive:
+    """Open the archive of a service and begin a life in it; the first version is written, but for errors.
+
+    `names` takes the names that sources gave before, and returns those that are shown from now on.
+    Raises: ArchiveLockedError, ConfigError.
+    """
+    folder, now = Folder.hold(Path(settings.path or "."), reached), clock.now()
+    ending, stood, last = None, None, None
+    try:
+        folder.tidy()
+        days = folder.days()
+        good = [day for day in days if folder.check(day, is_last=day == days[-1])]
+        stood = _stood(folder) if good and good[-1] == days[-1] else None
+        last = max(folder.days(), default=None)
+        ending = take_ending(folder)
+    except OSError as error:
+        log.warning("archive.stalled", error=str(error))
+        status.error = str(error)
+    start = Start(now, on_machine(), terms, configured)
+    writer = Writer(folder, settings, status, clock)
+    begun, is_whole = _begin(writer, start, stood, ending)
+    try:
+        writer.begin(begun.commit, _gap(begun.commit, stood, is_whole=is_whole), last)
+    except (sqlite3.Error, OSError) as error:
+        writer.fail(error)
+    shown = names(begun.names)
+    return Archive(folder, writer, status, clock, configured, shown, begun.snapshot, begun, on_machine)
+
+
+def _stood(folder: Folder) -> Stood | None:
+    """Return what stood at the end of the newest day; None if it cannot be read, and is set aside."""
+    day = folder.days()[-1]
+    try:
+        with Reader.open(folder.file(day), is_written=True) as reader:
+            fixtures = [fixture for fixture, _ in reader.members(reader.last)]
+            seen_ms = max(reader.seen_ms, reader.last_ms)
+            return Stood(reader.last, seen_ms, reader.entries(reader.last), fixtures)
+    except (sqlite3.Error, UnreadableError) as error:
+        folder.set_aside(day, str(error))
+        return None
+
+
+def _gap(first: Commit, stood: Stood | None, *, is_whole: bool) -> Gap | None:
+    """Return the time in which the service was down; None if it is not known what stood before."""
+    if stood is None:
+        return None
+    reason = "stopped" if is_whole else "killed"
+    return Gap(stood.version, first.version, stood.seen_ms, milliseconds(first.at), reason)
+
+
+def _begin(
+    writer: Writer,
+    start: Start,
+    stood: Stood | None,
+    ending: Ending | None,
+) -> tuple[Beginning, bool]:
+    """Return the beginning of a life, and whether the last life has an ending that counts.
+
+    Its epoch is that of the archive, if versions of it can be reserved.
+    """
+    reserved = writer.folder.reserved()
+    highest = 0 if stood is None else stood.version
+    if (
+        stood is None
+        or reserved is None
+        or ending is None
+        or (ending.version, ending.epoch) != (stood.version, reserved.epoch)
+    ):
+        ending = None
+    is_whole = ending is not None
+    if ending is None and reserved is not None:
+        highest = max(highest, reserved.until)
+    elif ending is None and highest:
+        highest += 2 * RESERVED  # more than was ever reserved above a version
+    version = max(highest + 1, int(start.now.wall * 1000))
+    writer.epoch = token_hex(4) if reserved is None else reserved.epoch
+    try:
+        writer.reserve(version)
+    except OSError as error:
+        writer.fail(error)
+        writer.epoch, ending = token_hex(4), None
+    begun = beginning(version, writer.epoch, start, stood, ending)
+    return begun, is_whole

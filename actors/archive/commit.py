@@ -1,0 +1,148 @@
+"""One value per commit: what an archive keeps of it, and all that another consumer of commits needs.
+
+Pure. A commit refers to the immutable snapshot and differences of the board, so that to make it costs
+nothing; its records are made where they are used, such as in the archive's own thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.board.diff import is_other, named
+from actors.board.snapshot import Differences, Entry, ListState, RemovalReason, Snapshot
+from actors.core.messages import BookmakerId, Scope
+from actors.matches.model import FixtureChanges, FixtureState, ViewKind
+from actors.matching.event import FixtureId
+from actors.matching.matcher import Member
+
+
+class EntryRecord(Struct, frozen=True, gc=False):
+    """An entry of the v2 list as a commit shows it, or (None) that it left, and why."""
+
+    bookmaker: BookmakerId
+    id: str
+    entry: Entry | None
+    reason: RemovalReason | None = None
+
+
+class MembersRecord(Struct, frozen=True):
+    """The members of a fixture as a commit shows them; none if it has gone, why, and into which other."""
+
+    fixture: FixtureId
+    members: tuple[Member, ...]
+    reason: str | None = None
+    into: FixtureId | None = None
+
+
+class Commit(Struct, frozen=True, eq=False):
+    """A commit of the board: what it changed of each bookmaker, list states, fixtures, and the whole after.
+
+    `at` is its wall time (Unix seconds). `lists` has the lists of the bookmakers of which any changed.
+    `names` are the display names of all bookmakers, in the order of the configuration. With the first
+    commit of a life the fixtures of the last have `ended`, perhaps none.
+    """
+
+    version: int
+    epoch: str
+    at: float
+    differences: Mapping[BookmakerId, Differences]
+    fixture_changes: FixtureChanges | None
+    lists: Mapping[BookmakerId, Mapping[Scope, ListState]]
+    names: Mapping[BookmakerId, str]
+    whole: Snapshot
+    ended: tuple[FixtureId, ...] | None = None
+
+    @property
+    def weight(self) -> int:
+        """How many records it has at most, and one for itself."""
+        changes = () if self.fixture_changes is None else self.fixture_changes.changes
+        return 1 + len(changes) + sum([len(of.before) for of in self.differences.values()])
+
+    def entries(self) -> Iterator[EntryRecord]:
+        """Iterate over what it changed in the v2 list."""
+        for bookmaker, differences in self.differences.items():
+            for match_id, old in differences.before.items():
+                new = differences.after[match_id]
+                before, after = named(old), named(new)
+                if after is not None:
+                    if is_other(before, after):
+                        yield EntryRecord(bookmaker, after.id, after)
+                elif before is not None:
+                    reason = differences.reasons[match_id] if new is None else RemovalReason.UNNAMED
+                    yield EntryRecord(bookmaker, before.id, None, reason)
+
+    def members(self) -> Iterator[MembersRecord]:
+        """Iterate over the fixtures whose members it changed."""
+        yield from (MembersRecord(fixture, (), "ended") for fixture in self.ended or ())
+        for change in () if self.fixture_changes is None else self.fixture_changes.changes:
+            before = () if change.before is None else change.before.members
+            after = () if change.after is None else change.after.members
+            if before != after:
+                gone = (change.reason, change.into) if change.after is None else (None, None)
+                yield MembersRecord(change.id, after, *gone)
+
+    def views(self) -> Iterator[str]:
+        """Iterate over the documented views that it changed, but for the list of all bookmakers.
+
+        With the first commit of a life all views begin, though they show nothing else.
+        """
+        if self.ended is not None:
+            versions = view_versions(self.whole)
+            yield from (view for view, version in versions.items() if version == self.version)
+        yield from (list_view(bookmaker) for bookmaker in self.differences)
+        for view in () if self.fixture_changes is None else self.fixture_changes.views:
+            if view.bookmaker is None:
+                yield str(view.kind)
+
+
+def commit_of(before: Snapshot, after: Snapshot, at: float, names: Mapping[BookmakerId, str]) -> Commit:
+    """Return the commit that led from one published snapshot to the next."""
+    changes = after.fixture_changes
+    lists = {
+        name: book.lists for name, book in after.books.items() if book.lists is not before.books[name].lists
+    }
+    return Commit(
+        after.version,
+        after.epoch,
+        at,
+        after.differences,
+        changes if isinstance(changes, FixtureChanges) else None,
+        lists,
+        {name: names[name] for name in after.books},
+        replace(after, differences={}, fixture_changes=None),
+    )
+
+
+def list_view(bookmaker: BookmakerId | None) -> str:
+    """Return the name of the v2 list's view of a bookmaker, or (None) of all."""
+    return "odds" if bookmaker is None else f"odds/{bookmaker}"
+
+
+def view_versions(whole: Snapshot) -> dict[str, int]:
+    """Return the version of every documented view."""
+    versions = {list_view(name): book.v2_version for name, book in whole.books.items()}
+    versions[list_view(None)] = max([book.v2_version for book in whole.books.values()])
+    if isinstance(whole.fixtures, FixtureState):
+        of_all = whole.fixtures.versions
+        versions |= {
+            str(kind): of_all.get(kind, {}).get(None, whole.fixtures.first_version) for kind in ViewKind
+        }
+    return versions
+
+
+def whole_entries(whole: Snapshot) -> Iterator[EntryRecord]:
+    """Iterate over all entries of the v2 list, in its order."""
+    for bookmaker, book in whole.books.items():
+        for chunk in book.chunks:
+            for entry in chunk.entries:
+                if entry.is_named:
+                    yield EntryRecord(bookmaker, entry.id, entry)
+
+
+def whole_members(whole: Snapshot) -> Iterator[MembersRecord]:
+    """Iterate over all fixtures, in order."""
+    for fixture in whole.fixtures if isinstance(whole.fixtures, FixtureState) else ():
+        yield MembersRecord(fixture.id, fixture.members)

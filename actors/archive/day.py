@@ -1,0 +1,307 @@
+"""The file of the day that is written: one connection, used by one thread.
+
+Everything between `begin` and `end` is one transaction. After an error the object must be dropped: what it
+remembers of the file may not be there.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from actors.archive.commit import (
+    Commit,
+    EntryRecord,
+    MembersRecord,
+    view_versions,
+    whole_entries,
+    whole_members,
+)
+from actors.archive.format import (
+    BY_VERSION,
+    COLUMNS,
+    FORMAT,
+    TABLES,
+    Origin,
+    begin_of,
+    changes_table,
+    exact,
+    exact_time,
+    milliseconds,
+    name_of,
+    text,
+)
+from actors.board.snapshot import Entry, ListState
+from actors.core.messages import BookmakerId, Scope
+
+Reached = Callable[[str], None]
+"""Is told of each boundary of what becomes durable; tests end the process there."""
+BUSY_S = 1.0
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_CHANGE = f"INSERT OR REPLACE INTO changes ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - of a constant
+
+
+class Gap(Struct, frozen=True):
+    """Versions and times between which nothing is known, and why; both ends are known."""
+
+    after: int
+    until: int
+    after_at: int
+    until_at: int
+    reason: str
+
+
+class Day:
+    """A day's file that is appended to."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._execute = connection.execute
+        facts = dict(self._execute("SELECT key, value FROM day"))
+        self.day = date.fromisoformat(facts["day"])
+        self._origin = Origin(facts["base"], facts["at_ms"])
+        self._entries = dict(self._execute("SELECT id, entry FROM entries"))
+        self._views = dict(self._execute("SELECT name, view FROM view_names"))
+        self._listings: dict[tuple[object, ...], int] = {
+            row[1:]: row[0]
+            for row in self._execute("SELECT listing, home, away, league, start_time FROM listings")
+        }
+        names = (
+            "SELECT id, name FROM bookmakers WHERE version = (SELECT max(version) FROM bookmakers)"
+            " ORDER BY place"
+        )
+        self._names: list[tuple[str, str]] = [*self._execute(names)]
+        epoch = self._execute("SELECT epoch FROM lives ORDER BY version DESC LIMIT 1").fetchone()
+        self._epoch: str = epoch[0]
+        self.version, self.at_ms = self._execute(
+            "SELECT version, at FROM commits ORDER BY version DESC LIMIT 1"
+        ).fetchone()
+
+    @classmethod
+    def create(cls, folder: Path, day: date, commit: Commit, reached: Reached) -> Day:
+        """Make the file of a day, which begins with the whole state after a commit.
+
+        Raises: sqlite3.Error, OSError.
+        """
+        path, new = folder / name_of(day), folder / f"{name_of(day)}.new"
+        new.unlink(missing_ok=True)
+        connection = connect(new)
+        try:
+            connection.execute("PRAGMA journal_mode = MEMORY")
+            connection.execute("BEGIN IMMEDIATE")
+            _begin_file(connection, day, commit)
+            created = cls(new, connection)
+            created.keyframe(commit)
+            created.end()
+        finally:
+            connection.close()
+        reached("day written")
+        sync(new)
+        new.rename(path)
+        sync(folder)
+        reached("day begun")
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Day:
+        """Open a file to append to it. Raises: sqlite3.Error."""
+        connection, opened = connect(path), None
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            opened = cls(path, connection)
+        finally:
+            if opened is None:
+                connection.close()
+        return opened
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self._execute("BEGIN IMMEDIATE")
+
+    def end(self) -> None:
+        """Make it durable, as far as a killed process is concerned."""
+        self._execute("COMMIT")
+
+    def close(self, *, is_over: bool = False) -> None:
+        """Close the file; of a day that `is_over` nothing is left beside it. Raises: sqlite3.Error."""
+        try:
+            if is_over:
+                self._execute("PRAGMA journal_mode = DELETE")
+        finally:
+            self._connection.close()
+
+    def append(self, commit: Commit) -> None:
+        """Add the next commit."""
+        version, at = commit.version, milliseconds(commit.at)
+        self._execute("INSERT INTO commits VALUES (?, ?)", (version, at))
+        self._note_life(commit)
+        self._note_names(commit)
+        self._note_entries(version, commit.entries())
+        self._note_members(version, commit.members())
+        self._note_views(dict.fromkeys(commit.views(), version))
+        self.version, self.at_ms = version, at
+
+    def keyframe(self, commit: Commit, gap: Gap | None = None) -> None:
+        """Add the whole state after a commit, after a gap if there is one."""
+        version, at = commit.version, milliseconds(commit.at)
+        self._execute("INSERT OR REPLACE INTO commits VALUES (?, ?)", (version, at))
+        self._execute("INSERT OR REPLACE INTO keyframes VALUES (?)", (version,))
+        if gap is not None:
+            self.note_gap(gap)
+        self._note_life(commit)
+        self._note_names(commit)
+        self._note_entries(version, whole_entries(commit.whole))
+        self._note_members(version, whole_members(commit.whole))
+        self._note_views(view_versions(commit.whole))
+        self.version, self.at_ms = version, at
+
+    def note_gap(self, gap: Gap) -> None:
+        """Add a gap."""
+        row = (gap.after, gap.until, gap.after_at, gap.until_at, gap.reason)
+        self._execute("INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?, ?)", row)
+
+    def note_lists(
+        self, lists: Mapping[BookmakerId, Mapping[Scope, ListState]], wall_less_mono: float
+    ) -> None:
+        """Replace when each list was confirmed last, and for how long; a withdrawn list for no time."""
+        rows = [
+            (
+                bookmaker,
+                text(scope),
+                text(state.list_id),
+                milliseconds(state.confirmed_mono + wall_less_mono),
+                None if state.withdrawn else state.stale_after_s,
+            )
+            for bookmaker, of in lists.items()
+            for scope, state in of.items()
+        ]
+        self._connection.executemany("INSERT OR REPLACE INTO lists VALUES (?, ?, ?, ?, ?)", rows)
+
+    def note_seen(self, at_ms: int) -> None:
+        """Note until when the newest version was the newest."""
+        self._execute("INSERT OR REPLACE INTO day VALUES ('seen_ms', ?)", (at_ms,))
+
+    def _note_life(self, commit: Commit) -> None:
+        if commit.epoch != self._epoch:
+            self._execute("INSERT OR REPLACE INTO lives VALUES (?, ?)", (commit.version, commit.epoch))
+            self._epoch = commit.epoch
+
+    def _note_names(self, commit: Commit) -> None:
+        names = [(str(bookmaker), text(name)) for bookmaker, name in commit.names.items()]
+        if names != self._names:
+            rows = [(commit.version, place, *of) for place, of in enumerate(names)]
+            self._connection.executemany("INSERT OR REPLACE INTO bookmakers VALUES (?, ?, ?, ?)", rows)
+            self._names = names
+
+    def _note_entries(self, version: int, records: Iterable[EntryRecord]) -> None:
+        since = version - self._origin.base
+        rows = [
+            (since, self._entry(record), *self._shown(record.entry), None)
+            if record.entry is not None
+            else (since, self._entry(record), None, None, None, None, None, None, record.reason)
+            for record in records
+        ]
+        self._connection.executemany(_CHANGE, rows)
+
+    def _shown(self, entry: Entry) -> tuple[float | None, ...]:
+        match, origin_ms = entry.match, self._origin.at_ms
+        updated, source = exact_time(entry.updated, origin_ms), match.source_time
+        if source is not None:
+            source = exact_time(source, origin_ms)
+            if isinstance(source, int) and isinstance(updated, int):
+                source = updated - source
+        prices = exact(match.home_price), exact(match.draw_price), exact(match.away_price)
+        return self._listing(entry), *prices, updated, source
+
+    def _entry(self, record: EntryRecord) -> int:
+        found = self._entries.get(record.id)
+        if found is None:
+            found = self._entries[record.id] = len(self._entries) + 1
+            self._execute("INSERT INTO entries VALUES (?, ?, ?)", (found, record.id, record.bookmaker))
+        return found
+
+    def _listing(self, entry: Entry) -> int:
+        match = entry.match
+        league = None if match.league is None else text(match.league)
+        key = (text(match.home), text(match.away), league, match.start_time)
+        found = self._listings.get(key)
+        if found is None:
+            found = self._listings[key] = len(self._listings) + 1
+            self._execute("INSERT INTO listings VALUES (?, ?, ?, ?, ?)", (found, *key))
+        return found
+
+    def _note_members(self, version: int, records: Iterable[MembersRecord]) -> None:
+        rows = [
+            (
+                version,
+                record.fixture,
+                _members(record) if record.members else None,
+                record.reason,
+                record.into,
+            )
+            for record in records
+        ]
+        self._connection.executemany("INSERT OR REPLACE INTO fixtures VALUES (?, ?, ?, ?, ?)", rows)
+
+    def _note_views(self, versions: Mapping[str, int]) -> None:
+        for name in versions:
+            if name not in self._views:
+                self._views[name] = len(self._views)
+                self._execute("INSERT INTO view_names VALUES (?, ?)", (self._views[name], name))
+        rows = [(self._views[name], version) for name, version in versions.items()]
+        self._connection.executemany("INSERT OR IGNORE INTO views VALUES (?, ?)", rows)
+
+
+def connect(path: Path, how: str = "rwc") -> sqlite3.Connection:
+    """Open a file of SQLite; `how` is its mode, or `immutable`. Transactions are begun by hand."""
+    mode = "immutable=1" if how == "immutable" else f"mode={how}"
+    connection = sqlite3.connect(
+        f"file:{quote(str(path))}?{mode}",
+        uri=True,
+        timeout=BUSY_S,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _begin_file(connection: sqlite3.Connection, day: date, commit: Commit) -> None:
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
+    for statement in (*TABLES, changes_table(BY_VERSION)):
+        connection.execute(statement)
+    facts = {
+        "day": day.isoformat(),
+        "layout": BY_VERSION,
+        "base": commit.version,
+        "at_ms": begin_of(day),
+        "seen_ms": milliseconds(commit.at),
+    }
+    connection.executemany("INSERT INTO day VALUES (?, ?)", facts.items())
+    connection.execute("INSERT INTO lives VALUES (?, ?)", (commit.version, commit.epoch))
+    connection.execute("INSERT INTO commits VALUES (?, ?)", (commit.version, milliseconds(commit.at)))
+    connection.execute("INSERT INTO keyframes VALUES (?)", (commit.version,))
+
+
+def _members(record: MembersRecord) -> str:
+    """Return the source, the id there and the rule of each member as JSON."""
+    keys = [(member.key.source, member.key.source_match_id, member.rule) for member in record.members]
+    return _encode(keys).decode()
+
+
+def sync(path: Path) -> None:
+    """Have the system write a file, or the names in a folder, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

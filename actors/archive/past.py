@@ -1,0 +1,265 @@
+"""What was shown earlier: a list at a version or at a time, what changed since, and what is not known.
+
+`Past` is for the event loop: it reads in threads, two at a time. `Days` reads the files there.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date
+from functools import partial
+from itertools import pairwise
+from typing import TypeAlias, TypeVar
+
+import anyio
+import anyio.to_thread
+from msgspec import Struct
+
+from actors.archive.commit import list_view
+from actors.archive.day import Gap
+from actors.archive.folder import Folder
+from actors.archive.reading import PastChange, Reader, UnreadableError
+from actors.archive.sealing import is_intact
+from actors.archive.writer import Writer
+from actors.board.history import MAX_ANSWER
+from actors.core.messages import BookmakerId
+from actors.monitoring.status import ArchiveStatus
+
+T = TypeVar("T")
+
+MAX_READS = 2
+PATIENCE_S = 2.0
+"""Seconds that a read of what was published just now waits for the disk."""
+
+
+class Listed(Struct, frozen=True):
+    """A v2 list as it was shown: its own version and epoch, display names in order, entries in order."""
+
+    version: int
+    epoch: str
+    names: Mapping[BookmakerId, str]
+    entries: list[PastChange]
+
+
+class Elsewhere(Struct, frozen=True):
+    """What was asked for is that version of the view."""
+
+    version: int
+
+
+class Unknown(Struct, frozen=True):
+    """Nothing is known of it: the versions and times around, and why.
+
+    `before` and `after` are the versions that the view had there; None if nothing is kept there.
+    """
+
+    reason: str
+    before: int | None = None
+    after: int | None = None
+    after_at: int | None = None
+    until_at: int | None = None
+
+
+class NotYet(Struct, frozen=True):
+    """There is no such version yet, or it is not written yet; `newest` is."""
+
+    newest: int
+
+
+Found: TypeAlias = Listed | Elsewhere | Unknown | NotYet
+
+
+class Held(Struct, frozen=True):
+    """What a file holds: versions from `base` until `last`, and its times (Unix milliseconds)."""
+
+    day: date
+    base: int
+    last: int
+    first_ms: int
+    seen_ms: int
+    min_ms: int
+    gaps: tuple[Gap, ...]
+
+
+class Days:
+    """The days of a folder, read by any thread. `live` returns the day that is written."""
+
+    def __init__(self, folder: Folder, live: Callable[[], date | None]) -> None:
+        self._folder = folder
+        self._live = live
+        self._known: dict[date, Held] = {}
+
+    def held(self) -> list[Held]:
+        """Return what all days hold, oldest first."""
+        live, found = self._live(), list[Held]()
+        for day in self._folder.days():
+            known = self._known.get(day)
+            if known is None or day == live:
+                try:
+                    with self._reader(day) as reader:
+                        known = _held(reader)
+                        if known.day != live and reader.is_sealed and not is_intact(reader.path):
+                            raise UnreadableError("it is not as it was sealed")
+                except FileNotFoundError:  # forgotten, or damaged, meanwhile
+                    continue
+                if day != live:
+                    self._known[day] = known
+            found.append(known)
+        return found
+
+    def gaps(self, held: list[Held]) -> list[Gap]:
+        """Return all gaps, oldest first, also those between days."""
+        bad, found = self._folder.bad_days(), list[Gap]()
+        for before, after in pairwise([None, *held]):
+            if after is None:
+                continue
+            if before is not None and before.last != after.base:
+                is_bad = any(before.day <= day <= after.day for day in bad)
+                reason = "damaged" if is_bad else "missing"
+                found.append(Gap(before.last, after.base, before.seen_ms, after.first_ms, reason))
+            found.extend(after.gaps)
+        return found
+
+    def at_version(self, bookmaker: BookmakerId | None, version: int) -> Found:
+        """Return the list of a bookmaker, or (None) of all, at a version."""
+        held, view = self.held(), list_view(bookmaker)
+        if not held or version > held[-1].last:
+            return NotYet(held[-1].last if held else 0)
+        gap = next((gap for gap in self.gaps(held) if gap.after < version < gap.until), None)
+        if gap is None and version >= held[0].base:
+            with self._reader(_of(held, version).day) as reader:
+                own = reader.view_version(view, version)
+                if own == version:
+                    return _listed(reader, version, version, bookmaker)
+                return Unknown("unknown_bookmaker") if own is None else Elsewhere(own)
+        until = held[0].base if gap is None else gap.until
+        with self._reader(_of(held, until).day) as reader:
+            if reader.view_version(view, until) == version:  # it was not changed until then
+                return _listed(reader, version, until, bookmaker)
+        return self._unknown(held, view, gap)
+
+    def at_time(self, bookmaker: BookmakerId | None, at_ms: int) -> Found:
+        """Return which version a list had at a time (Unix milliseconds)."""
+        held, view = self.held(), list_view(bookmaker)
+        gaps = {gap.after: gap for gap in self.gaps(held)}
+        for day in reversed(held):
+            if at_ms < day.min_ms:
+                continue
+            with self._reader(day.day) as reader:
+                version = reader.version_at(at_ms)
+                if version is None:
+                    continue
+                gap = gaps.get(version)
+                if gap is not None and gap.after_at < at_ms:
+                    return self._unknown(held, view, gap)
+                own = reader.view_version(view, version)
+                return Unknown("unknown_bookmaker") if own is None else Elsewhere(own)
+        return self._unknown(held, view, None)
+
+    def changes(self, bookmaker: BookmakerId | None, after: int, until: int) -> list[PastChange] | None:
+        """Return the last change of each entry after `after`, until `until`.
+
+        None if not all of them are known, or if they are too many for an answer.
+        """
+        held = self.held()
+        if not held or not held[0].base <= after <= until <= held[-1].last:
+            return None
+        if any(_hides(gap, after, until) for gap in self.gaps(held)):
+            return None
+        found: dict[str, PastChange] = {}
+        for day in held:
+            if day.last > after and day.base < until:
+                with self._reader(day.day) as reader:
+                    found |= {of.id: of for of in reader.changes(after, min(until, day.last), bookmaker)}
+                if len(found) > MAX_ANSWER:
+                    return None
+        return [*found.values()]
+
+    def _unknown(self, held: list[Held], view: str, gap: Gap | None) -> Unknown:
+        if gap is None:
+            first = held[0] if held else None
+            after = None if first is None else self._view_version(held, view, first.base)
+            return Unknown("forgotten", None, after, None, None if first is None else first.first_ms)
+        before = self._view_version(held, view, gap.after)
+        return Unknown(
+            gap.reason, before, self._view_version(held, view, gap.until), gap.after_at, gap.until_at
+        )
+
+    def _view_version(self, held: list[Held], view: str, version: int) -> int | None:
+        with self._reader(_of(held, version).day) as reader:
+            return reader.view_version(view, version)
+
+    @contextmanager
+    def _reader(self, day: date) -> Iterator[Reader]:
+        """Open a day; if it is damaged, set it aside. Raises: FileNotFoundError if it is not there."""
+        path, is_live = self._folder.file(day), day == self._live()
+        if not path.exists():
+            raise FileNotFoundError(path)
+        try:
+            with Reader.open(path, is_written=is_live) as reader:
+                yield reader
+        except (sqlite3.DatabaseError, UnreadableError) as error:
+            self._known.pop(day, None)
+            if not is_live and path.exists():
+                self._folder.set_aside(day, str(error))
+            raise FileNotFoundError(path) from error
+
+
+class Past:
+    """What the event loop asks of an archive."""
+
+    def __init__(self, folder: Folder, writer: Writer, status: ArchiveStatus) -> None:
+        self.status = status
+        self._writer = writer
+        self._days = Days(folder, lambda: writer.live_day)
+        self._limiter: anyio.CapacityLimiter | None = None
+
+    async def read(self, what: Callable[[Days], T]) -> T | None:
+        """Read in a thread, once more if a day is damaged or forgotten meanwhile; None if it is again."""
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(MAX_READS)
+        for _ in range(2):
+            try:
+                return await anyio.to_thread.run_sync(
+                    partial(what, self._days), limiter=self._limiter, abandon_on_cancel=True
+                )
+            except FileNotFoundError:
+                continue
+        return None
+
+    async def written(self, version: int) -> bool:
+        """Wait until a version is written, `PATIENCE_S` at most; return whether it is."""
+        with anyio.move_on_after(PATIENCE_S):
+            while self._writer.written < version:  # noqa: ASYNC110 - it changes in a thread
+                await anyio.sleep(0.05)
+        return self._writer.written >= version
+
+
+def _held(reader: Reader) -> Held:
+    seen_ms = max(reader.seen_ms, reader.last_ms)
+    return Held(
+        reader.day, reader.base, reader.last, reader.first_ms, seen_ms, reader.min_ms, tuple(reader.gaps())
+    )
+
+
+def _of(held: list[Held], version: int) -> Held:
+    """Return the newest day that has a version."""
+    return next(day for day in reversed(held) if day.base <= version)
+
+
+def _hides(gap: Gap, after: int, until: int) -> bool:
+    """Return whether a gap hides any change between two versions.
+
+    Where the service was down, what had left by then is known.
+    """
+    if gap.reason in {"stopped", "killed"}:
+        return gap.after < after < gap.until
+    return after < gap.until and until > gap.after
+
+
+def _listed(reader: Reader, version: int, shown_at: int, bookmaker: BookmakerId | None) -> Listed:
+    return Listed(
+        version, reader.epoch(version), reader.names(shown_at), reader.entries(shown_at, bookmaker)
+    )

@@ -1,0 +1,193 @@
+"""Reads a day's file: what a view showed at a version, what changed between two, which gaps there are."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+
+from msgspec import Struct
+
+from actors.archive.commit import list_view
+from actors.archive.day import Gap, connect
+from actors.archive.format import BY_ENTRY, FORMAT, Origin, number, time_of
+from actors.board.snapshot import Entry, RemovalReason
+from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
+
+_ROW = (
+    "e.id, e.bookmaker, l.home, l.away, l.league, l.start_time,"
+    " c.home, c.draw, c.away, c.updated, c.source, c.reason, c.version"
+)
+_JOINED = " LEFT JOIN listings l ON l.listing = c.listing WHERE (?3 IS NULL OR e.bookmaker = ?3)"
+_BY_VERSION = (
+    f"SELECT {_ROW} FROM (SELECT entry, max(version) AS version, listing, home, draw, away,"  # noqa: S608 - of constants
+    " updated, source, reason FROM changes WHERE version BETWEEN ?1 AND ?2 GROUP BY entry) c"
+    f" JOIN entries e ON e.entry = c.entry{_JOINED}"
+)
+_BY_ENTRY = (
+    f"SELECT {_ROW} FROM entries e CROSS JOIN changes c ON c.entry = e.entry AND c.version ="  # noqa: S608 - the same
+    " (SELECT max(version) FROM changes x WHERE x.entry = e.entry AND x.version BETWEEN ?1 AND ?2)"
+    f"{_JOINED}"
+)
+_ALL = (
+    "SELECT max((SELECT max(version) FROM views v WHERE v.view = n.view AND v.version <= ?))"
+    " FROM view_names n WHERE n.name = 'odds' OR n.name LIKE 'odds/%'"
+)
+_ONE = (
+    "SELECT max(v.version) FROM view_names n JOIN views v USING (view) WHERE n.name = ? AND v.version <= ?"
+)
+
+
+class UnreadableError(Exception):
+    """A file is not a day's file of this format."""
+
+
+class PastChange(Struct, frozen=True, gc=False):
+    """The last change of an entry in some versions: the entry, or (None) why it left."""
+
+    bookmaker: BookmakerId
+    id: str
+    version: int
+    entry: Entry | None
+    reason: RemovalReason | None
+
+
+class Reader:
+    """A day's file that is read. Every method raises sqlite3.Error if it cannot be."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._execute = connection.execute
+        found = self._execute("PRAGMA user_version").fetchone()[0]
+        if found != FORMAT:
+            raise UnreadableError(f"format was {found}, must be {FORMAT}")
+        facts = dict(self._execute("SELECT key, value FROM day"))
+        if not {"day", "layout", "base", "at_ms", "seen_ms"} <= facts.keys():
+            raise UnreadableError("it does not say which day it is")
+        self.day = date.fromisoformat(facts["day"])
+        self.is_sealed: bool = facts["layout"] == BY_ENTRY
+        self.base: int = facts["base"]
+        self.seen_ms: int = facts["seen_ms"]
+        self.min_ms: int = facts.get("min_ms") or self._one("SELECT min(at) FROM commits")
+        self._origin = Origin(self.base, facts["at_ms"])
+        self.first_ms: int = self._one("SELECT at FROM commits WHERE version = ?", self.base)
+        self.last: int = self._one("SELECT max(version) FROM commits")
+        self.last_ms: int = self._one("SELECT at FROM commits WHERE version = ?", self.last)
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path, *, is_written: bool) -> Iterator[Reader]:
+        """Open a file while the block runs; `is_written` says that it is appended to meanwhile.
+
+        Raises: sqlite3.Error, UnreadableError.
+        """
+        is_written = is_written or Path(f"{path}-wal").exists()
+        connection = connect(path, "ro" if is_written else "immutable")
+        try:
+            connection.execute("BEGIN")  # all that is read is of one moment
+            yield cls(path, connection)
+        except (ValueError, TypeError, KeyError) as error:  # the cells are not what they should be
+            raise UnreadableError(f"its content cannot be read: {error}") from error
+        finally:
+            connection.close()
+
+    def check_day(self, day: date) -> None:
+        """Raise UnreadableError if it is not the file of that day."""
+        if self.day != day:
+            raise UnreadableError(f"it is of {self.day}")
+
+    def gaps(self) -> list[Gap]:
+        """Return its gaps, oldest first."""
+        return [Gap(*row) for row in self._execute("SELECT * FROM gaps ORDER BY after")]
+
+    def epoch(self, version: int) -> str:
+        """Return the epoch of a version."""
+        sql = "SELECT epoch FROM lives WHERE version <= ? ORDER BY version DESC LIMIT 1"
+        found = self._execute(sql, (version,)).fetchone()
+        return str((found or self._execute("SELECT epoch FROM lives ORDER BY version").fetchone())[0])
+
+    def version_at(self, at_ms: int) -> int | None:
+        """Return the largest version whose time is at or before that; None if there is none."""
+        sql = "SELECT version FROM commits WHERE at <= ? ORDER BY version DESC LIMIT 1"
+        found = self._execute(sql, (at_ms,)).fetchone()
+        return None if found is None else int(found[0])
+
+    def view_version(self, view: str, version: int) -> int | None:
+        """Return the version that a view had at a version of the board; None if it was not there."""
+        if view == list_view(None):
+            found: int | None = self._one(_ALL, version)
+        else:
+            found = self._one(_ONE, view, version)
+        return found
+
+    def names(self, version: int) -> dict[BookmakerId, str]:
+        """Return the display names at a version, in the order of the configuration."""
+        sql = (
+            "SELECT id, name FROM bookmakers"
+            " WHERE version = (SELECT max(version) FROM bookmakers WHERE version <= ?) ORDER BY place"
+        )
+        return {BookmakerId(bookmaker): name for bookmaker, name in self._execute(sql, (version,))}
+
+    def entries(self, version: int, bookmaker: BookmakerId | None = None) -> list[PastChange]:
+        """Return the entries of a list at a version, in its order."""
+        keyframe = self._one("SELECT max(version) FROM keyframes WHERE version <= ?", version)
+        found = [of for of in self._latest(keyframe, version, bookmaker) if of.entry is not None]
+        places = {name: place for place, name in enumerate(self.names(version))}
+        return sorted(found, key=lambda of: (places[of.bookmaker], of.id))
+
+    def changes(self, after: int, until: int, bookmaker: BookmakerId | None = None) -> list[PastChange]:
+        """Return the last change of each entry after `after`, until `until`, in no order."""
+        return self._latest(max(after, self.base) + 1, until, bookmaker)
+
+    def members(self, version: int) -> list[tuple[str, str]]:
+        """Return the fixtures at a version by id, each with its members as JSON."""
+        sql = (
+            "SELECT fixture, members, max(version) FROM fixtures"
+            " WHERE version BETWEEN (SELECT max(version) FROM keyframes WHERE version <= ?1) AND ?1"
+            " GROUP BY fixture ORDER BY fixture"
+        )
+        return [(fixture, members) for fixture, members, _ in self._execute(sql, (version,)) if members]
+
+    def _latest(self, low: int, high: int, bookmaker: BookmakerId | None) -> list[PastChange]:
+        sql = _BY_ENTRY if self.is_sealed else _BY_VERSION
+        bounds = (low - self.base, high - self.base, bookmaker)
+        return [self._change(row) for row in self._execute(sql, bounds)]
+
+    def _change(self, row: tuple[object, ...]) -> PastChange:
+        return change_of(row, self._origin)
+
+    def _one(self, sql: str, *values: object) -> int:
+        found = self._execute(sql, values).fetchone()
+        return found[0]  # type: ignore[no-any-return]  # NULL where the caller expects it
+
+
+def change_of(row: tuple[object, ...], origin: Origin) -> PastChange:
+    """Return what a joined row of a change means."""
+    entry_id, bookmaker, home, away, league, start_time, *prices, updated, source, reason, version = row
+    assert isinstance(entry_id, str) and isinstance(bookmaker, str) and isinstance(version, int)  # noqa: S101, PT018
+    name, at = BookmakerId(bookmaker), version + origin.base
+    if reason is not None:
+        return PastChange(name, entry_id, at, None, RemovalReason(str(reason)))
+    home_price, draw_price, away_price = (
+        number(stored) for stored in prices if isinstance(stored, int | float)
+    )
+    if not (isinstance(updated, int | float) and isinstance(home, str) and isinstance(away, str)):
+        raise UnreadableError(f"{entry_id} of version {at} is not an entry")
+    if isinstance(source, int) and isinstance(updated, int):
+        source = updated - source
+    match = Match(
+        SourceMatchId(entry_id.partition("_")[2]),
+        home,
+        away,
+        league if isinstance(league, str) else None,
+        home_price,
+        draw_price,
+        away_price,
+        start_time if isinstance(start_time, int) else None,
+        time_of(source, origin.at_ms) if isinstance(source, int | float) else None,
+    )
+    return PastChange(
+        name, entry_id, at, Entry(entry_id, Scope(""), match, time_of(updated, origin.at_ms)), None
+    )

@@ -1,0 +1,247 @@
+"""The beginning of a life of the service: what stood on the board at the end of the last, what still holds.
+
+After an orderly end the folder has an ending: the whole board, and the clock of the machine. Its lists hold
+if nothing of their configuration changed, and if they are young enough by that clock; but not for matches
+that may have kicked off. All else that stood leaves as stale in the first version. After any other end that
+is everything: what was not written may have been a suspension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import inf
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.archive.commit import Commit
+from actors.archive.folder import ENDING, Folder
+from actors.archive.reading import PastChange
+from actors.board.board import Books
+from actors.board.restored import RESTORED, restored_book
+from actors.board.snapshot import Book, Differences, Entry, ListState, RemovalReason, Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import run_now
+from actors.core.messages import BookmakerId, Scope, SourceMatchId
+from actors.matches.model import FixtureChanges, FixtureSettings, FixtureState, first_snapshot
+from actors.matches.update import FixtureUpdater
+from actors.matching.event import FixtureId
+
+
+class Machine(Struct, frozen=True):
+    """Which start of the machine it is, and the seconds since then, sleep included."""
+
+    boot_id: str
+    boot_s: float
+
+
+class EndedBook(Struct, frozen=True):
+    """A book at the end: what its configuration was, its versions, list states and entries."""
+
+    configured: str
+    v1_version: int
+    v2_version: int
+    lists: dict[Scope, ListState]
+    entries: list[Entry]
+
+
+class Ending(Struct, frozen=True):
+    """The board at an orderly end; `mono` is the service's clock when `machine` was read."""
+
+    version: int
+    epoch: str
+    machine: Machine
+    mono: float
+    names: dict[BookmakerId, str]
+    books: dict[BookmakerId, EndedBook]
+
+
+class Stood(Struct, frozen=True):
+    """What the archive has of the end: its last version, entries and fixtures, and until when it held."""
+
+    version: int
+    seen_ms: int
+    entries: list[PastChange]
+    fixtures: list[str]
+
+
+class Configured(Struct, frozen=True):
+    """What a bookmaker's lists depend on, as a digest; its display name, None if its source gives it."""
+
+    digest: str
+    name: str | None
+
+
+class Start(Struct, frozen=True):
+    """What a life begins with: the time, the machine, the settings of fixtures, the bookmakers."""
+
+    now: Instant
+    machine: Machine
+    terms: FixtureSettings
+    configured: Mapping[BookmakerId, Configured]
+
+
+class Beginning(Struct, frozen=True, eq=False):
+    """The first snapshot, and as a commit; names that sources gave before, of restored bookmakers."""
+
+    commit: Commit
+    snapshot: Snapshot
+    names: Mapping[BookmakerId, str]
+
+
+def write_ending(
+    folder: Folder,
+    last: Snapshot,
+    names: Mapping[BookmakerId, str],
+    configured: Mapping[BookmakerId, Configured],
+    at: tuple[Machine, float],
+) -> None:
+    """Keep the last board of a life, all of whose versions are archived; `at` is as of `Ending`.
+
+    Raises: OSError.
+    """
+    books = {
+        name: EndedBook(
+            configured[name].digest,
+            book.v1_version,
+            book.v2_version,
+            dict(book.lists),
+            [entry for chunk in book.chunks for entry in chunk.entries],
+        )
+        for name, book in last.books.items()
+    }
+    ending = Ending(last.version, last.epoch, *at, {name: names[name] for name in last.books}, books)
+    folder.reached("before ending")
+    folder.replace(ENDING, msgspec.msgpack.encode(ending))
+    folder.reached("after ending")
+
+
+def take_ending(folder: Folder) -> Ending | None:
+    """Return the ending and remove it, so that it is never used twice; None if there is none to be used.
+
+    Raises: OSError.
+    """
+    path = folder.path / ENDING
+    if not path.exists():
+        return None
+    try:
+        return msgspec.msgpack.decode(path.read_bytes(), type=Ending)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    finally:
+        path.unlink()
+        folder.reached("ending taken")
+
+
+def beginning(
+    version: int, epoch: str, start: Start, stood: Stood | None, ending: Ending | None
+) -> Beginning:
+    """Return the first version of a life: the lists that still hold; all else has left as stale."""
+    now, configured, terms = start.now, start.configured, start.terms
+    kept: dict[BookmakerId, tuple[dict[Scope, ListState], list[Entry]]] = {}
+    if ending is not None and ending.machine.boot_id == start.machine.boot_id:
+        asleep_s = start.machine.boot_s - ending.machine.boot_s
+        for name, ended in ending.books.items():
+            if name in configured and configured[name].digest == ended.configured:
+                kept[name] = _holding(ended, now, ending.mono, asleep_s)
+    titles = {
+        name: ending.names[name]
+        for name, (_, entries) in kept.items()
+        if entries and ending is not None and configured[name].name is None
+    }
+    names = {name: of.name or titles.get(name, str(name)) for name, of in configured.items()}
+    shown = {entry.id for _, entries in kept.values() for entry in entries if entry.is_named}
+    differences = _left(() if stood is None else stood.entries, shown)
+    is_same = ending is not None and [*ending.names.items()] == [*names.items()]
+    books = {
+        name: _book(version, kept.get(name), ending.books.get(name) if is_same and ending else None)
+        for name in terms.roster
+    }
+    snapshot, changes = _snapshot(version, epoch, terms, books, now)
+    fixtures = () if stood is None else tuple(FixtureId(fixture) for fixture in stood.fixtures)
+    commit = Commit(version, epoch, now.wall, differences, changes, {}, names, snapshot, fixtures)
+    return Beginning(commit, snapshot, titles)
+
+
+def _holding(
+    ended: EndedBook, now: Instant, ended_mono: float, asleep_s: float
+) -> tuple[dict[Scope, ListState], list[Entry]]:
+    """Return the lists that are young enough, and their entries that have not kicked off."""
+    shift_s = now.mono - asleep_s - ended_mono
+    lists = {
+        scope: replace(
+            state,
+            list_id=RESTORED,
+            confirmed_mono=state.confirmed_mono + shift_s,
+            whole_from=inf,
+            vouched={match_id: mono + shift_s for match_id, mono in state.vouched.items()},
+            failed_mono=state.failed_mono + shift_s,
+        )
+        for scope, state in ended.lists.items()
+        if not state.withdrawn and asleep_s >= 0 and state.deadline + shift_s > now.mono
+    }
+    entries = [
+        entry
+        for entry in ended.entries
+        if entry.scope in lists
+        and not entry.match.in_play
+        and (entry.match.begun_by is None or entry.match.begun_by > now.wall)
+    ]
+    return lists, entries
+
+
+def _left(stood: Iterable[PastChange], shown: set[str]) -> dict[BookmakerId, Differences]:
+    """Return that everything that stood has left, but for what is shown again."""
+    gone: dict[BookmakerId, dict[SourceMatchId, Entry | None]] = {}
+    for past in stood:
+        if past.entry is not None and past.id not in shown:
+            gone.setdefault(past.bookmaker, {})[past.entry.source_match_id] = past.entry
+    return {
+        name: Differences(before, dict.fromkeys(before), dict.fromkeys(before, RemovalReason.STALE))
+        for name, before in gone.items()
+    }
+
+
+def _book(
+    version: int,
+    kept: tuple[dict[Scope, ListState], list[Entry]] | None,
+    ended: EndedBook | None,
+) -> Book:
+    """Return a book; its versions stay if all that it `ended` with is shown again."""
+    lists, entries = kept or ({}, [])
+    if ended is None or len(entries) < len(ended.entries):
+        return restored_book(entries, lists, version, version)
+    return restored_book(entries, lists, ended.v1_version, ended.v2_version)
+
+
+def _snapshot(
+    version: int, epoch: str, terms: FixtureSettings, books: Books, now: Instant
+) -> tuple[Snapshot, FixtureChanges | None]:
+    base = first_snapshot(version - 1, terms, epoch)
+    noted = {name: _new(book) for name, book in books.items() if book.count}
+    linked = run_now(FixtureUpdater(terms)(base, books, noted, None, now))
+    fixtures = base.fixtures if linked is None else linked.fixtures
+    if not isinstance(fixtures, FixtureState):
+        raise TypeError("a board of terms has fixtures")
+    changes: Any = None if linked is None else linked.changes
+    snapshot = Snapshot(
+        version,
+        books,
+        min([*[min(book.deadline, book.in_play_until) for book in books.values()], fixtures.valid_until]),
+        min(book.first_start for book in books.values()),
+        {},
+        epoch,
+        replace(fixtures, first_version=version),
+        None,
+        min(book.next_start for book in books.values()),
+    )
+    return snapshot, changes
+
+
+def _new(book: Book) -> Differences:
+    after: dict[SourceMatchId, Entry | None] = {
+        entry.source_match_id: entry for chunk in book.chunks for entry in chunk.entries
+    }
+    return Differences(dict.fromkeys(after), after, {})

@@ -1,0 +1,303 @@
+"""Writes commits to the day's files, in a thread of its own: the board never waits for the disk.
+
+`add` puts a commit into a bounded queue. Each step of the thread takes all that waits and writes it in one
+transaction. What cannot be written waits; if it is too much, commits are dropped. Then, as soon as anything
+can be written, the gap is written down, and the archive goes on from a whole state.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections import deque
+from datetime import date
+from math import inf
+
+import structlog
+from msgspec.structs import replace
+
+from actors.archive.commit import Commit
+from actors.archive.day import Day, Gap, connect
+from actors.archive.folder import ArchiveSettings, Folder
+from actors.archive.format import begin_of, day_of, milliseconds
+from actors.archive.reading import Reader
+from actors.archive.sealing import seal
+from actors.core.clock import Clock, elapsed_s
+from actors.core.cooperative import Sliced, advance
+from actors.monitoring.status import ArchiveStatus
+
+log = structlog.get_logger()
+
+STEP_S = 0.25
+"""Seconds between two transactions: all that was committed meanwhile is written at once."""
+RETRY_S = 1.0
+SEAL_S = 0.1  # of sealing in a step
+TIDY_S = 60.0
+MAX_WAITING = 200_000
+"""Changes that wait for the disk at most, and as many commits of one change."""
+RESERVED = 2_000_000
+"""Versions reserved at once, renewed when half of them are used."""
+
+
+class Writer:
+    """The thread that writes, and what waits for it; `step` is of that thread, `begin` comes before it."""
+
+    def __init__(
+        self, folder: Folder, settings: ArchiveSettings, status: ArchiveStatus, clock: Clock
+    ) -> None:
+        self.folder = folder
+        self.epoch = ""
+        """That of what is published: set with the first version of another."""
+        self.reserved_until: float = 0
+        self.reserved_epoch: str | None = None
+        self.written: int = 0
+        self.max_waiting = MAX_WAITING
+        self._settings, self._status, self._clock = settings, status, clock
+        self._waiting: deque[Commit] = deque()
+        self._added = self._taken = 0  # written by one thread each
+        self._latest: Commit | None = None
+        self._newest: Commit | None = None
+        self._day: Day | None = None
+        self._seen_ms = 0
+        self._seals: deque[date] = deque()
+        self._sealing: Sliced[None] | None = None
+        self._tidied_s = -inf
+        self._ends = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def reserve(self, version: int) -> None:
+        """Have it on disk that versions up to some millions from this one are ours. Raises: OSError."""
+        until, epoch = version + RESERVED, self.epoch
+        self.folder.reserve(epoch, until)
+        self.reserved_until, self.reserved_epoch = until, epoch
+
+    def begin(self, first: Commit, gap: Gap | None, last: date | None) -> None:
+        """Write the first commit of a life after `last`, the newest day that there is.
+
+        Without a `gap` it is not known what stood before. Raises: sqlite3.Error, OSError.
+        """
+        self._latest = self._newest = first
+        if last is None:
+            day = day_of(milliseconds(first.at))
+            self._day = Day.create(self.folder.path, day, first, self.folder.reached)
+        else:
+            self._day = day_file = Day.open(self.folder.file(last))
+            day_file.begin()
+            if gap is None:
+                at_ms = milliseconds(first.at)
+                day_file.keyframe(
+                    first, Gap(day_file.version, first.version, day_file.at_ms, at_ms, "damaged")
+                )
+            else:
+                day_file.note_gap(gap)
+                day_file.append(first)
+            day_file.note_seen(milliseconds(first.at))
+            day_file.end()
+            self._roll(first)
+        self.written, self._seen_ms = first.version, milliseconds(first.at)
+        live = self.live_day
+        self._seals.extend(day for day in self.folder.days() if day != live and not self._is_sealed(day))
+
+    def start(self) -> None:
+        """Start the thread. Raises: RuntimeError if the system allows none."""
+        self._thread = threading.Thread(target=self._run, name="archive", daemon=True)
+        self._thread.start()
+
+    def add(self, commit: Commit) -> None:
+        """Have a commit written; of any thread but the writer's, one alone. Never waits."""
+        self._latest = replace(commit, differences={}, fixture_changes=None)
+        if self._added - self._taken + commit.weight <= self.max_waiting:
+            self._added += commit.weight
+            self._waiting.append(commit)
+
+    def stop(self, within_s: float) -> bool:
+        """End the thread once all is written, or after so many seconds; return whether all is."""
+        self._ends.set()
+        if self._thread is not None:
+            self._thread.join(within_s)
+            if self._thread.is_alive():
+                return False
+        return self.is_complete
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all that was added is written."""
+        return self._latest is None or self.written == self._latest.version
+
+    @property
+    def live_day(self) -> date | None:
+        """The day that is written."""
+        return None if self._day is None else self._day.day
+
+    def _run(self) -> None:
+        while not self._ends.wait(STEP_S if self._status.error is None else RETRY_S):
+            self.step()
+        self.step()
+        if self._day is not None:
+            self._close(self._day)
+
+    def step(self) -> None:
+        """Write what waits, and do some of what is due beside."""
+        now_ms = milliseconds(self._clock.now().wall)
+        try:
+            self._renew()
+            day = self._day or self._reopened()
+            self._write(day, now_ms)
+            self._tidy()
+        except (sqlite3.Error, OSError) as error:
+            self.fail(error)
+            return
+        latest = self._latest
+        behind = latest is not None and latest.version > self.written
+        self._status.written = self.written
+        self._status.lag_s = max(self._clock.now().wall - latest.at, 0.0) if latest and behind else 0.0
+        if self._status.error is not None:
+            log.info("archive.resumed", version=self.written)
+            self._status.error = None
+
+    def _renew(self) -> None:
+        latest = self._latest
+        if latest is not None and (
+            self.reserved_epoch != self.epoch or latest.version > self.reserved_until - RESERVED / 2
+        ):
+            self.reserve(latest.version)
+
+    def _reopened(self) -> Day:
+        days = self.folder.days()
+        latest = self._latest
+        if days:
+            self._day = Day.open(self.folder.file(days[-1]))
+        elif latest is not None:
+            self._day = Day.create(
+                self.folder.path, day_of(milliseconds(latest.at)), latest, self.folder.reached
+            )
+        else:
+            raise OSError("there is nothing to begin with")
+        self.written = self._day.version
+        return self._day
+
+    def _write(self, day: Day, now_ms: int) -> None:
+        while self._waiting and self._waiting[0].version <= self.written:
+            self._drop_first()
+        latest = self._latest
+        if latest is None:
+            return
+        if not self._waiting and latest.version == self.written:
+            self._note_seen(day, now_ms)
+            return
+        if not self._waiting or self._waiting[0].version != self.written + 1:
+            self._bridge(day, latest)
+            return
+        self._append(day)
+
+    def _append(self, day: Day) -> None:
+        """Write what waits, up to the first commit of another day."""
+        commits: list[Commit] = []
+        for commit in [*self._waiting]:
+            if commit.version != (commits[-1].version if commits else self.written) + 1:
+                break
+            commits.append(commit)
+            if _begins_day(day, commit):
+                break
+        self.folder.reached("before write")
+        day.begin()
+        for commit in commits:
+            day.append(commit)
+        day.note_seen(day.at_ms)
+        day.end()
+        self.folder.reached("after write")
+        self._seen_ms = day.at_ms
+        self.written, self._newest = commits[-1].version, commits[-1]
+        for _ in commits:
+            self._drop_first()
+        self._roll(commits[-1])
+
+    def _bridge(self, day: Day, latest: Commit) -> None:
+        """Write down that commits are missing, and go on from the whole state after the latest."""
+        at_ms = milliseconds(latest.at)
+        gap = Gap(self.written, latest.version, max(self._seen_ms, day.at_ms), at_ms, "lost")
+        day.begin()
+        day.keyframe(latest, gap)
+        day.note_seen(at_ms)
+        day.end()
+        log.warning("archive.gap", after=gap.after, until=gap.until)
+        self._status.gaps += 1
+        self.written, self._seen_ms, self._newest = latest.version, at_ms, latest
+        self._roll(latest)
+
+    def _note_seen(self, day: Day, now_ms: int) -> None:
+        """Note once a second that the newest version still is the newest, and what lists are confirmed."""
+        if not now_ms - self._seen_ms >= 1000:  # noqa: PLR2004 - a second
+            return
+        now = self._clock.now()
+        day.begin()
+        day.note_seen(now_ms)
+        if self._latest is not None:
+            books = self._latest.whole.books
+            day.note_lists({name: book.lists for name, book in books.items()}, now.wall - now.mono)
+        day.end()
+        self._seen_ms = now_ms
+
+    def _roll(self, commit: Commit) -> None:
+        """Begin the next day with the whole state after a commit that is the last of the day before."""
+        day = self._day
+        if day is None or not _begins_day(day, commit):
+            return
+        self._day = None
+        self._close(day, is_over=True)
+        self._seals.append(day.day)
+        self._day = Day.create(
+            self.folder.path, day_of(milliseconds(commit.at)), commit, self.folder.reached
+        )
+
+    def _close(self, day: Day, *, is_over: bool = False) -> None:
+        try:
+            day.close(is_over=is_over)
+        except sqlite3.Error as error:  # such as: an operator reads it
+            log.warning("archive.not_closed", file=day.path.name, error=str(error))
+
+    def _drop_first(self) -> None:
+        self._taken += self._waiting.popleft().weight
+
+    def _tidy(self) -> None:
+        """Seal days that are over, some of it in each step, and once a minute forget the oldest."""
+        if self._sealing is None and self._seals:
+            day = self._seals.popleft()
+            path = self.folder.file(day)
+            if path.exists():
+                self._sealing = self._sealed(day)
+        if self._sealing is not None:
+            sealing, self._sealing = self._sealing, None  # after an error it is left to the next start
+            if advance(sealing, SEAL_S) is None:
+                self._sealing = sealing
+        elif elapsed_s() - self._tidied_s >= TIDY_S:
+            self._tidied_s = elapsed_s()
+            for _ in self.folder.forget(self._settings):
+                pass
+
+    def _sealed(self, day: date) -> Sliced[None]:
+        path = self.folder.file(day)
+        connection = connect(path, "rw")
+        try:
+            connection.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            connection.close()
+        yield from seal(path, self.folder.reached)
+        log.info("archive.sealed", file=path.name)
+
+    def _is_sealed(self, day: date) -> bool:
+        with Reader.open(self.folder.file(day), is_written=False) as reader:
+            return reader.is_sealed
+
+    def fail(self, error: Exception) -> None:
+        """Note that the archive cannot be written; it is tried again."""
+        if self._status.error is None:
+            log.warning("archive.stalled", error=str(error))
+        self._status.error = str(error)
+        day, self._day = self._day, None
+        if day is not None:
+            self._close(day)
+
+
+def _begins_day(day: Day, commit: Commit) -> bool:
+    return begin_of(day_of(milliseconds(commit.at))) > begin_of(day.day)

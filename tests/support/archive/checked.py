@@ -1,0 +1,196 @@
+"""What an archive must hold after any lives: compared with the journal of what readers could see."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from actors.archive.day import Gap
+from actors.archive.folder import Folder
+from actors.archive.past import Days, Elsewhere, Found, Listed
+from actors.core.messages import BookmakerId
+from tests.support.archive.life import NAMES, VIEWS, Plan
+from tests.support.systems.process import ROOT
+from tests.support.time.virtual import WALL_0
+from web.encoding.schemas import match_v2
+
+
+class Served(Struct, frozen=True):
+    """A version of a view as readers could see it, and in which life."""
+
+    life: int
+    view: BookmakerId | None
+    version: int
+    epoch: str
+    entries: list[Any]
+
+
+class Journal:
+    """The lines that lives wrote."""
+
+    def __init__(self) -> None:
+        self.lines: list[Any] = []
+        self.served: list[Served] = []
+        self.lives = 0
+
+    def add(self, text: str) -> None:
+        """Add a line."""
+        line = json.loads(text)
+        self.lines.append(line)
+        self.lives += line["what"] == "began"
+        if line["what"] == "served":
+            given = {key: line[key] for key in ("view", "version", "epoch", "entries")}
+            self.served.append(msgspec.convert({**given, "life": self.lives}, Served))
+
+    def of(self, what: str) -> list[Any]:
+        """Return the lines of a kind."""
+        return [line for line in self.lines if line["what"] == what]
+
+    def before(self, view: BookmakerId | None, version: int) -> Served | None:
+        """Return what a view showed at a version of the board."""
+        return max(
+            (of for of in self.served if of.view == view and of.version <= version),
+            key=lambda of: of.version,
+            default=None,
+        )
+
+
+class Lives:
+    """A process that runs lives, and their journal."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.journal = Journal()
+        self.wall, self.boot_s = WALL_0, 1000.0
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.archive.lives"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=ROOT,
+        )
+
+    def run(self, seed: int, down_s: float = 5.0, **more: Any) -> int:
+        """Run a life some time after the last, and return how it ended: 0, or minus a signal's number."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        plan = Plan(str(self.folder), seed, self.wall + down_s, self.boot_s + down_s, **more)
+        self._process.stdin.write(f"{msgspec.json.encode(plan).decode()}\n")
+        self._process.stdin.flush()
+        while (line := self._process.stdout.readline()).startswith("{"):
+            self.journal.add(line)
+        if self.journal.lines:
+            last = self.journal.lines[-1]
+            self.wall, self.boot_s = last["wall"], last["boot_s"]
+        return int(line)
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate(timeout=10)
+
+
+class Checked:
+    """Counts what was compared, and what was wrong: `wrong` has a line for each."""
+
+    def __init__(self, folder: Path, journal: Journal, random: Random) -> None:
+        self.counts: Counter[str] = Counter()
+        self.wrong: list[str] = []
+        self._journal, self._random = journal, random
+        self._days = Days(Folder(folder, -1, lambda _: None), lambda: None)
+        self._held = self._days.held()
+        self._gaps = self._days.gaps(self._held)
+
+    def run(self, bodies: int, differences: int) -> None:
+        """Compare so many versions of views, chosen at random, and so many differences."""
+        self._check_versions()
+        served = self._journal.served
+        for of in self._random.sample(served, min(bodies, len(served))):
+            self._check_body(of, self._past(of.view, of.version))
+        for of in self._random.sample(served, min(differences, len(served))):
+            self._check_difference(of)
+
+    def _past(self, view: BookmakerId | None, version: int) -> Found | None:
+        try:
+            return self._days.at_version(view, version)
+        except FileNotFoundError:  # damaged: set aside now
+            self._held = self._days.held()
+            self._gaps = self._days.gaps(self._held)
+            self.counts["set aside"] += 1
+            return None
+
+    def _check_versions(self) -> None:
+        """No version falls from line to line of a view, and none in an epoch means two things."""
+        newest: dict[BookmakerId | None, int] = dict.fromkeys(VIEWS, 0)
+        shown: dict[tuple[BookmakerId | None, int, str], list[Any]] = {}
+        for of in self._journal.served:
+            if of.version < newest[of.view]:
+                self.wrong.append(f"{of.view} fell to {of.version}")
+            newest[of.view] = of.version
+            if shown.setdefault((of.view, of.version, of.epoch), of.entries) != of.entries:
+                self.wrong.append(f"{of.view} has two bodies at {of.version}")
+
+    def _check_body(self, of: Served, found: Found | None) -> None:
+        """A version in the archive has the body that was served, under its epoch."""
+        match found:
+            case Listed():
+                self.counts["bodies"] += 1
+                if (found.version, found.epoch, _shown(found)) != (of.version, of.epoch, of.entries):
+                    self.wrong.append(f"{of.view} at {of.version} is another list")
+            case Elsewhere():
+                self.wrong.append(f"{of.view} at {of.version} is not known as a version: {found}")
+            case _:
+                self.counts["unknown"] += 1
+
+    def _check_difference(self, of: Served) -> None:
+        """What changed since a version is exactly that, or is not known for a reason."""
+        if not self._held or (last := self._journal.before(of.view, self._held[-1].last)) is None:
+            return
+        try:
+            changes = self._days.changes(of.view, of.version, self._held[-1].last)
+        except FileNotFoundError:
+            return
+        if changes is None:
+            self.counts["refused"] += 1
+            if not self._may_refuse(of.version):
+                self.wrong.append(f"{of.view} since {of.version} is refused without a reason")
+            return
+        self.counts["differences"] += 1
+        after = {entry["id"]: entry for entry in of.entries}
+        for change in changes:
+            after.pop(change.id, None)
+            if change.entry is not None:
+                after[change.id] = msgspec.to_builtins(match_v2(change.entry, NAMES[change.bookmaker]))
+        if sorted(after.values(), key=_id) != sorted(last.entries, key=_id):
+            self.wrong.append(f"{of.view} since {of.version} until {last.version} differs")
+
+    def _may_refuse(self, version: int) -> bool:
+        return not self._held[0].base <= version <= self._held[-1].last or any(
+            gap.after < version < gap.until or (gap.until > version and not _is_told(gap))
+            for gap in self._gaps
+        )
+
+
+def _is_told(gap: Gap) -> bool:
+    """Return whether what left by the end of a gap is known."""
+    return gap.reason in {"stopped", "killed"}
+
+
+def _id(entry: Any) -> str:
+    return str(entry["id"])
+
+
+def _shown(found: Listed) -> list[Any]:
+    return [
+        msgspec.to_builtins(match_v2(of.entry, found.names[of.bookmaker]))
+        for of in found.entries
+        if of.entry is not None
+    ]

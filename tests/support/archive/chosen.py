@@ -1,0 +1,102 @@
+"""Lives chosen at random, each with a fault; which faults were injected, and which have fired."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tests.support.archive.checked import Checked, Lives
+
+BOUNDARIES = (
+    *("before reservation", "after reservation", "before write", "after write"),
+    *("day written", "day begun", "sealed file written", "digest renamed", "sealed file renamed"),
+    *("before unlink", "after unlink", "before ending", "after ending", "ending taken"),
+)
+"""All that the archive tells of."""
+FULL_DISK, LOST, STOP = "full disk", "lost", "stop"
+MAX_LIVES = 4
+FAULTS = (*BOUNDARIES, FULL_DISK, LOST, STOP)
+DAMAGES = ("empty", "cut", "flipped", "other format")
+
+
+class Chosen:
+    """Runs lives on one folder, and counts what fired and what was wrong."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.lives = Lives(folder)
+        self.fired: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
+        self.wrong: list[str] = []
+        self._random = Random(seed)
+
+    def live(self, fault: str) -> None:
+        """Run a life that meets a fault; a few more if it did not come to that."""
+        before = self.fired[fault]
+        for _ in range(MAX_LIVES):
+            self._live(fault)
+            if self.fired[fault] > before:
+                break
+
+    def _live(self, fault: str) -> None:
+        random, stalled = self._random, len(self.lives.journal.of("stalled"))
+        more: dict[str, Any] = {"kill_at": fault, "nth": random.choice((1, 1, 2, 3))}
+        if fault in {FULL_DISK, LOST, STOP}:
+            more = {"full_from": 4, "full_until": 12} if fault != STOP else {}
+            more |= {"max_waiting": 12} if fault == LOST else {}
+        down_s = random.choice((1.0, 5.0, 40.0, 4_000.0))
+        boot_id = random.choice(("first", "first", "first", "second"))
+        code = self.lives.run(random.getrandbits(40), down_s, boot_id=boot_id, **more)
+        if code > 0:
+            self.wrong.append(f"a life ended with {code}")
+        if code < 0:
+            self.fired[str(self.lives.journal.lines[-1].get("at", fault))] += 1
+        elif len(self.lives.journal.of("stalled")) > stalled:
+            self.fired[fault] += 1
+        elif fault == STOP:
+            self.fired[STOP] += 1
+
+    def damage(self, how: str) -> bool:
+        """Damage a day that is sealed; return whether there was any."""
+        sealed = sorted(path.with_suffix(".db") for path in self.lives.folder.glob("*.sum"))
+        sealed = [path for path in sealed if path.exists() and not Path(f"{path}-wal").exists()]
+        if not sealed:
+            return False
+        path = self._random.choice(sealed)
+        content = bytearray(path.read_bytes())
+        match how:
+            case "empty":
+                content.clear()
+            case "cut":
+                del content[len(content) // 2 :]
+            case "flipped":
+                content[self._random.randrange(len(content))] ^= 1 << self._random.randrange(8)
+            case _:
+                content[60:64] = (77).to_bytes(4, "big")  # where SQLite has its user_version
+        path.write_bytes(content)
+        self.fired[how] += 1
+        return True
+
+    def check(self, bodies: int, differences: int) -> None:
+        """Compare the archive with what readers could see."""
+        checked = Checked(self.lives.folder, self.lives.journal, self._random)
+        checked.run(bodies, differences)
+        self.counts += checked.counts
+        self.wrong += checked.wrong
+
+
+def run(folder: Path, seed: int, lives: int, *, damages: bool = True) -> Chosen:
+    """Run so many lives, check the archive now and then, and at the end all that it has."""
+    chosen = Chosen(folder, seed)
+    try:
+        for number in range(lives):
+            chosen.live(FAULTS[number % len(FAULTS)])
+            if number % 10 == 9:
+                chosen.check(60, 20)
+            if damages and number % 7 == 6:
+                chosen.damage(DAMAGES[(number // 7) % len(DAMAGES)])
+        chosen.check(60 + 5 * lives, 20 + lives)
+    finally:
+        chosen.lives.close()
+    return chosen

@@ -1,0 +1,187 @@
+"""A life of an archived board in a process of its own, which may end at any of its boundaries.
+
+What readers could see is written to a journal on standard output, a line a version of a view, before
+anything else happens.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+from random import Random
+from typing import Any
+
+import msgspec
+
+from actors.archive.archive import Archive, open_archive
+from actors.archive.folder import ArchiveSettings
+from actors.archive.restart import Configured, Machine
+from actors.board.board import BoardRules
+from actors.board.history import HistoryLimits
+from actors.board.snapshot import Snapshot
+from actors.core.messages import BookmakerId, SourceName
+from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
+from actors.matches.update import FixtureUpdater
+from actors.monitoring.status import ArchiveStatus
+from tests.support.builders.messages import match, withdrawn
+from tests.support.systems.committing import Committing
+from tests.support.time.virtual import ManualClock
+from web.encoding.schemas import match_v2
+
+NAMES = {BookmakerId("birch"): "Birch & Söhne", BookmakerId("alder"): "Alder"}
+VIEWS = (None, *NAMES)
+TERMS = FixtureSettings(roster_of({name: BookmakerInfo(SourceName(f"of-{name}")) for name in NAMES}))
+KEEP_DAYS = 4
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """A life: at which boundary, and the how-manieth time there, it is killed; else it stops in order.
+
+    The disk is full from the commit `full_from` until `full_until`; so many changes wait for it at most.
+    """
+
+    folder: str
+    seed: int
+    wall: float
+    boot_s: float
+    boot_id: str = "first"
+    kill_at: str | None = None
+    nth: int = 1
+    commits: int = 20
+    full_from: int = 10**9
+    full_until: int = 10**9
+    max_waiting: int = 10**9
+
+
+class Life:
+    """A life that runs by its plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._random = Random(plan.seed)
+        self.clock = ManualClock(self._random.uniform(0, 1e5), plan.wall)
+        self._boot_less_mono = plan.boot_s - self.clock.mono
+        self._left = plan.nth
+        self._noted: dict[BookmakerId | None, int] = {}
+        self.archive = self._opened()
+        self.board = Committing(
+            self.archive.beginning.snapshot,
+            BoardRules(),
+            self.clock,
+            HistoryLimits(),
+            advance=FixtureUpdater(TERMS),
+        )
+        self.board.admit = self.archive.admit
+        self.board.follow(self.archive.follow)
+        self.board.follow(self._note_views)
+        self._lists = 0
+        self.archive.writer.max_waiting = plan.max_waiting
+
+    def run(self) -> None:
+        """Live, until the boundary or the end."""
+        self.note("began")
+        self._note_views(self.board.newest)
+        for number in range(self.plan.commits):
+            self._fill_disk(is_full=self.plan.full_from <= number < self.plan.full_until)
+            self._act()
+            if self._random.random() < 0.6:
+                self.archive.writer.step()
+                self.note_error()
+        for _ in range(40):  # of sealing, and what is due once a minute
+            self.archive.writer.step()
+        self.archive.close(is_orderly=True)
+        self.note("stopped")
+
+    def note(self, what: str, **more: object) -> None:
+        """Write a line of the journal, to a pipe: a full disk does not concern it."""
+        mono = self.clock.mono
+        line = {"what": what, "wall": self.clock.wall, "boot_s": mono + self._boot_less_mono, **more}
+        os.write(1, json.dumps(line).encode() + b"\n")
+
+    def note_error(self) -> None:
+        """Note whether the archive cannot be written now."""
+        if self.archive.status.error is not None:
+            self.note("stalled", error=self.archive.status.error)
+
+    def _opened(self) -> Archive:
+        return open_archive(
+            ArchiveSettings(self.plan.folder, keep_days=KEEP_DAYS),
+            ArchiveStatus(),
+            self.clock,
+            terms=TERMS,
+            configured={name: Configured("same", title) for name, title in NAMES.items()},
+            names=lambda _: NAMES,
+            reached=self._reach,
+            on_machine=lambda: Machine(self.plan.boot_id, self.clock.mono + self._boot_less_mono),
+        )
+
+    def _reach(self, boundary: str) -> None:
+        if boundary == self.plan.kill_at:
+            self._left -= 1
+            if not self._left:
+                self.note("killed", at=boundary)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def _act(self) -> None:
+        """Change the board, or let time pass: mostly a little, sometimes a day, sometimes back."""
+        draw, bookmaker = self._random.random(), self._random.choice([*NAMES])
+        if draw < 0.12:
+            self.clock.pass_(self._random.choice((40_000.0, 86_400.0)))
+        elif draw < 0.17:
+            self.clock.wall -= self._random.choice((5.0, 7_200.0, 90_000.0))
+        else:
+            self.clock.pass_(self._random.choice((0.0004, 0.25, 3.0, 11.0)))
+        if draw > 0.93:
+            self.board.apply(
+                msgspec.structs.replace(
+                    withdrawn(list_id=f"list-{self.board._lists}", received_mono=self.clock.mono),
+                    bookmaker=bookmaker,
+                )
+            )
+        else:
+            names = self._random.sample(["m1", "m2", "m3", "m4", "m5"], self._random.randrange(6))
+            self.board.put(bookmaker, *(self._match(name) for name in names))
+
+    def _match(self, name: str) -> Any:
+        price = self._random.choice((1.9, 2.0, 2.05, 2.1 + 1e-9, 2.2))
+        home = self._random.choice(("Home", "Hôme", ""))
+        start = round(self.clock.wall) + self._random.choice((20, 100_000))
+        return match(name, home=home, prices=(price, 3.5, 4.0), start_time=start)
+
+    def _note_views(self, snapshot: Snapshot) -> None:
+        for view in VIEWS:
+            books = snapshot.books if view is None else {view: snapshot.books[view]}
+            version = max(book.v2_version for book in books.values())
+            if self._noted.get(view) != version:
+                self._noted[view] = version
+                self.note(
+                    "served",
+                    view=view,
+                    version=version,
+                    epoch=snapshot.epoch,
+                    entries=_shown(snapshot, view),
+                )
+
+    def _fill_disk(self, *, is_full: bool) -> None:
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 if is_full else hard, hard))
+
+
+def _shown(snapshot: Snapshot, view: BookmakerId | None) -> list[Any]:
+    """Return the entries of a list as it is served."""
+    return [
+        msgspec.to_builtins(match_v2(entry, NAMES[name]))
+        for name, book in snapshot.books.items()
+        if view in {None, name}
+        for chunk in book.chunks
+        for entry in chunk.entries
+        if entry.is_named
+    ]
+
+
+def live(plan: Plan) -> None:
+    """Live by a plan; does not return if it is killed."""
+    Life(plan).run()

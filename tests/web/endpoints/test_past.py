@@ -1,0 +1,191 @@
+"""`at` of /api/v2/odds and /api/v2/archive, over a socket: what was served comes back, byte for byte."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.support.builders.messages import match
+from tests.support.systems.site import Site, open_site
+from tests.support.time.virtual import ManualClock
+
+pytestmark = pytest.mark.anyio
+LIST = "/api/v2/odds"
+
+
+def _time(site: Site, offset: str = "+00:00") -> str:
+    text = datetime.fromtimestamp(site.clock.wall, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", offset)
+
+
+@pytest.mark.parametrize("query", ["", "&bookmaker=birch"])
+async def test_a_version_is_what_was_served(tmp_path: Path, query: str) -> None:
+    """The same bytes, for ever, under a tag that has the format; also compressed, and as 304."""
+    async with open_site(archived=tmp_path) as site:
+        site.publish("birch", match("m1", home="Ünión", league=None), match("m2", start_time=None))
+        served = await site.get(f"{LIST}?{query}")
+        version = served.json()["version"]
+        site.clock.pass_(3)
+        site.publish("birch", match("m1", prices=(2.5, 3.3, 3.9)))
+        past = await site.get(f"{LIST}?at={version}{query}")
+        packed = await site.raw("GET", f"{LIST}?at={version}{query}", "Accept-Encoding: gzip")
+        again = await site.get(f"{LIST}?at={version}{query}", if_none_match=past.headers["etag"])
+
+    assert (200, served.content) == (past.status_code, past.content)
+    assert served.content == gzip.decompress(packed.body)
+    assert f'"{version}-{served.headers["etag"].split("-")[1][:-1]}-a1"' == past.headers["etag"]
+    assert "public, max-age=31536000, immutable" == past.headers["cache-control"]
+    assert (304, b"") == (again.status_code, again.content)
+
+
+@pytest.mark.parametrize("offset", ["Z", "+00:00", " 00:00", "-00:00"])
+async def test_a_time_leads_to_its_version(tmp_path: Path, offset: str) -> None:
+    """By 303, also where a plus sign has become a blank."""
+    async with open_site(archived=tmp_path) as site:
+        version = site.publish("birch", match("m1"))
+        site.clock.pass_(5)
+        at = _time(site, offset)
+        site.clock.pass_(5)
+        site.publish("birch", match("m2"))
+        answer = await site.get(f"{LIST}?at={quote(at, safe=' ').replace(' ', '+')}")
+
+    assert (303, f"{LIST}?at={version}") == (answer.status_code, answer.headers["location"])
+    assert "no-store" == answer.headers["cache-control"]
+
+
+async def test_a_version_of_another_view_leads_to_that_before(tmp_path: Path) -> None:
+    """The bookmaker asked for stays in the address."""
+    async with open_site(archived=tmp_path) as site:
+        own = site.publish("birch", match("m1"))
+        other = site.publish("alder", match("m1"))
+        answer = await site.get(f"{LIST}?bookmaker=birch&at={other}")
+
+    assert (303, f"{LIST}?at={own}&bookmaker=birch") == (answer.status_code, answer.headers["location"])
+
+
+async def test_what_is_not_yet_is_404(tmp_path: Path) -> None:
+    """A version above the newest, and a time to come; no cache keeps that."""
+    async with open_site(archived=tmp_path) as site:
+        version = site.publish("birch", match("m1"))
+        answers = [await site.get(f"{LIST}?at={at}") for at in (version + 1, "2099-01-01T00:00:00Z")]
+
+    assert [(404, "version_not_yet", "no-store")] * 2 == [
+        (answer.status_code, answer.json()["code"], answer.headers["cache-control"]) for answer in answers
+    ]
+
+
+async def test_what_is_not_kept_is_410_with_its_neighbours(tmp_path: Path) -> None:
+    """While the service was down nothing was shown: the versions before and after are named."""
+    clock = ManualClock()
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        before = site.publish("birch", match("m1"))
+    clock.pass_(100)
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        site.publish("birch", match("m1"))
+        clock.pass_(-50)
+        during = _time(site, "Z")
+        clock.pass_(60)
+        answer = await site.get(f"{LIST}?at={during}")
+        found = answer.json()
+
+    assert (410, "no-store", "version_not_archived", "stopped") == (
+        answer.status_code,
+        answer.headers["cache-control"],
+        found["code"],
+        found["reason"],
+    )
+    assert found["before_version"] == before < found["after_version"]
+    assert found["after_time"] < during < found["until_time"]
+
+
+@pytest.mark.parametrize("at", ["", "yesterday", "-1", "2026-02-30T00:00:00Z", "2026-11-25", "1&at=2"])
+async def test_any_other_moment_is_400(tmp_path: Path, at: str) -> None:
+    """The answer says what is allowed."""
+    async with open_site(archived=tmp_path) as site:
+        answer = await site.get(f"{LIST}?at={at}")
+
+    assert (400, "invalid_at") == (answer.status_code, answer.json()["code"])
+
+
+async def test_without_an_archive_there_is_no_past(tmp_path: Path) -> None:
+    """What is shown now is never given for it; version 1 names version 2."""
+    async with open_site() as site:
+        site.publish("birch", match("m1"))
+        plain = await site.get(f"{LIST}?at=1")
+        missing = await site.get("/api/v2/archive")
+    async with open_site(archived=tmp_path) as site:
+        legacy = await site.get("/api/odds?at=1")
+
+    assert [(400, "invalid_at"), (400, "invalid_at"), (404, "not_found")] == [
+        (answer.status_code, answer.json()["code"]) for answer in (plain, legacy, missing)
+    ]
+    assert LIST in legacy.json()["detail"]
+
+
+async def test_changes_go_on_after_a_restart(tmp_path: Path) -> None:
+    """A client that comes back with what it had before gets the difference, by `since` and the stream."""
+    clock = ManualClock()
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        site.publish("birch", match("m1"), match("m2"))
+        cursor = (await site.get(LIST)).headers["odds-cursor"]
+        site.publish("birch", match("m1", prices=(2.5, 3.3, 3.9)), match("m2"))
+    clock.pass_(100)
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        site.publish("alder", match("m3"))
+        changes = await site.json(f"/api/v2/changes?since={cursor}")
+        async with site.client.stream("GET", f"/api/v2/stream?since={cursor}") as stream:
+            lines = stream.aiter_lines()
+            event = [await anext(lines), await anext(lines)]
+
+    assert ["alder_m3"] == [entry["id"] for entry in changes["matches"]]
+    assert [("birch_m1", "stale"), ("birch_m2", "stale")] == [
+        (gone["id"], gone["reason"]) for gone in changes["removed"]
+    ]
+    assert [f"id: {changes['cursor']}", "event: changes"] == event
+
+
+async def test_a_list_that_is_restored_keeps_its_tag(tmp_path: Path) -> None:
+    """A client that polls gets 304 across the restart."""
+    clock = ManualClock()
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        site.publish("birch", match("m1"))
+        tag = (await site.get(LIST)).headers["etag"]
+    clock.pass_(10)
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        answer = await site.get(LIST, if_none_match=tag)
+
+    assert 304 == answer.status_code
+
+
+async def test_what_was_not_written_before_a_restart_is_refused(tmp_path: Path) -> None:
+    """It may not be what it was: 410, and the stream begins anew."""
+    clock = ManualClock()
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        site.publish("birch", match("m1"))
+        epoch = site.published.newest.epoch
+    clock.pass_(100)
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        between = site.published.newest.version - 1
+        site.publish("birch", match("m1"))
+        answer = await site.get(f"/api/v2/changes?since={between}-{epoch}")
+
+    assert (410, "version_not_available") == (answer.status_code, answer.json()["code"])
+
+
+async def test_the_archive_says_what_it_has(tmp_path: Path) -> None:
+    """Intervals, and the gaps between them."""
+    clock = ManualClock()
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        last = site.publish("birch", match("m1"))
+    clock.pass_(100)
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        version = site.publish("birch", match("m1"))
+        found = await site.json("/api/v2/archive")
+
+    assert [("stopped", last)] == [(gap["reason"], gap["after_version"]) for gap in found["gaps"]]
+    assert 2 == len(found["intervals"])
+    assert (version, 1, None) == (found["written_version"], found["days"], found["error"])

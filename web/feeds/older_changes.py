@@ -1,0 +1,62 @@
+"""Changes of the lists from before those that the history has: from the archive, also of earlier lives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+from msgspec import Struct
+
+from actors.archive.past import Days, Past
+from actors.archive.reading import PastChange
+from actors.board.history import MAX_ANSWER, Change, Recent
+from actors.board.snapshot import RemovalReason
+from actors.core.messages import BookmakerId
+
+
+class Older(Struct, frozen=True):
+    """The last changes until a version: what is shown, in the order of the list, and what left."""
+
+    until: int
+    shown: list[Change]
+    gone: list[Change]
+
+
+UNKNOWN: Final = Older(0, [], [])
+"""The archive does not have them."""
+
+
+class OlderChanges:
+    """Reads them; `names` are the display names in the order of the configuration."""
+
+    def __init__(self, past: Past, names: Mapping[BookmakerId, str]) -> None:
+        self._past = past
+        self._names = names
+
+    async def read(self, view: BookmakerId | None, since: int, until: int) -> Older:
+        """Return the changes of a view after `since`, until `until`; `UNKNOWN` if not all are known."""
+        if not await self._past.written(until):
+            return UNKNOWN
+        found = await self._past.read(partial(Days.changes, bookmaker=view, after=since, until=until))
+        if found is None:
+            return UNKNOWN
+        changes = [_change(past) for past in found]
+        shown = [change for change in changes if change.entry is not None]
+        gone = [change for change in changes if change.entry is None]
+        return Older(until, shown, gone)
+
+    def merged(self, older: Older, recent: Recent[Change]) -> Recent[Change] | None:
+        """Return older and recent changes as those of one time; None if they are too many for an answer."""
+        newer = {change.id for change in (*recent.shown, *recent.gone)}
+        shown = [*recent.shown, *(change for change in older.shown if change.id not in newer)]
+        gone = [*recent.gone, *(change for change in older.gone if change.id not in newer)]
+        if len(shown) + len(gone) > MAX_ANSWER:
+            return None
+        places = {name: place for place, name in enumerate(self._names)}
+        shown.sort(key=lambda change: (places[change.bookmaker], change.id))
+        return Recent(recent.version, True, shown, gone, recent.pending)  # noqa: FBT003 - a field
+
+
+def _change(past: PastChange) -> Change:
+    return Change(past.id, past.bookmaker, past.version, past.entry, past.reason or RemovalReason.WITHDRAWN)

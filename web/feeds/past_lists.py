@@ -1,0 +1,156 @@
+"""Lists as they were: what `at` asks for, read from the archive, byte for byte as it was served."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from urllib.parse import urlencode
+
+import msgspec
+from msgspec import Struct
+
+from actors.archive.format import FORMAT
+from actors.archive.past import Days, Elsewhere, Found, Listed, NotYet, Past, Unknown
+from actors.board.snapshot import Readable
+from actors.core.clock import Clock
+from actors.core.cooperative import run_now
+from actors.core.messages import BookmakerId
+from web.encoding.schemas import cursor_of, match_v2
+from web.encoding.segments import ends, gzipped
+from web.feeds.own_bodies import OwnBodies
+from web.protocol.negotiation import Coding, coding_for, has_already
+from web.protocol.problems import Problem
+from web.protocol.query import At
+from web.protocol.responses import Asked, Prepared, prepared
+
+MAX_WAITING = 32
+"""Reads of the past that wait while others are made."""
+FRESH_MS = 5_000
+"""For a time so short ago, what was published until now is waited for."""
+ENCODED = 500
+"""Entries encoded in a step: some tenths of a millisecond, in which no other thread runs."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Body(Struct, frozen=True):
+    """A list as it was, encoded."""
+
+    listed: Listed
+    parts: tuple[bytes, ...]
+
+
+class PastLists:
+    """Answers `at`, from an archive; two reads at a time, in threads."""
+
+    def __init__(self, past: Past, board: Readable, clock: Clock, own: OwnBodies) -> None:
+        self._past = past
+        self._board = board
+        self._clock = clock
+        self._own = own
+        self._waiting = 0
+
+    async def answer(self, request: Asked, bookmaker: BookmakerId | None, at: At) -> Prepared:
+        """Answer with the list as it was at a version; a time, or another version, is sent on to that.
+
+        Raises: Problem 404 for what is not yet, 410 for what is not kept, 406, 503.
+        """
+        if (coding := coding_for(request.header(b"accept-encoding"))) is None:
+            detail = (
+                f"Accept-Encoding allows none of the content codings that there are: {', '.join(Coding)}"
+            )
+            raise Problem(406, "not_acceptable", detail, {"Vary": "Accept-Encoding"})
+        await self._until_written(at)
+        found = await self._read(bookmaker, at, coding)
+        match found:
+            case Body():
+                return self._shown(found, coding, request)
+            case Elsewhere(version):
+                query = {"at": version} | ({} if bookmaker is None else {"bookmaker": bookmaker})
+                return prepared(
+                    303, {"Location": f"{request.path}?{urlencode(query)}", "Cache-Control": "no-store"}, ()
+                )
+            case NotYet(newest):
+                raise _not_yet(f"the newest version in the archive is {newest}")
+            case Unknown():
+                raise _not_archived(found)
+        raise _not_archived(Unknown("damaged"))
+
+    async def _until_written(self, at: At) -> None:
+        newest, now_ms = self._board.newest.version, round(self._clock.now().wall * 1000)
+        if at.version is not None:
+            if at.version > newest:
+                raise _not_yet(f"the newest version is {newest}")
+            newest = at.version
+        elif at.ms > now_ms:
+            raise _not_yet("that time has not come")
+        elif at.ms < now_ms - FRESH_MS:
+            return
+        if not await self._past.written(newest):
+            raise _not_yet("it is not written yet; try again later")
+
+    async def _read(self, bookmaker: BookmakerId | None, at: At, coding: Coding) -> Body | Found | None:
+        if self._waiting >= MAX_WAITING:
+            detail = "too many read the past; try again later"
+            raise Problem(503, "overloaded", detail, {"Retry-After": "5"})
+        self._waiting += 1
+        try:
+            return await self._past.read(partial(_made, bookmaker=bookmaker, at=at, coding=coding))
+        finally:
+            self._waiting -= 1
+
+    def _shown(self, body: Body, coding: Coding, request: Asked) -> Prepared:
+        cursor = cursor_of(body.listed.version, body.listed.epoch)
+        suffix = "" if coding is Coding.IDENTITY else f"-{coding}"
+        headers = {
+            "ETag": f'"{cursor}-a{FORMAT}{suffix}"',
+            "Vary": "Accept-Encoding",
+            "Cache-Control": "public, max-age=31536000, immutable",
+            "Odds-Cursor": cursor,
+        }
+        if has_already(request.header(b"if-none-match") or "", headers["ETag"]):
+            return prepared(304, headers, None)
+        headers["Content-Type"] = "application/json"
+        if coding is not Coding.IDENTITY:
+            headers["Content-Encoding"] = coding
+        held = self._own.hold(body.parts)
+        return prepared(200, headers, held.parts, held)
+
+
+def _made(days: Days, bookmaker: BookmakerId | None, at: At, coding: Coding) -> Body | Found:
+    """Look a list up, and encode it; in a thread."""
+    if at.version is None:
+        return days.at_time(bookmaker, at.ms)
+    found = days.at_version(bookmaker, at.version)
+    if not isinstance(found, Listed):
+        return found
+    shown = [match_v2(of.entry, found.names[of.bookmaker]) for of in found.entries if of.entry is not None]
+    encoded = [_encode(shown[begin : begin + ENCODED])[1:-1] for begin in range(0, len(shown), ENCODED)]
+    head, tail = ends(found.version, len(shown))
+    pieces = [head, b",".join(encoded), tail]
+    parts = pieces if coding is Coding.IDENTITY else run_now(gzipped(pieces))
+    return Body(found, tuple(parts))
+
+
+def _not_yet(why: str) -> Problem:
+    return Problem(404, "version_not_yet", f"there is no such version yet: {why}")
+
+
+def _not_archived(unknown: Unknown) -> Problem:
+    """Return the problem with the interval of which nothing is known, and the versions around it."""
+    given: dict[str, int | str | None] = {
+        "reason": unknown.reason,
+        "before_version": unknown.before,
+        "after_version": unknown.after,
+        "after_time": _time(unknown.after_at),
+        "until_time": _time(unknown.until_at),
+    }
+    extra = {name: value for name, value in given.items() if value is not None}
+    why = f"what was shown then is not kept ({unknown.reason}); the versions around it are named here"
+    return Problem(410, "version_not_archived", why, extra=extra)
+
+
+def _time(at_ms: int | None) -> str | None:
+    if at_ms is None:
+        return None
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
