@@ -38,6 +38,7 @@ from actors.service.replay import Replay
 from actors.service.settings import ServerSettings, Settings, load, parse_bind, service_manager
 from actors.service.system import System
 from actors.transports.connections import LookUpLoop
+from web import archive_command
 from web.app import create_app
 from web.endpoints.probes import liveness
 from web.feeds.subscribers import Audience
@@ -268,6 +269,7 @@ def _parser() -> argparse.ArgumentParser:
         "explain the kinds of source and their options",
     )
     inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
+    archive = command("archive", archive_command.run, "list, check, seal or export an archive")
     links = command("links", lambda given: _print(given.lines(given)), "ask a service about its links")
     completion = command("completion", lambda given: _print([script(given.shell, parser)]), COMPLETES)
     command("version", lambda _: _print([f"oddsboard {version('oddsboard')}"]), "print the version")
@@ -276,6 +278,7 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
     completion.add_argument("shell", choices=SHELLS, help="its first line says how to use it")
     add_options(links)
+    archive_command.add_options(archive)
     add_source_options(program, probing, CONFIGS / "live-keyless.toml")
     _add_recording_options(record, replay)
     return parser

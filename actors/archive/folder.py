@@ -73,6 +73,16 @@ class Folder:
             raise ArchiveLockedError(f"archive.path was {str(path)!r}: another process uses it") from error
         return cls(path, descriptor, reached)
 
+    @property
+    def is_held(self) -> bool:
+        """Whether it is locked, so that it may be changed."""
+        return self._descriptor >= 0
+
+    @classmethod
+    def reading(cls, path: Path) -> Folder:
+        """Return a folder that is only read: another process may hold it."""
+        return cls(path, -1, lambda _: None)
+
     def release(self) -> None:
         """Make it free for another process."""
         os.close(self._descriptor)

@@ -202,7 +202,7 @@ class Days:
                 yield reader
         except (sqlite3.DatabaseError, UnreadableError) as error:
             self._known.pop(day, None)
-            if not is_live and path.exists():
+            if not is_live and path.exists() and self._folder.is_held:
                 self._folder.set_aside(day, str(error))
             raise FileNotFoundError(path) from error
 

@@ -31,6 +31,12 @@ _BY_ENTRY = (
     " (SELECT max(version) FROM changes x WHERE x.entry = e.entry AND x.version BETWEEN ?1 AND ?2)"
     f"{_JOINED}"
 )
+_ROWS = (
+    f"SELECT {_ROW}, m.at, k.version FROM changes c JOIN commits m ON m.version = c.version + ?1"  # noqa: S608 - the same
+    " JOIN entries e ON e.entry = c.entry LEFT JOIN keyframes k ON k.version = m.version"
+    " LEFT JOIN listings l ON l.listing = c.listing"
+    " WHERE m.at >= ?2 AND m.at < ?3 AND (?4 IS NULL OR e.bookmaker = ?4) ORDER BY c.version, e.id"
+)
 _ALL = (
     "SELECT max((SELECT max(version) FROM views v WHERE v.view = n.view AND v.version <= ?))"
     " FROM view_names n WHERE n.name = 'odds' OR n.name LIKE 'odds/%'"
@@ -52,6 +58,14 @@ class PastChange(Struct, frozen=True, gc=False):
     version: int
     entry: Entry | None
     reason: RemovalReason | None
+
+
+class Row(Struct, frozen=True, gc=False):
+    """A change, and the time of its commit (Unix milliseconds); `is_state` if it is of a whole state."""
+
+    past: PastChange
+    at_ms: int
+    is_state: bool
 
 
 class Reader:
@@ -140,6 +154,12 @@ class Reader:
     def changes(self, after: int, until: int, bookmaker: BookmakerId | None = None) -> list[PastChange]:
         """Return the last change of each entry after `after`, until `until`, in no order."""
         return self._latest(max(after, self.base) + 1, until, bookmaker)
+
+    def rows(self, from_ms: int, until_ms: int, bookmaker: BookmakerId | None) -> Iterator[Row]:
+        """Yield the changes of a time, its end excluded, by version and id."""
+        for row in self._execute(_ROWS, (self.base, from_ms, until_ms, bookmaker)):
+            *change, at_ms, keyframe = row
+            yield Row(self._change(tuple(change)), at_ms, keyframe is not None)
 
     def members(self, version: int) -> list[tuple[str, str]]:
         """Return the fixtures at a version by id, each with its members as JSON."""

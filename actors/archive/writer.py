@@ -61,6 +61,7 @@ class Writer:
         self._seen_ms = 0
         self._seals: deque[date] = deque()
         self._sealing: Sliced[None] | None = None
+        self._seal_from_s = 0.0
         self._tidied_s = -inf
         self._ends = threading.Event()
         self._thread: threading.Thread | None = None
@@ -113,7 +114,9 @@ class Writer:
     def stop(self, within_s: float) -> bool:
         """End the thread once all is written, or after so many seconds; return whether all is."""
         self._ends.set()
-        if self._thread is not None:
+        if self._thread is None:
+            self._run()
+        else:
             self._thread.join(within_s)
             if self._thread.is_alive():
                 return False
@@ -130,11 +133,17 @@ class Writer:
         return None if self._day is None else self._day.day
 
     def _run(self) -> None:
-        while not self._ends.wait(STEP_S if self._status.error is None else RETRY_S):
+        is_over = False
+        try:
+            while not self._ends.wait(STEP_S if self._status.error is None else RETRY_S):
+                self.step()
             self.step()
-        self.step()
-        if self._day is not None:
-            self._close(self._day)
+            if self._day is not None:
+                self._close(self._day)
+            is_over = True
+        finally:
+            if not is_over:  # a bug
+                self._status.error = "the thread that writes has ended"
 
     def step(self) -> None:
         """Write what waits, and do some of what is due beside."""
@@ -261,22 +270,31 @@ class Writer:
 
     def _tidy(self) -> None:
         """Seal days that are over, some of it in each step, and once a minute forget the oldest."""
-        if self._sealing is None and self._seals:
-            day = self._seals.popleft()
-            path = self.folder.file(day)
-            if path.exists():
-                self._sealing = self._sealed(day)
-        if self._sealing is not None:
-            sealing, self._sealing = self._sealing, None  # after an error it is left to the next start
-            if advance(sealing, SEAL_S) is None:
-                self._sealing = sealing
+        if self._seals and elapsed_s() >= self._seal_from_s:
+            self._seal()
         elif elapsed_s() - self._tidied_s >= TIDY_S:
             self._tidied_s = elapsed_s()
             for _ in self.folder.forget(self._settings):
                 pass
 
+    def _seal(self) -> None:
+        """Go on sealing the first day; what fails, as while an operator reads it, is tried in a minute."""
+        sealing, self._sealing = self._sealing or self._sealed(self._seals[0]), None
+        try:
+            if advance(sealing, SEAL_S) is None:
+                self._sealing = sealing
+            else:
+                self._seals.popleft()
+        except (sqlite3.Error, OSError) as error:
+            if not self._seal_from_s:
+                log.warning("archive.not_sealed", day=str(self._seals[0]), error=str(error))
+            self._seal_from_s = elapsed_s() + TIDY_S
+            self._seals.rotate(-1)
+
     def _sealed(self, day: date) -> Sliced[None]:
         path = self.folder.file(day)
+        if not path.exists():  # forgotten, or set aside
+            return
         connection = connect(path, "rw")
         try:
             connection.execute("PRAGMA journal_mode = DELETE")

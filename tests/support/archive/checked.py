@@ -105,7 +105,7 @@ class Checked:
         self.counts: Counter[str] = Counter()
         self.wrong: list[str] = []
         self._journal, self._random = journal, random
-        self._days = Days(Folder(folder, -1, lambda _: None), lambda: None)
+        self._days = Days(Folder(folder, 2**30, lambda _: None), lambda: None)
         self._held = self._days.held()
         self._gaps = self._days.gaps(self._held)
 

@@ -1,0 +1,225 @@
+"""Figures of the archive: bytes a change, the time of a restart, of a list as it was, and of an export.
+
+PYTHONPATH=. .venv/bin/python scripts/benchmarks/archive_figures.py [CHANGES]
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+from time import perf_counter, process_time
+
+import structlog
+
+from actors.archive.archive import Archive, open_archive
+from actors.archive.commit import commit_of
+from actors.archive.export import Chosen, rows
+from actors.archive.folder import ArchiveSettings
+from actors.archive.past import Days
+from actors.archive.restart import Configured, Machine
+from actors.board.board import Board, BoardRules
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import run_now
+from actors.core.messages import Batch, BookmakerId, ListId, Match, Scope, SourceMatchId, SourceName
+from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
+from actors.matches.update import FixtureUpdater
+from actors.monitoring.status import ArchiveStatus
+from web.feeds.past_lists import _made
+from web.protocol.negotiation import Coding
+from web.protocol.query import At
+
+WALL = 1_795_000_000.0
+DAY_S = 86_400.0
+LONG_S = 1e9
+
+
+@dataclass
+class Clock:
+    """A clock that the figures set."""
+
+    wall: float = WALL
+    mono: float = 0.0
+
+    def now(self) -> Instant:
+        """Return the moment that was set."""
+        return Instant(self.mono, self.wall)
+
+    def pass_(self, seconds: float) -> None:
+        """Advance both clocks."""
+        self.wall += seconds
+        self.mono += seconds
+
+
+@dataclass
+class Running:
+    """An archived board of so many bookmakers and matches each."""
+
+    archive: Archive
+    clock: Clock
+    board: Snapshot
+    advance: FixtureUpdater
+    random: Random
+
+    def commit(self, *batches: Batch) -> None:
+        """Commit batches, and have that archived."""
+        board, now = (
+            Board(self.board, BoardRules(expire_after_kickoff_s=1e10), self.advance),
+            self.clock.now(),
+        )
+        for batch in batches:
+            run_now(board.apply(batch, now))
+        after = run_now(board.finish(now))
+        if after.version > self.board.version:
+            self.archive.writer.add(commit_of(self.board, after, now.wall, self.archive.names))
+        self.archive.last = self.board = after
+
+    def batch(self, bookmaker: BookmakerId, matches: Iterator[int], *, complete: bool) -> Batch:
+        """Return a list, or changes of it, at new prices."""
+        now = self.clock.now()
+        some = tuple(self._match(number, now.wall) for number in matches)
+        names = Scope("all"), ListId("list")
+        return Batch(bookmaker, *names, complete, some, (), now.wall, now.mono, LONG_S)
+
+    def _match(self, number: int, wall: float) -> Match:
+        home, draw, away = (round(self.random.uniform(1.5, 6), 2) for _ in range(3))
+        name = SourceMatchId(f"match-{number:05}")
+        start = int(WALL + 40 * DAY_S)
+        return Match(
+            name,
+            f"Home {number}",
+            f"Away {number}",
+            "League",
+            home,
+            draw,
+            away,
+            start,
+            round(wall - 0.8, 3),
+        )
+
+
+@contextmanager
+def running(folder: Path, clock: Clock, bookmakers: int) -> Iterator[Running]:
+    """Open an archive of so many bookmakers while the block runs."""
+    names = {BookmakerId(f"b{number:02}"): f"Bookmaker {number}" for number in range(bookmakers)}
+    terms = FixtureSettings(roster_of({name: BookmakerInfo(SourceName(f"s-{name}")) for name in names}))
+    archive = open_archive(
+        ArchiveSettings(str(folder), max_bytes=10**14),
+        ArchiveStatus(),
+        clock,
+        terms=terms,
+        configured={name: Configured("same", title) for name, title in names.items()},
+        names=lambda _: names,
+        on_machine=lambda: Machine("boot", clock.mono),
+    )
+    yield Running(archive, clock, archive.beginning.snapshot, FixtureUpdater(terms), Random(1))
+    archive.close(is_orderly=True)
+
+
+def changes(folder: Path, count: int, bookmakers: int, matches: int, a_commit: int) -> None:
+    """Print bytes a change and the writer's time, and what a restart takes at that size."""
+    clock = Clock()
+    with running(folder, clock, bookmakers) as live:
+        names = [*live.archive.names]
+        for name in names:
+            live.commit(live.batch(name, iter(range(matches)), complete=True))
+        live.archive.writer.step()
+        begun, worked, done = _size(folder), 0.0, 0
+        while done < count:
+            for _ in range(10):
+                clock.pass_(0.025)
+                name = live.random.choice(names)
+                some = live.random.sample(range(matches), min(a_commit, matches))
+                live.commit(live.batch(name, iter(some), complete=False))
+                done += len(some)
+            before = process_time()
+            live.archive.writer.step()
+            worked += process_time() - before
+        written = _size(folder) - begun
+        print(f"{done:,} changes, {a_commit} a commit, {bookmakers} bookmakers of {matches:,} matches:")
+        print(
+            f"  {written / done:.1f} bytes a change as written, {done / worked:,.0f} changes a CPU second"
+        )
+        clock.pass_(DAY_S)
+        live.commit(live.batch(names[0], iter(range(1)), complete=False))
+        before = perf_counter()
+        for _ in range(10_000):
+            live.archive.writer.step()
+            if [*folder.glob("*.sum")]:
+                break
+        sealed = sum(path.stat().st_size for path in folder.glob("2026-11-18.db"))
+        took_s, of_rows = perf_counter() - before, done + bookmakers * matches
+        print(f"  sealed in {took_s:.2f} s, {sealed / of_rows:.1f} bytes a row")
+    before = perf_counter()
+    with running(folder, clock, bookmakers) as live:
+        count_restored = sum(book.count for book in live.board.books.values())
+        print(f"  begun again in {perf_counter() - before:.2f} s with {count_restored:,} entries restored")
+        live.archive.on_machine = _gone
+        live.archive.folder.release()
+    (folder / "ending.msgpack").unlink(missing_ok=True)
+    before = perf_counter()
+    with running(folder, clock, bookmakers) as live:
+        last = live.archive.beginning.commit
+        gone = sum(len(of.before) for of in last.differences.values())
+        print(f"  begun again in {perf_counter() - before:.2f} s after a kill, {gone:,} entries have left")
+
+
+def past(folder: Path, days: int, a_day: int, matches: int) -> None:
+    """Print what a list as it was takes, the first day's, after so many days."""
+    clock = Clock()
+    with running(folder, clock, 1) as live:
+        (name,) = live.archive.names
+        live.commit(live.batch(name, iter(range(matches)), complete=True))
+        versions = []
+        for _ in range(days):
+            for _ in range(a_day // 100):
+                clock.pass_(DAY_S / (a_day // 100) * 0.99)
+                live.commit(live.batch(name, iter(live.random.sample(range(matches), 100)), complete=False))
+                versions.append(live.board.version)
+                live.archive.writer.step()
+            clock.pass_(DAY_S * 0.01)
+        for _ in range(20 * days):
+            live.archive.writer.step()
+        read = Days(live.archive.folder, lambda: live.archive.writer.live_day)
+        took = []
+        for version in live.random.sample(
+            versions[: len(versions) // days], min(200, len(versions) // days)
+        ):
+            before = perf_counter()
+            made = partial(_made, bookmaker=None, coding=Coding.IDENTITY)
+            made(read, at=At(version))
+            took.append(perf_counter() - before)
+        took.sort()
+        print(f"{matches:,} matches of {days} days before, {a_day:,} changes a day:")
+        print(f"  p50 {took[len(took) // 2] * 1e3:.1f} ms, p99 {took[int(len(took) * 0.99)] * 1e3:.1f} ms")
+        before = perf_counter()
+        count = sum(1 for _ in rows(live.archive.folder, Chosen(0, 2**60), lambda _: None))
+        print(f"  export: {count / (perf_counter() - before):,.0f} rows a second")
+
+
+def _gone() -> Machine:
+    return Machine("gone", 0.0)
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def main() -> None:
+    """Print all figures."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    with tempfile.TemporaryDirectory() as folder:
+        changes(Path(folder) / "many", count, 50, 1_000, 25)
+        changes(Path(folder) / "few", count // 10, 3, 240, 1)
+        past(Path(folder) / "past", 30, 20_000, 1_200)
+
+
+if __name__ == "__main__":
+    main()

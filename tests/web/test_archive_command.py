@@ -1,0 +1,118 @@
+"""`oddsboard archive`: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.actors.archive.test_archive import BIRCH, kept
+from tests.support.time.virtual import ManualClock
+from web.__main__ import main
+
+Ran = Callable[..., tuple[Any, str, str]]
+
+
+@pytest.fixture
+def ran(capsys: pytest.CaptureFixture[str]) -> Ran:
+    """Return what runs the command: exit code, output, errors."""
+
+    def run(*arguments: object) -> tuple[Any, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(["archive", *map(str, arguments)])
+        out, err = capsys.readouterr()
+        return ended.value.code, out, err
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return an archive of two days, of two lives of the service."""
+    clock, path = ManualClock(), tmp_path / "archive"
+    with kept(path, clock) as life:
+        life.put("m1", source_time=clock.wall - 3)
+        life.put("m1", "m2", bookmaker=BIRCH, league=None, start_time=None)
+    clock.pass_(86_400)
+    with kept(path, clock) as life:
+        life.put("m1", prices=(2.5, 3.25, 3.1))
+        for _ in range(5):
+            life.archive.writer.step()
+    return path
+
+
+def test_info_lists_days_and_gaps(folder: Path, ran: Ran) -> None:
+    """With sizes, versions and times, and why something is not known."""
+    code, out, _ = ran("info", folder)
+
+    lines = out.splitlines()
+    assert 0 == code
+    assert ["2026-05-28", "2026-05-29", "gap:"] == [line.split()[0] for line in lines]
+    assert "stopped" in lines[-1]
+
+
+def test_check_finds_a_flipped_bit(folder: Path, ran: Ran) -> None:
+    """In a sealed day, though SQLite may read it; the exit code says so."""
+    whole, out, _ = ran("check", folder)
+    sealed = folder / "2026-05-28.db"
+    content = bytearray(sealed.read_bytes())
+    content[-1] ^= 1
+    sealed.write_bytes(content)
+    damaged, found, _ = ran("check", folder)
+
+    assert (0, ["2026-05-28.db: ok", "2026-05-29.db: ok"]) == (whole, out.splitlines())
+    assert (65, "2026-05-28.db: it is not as it was sealed") == (damaged, found.splitlines()[0])
+    assert sealed.exists()
+
+
+def test_export_has_every_change_in_order(folder: Path, ran: Ran) -> None:
+    """What left, too; the lists of the second life begin with what the first left."""
+    code, out, _ = ran("export", folder)
+
+    rows = [*csv.DictReader(out.splitlines())]
+    assert 0 == code
+    assert [
+        ("change", "alder_m1", "2.0", ""),
+        ("change", "birch_m1", "2.0", ""),
+        ("change", "birch_m2", "2.0", ""),
+        ("removed", "alder_m1", "", "stale"),
+        ("removed", "birch_m1", "", "stale"),
+        ("removed", "birch_m2", "", "stale"),
+        ("change", "alder_m1", "2.5", ""),
+    ] == [(row["kind"], row["id"], row["odds_1"], row["reason"]) for row in rows]
+    assert float(rows[0]["time"]) > float(rows[0]["source_time"]) + 3
+
+
+def test_export_of_a_bookmaker_and_a_time(folder: Path, ran: Ran, tmp_path: Path) -> None:
+    """As JSON lines into a file."""
+    out = tmp_path / "birch.ndjson"
+    options = ("--bookmaker", "birch", "--to", "2026-05-29", "--format", "ndjson", "--out", out)
+    code, printed, _ = ran("export", folder, *options)
+
+    rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert (0, "") == (code, printed)
+    assert [("birch_m1", None, None), ("birch_m2", None, None)] == [
+        (row["id"], row["league"], row["start_time"]) for row in rows
+    ]
+
+
+def test_seal_needs_the_folder_for_itself(folder: Path, ran: Ran) -> None:
+    """While a service uses it, the exit code is 75."""
+    with kept(folder, ManualClock(wall=1_780_100_000.0)):
+        in_use, _, err = ran("seal", folder)
+    free, _, _ = ran("seal", folder)
+
+    assert (75, 0) == (in_use, free)
+    assert "another process uses it" in err
+
+
+def test_another_folder_is_no_archive(tmp_path: Path, ran: Ran) -> None:
+    """One line says so."""
+    code, out, err = ran("info", tmp_path)
+
+    assert (78, "") == (code, out)
+    assert "is not the folder of an archive" in err

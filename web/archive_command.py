@@ -1,0 +1,163 @@
+"""`oddsboard archive`: what an archive has, whether it is whole, seal its days, write it as rows."""
+
+from __future__ import annotations
+
+import argparse
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from actors.archive.checking import contents, verdicts
+from actors.archive.export import FORMATS, Chosen, rows
+from actors.archive.folder import LOCK, Folder
+from actors.archive.format import milliseconds
+from actors.archive.reading import Reader, UnreadableError
+from actors.archive.sealing import seal
+from actors.core.cooperative import run_now
+from actors.core.errors import ConfigError
+from actors.core.messages import BookmakerId
+from web.server.lifecycle import Exit
+
+FOREVER_MS = 2**60
+BAR = 30
+"""Characters of the bar that shows how far an export is."""
+
+
+def add_options(archive: argparse.ArgumentParser) -> None:
+    """Add the commands below `archive`; `given.act` is then what to do."""
+    commands = archive.add_subparsers(dest="archive_command", required=True)
+    for name, act, summary in (
+        ("info", _info, "list the days, their sizes and times, and the gaps with reasons"),
+        ("check", _check, "check each file; exit code 65 if any is damaged"),
+        (
+            "seal",
+            _seal,
+            "seal the days before the newest that are not sealed; of a service that is stopped",
+        ),
+        ("export", _export, "write every change as a row, oldest first"),
+    ):
+        added = commands.add_parser(name, help=summary, description=summary)
+        added.set_defaults(act=act)
+        added.add_argument("path", type=Path, metavar="DIR", help="the folder of the archive")
+        if name == "export":
+            _add_export_options(added)
+
+
+def run(given: argparse.Namespace) -> Exit:
+    """Run a command. Raises: ConfigError if the folder is no archive, or cannot be read."""
+    if not (given.path / LOCK).exists():
+        raise ConfigError(f"{given.path}: is not the folder of an archive")
+    try:
+        code: Exit = given.act(given)
+    except (OSError, sqlite3.Error, UnreadableError) as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise ConfigError(f"{given.path}: {error}; oddsboard archive check names the file") from error
+    return code
+
+
+def _add_export_options(export: argparse.ArgumentParser) -> None:
+    times = "of changes, like 2026-11-25T18:00:00Z; default: all there are"
+    export.add_argument(
+        "--from", type=_time, default=0, dest="from_ms", metavar="TIME", help=f"begin {times}"
+    )
+    export.add_argument(
+        "--to", type=_time, default=FOREVER_MS, dest="until_ms", metavar="TIME", help=f"end {times}"
+    )
+    export.add_argument("--bookmaker", metavar="ID", help="of this bookmaker alone")
+    export.add_argument("--format", choices=FORMATS, default="csv", help="default: %(default)s")
+    export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+
+
+def _info(given: argparse.Namespace) -> Exit:
+    folder = Folder.reading(given.path)
+    held, gaps = contents(folder)
+    for day in held:
+        size = folder.file(day.day).stat().st_size
+        span = f"{_shown(day.first_ms)} to {_shown(day.seen_ms)}"
+        _say(f"{day.day}  {size:>14,} bytes  versions {day.base} to {day.last}  {span}")
+    for gap in gaps:
+        span = f"{_shown(gap.after_at)} to {_shown(gap.until_at)}"
+        _say(f"gap: {gap.reason}  versions {gap.after} to {gap.until}  {span}")
+    for bad in folder.bad_days():
+        _say(f"{bad}  set aside")
+    return Exit.STOPPED
+
+
+def _check(given: argparse.Namespace) -> Exit:
+    code = Exit.STOPPED
+    for verdict in verdicts(Folder.reading(given.path)):
+        _say(f"{verdict.name}: {verdict.fault or 'ok'}")
+        if verdict.fault is not None:
+            code = Exit.DATA
+    return code
+
+
+def _seal(given: argparse.Namespace) -> Exit:
+    folder = Folder.hold(given.path)
+    try:
+        for day in folder.days()[:-1]:
+            if folder.check(day, is_last=False):
+                with Reader.open(folder.file(day), is_written=False) as reader:
+                    is_sealed = reader.is_sealed
+                if not is_sealed:
+                    run_now(seal(folder.file(day), folder.reached))
+                    _say(f"{folder.file(day).name}: sealed")
+    finally:
+        folder.release()
+    return Exit.STOPPED
+
+
+def _export(given: argparse.Namespace) -> Exit:
+    bookmaker = None if given.bookmaker is None else BookmakerId(given.bookmaker)
+    chosen = Chosen(given.from_ms, given.until_ms, bookmaker)
+    with _output(given.out) as out, _bar() as show:
+        FORMATS[given.format](rows(Folder.reading(given.path), chosen, show), out)
+    return Exit.STOPPED
+
+
+@contextmanager
+def _output(path: Path | None) -> Iterator[TextIO]:
+    if path is None:
+        yield sys.stdout
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        yield file
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[float], None]]:
+    """Return what shows how far the export is, on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+
+    def show(part: float) -> None:
+        done = round(part * BAR)
+        sys.stderr.write(f"\r[{'#' * done}{'.' * (BAR - done)}] {part:4.0%}")
+        sys.stderr.flush()
+
+    yield show
+    sys.stderr.write("\n")
+
+
+def _time(text: str) -> int:
+    try:
+        at = datetime.fromisoformat(text)
+        return milliseconds((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, OverflowError) as error:
+        raise argparse.ArgumentTypeError(
+            f"was {text[:64]!r}, must be like 2026-11-25 or 2026-11-25T18:00:00Z"
+        ) from error
+
+
+def _shown(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
