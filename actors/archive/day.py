@@ -29,8 +29,6 @@ from actors.archive.format import (
     COLUMNS,
     FORMAT,
     TABLES,
-    Origin,
-    begin_of,
     changes_table,
     exact,
     exact_time,
@@ -68,7 +66,7 @@ class Day:
         self._execute = connection.execute
         facts = dict(self._execute("SELECT key, value FROM day"))
         self.day = date.fromisoformat(facts["day"])
-        self._origin = Origin(facts["base"], facts["at_ms"])
+        self._base: int = facts["base"]
         self._entries = dict(self._execute("SELECT id, entry FROM entries"))
         self._views = dict(self._execute("SELECT name, view FROM view_names"))
         self._listings: dict[tuple[object, ...], int] = {
@@ -145,7 +143,7 @@ class Day:
         self._execute("INSERT INTO commits VALUES (?, ?)", (version, at))
         self._note_life(commit)
         self._note_names(commit)
-        self._note_entries(version, commit.entries())
+        self._note_entries(version, at, commit.entries())
         self._note_members(version, commit.members())
         self._note_views(dict.fromkeys(commit.views(), version))
         self.version, self.at_ms = version, at
@@ -159,7 +157,7 @@ class Day:
             self.note_gap(gap)
         self._note_life(commit)
         self._note_names(commit)
-        self._note_entries(version, whole_entries(commit.whole))
+        self._note_entries(version, at, whole_entries(commit.whole))
         self._note_members(version, whole_members(commit.whole))
         self._note_views(view_versions(commit.whole))
         self.version, self.at_ms = version, at
@@ -202,21 +200,21 @@ class Day:
             self._connection.executemany("INSERT OR REPLACE INTO bookmakers VALUES (?, ?, ?, ?)", rows)
             self._names = names
 
-    def _note_entries(self, version: int, records: Iterable[EntryRecord]) -> None:
-        since = version - self._origin.base
+    def _note_entries(self, version: int, at_ms: int, records: Iterable[EntryRecord]) -> None:
+        since = version - self._base
         rows = [
-            (since, self._entry(record), *self._shown(record.entry), None)
+            (since, self._entry(record), *self._shown(record.entry, at_ms), None)
             if record.entry is not None
             else (since, self._entry(record), None, None, None, None, None, None, record.reason)
             for record in records
         ]
         self._connection.executemany(_CHANGE, rows)
 
-    def _shown(self, entry: Entry) -> tuple[float | None, ...]:
-        match, origin_ms = entry.match, self._origin.at_ms
-        updated, source = exact_time(entry.updated, origin_ms), match.source_time
+    def _shown(self, entry: Entry, at_ms: int) -> tuple[float | None, ...]:
+        match, source = entry.match, entry.match.source_time
+        updated = exact_time(entry.updated, at_ms)
         if source is not None:
-            source = exact_time(source, origin_ms)
+            source = exact_time(source, at_ms)
             if isinstance(source, int) and isinstance(updated, int):
                 source = updated - source
         prices = exact(match.home_price), exact(match.draw_price), exact(match.away_price)
@@ -283,7 +281,6 @@ def _begin_file(connection: sqlite3.Connection, day: date, commit: Commit) -> No
         "day": day.isoformat(),
         "layout": BY_VERSION,
         "base": commit.version,
-        "at_ms": begin_of(day),
         "seen_ms": milliseconds(commit.at),
     }
     connection.executemany("INSERT INTO day VALUES (?, ?)", facts.items())

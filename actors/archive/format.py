@@ -1,7 +1,8 @@
 """The format of a day's file: tables, exact numbers, names of files. docs/archive.md describes it.
 
 Pure. A number is stored as a whole number of thousandths where dividing gives the very same number back,
-else as it is: cells of SQLite are typed singly. `version` of a change counts from the base of its file.
+else as it is: cells of SQLite are typed singly. `version` of a change counts from the base of its file, and
+`updated` from the time of its commit.
 """
 
 from __future__ import annotations
@@ -9,8 +10,6 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
-
-from msgspec import Struct
 
 FORMAT: Final = 1
 """`PRAGMA user_version` of a day's file; a file of any other is set aside."""
@@ -57,13 +56,6 @@ TABLES: Final = (
 """All tables but `changes`, which a sealed file has in another order."""
 COPIED: Final = tuple(re.findall(r"CREATE TABLE (\w+)", " ".join(TABLES)))
 COLUMNS: Final = "version, entry, listing, home, draw, away, updated, source, reason"
-
-
-class Origin(Struct, frozen=True):
-    """What the numbers of a file count from: versions from `base`, times from `at_ms` (Unix time)."""
-
-    base: int
-    at_ms: int
 
 
 def changes_table(layout: str) -> str:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
 from actors.archive.commit import list_view
 from actors.archive.day import Gap, connect
-from actors.archive.format import BY_ENTRY, FORMAT, Origin, number, time_of
+from actors.archive.format import BY_ENTRY, FORMAT, number, time_of
 from actors.board.snapshot import Entry, RemovalReason
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
 
 _ROW = (
     "e.id, e.bookmaker, l.home, l.away, l.league, l.start_time,"
-    " c.home, c.draw, c.away, c.updated, c.source, c.reason, c.version"
+    " c.home, c.draw, c.away, c.updated, c.source, c.reason, m.version, m.at"
 )
-_JOINED = " LEFT JOIN listings l ON l.listing = c.listing WHERE (?3 IS NULL OR e.bookmaker = ?3)"
+_JOINED = (
+    " JOIN commits m ON m.version = c.version + ?4"
+    " LEFT JOIN listings l ON l.listing = c.listing WHERE (?3 IS NULL OR e.bookmaker = ?3)"
+)
 _BY_VERSION = (
     f"SELECT {_ROW} FROM (SELECT entry, max(version) AS version, listing, home, draw, away,"  # noqa: S608 - of constants
     " updated, source, reason FROM changes WHERE version BETWEEN ?1 AND ?2 GROUP BY entry) c"
@@ -32,7 +36,7 @@ _BY_ENTRY = (
     f"{_JOINED}"
 )
 _ROWS = (
-    f"SELECT {_ROW}, m.at, k.version FROM changes c JOIN commits m ON m.version = c.version + ?1"  # noqa: S608 - the same
+    f"SELECT {_ROW}, k.version FROM changes c JOIN commits m ON m.version = c.version + ?1"  # noqa: S608 - the same
     " JOIN entries e ON e.entry = c.entry LEFT JOIN keyframes k ON k.version = m.version"
     " LEFT JOIN listings l ON l.listing = c.listing"
     " WHERE m.at >= ?2 AND m.at < ?3 AND (?4 IS NULL OR e.bookmaker = ?4) ORDER BY c.version, e.id"
@@ -78,14 +82,13 @@ class Reader:
         if found != FORMAT:
             raise UnreadableError(f"format was {found}, must be {FORMAT}")
         facts = dict(self._execute("SELECT key, value FROM day"))
-        if not {"day", "layout", "base", "at_ms", "seen_ms"} <= facts.keys():
+        if not {"day", "layout", "base", "seen_ms"} <= facts.keys():
             raise UnreadableError("it does not say which day it is")
         self.day = date.fromisoformat(facts["day"])
         self.is_sealed: bool = facts["layout"] == BY_ENTRY
         self.base: int = facts["base"]
         self.seen_ms: int = facts["seen_ms"]
         self.min_ms: int = facts.get("min_ms") or self._one("SELECT min(at) FROM commits")
-        self._origin = Origin(self.base, facts["at_ms"])
         self.first_ms: int = self._one("SELECT at FROM commits WHERE version = ?", self.base)
         self.last: int = self._one("SELECT max(version) FROM commits")
         self.last_ms: int = self._one("SELECT at FROM commits WHERE version = ?", self.last)
@@ -158,8 +161,8 @@ class Reader:
     def rows(self, from_ms: int, until_ms: int, bookmaker: BookmakerId | None) -> Iterator[Row]:
         """Yield the changes of a time, its end excluded, by version and id."""
         for row in self._execute(_ROWS, (self.base, from_ms, until_ms, bookmaker)):
-            *change, at_ms, keyframe = row
-            yield Row(self._change(tuple(change)), at_ms, keyframe is not None)
+            *change, keyframe = row
+            yield Row(change_of(change), change[-1], keyframe is not None)
 
     def members(self, version: int) -> list[tuple[str, str]]:
         """Return the fixtures at a version by id, each with its members as JSON."""
@@ -172,42 +175,49 @@ class Reader:
 
     def _latest(self, low: int, high: int, bookmaker: BookmakerId | None) -> list[PastChange]:
         sql = _BY_ENTRY if self.is_sealed else _BY_VERSION
-        bounds = (low - self.base, high - self.base, bookmaker)
-        return [self._change(row) for row in self._execute(sql, bounds)]
-
-    def _change(self, row: tuple[object, ...]) -> PastChange:
-        return change_of(row, self._origin)
+        bounds = (low - self.base, high - self.base, bookmaker, self.base)
+        return [change_of(row) for row in self._execute(sql, bounds)]
 
     def _one(self, sql: str, *values: object) -> int:
         found = self._execute(sql, values).fetchone()
         return found[0]  # type: ignore[no-any-return]  # NULL where the caller expects it
 
 
-def change_of(row: tuple[object, ...], origin: Origin) -> PastChange:
-    """Return what a joined row of a change means."""
-    entry_id, bookmaker, home, away, league, start_time, *prices, updated, source, reason, version = row
-    assert isinstance(entry_id, str) and isinstance(bookmaker, str) and isinstance(version, int)  # noqa: S101, PT018
-    name, at = BookmakerId(bookmaker), version + origin.base
+def change_of(row: Sequence[Any]) -> PastChange:
+    """Return what a joined row of a change means. Raises: UnreadableError, TypeError."""
+    (
+        entry_id,
+        bookmaker,
+        home,
+        away,
+        league,
+        start_time,
+        *prices,
+        updated,
+        source,
+        reason,
+        version,
+        at_ms,
+    ) = row
+    name = BookmakerId(bookmaker)
     if reason is not None:
-        return PastChange(name, entry_id, at, None, RemovalReason(str(reason)))
-    home_price, draw_price, away_price = (
-        number(stored) for stored in prices if isinstance(stored, int | float)
-    )
-    if not (isinstance(updated, int | float) and isinstance(home, str) and isinstance(away, str)):
-        raise UnreadableError(f"{entry_id} of version {at} is not an entry")
+        return PastChange(name, entry_id, version, None, RemovalReason(reason))
+    if home is None or None in prices:
+        raise UnreadableError(f"{entry_id} of version {version} is not an entry")
+    home_price, draw_price, away_price = map(number, prices)
     if isinstance(source, int) and isinstance(updated, int):
         source = updated - source
     match = Match(
         SourceMatchId(entry_id.partition("_")[2]),
         home,
         away,
-        league if isinstance(league, str) else None,
+        league,
         home_price,
         draw_price,
         away_price,
-        start_time if isinstance(start_time, int) else None,
-        time_of(source, origin.at_ms) if isinstance(source, int | float) else None,
+        start_time,
+        None if source is None else time_of(source, at_ms),
     )
     return PastChange(
-        name, entry_id, at, Entry(entry_id, Scope(""), match, time_of(updated, origin.at_ms)), None
+        name, entry_id, version, Entry(entry_id, Scope(""), match, time_of(updated, at_ms)), None
     )

@@ -1,5 +1,7 @@
 """Figures of the archive: bytes a change, the time of a restart, of a list as it was, and of an export.
 
+Commits are of lists alone, without fixtures, whose making is not what is measured.
+
 PYTHONPATH=. .venv/bin/python scripts/benchmarks/archive_figures.py [CHANGES]
 """
 
@@ -29,7 +31,6 @@ from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, ListId, Match, Scope, SourceMatchId, SourceName
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
-from actors.matches.update import FixtureUpdater
 from actors.monitoring.status import ArchiveStatus
 from web.feeds.past_lists import _made
 from web.protocol.negotiation import Coding
@@ -64,15 +65,11 @@ class Running:
     archive: Archive
     clock: Clock
     board: Snapshot
-    advance: FixtureUpdater
     random: Random
 
     def commit(self, *batches: Batch) -> None:
         """Commit batches, and have that archived."""
-        board, now = (
-            Board(self.board, BoardRules(expire_after_kickoff_s=1e10), self.advance),
-            self.clock.now(),
-        )
+        board, now = Board(self.board, BoardRules(expire_after_kickoff_s=1e10)), self.clock.now()
         for batch in batches:
             run_now(board.apply(batch, now))
         after = run_now(board.finish(now))
@@ -118,7 +115,7 @@ def running(folder: Path, clock: Clock, bookmakers: int) -> Iterator[Running]:
         names=lambda _: names,
         on_machine=lambda: Machine("boot", clock.mono),
     )
-    yield Running(archive, clock, archive.beginning.snapshot, FixtureUpdater(terms), Random(1))
+    yield Running(archive, clock, archive.beginning.snapshot, Random(1))
     archive.close(is_orderly=True)
 
 
@@ -141,7 +138,7 @@ def changes(folder: Path, count: int, bookmakers: int, matches: int, a_commit: i
             before = process_time()
             live.archive.writer.step()
             worked += process_time() - before
-        written = _size(folder) - begun
+        written = _size(folder) - begun - _size(folder, "*-wal")
         print(f"{done:,} changes, {a_commit} a commit, {bookmakers} bookmakers of {matches:,} matches:")
         print(
             f"  {written / done:.1f} bytes a change as written, {done / worked:,.0f} changes a CPU second"
@@ -160,8 +157,6 @@ def changes(folder: Path, count: int, bookmakers: int, matches: int, a_commit: i
     with running(folder, clock, bookmakers) as live:
         count_restored = sum(book.count for book in live.board.books.values())
         print(f"  begun again in {perf_counter() - before:.2f} s with {count_restored:,} entries restored")
-        live.archive.on_machine = _gone
-        live.archive.folder.release()
     (folder / "ending.msgpack").unlink(missing_ok=True)
     before = perf_counter()
     with running(folder, clock, bookmakers) as live:
@@ -203,12 +198,8 @@ def past(folder: Path, days: int, a_day: int, matches: int) -> None:
         print(f"  export: {count / (perf_counter() - before):,.0f} rows a second")
 
 
-def _gone() -> Machine:
-    return Machine("gone", 0.0)
-
-
-def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.iterdir())
+def _size(folder: Path, names: str = "*") -> int:
+    return sum(path.stat().st_size for path in folder.glob(names))
 
 
 def main() -> None:
