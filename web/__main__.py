@@ -224,6 +224,10 @@ def _check(given: argparse.Namespace) -> Exit:
     return _print(configuration_lines(given.config, load(given.config)))
 
 
+def _sources(given: argparse.Namespace) -> Exit:
+    return _print(kind_lines(given.kind))
+
+
 def _announce(status: ServiceStatus, *, is_recorded: bool = False, **facts: str) -> None:
     log.info("service.started", **facts, pid=os.getpid(), bookmakers=dict(status.names))
     for name, source in status.sources.items():
@@ -263,11 +267,7 @@ def _parser() -> argparse.ArgumentParser:
     check = command("check-config", _check, "validate a configuration and say what it would run")
     program = command("check-program", check_program, "run a program, and say what would be shown of it")
     probing = command("probe", probe, "ask a venue once, and say whether it answers as expected")
-    sources = command(
-        "sources",
-        lambda given: _print(kind_lines(given.kind)),
-        "explain the kinds of source and their options",
-    )
+    sources = command("sources", _sources, "explain the kinds of source and their options")
     inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
     archive = command("archive", archive_command.run, "list, check, seal or export an archive")
     links = command("links", lambda given: _print(given.lines(given)), "ask a service about its links")

@@ -1,0 +1,71 @@
+"""A service with an archive: stopped in order or killed, its clients go on at the next start."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.support.systems.process import Service, service, simulated
+from tests.support.time.waiting import eventually
+
+LIST = "/api/v2/odds"
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Return a configuration of simulated odds with an archive."""
+    file = simulated(tmp_path, matches=40, updates_per_s=50.0)
+    archive = f"[archive]\npath = {str(tmp_path / 'archive')!r}\n"
+    file.write_text(file.read_text("utf-8") + archive, "utf-8")
+    return file
+
+
+def _served(running: Service) -> httpx2.Response:
+    """Return a list that was served, once it is written."""
+    answer = running.get(LIST)
+    version = answer.json()["version"]
+    eventually(
+        lambda: running.get("/health").json()["archive"]["written_version"] >= version, "it is written"
+    )
+    return answer
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_clients_go_on_after_a_restart(config: Path, end: signal.Signals) -> None:
+    """The epoch stays, `since` gives the difference, and the list of before is there byte for byte."""
+    with service(config) as running:
+        running.wait_ready()
+        before = _served(running)
+        running.stop(end)
+    cursor, version = before.headers["odds-cursor"], before.json()["version"]
+    with service(config) as running:
+        running.wait_ready()
+        changes = running.get(f"/api/v2/changes?since={cursor}").json()
+        past = running.get(f"{LIST}?at={version}")
+        (gap,) = running.get("/api/v2/archive").json()["gaps"]
+        after = running.get(LIST).json()
+
+    assert cursor.partition("-")[2] == changes["cursor"].partition("-")[2]
+    assert (200, before.content) == (past.status_code, past.content)
+    assert ("stopped" if end is signal.SIGTERM else "killed") == gap["reason"]
+    listed = {entry["id"]: entry for entry in before.json()["matches"]}
+    gone = {entry["id"] for entry in changes["removed"]}
+    assert changes["version"] > version
+    assert gone <= listed.keys()
+    assert after["version"] >= changes["version"]
+
+
+def test_lists_are_there_at_once_after_an_orderly_end(config: Path) -> None:
+    """Within the time that they hold: nothing that was shown leaves as stale but what is in play."""
+    with service(config) as running:
+        running.wait_ready()
+        before = _served(running)
+        assert 0 == running.stop()
+    with service(config) as running:
+        changes = running.get(f"/api/v2/changes?since={before.headers['odds-cursor']}").json()
+
+    stale = [entry["id"] for entry in changes["removed"] if entry["reason"] == "stale"]
+    assert len(stale) < before.json()["matches_count"] / 2
