@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -19,21 +18,8 @@ from actors.sources.azuro.options import AzuroOptions
 from actors.sources.azuro.prices import Group, ListedMatch, listed_match, result_of
 from actors.sources.azuro.wire import read_conditions, read_games
 from tests.support.builders.messages import batch
+from tests.support.oracles.azuro_reading import PARTS, change, expected
 from tests.support.peers.azuro import Azuro
-
-CONDITION: dict[str, tuple[Any, ...]] = {
-    "state": ("Active", "Stopped", "Resolved", "Canceled", "Removed"),
-    "hidden": (False, True, None),
-    "isPrematchEnabled": (True, False, None),
-    "isLiveEnabled": (True, False, None),
-}
-OUTCOME: dict[str, tuple[Any, ...]] = {
-    "state": ("Active", "Stopped", None),
-    "hidden": (False, True),
-    "odds": ("1", "0.5", "1.9", "15.84", "nan"),
-    "outcomeId": ("29", "30", "31", "32"),
-}
-GAME: dict[str, tuple[Any, ...]] = {"state": ("Prematch", "Live", "Stopped", "Finished", "Canceled")}
 
 
 @st.composite
@@ -43,35 +29,11 @@ def _worlds(draw: st.DrawFn) -> Azuro:
     for number in range(1, draw(st.integers(2, 6))):
         name = f"100{number}"
         venue.add(name, f"Home {number}", f"Away {number}", start=1_780_003_600)
-        result = venue.result(name)
         for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
-            part, choices = draw(
-                st.sampled_from(
-                    [(venue.games[name], GAME), (result, CONDITION), (result["outcomes"][0], OUTCOME)]
-                )
+            change(
+                venue, name, draw(st.sampled_from(PARTS)), lambda choices: draw(st.sampled_from(choices))
             )
-            key = draw(st.sampled_from(sorted(choices)))
-            part[key] = draw(st.sampled_from(choices[key]))
     return venue
-
-
-def _expected(venue: Azuro) -> dict[str, tuple[float, ...]]:
-    """Read the world by the rules of the venue's page, from its tables."""
-    shown = {}
-    for name, game in venue.games.items():
-        result = venue.result(name)
-        flag = {"Prematch": "isPrematchEnabled", "Live": "isLiveEnabled"}.get(game["state"])
-        is_open = flag is not None and result[flag] is not False
-        is_open &= result["state"] == "Active" and result["hidden"] is not True
-        by_id = {outcome["outcomeId"]: outcome for outcome in result["outcomes"]}
-        is_open &= by_id.keys() == {"29", "30", "31"}
-        is_open &= all(outcome.get("state") in {None, "Active"} for outcome in by_id.values())
-        is_open &= not any(outcome.get("hidden") for outcome in by_id.values())
-        if is_open and by_id["29"]["odds"] != "nan":
-            odds = tuple(float(by_id[outcome]["odds"]) for outcome in ("29", "30", "31"))
-            if min(odds) > 1 and 0.95 <= sum(1 / price for price in odds) <= 1.40:
-                shown[name] = odds
-    return shown
 
 
 def _read(venue: Azuro) -> dict[str, tuple[float, ...]]:
@@ -108,7 +70,7 @@ def _read(venue: Azuro) -> dict[str, tuple[float, ...]]:
 @given(_worlds())
 def test_world_is_read_as_its_tables_say(venue: Azuro) -> None:
     """States, outcomes and odds decide, whatever the order of what comes."""
-    assert _expected(venue) == _read(venue)
+    assert expected(venue) == _read(venue)
 
 
 @pytest.mark.long
@@ -117,4 +79,4 @@ def test_world_is_read_as_its_tables_say(venue: Azuro) -> None:
 @given(_worlds())
 def test_many_worlds_are_read_as_their_tables_say(venue: Azuro) -> None:
     """The same with many more."""
-    assert _expected(venue) == _read(venue)
+    assert expected(venue) == _read(venue)

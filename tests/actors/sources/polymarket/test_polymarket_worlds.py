@@ -6,8 +6,7 @@ A world is built of the venue's own tables, and read through pages and books in 
 from __future__ import annotations
 
 import json
-from decimal import ROUND_FLOOR, Decimal
-from typing import Any
+from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
@@ -24,24 +23,14 @@ from actors.sources.polymarket.options import PolymarketOptions
 from actors.sources.polymarket.prices import Group
 from tests.support.builders.messages import batch
 from tests.support.builders.polymarket import ROLES
+from tests.support.oracles.polymarket_reading import change, expected
 from tests.support.peers.polymarket import Polymarket
 
 EPL = League("epl", "Premier League", "82", is_home_first=True)
-STATES: dict[str, tuple[Any, ...]] = {
-    "closed": (False, True),
-    "active": (True, False),
-    "acceptingOrders": (True, False, None),
-    "enableOrderBook": (True, False),
-    "negRisk": (True, False),
-    "groupItemThreshold": ("0", "1", "2", None),
-    "outcomes": ('["Yes", "No"]', '["No", "Yes"]'),
-}
-EVENTS: dict[str, tuple[Any, ...]] = {"ended": (False, True, None), "period": ("NS", "1H", "FT", "VFT")}
 LEVEL = st.tuples(
     st.integers(1, 999).map(lambda price: f"{Decimal(price) / 1000}"), st.sampled_from(["1", "50", "4000"])
 )
 NEAR_EVEN = st.tuples(st.integers(30, 40).map(lambda price: f"0.{price}"), st.just("4000"))
-Change = tuple[str, str, Any]
 
 
 @st.composite
@@ -53,47 +42,8 @@ def _worlds(draw: st.DrawFn) -> Polymarket:
         for role in ROLES:
             listed.asks[role] = [draw(NEAR_EVEN), *draw(st.lists(LEVEL, max_size=2))]
         for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
-            name = draw(st.sampled_from([*STATES, *EVENTS, "no book"]))
-            role = draw(st.sampled_from(ROLES))
-            if name == "no book":
-                listed.asks.pop(role, None)
-            elif name in EVENTS:
-                listed.event[name] = draw(st.sampled_from(EVENTS[name]))
-            else:
-                listed.market(role, **{name: draw(st.sampled_from(STATES[name]))})
+            change(venue, str(10 + number), lambda choices: draw(st.sampled_from(choices)))
     return venue
-
-
-def _expected(venue: Polymarket) -> dict[str, tuple[Decimal, ...]]:
-    """Read the world by the rules of the venue's page, from its tables."""
-    shown = {}
-    for name, listed in venue.matches.items():
-        event, says = listed.event, [listed.markets.get(role, {}) for role in ROLES]
-        is_open = event["ended"] is not True and event["period"] not in {"FT", "VFT"}
-        for number, said in enumerate(says):
-            is_open &= said.get("closed", False) is False
-            is_open &= all(said.get(key, True) is True for key in ("active", "acceptingOrders"))
-            is_open &= all(said.get(key, True) is True for key in ("enableOrderBook", "negRisk"))
-            is_open &= said.get("groupItemThreshold", str(number)) in {None, str(number)}
-            is_open &= (
-                said.get("outcomes", '["Yes", "No"]') == '["Yes", "No"]'
-            )  # else its token has no book
-        asks = [_ask(listed.asks.get(role, ())) for role in ROLES]
-        if is_open and all(ask is not None and Decimal("0.005") < ask < Decimal("0.995") for ask in asks):
-            odds = [(1 / ask).quantize(Decimal("0.0001"), ROUND_FLOOR) for ask in asks if ask is not None]
-            if Decimal("0.95") <= sum(1 / price for price in odds) <= Decimal("1.40"):
-                shown[name] = tuple(odds)
-    return shown
-
-
-def _ask(levels: Any) -> Decimal | None:
-    """Return the price at which 10 USD can be staked, None if they cannot."""
-    staked = Decimal(0)
-    for price, size in sorted((Decimal(price), Decimal(size)) for price, size in levels):
-        staked += price * size
-        if staked >= 10:
-            return price
-    return None
 
 
 def _read(venue: Polymarket) -> dict[str, tuple[Decimal, ...]]:
@@ -119,7 +69,7 @@ def _read(venue: Polymarket) -> dict[str, tuple[Decimal, ...]]:
 @given(_worlds())
 def test_world_is_read_as_its_tables_say(venue: Polymarket) -> None:
     """States, roles, depth and book sums decide, whatever the order of what comes."""
-    assert _expected(venue) == _read(venue)
+    assert expected(venue) == _read(venue)
 
 
 @pytest.mark.long
@@ -128,4 +78,4 @@ def test_world_is_read_as_its_tables_say(venue: Polymarket) -> None:
 @given(_worlds())
 def test_many_worlds_are_read_as_their_tables_say(venue: Polymarket) -> None:
     """The same with many more."""
-    assert _expected(venue) == _read(venue)
+    assert expected(venue) == _read(venue)
