@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from actors.core.messages import BookmakerId, Prices
 from actors.matches.surebets import PricedLeg
-from tests.support.browsing import Complaints
+from tests.support.browsing import OWN_STREAM, Complaints
 from tests.support.oracles.stakes import Stakes, stakes
 from tests.support.systems.two_sources import Two, two_sources
 
@@ -128,6 +128,7 @@ def test_ages_that_are_not_known_are_not_shown(two: Two, page: Page, complaints:
 def test_ages_are_those_of_the_service(two: Two, page: Page) -> None:
     """A clock of this machine that is wrong makes no price older or younger."""
     two.offer(PLAIN)
+    page.add_init_script(OWN_STREAM)  # a worker would keep the real time
     page.clock.install(time=time.time() + 3600)
     _opened(page, two).click()
 

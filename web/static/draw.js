@@ -9,29 +9,20 @@ const SAID = {
     gone: "Prices are hidden until the connection is back.",
 };
 
-/**
- * Draws views on the page; `grid` is its <odds-board>, `details` and `settings` are what their modules
- * make.
- */
+/** Draws views on the page, but for what is beside the list (beside.js); `grid` is its <odds-board>. */
 export class Drawing {
     #grid;
-    #details;
-    #settings;
     #buttons;
     #shown = {}; // what the grid last got: it is filled again only when this changes
     #trust = null;
 
-    constructor(grid, details, settings, onToggle) {
+    constructor(grid, onToggle) {
         this.#grid = grid;
-        this.#details = details;
-        this.#settings = settings;
         this.#buttons = new Bookmakers(byId("bookmakers"), onToggle);
     }
 
     show(view, state) {
         this.#showGrid(view, state);
-        this.#showDetails(view, state);
-        this.#settings.show(view, state);
         const checks = state.isChecked ? state.health.checks : {};
         this.#buttons.show(view.chips, checks, state.choice.bookmakers, view.clock);
         showChoice(view, state);
@@ -41,7 +32,8 @@ export class Drawing {
         if (view.trust !== this.#trust) this.#announce(view.trust);
     }
 
-    #showGrid({ rows, columns, trust, clock, price, by, empty, surebetOf }, { preferences, opened }) {
+    #showGrid(view, { preferences, opened, choice }) {
+        const { rows, columns, trust, clock, price, by, empty, surebetOf } = view;
         const pinned = preferences.matches;
         const key = JSON.stringify([trust, by, preferences.odds, preferences.zone, pinned, opened]);
         const shown = JSON.stringify([columns, key]);
@@ -51,14 +43,7 @@ export class Drawing {
         }
         this.#grid.hidden = empty !== null;
         this.#grid.refresh();
-    }
-
-    /** Before the first list it is not known whether a match is there. */
-    #showDetails(view, { board, choice, preferences }) {
-        const isKnown = choice.fixture && view.trust !== "none";
-        const match = isKnown ? board.match(choice.fixture) : null;
         this.#grid.chosen = choice.fixture;
-        this.#details.show(match, board.names, view, preferences);
     }
 
     #announce(trust) {

@@ -4,15 +4,12 @@ import { Address } from "./address.js";
 import { Board } from "./board.js";
 import { choiceOf, EVERYTHING, queryOf, toggled } from "./choice.js";
 import { Chosen } from "./chosen.js";
-import { currentId, Details } from "./details.js";
 import { byId, setText } from "./dom.js";
 import { Drawing } from "./draw.js";
 import { first } from "./first.js";
 import { Health } from "./health.js";
-import { Notifier } from "./notify.js";
 import "./odds-board.js";
 import { followOthers, remember, remembered } from "./preferences.js";
-import { Settings } from "./settings.js";
 import { Store } from "./store.js";
 import { Stream } from "./stream.js";
 import { NOTHING, viewOf } from "./view.js";
@@ -20,6 +17,7 @@ import { NOTHING, viewOf } from "./view.js";
 const MINUTE_MS = 60_000;
 const ASK_AGAIN_MS = 1000; // after an offer went
 const TYPING_MS = 120;
+const AGAIN_MS = 5000;
 
 const minute = () => Math.floor(Date.now() / MINUTE_MS);
 const grid = document.querySelector("odds-board");
@@ -33,16 +31,7 @@ const store = new Store({
 });
 const address = new Address(step);
 const chosen = new Chosen((answer) => store.change({ chosen: answer }));
-const details = new Details({
-    onClose() {
-        choose("");
-        grid.focus();
-    },
-    onPin: pin,
-    onPrefer: prefer,
-});
-const notifier = new Notifier();
-const drawing = new Drawing(grid, details, new Settings(prefer, share), (bookmaker) =>
+const drawing = new Drawing(grid, (bookmaker) =>
     filter({ bookmakers: toggled(store.state.choice.bookmakers, bookmaker) }),
 );
 const stream = new Stream({
@@ -76,6 +65,17 @@ const hear = (answer) => {
 const health = new Health(hear, () => !stream.isLive);
 
 let askedAt = -Infinity;
+let beside = null; // what is beside the list, once it is loaded
+
+async function loadBeside() {
+    try {
+        const { Beside } = await import("./beside.js");
+        beside = new Beside({ onClose: close, onPin: pin, onPrefer: prefer, onShare: share });
+        store.flush();
+    } catch {
+        setTimeout(loadBeside, AGAIN_MS); // the service went meanwhile
+    }
+}
 
 /** The match that a match was merged into, through several merges; itself if it was not. */
 function followed(key, removed) {
@@ -91,6 +91,7 @@ function followed(key, removed) {
 async function follow() {
     const asked = store.state.choice.fixture;
     if (!asked || board.match(asked)) return;
+    const { currentId } = await import("./beside.js");
     const now = await currentId(asked);
     if (now !== asked && store.state.choice.fixture === asked) choose(now);
 }
@@ -101,7 +102,7 @@ function draw(state) {
     const isAny = isChoice && state.board.matches.some(({ surebet }) => surebet !== null);
     chosen.ask(isChoice ? view.shown.map(({ id }) => id) : [], isAny);
     drawing.show(view, state);
-    notifier.show(view, state);
+    beside?.show(view, state);
 }
 
 /** What depends on the time; called every second. */
@@ -122,6 +123,11 @@ function choose(fixture) {
     else if (fixture && !wasOpen) address.open(query);
     else address.replace(query);
     store.flush();
+}
+
+function close() {
+    choose("");
+    grid.focus();
 }
 
 /** After Back or Forward: the details as in that address, all else as it is. */
@@ -207,5 +213,6 @@ listen();
 store.flush();
 setInterval(look, 1000);
 document.addEventListener("visibilitychange", look);
+loadBeside();
 await health.start(first.health); // before the list, so that simulated prices always have their notice
 stream.start(await first.list, first.at);

@@ -147,7 +147,7 @@ class _Inflating:
             size, is_whole, rest = _cut(self._data, b"\r\n")
             if not is_whole or len(rest) < (length := int(size, 16)) + 2:
                 break
-            text += self._inflater.decompress(rest[:length])
+            text += b"\n" + self._inflater.decompress(rest[:length])
             self._data = rest[length + 2 :]
         return text
 

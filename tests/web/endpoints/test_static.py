@@ -19,7 +19,7 @@ MAX_LINES = 300
 MAX_COLUMNS = 108
 INLINE = r"<style|\sstyle=|\son[a-z]+=|javascript:|<script(?![^>]*\ssrc=)"
 ADDRESS = r"(?:https?:)?//[a-z0-9-]+\.[a-z]+"
-WORKER = r'new URL\("([^"]+\.js)", import\.meta\.url\)'
+LATER = r'(?:await import\("\./|new URL\(")([^"]+\.js)"'
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 
@@ -37,7 +37,7 @@ def _needed(file: Path) -> set[str]:
     """Return the names of the files that a file refers to."""
     if file.suffix == ".html":
         return set(re.findall(r'(?:src|href)="static/([^"]+)"', _text(file)))
-    return _imported(file) | set(re.findall(WORKER, _text(file)))
+    return _imported(file) | set(re.findall(LATER, _text(file)))
 
 
 def _imported(file: Path) -> set[str]:

@@ -1,0 +1,35 @@
+// What stands beside the list: details, settings and notifications. Loaded after the modules of the list,
+// so that this is shown sooner.
+
+import { Details } from "./details.js";
+import { byId } from "./dom.js";
+import { Notifier } from "./notify.js";
+import { Settings } from "./settings.js";
+
+export { currentId } from "./details.js";
+
+/** Shows views (view.js); calls `onClose`, `onPin`, `onPrefer` and `onShare` as details and settings do. */
+export class Beside {
+    #details;
+    #settings;
+    #notifier = new Notifier();
+
+    constructor({ onClose, onPin, onPrefer, onShare }) {
+        this.#details = new Details({ onClose, onPin, onPrefer });
+        this.#settings = new Settings(onPrefer, onShare);
+        byId("open-settings").disabled = false;
+    }
+
+    show(view, state) {
+        this.#showDetails(view, state);
+        this.#settings.show(view, state);
+        this.#notifier.show(view, state);
+    }
+
+    /** Before the first list it is not known whether a match is there. */
+    #showDetails(view, { board, choice, preferences }) {
+        const isKnown = choice.fixture && view.trust !== "none";
+        const match = isKnown ? board.match(choice.fixture) : null;
+        this.#details.show(match, board.names, view, preferences);
+    }
+}
