@@ -43,6 +43,7 @@ NO_RESULT = "no_result"
 ASSUMED = (
     "tried against answers written by hand only; where the venue's documents are silent it is assumed:",
     f"  at most a request a second, {CONDITIONS_A_CALL} conditions a call; requests are not conditional",
+    f"  a condition may be replaced: each game's is looked for again every {CONDITIONS_INTERVAL_S:g} s",
     "  the result (outcomes 29, 30, 31) may count extra time: compare a knock-out match with care",
 )
 
