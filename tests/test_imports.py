@@ -21,6 +21,7 @@ LISTENING = {
     "web.__main__",
     "web.server.lifecycle",
     "web.server.listener",
+    "web.server.reader",
     "web.server.servers",
 }
 """These own the listening socket."""

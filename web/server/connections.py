@@ -13,8 +13,6 @@ import select
 import socket
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
-from typing import Any
 
 from msgspec import Struct
 
@@ -22,6 +20,7 @@ from actors.core.clock import elapsed_s
 from web.protocol.request_head import MAX_HEAD_BYTES, HeadGate
 from web.protocol.throttle import UNCOUNTED
 from web.server.load import FEW, Load, turning_away
+from web.server.reader import ReaderSocket
 
 LINGER_S = 0.9
 """Seconds in which further bytes of a client are dropped, so that it gets its answer, not a reset."""
@@ -31,14 +30,12 @@ PEEKED_BYTES = 4_096
 """Bytes of a head that are looked at to find out whether a new client waits for an answer."""
 TIME_TO_ASK_S = 0.05
 """Seconds for which an idle connection is kept above the cap: a new client needs some to ask."""
-SLOW_READER_S = 10.0
-"""Seconds for which a client may read nothing of what is to be sent to it."""
 LOOKED_AT = 8
 """Connections examined to find an idle connection, however many there are."""
 
 _ESTABLISHED = 1  # TCP_ESTABLISHED, in the first byte of Linux's TCP_INFO
 
-_recv, _send, _sendmsg = socket.socket.recv, socket.socket.send, socket.socket.sendmsg
+_recv, _send = socket.socket.recv, socket.socket.send
 
 
 class Caps(Struct, frozen=True):
@@ -53,11 +50,11 @@ class Caps(Struct, frozen=True):
     requests: int = 1_000
 
 
-class Connection(socket.socket):
+class Connection(ReaderSocket):
     """An accepted connection: what it receives is what its gate passes."""
 
     def __init__(self, accepted: socket.socket, others: Connections) -> None:
-        super().__init__(accepted.family, accepted.type, accepted.proto, accepted.detach())
+        super().__init__(accepted)
         self.gate = HeadGate(others.refusals, others.caps.requests, others.known)
         self.is_excess = False
         """Whether there were too many when it was accepted."""
@@ -65,9 +62,6 @@ class Connection(socket.socket):
         self.asked_at = elapsed_s()
         """When it sent something last, or was accepted."""
         self._dropped = 0
-        self._is_busy = False  # since the last request not everything that was to be sent has been sent
-        self._sent_at = self.asked_at
-        self._look: asyncio.TimerHandle | None = None
         self._waits_since: float | None = None
         self.is_answering = False
         """Whether a request is being answered: between two parts of an answer nothing waits to be sent."""
@@ -80,7 +74,7 @@ class Connection(socket.socket):
         """
         data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # few requests at a time
         if not data:
-            if self._is_busy:
+            if self.is_busy:
                 return data
             raise ConnectionResetError(errno.ECONNRESET, "the client has left")
         if self.is_excess:
@@ -90,24 +84,15 @@ class Connection(socket.socket):
             if self._dropped > MAX_DROPPED:
                 raise ConnectionResetError(errno.ECONNRESET, "the client sends without end")
             raise BlockingIOError
-        if not self._is_busy:
+        if not self.is_busy:
             self.wait()
-        self._is_busy = True
+        self.is_busy = True
         self.asked_at = elapsed_s()
         try:
             self._others.by_request.move_to_end(self)
         except KeyError:  # it followed changes until now
             self._others.by_request[self] = None
         return passed
-
-    def send(self, data: Any, flags: int = 0, /) -> int:
-        """Send, and remember whether that was all."""
-        return self._noted(len(data), lambda: _send(self, data, flags))
-
-    def sendmsg(self, buffers: Iterable[Any], *more: Any) -> int:  # asyncio's way from 3.12 on
-        """Send several pieces, and remember whether that was all."""
-        pieces = list(buffers)
-        return self._noted(sum(map(len, pieces)), lambda: _sendmsg(self, pieces, *more))
 
     def wait(self) -> None:
         """Note that a request is there that is not being answered yet."""
@@ -125,7 +110,7 @@ class Connection(socket.socket):
 
     def is_idle(self) -> bool:
         """Return whether no request of it is being answered or waits to be read."""
-        if self._is_busy or self.is_answering:
+        if self.is_busy or self.is_answering:
             return False
         with contextlib.suppress(OSError):  # nothing to read, or a connection that failed
             return not _recv(self, 1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
@@ -173,36 +158,10 @@ class Connection(socket.socket):
         if (timer := self._others.lingering.pop(self, None)) is not None:
             timer.cancel()
             asyncio.get_running_loop().remove_reader(self)
-        if self._look is not None:
-            self._look.cancel()
         self._others.ended.discard(self)
         if self.fileno() >= 0:
             self._others.open -= 1
         super().close()
-
-    def _noted(self, length: int, send: Callable[[], int]) -> int:
-        sent = 0
-        try:
-            sent = send()
-            self._sent_at = elapsed_s()
-        finally:  # also where nothing could be sent
-            self._is_busy = sent < length
-            if self._is_busy and self._look is None and not self._is_cut_by_kernel():
-                self._look = asyncio.get_running_loop().call_later(SLOW_READER_S, self._look_at_reader)
-        return sent
-
-    def _is_cut_by_kernel(self) -> bool:
-        """Return whether the listener's options have the kernel disconnect a client that reads nothing."""
-        return self.family != socket.AF_UNIX and hasattr(socket, "TCP_USER_TIMEOUT")
-
-    def _look_at_reader(self) -> None:
-        """Disconnect a client that has read nothing for `SLOW_READER_S`, and else look again."""
-        self._look = None
-        left_s = self._sent_at + SLOW_READER_S - elapsed_s()
-        if self._is_busy and left_s <= 0:
-            self.end()
-        elif self._is_busy:
-            self._look = asyncio.get_running_loop().call_later(left_s, self._look_at_reader)
 
     def _drop(self) -> None:
         with contextlib.suppress(BlockingIOError):

@@ -13,7 +13,8 @@ from typing import Any
 from weakref import ReferenceType, WeakValueDictionary, ref
 
 from actors.core.errors import BindError
-from web.server.connections import SLOW_READER_S, Caps, Connection, Connections
+from web.server.connections import Caps, Connection, Connections
+from web.server.reader import SLOW_READER_S
 
 Client = tuple[str, int] | None  # address and port, as in an ASGI scope; None for a Unix socket
 KeepFresh = Callable[[Client], None]

@@ -28,7 +28,7 @@ Find = Callable[[Client], Connection | None]
 
 LOOK_S = 1.0
 SEND_LIMIT_S = 15.0
-"""Seconds that one `send` may take."""
+"""Seconds that one `send` may take, unless the client reads steadily."""
 
 
 @dataclass(eq=False)
@@ -54,7 +54,8 @@ class _Request:
         self.sending_since = None
 
     def look(self, now: float) -> None:
-        takes_nothing = self.sending_since is not None and now - self.sending_since > SEND_LIMIT_S
+        is_late = self.sending_since is not None and now - self.sending_since > SEND_LIMIT_S
+        takes_nothing = is_late and not (self.connection is not None and self.connection.is_steady)
         if takes_nothing and self.connection is not None:
             self.connection.end()
         if takes_nothing or (self.connection is not None and self.connection.is_gone()):

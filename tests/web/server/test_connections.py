@@ -13,13 +13,14 @@ import pytest
 
 from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, Site, open_site
-from web.server import connections, watch
+from web.server import connections, reader, watch
 from web.server.connections import Caps, Connection
 from web.server.servers import Serve, serve, serve_with_uvicorn
 
 pytestmark = pytest.mark.anyio
 
 SERVERS = pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
+GET_ODDS = b"GET /api/v2/odds HTTP/1.1\r\nHost: x\r\n\r\n"
 LIVE = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
 LIST = b"GET /api/v2/bookmakers HTTP/1.1\r\nHost: x\r\n\r\n"
 WAIT = f"GET /api/v2/changes?since={FIRST_VERSION}-{EPOCH}&wait=30 HTTP/1.1\r\nHost: x\r\n\r\n".encode()
@@ -34,10 +35,14 @@ class Crowd:
         self._site = site
         self.clients: list[socket.socket] = []
 
-    async def join(self, sent: bytes = b"", *, is_refused: bool = False) -> socket.socket:
+    async def join(
+        self, sent: bytes = b"", *, is_refused: bool = False, buffer_bytes: int = 0
+    ) -> socket.socket:
         """Connect one more client, and unless it is refused wait until it is accepted."""
         client, held = socket.socket(), self._site.connections
         client.settimeout(0)
+        if buffer_bytes:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer_bytes)
         self.clients.append(client)
         await asyncio.get_running_loop().sock_connect(client, ("127.0.0.1", self._port))
         if not is_refused:
@@ -203,6 +208,31 @@ async def test_who_sends_without_end_and_takes_nothing_is_cut(
         with anyio.fail_after(5), contextlib.suppress(ConnectionError):
             while True:
                 await asyncio.get_running_loop().sock_sendall(client, bytes(65_536))
+
+
+async def test_the_kernel_does_not_disconnect_a_client_that_reads_slowly(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it reads steadily the limit is two minutes in place of 10 s."""
+    monkeypatch.setattr(reader, "LOOK_S", 0.02)
+    site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(5_000)))
+    with crowd(site) as clients:
+        client = await clients.join(GET_ODDS, buffer_bytes=16_384)
+        (connection,) = [
+            held for held in site.connections.by_request if _peer(held) == client.getsockname()
+        ]
+        limits = [_limit_ms(connection)]
+        loop = asyncio.get_running_loop()
+        with anyio.fail_after(10):
+            while not connection.is_steady:
+                await loop.sock_recv(client, 8_192)
+        limits.append(_limit_ms(connection))
+
+    assert [10_000, 120_000] == limits
+
+
+def _limit_ms(connection: Connection) -> int:
+    return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
 
 
 async def test_between_two_parts_of_an_answer_a_connection_is_not_idle() -> None:

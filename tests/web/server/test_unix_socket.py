@@ -14,7 +14,7 @@ import pytest
 from actors.core.errors import BindError
 from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, open_site
-from web.server import connections, watch
+from web.server import reader, watch
 from web.server.connections import Caps
 from web.server.listener import address_of, listen
 from web.server.servers import Serve, serve, serve_with_uvicorn
@@ -86,7 +86,8 @@ async def test_a_client_that_reads_nothing_is_disconnected(
     server: Serve, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the rest of its answer is less than the server waits for, and its request has ended."""
-    monkeypatch.setattr(connections, "SLOW_READER_S", 0.3)
+    monkeypatch.setattr(reader, "SLOW_READER_S", 0.3)
+    monkeypatch.setattr(reader, "LOOK_S", 0.1)
     monkeypatch.setattr(watch, "SEND_LIMIT_S", 0.3)
     path = tmp_path / "board.sock"
     async with open_site(serve=server, bind=(str(path), None)) as site:
@@ -133,3 +134,30 @@ async def test_requests_over_a_unix_socket_are_noted_while_they_wait(server: Ser
             await site.until(connection.is_idle)
 
         assert 0 == site.connections.load.waiting
+
+
+@SERVERS
+async def test_a_client_that_waits_after_a_long_answer_is_kept(
+    server: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads nothing, but there is nothing to read: only the next answer of it is slow."""
+    monkeypatch.setattr(reader, "SLOW_READER_S", 0.1)
+    monkeypatch.setattr(reader, "LOOK_S", 0.05)
+    path = tmp_path / "board.sock"
+    async with open_site(serve=server, bind=(str(path), None)) as site:
+        site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(1_000)))
+        with _connected(path, GET % b"/api/v2/odds") as client:
+            await anyio.to_thread.run_sync(_read_list, client)
+            client.sendall(WAIT.replace(b"?since", b"?bookmaker=alder&since"))
+            await site.until(lambda: len(site.audience) == 1)
+            (connection,) = site.connections.by_request
+            await site.until(lambda: connection._look_again is None)  # it has looked
+            is_kept = not connection.gate.is_closing
+
+    assert is_kept
+
+
+def _read_list(client: socket.socket) -> None:
+    answer = b""
+    while not answer.endswith(b"}") or answer.count(b'"matches_count"') == 0:
+        answer += client.recv(65_536)
