@@ -108,5 +108,5 @@ class ReaderSocket(socket.socket):
         """Return how many bytes the kernel has that the client's has not; 0 if it does not say."""
         try:
             return int.from_bytes(ioctl(self.fileno(), TIOCOUTQ, bytes(4)), sys.byteorder)
-        except OSError:
+        except (OSError, ValueError):  # the latter if it is closed
             return 0
