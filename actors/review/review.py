@@ -6,12 +6,14 @@ questions, and questions about all events are answered in portions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
 import anyio
 
 from actors.board.snapshot import Snapshot
+from actors.core.clock import elapsed_s
 from actors.core.cooperative import run_sliced
 from actors.matches.entries import chances_in
 from actors.matches.model import FixtureState, fixtures_of
@@ -21,6 +23,7 @@ from actors.matching.overrides import Overrides
 from actors.review.explanation import Abstention, Explanation, explain, nearest
 from actors.review.survey import Survey, absent, survey_of
 
+SURVEY_HOLDS = 10  # times as long as it took: of a large board it takes a minute of work
 PORTION = 64  # events: some milliseconds, in which the linker waits
 
 
@@ -30,7 +33,13 @@ class Review:
     `survey` is the last survey of all events; None before the first.
     """
 
-    def __init__(self, overrides: Overrides = Overrides()) -> None:  # noqa: B008 - a frozen value
+    def __init__(
+        self,
+        overrides: Overrides = Overrides(),  # noqa: B008 - a frozen value
+        now: Callable[[], float] = elapsed_s,
+    ) -> None:
+        self._now = now
+        self._good_until = 0.0
         self.overrides = overrides
         self.turn = anyio.Lock(fast_acquire=True)
         self.matcher: Matcher | None = None
@@ -60,10 +69,13 @@ class Review:
     async def all(self, snapshot: Snapshot) -> Survey | None:
         """Survey all events; None without a matcher, or if it was replaced meanwhile.
 
-        A call while a survey is made returns that survey.
+        A call while a survey is made returns that survey, and so does one in ten times as long after it.
         """
         async with self._surveying:
-            if self.survey is not None and self.survey.version >= snapshot.version:
+            began = self._now()
+            if self.survey is not None and (
+                self.survey.version >= snapshot.version or began < self._good_until
+            ):
                 return self.survey
             async with self.turn:  # not while a new matcher is given its events: it would lack the others
                 matcher, overrides = self.matcher, self.overrides
@@ -75,4 +87,6 @@ class Review:
             if matcher is None or matcher is not self.matcher:
                 return None
             self.survey = survey_of(snapshot.version, found, missing)
+            took_s = self._now() - began
+            self._good_until = began + took_s + SURVEY_HOLDS * took_s
             return self.survey

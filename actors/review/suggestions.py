@@ -13,6 +13,7 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from actors.core.cooperative import SLICE, Sliced
 from actors.matching.event import Event, EventKey
 from actors.matching.evidence import Likeness
 from actors.matching.leagues import is_telling
@@ -40,14 +41,17 @@ def suggestions(
     found: Iterable[Abstention],
     event_of: EventOf,
     overrides: Overrides = Overrides(),  # noqa: B008 - a frozen value
-) -> list[Suggestion]:
-    """Return lines that settle abstentions, likely gain first; none if an event has gone.
+    most: int | None = None,
+) -> Sliced[list[Suggestion]]:
+    """Return lines that settle abstentions, `most` of them, likely gain first; none if an event has gone.
 
     All of them together can be added to the file of `overrides`: a name that has a table already is a
     comment, because the file would be refused.
     """
     by_text: dict[str, list[Abstention]] = {}
-    for pair in found:
+    for number, pair in enumerate(found):
+        if number % SLICE == 0:
+            yield
         a, b = event_of(pair.a), event_of(pair.b)
         if pair.reason is not Objection.MUST_NOT and a is not None and b is not None:
             text = text_for(pair, a, b)
@@ -57,7 +61,11 @@ def suggestions(
         for text, many in by_text.items()
     ]
     taken = {name for team in overrides.teams if team.country is None for name in team.names}
-    return [_fitting(suggestion, taken) for suggestion in sorted(made, key=_order)]
+    fitting = []
+    for suggestion in sorted(made, key=_order)[:most]:
+        fitting.append(_fitting(suggestion, taken))
+        yield
+    return fitting
 
 
 def _fitting(suggestion: Suggestion, taken: set[str]) -> Suggestion:

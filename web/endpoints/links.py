@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from actors.board.snapshot import Entry, Readable, Snapshot
 from actors.core.clock import Clock, Instant
+from actors.core.cooperative import run_sliced
 from actors.core.messages import BookmakerId, Prices, SourceMatchId, SourceName
 from actors.matches.entries import event_of
 from actors.matches.model import FixtureState, fixtures_of
@@ -126,8 +127,11 @@ class _Links:
         survey = await self.review.all(snapshot)
         state = fixtures_of(await self.board.read())
         abstentions, overrides = () if survey is None else survey.abstentions, self.review.overrides
-        found = suggestions(abstentions, partial(_event, state), overrides)
-        some = tuple(filter(None, (_suggestion(state, suggestion) for suggestion in found[: int(count)])))
+        found: list[Suggestion] = []
+        if (most := int(count)) > 0:
+            steps = suggestions(abstentions, partial(_event, state), overrides, most)
+            found = await run_sliced(steps)
+        some = tuple(filter(None, (_suggestion(state, suggestion) for suggestion in found)))
         reasons = {} if survey is None else {str(reason): count for reason, count in survey.reasons.items()}
         absent = () if survey is None else survey.absent
         linking = self.review.matcher is not None

@@ -7,7 +7,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 from msgspec.structs import replace
 
-from actors.core.cooperative import run_now
+from actors.core.cooperative import SLICE, run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
 from actors.matches.entries import event_of
 from actors.matching.event import Event, EventKey
@@ -38,7 +38,8 @@ def suggested(*events: Event, overrides: Overrides = Overrides()) -> list[Sugges
     linker = Review(overrides).new_matcher()
     run_now(linker.update(events))
     by_key = {candidate.key: candidate for candidate in events}
-    return suggestions(in_order(run_now(nearest(linker, linker.keys()))), by_key.get, overrides)
+    found = in_order(run_now(nearest(linker, linker.keys())))
+    return run_now(suggestions(found, by_key.get, overrides))
 
 
 def linked_board() -> LinkedBoard:
@@ -73,15 +74,38 @@ def test_suggested_texts_can_be_added_all_at_once() -> None:
     found = [replace(suggested(*some[:2])[0].abstention, reason=Objection.NAME)]
     found += [replace(found[0], b=some[2].key)]
     by_key = {candidate.key: candidate for candidate in some}
-    first, second = suggestions(found, by_key.get)
-    third = suggestions(found[:1], by_key.get, Overrides((TeamAlias(("Kingston Town", "Tigers"), None),)))[
-        0
-    ]
+    first, second = run_now(suggestions(found, by_key.get))
+    overrides = Overrides((TeamAlias(("Kingston Town", "Tigers"), None),))
+    (third,) = run_now(suggestions(found[:1], by_key.get, overrides))
 
     assert [["Hull", "Kingston Town"]] == [sorted(team.names) for team in parse(first.text).teams]
     assert Overrides() == parse(second.text) == parse(third.text)
     assert '# if they are one team: add "Hull" to the [[team]] that has "Kingston Town"\n' == third.text
     assert parse(first.text + second.text).teams
+
+
+def test_suggestions_are_made_in_slices() -> None:
+    """However many pairs are not linked, few of them are worked on at once, and few texts are made."""
+    some = [event("one", DERBY, "Kingston Town"), event("two", "Derby", "Hull", NOON + 4 * 3600)]
+    by_key, asked, most = {candidate.key: candidate for candidate in some}, 0, 0
+    (pair,) = [suggestion.abstention for suggestion in suggested(*some)]
+
+    def event_of_key(key: EventKey) -> Event | None:
+        nonlocal asked
+        asked += 1
+        return by_key.get(key)
+
+    steps = suggestions([pair] * 1000, event_of_key, most=1)
+    while True:
+        asked = 0
+        try:
+            next(steps)
+        except StopIteration as done:
+            found = done.value
+            break
+        most = max(most, asked)
+
+    assert (2 * SLICE, 1) == (most, len(found))
 
 
 def test_no_text_makes_one_match_of_the_womens_and_the_mens() -> None:
@@ -203,6 +227,20 @@ async def test_a_survey_is_of_the_linker_that_is_there() -> None:
     assert (board.snapshot.version, {Objection.SWAPPED: 1}) == (found.version, found.reasons)
     assert found is again
     assert [None, None] == [survey for survey in (review.survey, review.matcher) if survey is None]
+
+
+async def test_a_survey_holds_for_ten_times_as_long_as_it_took() -> None:
+    """A large board changes while it is surveyed: each question would begin anew."""
+    board, now = linked_board(), iter([0.0, 5.0, 54.0, 56.0, 57.0])
+    review = Review(now=lambda: next(now))
+    review.matcher = review.new_matcher()
+    first = await review.all(board.snapshot)
+    board.apply(batch([match("d", home="New")], bookmaker=ALDER))
+    within, after = await review.all(board.snapshot), await review.all(board.snapshot)
+
+    assert first is within
+    assert after is not None
+    assert board.snapshot.version == after.version
 
 
 async def test_a_survey_waits_until_a_new_matcher_has_all_events() -> None:
