@@ -16,7 +16,7 @@ from random import Random
 import anyio
 import structlog
 
-from actors.core.clock import SystemClock
+from actors.core.clock import Clock, SystemClock
 from actors.core.errors import (
     ArchiveLockedError,
     BindError,
@@ -30,7 +30,7 @@ from actors.matching.tables import load as load_tables
 from actors.monitoring import logs
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import LogStatus, ServiceStatus
-from actors.recordings.reader import RecordedSource, open_sources
+from actors.recordings.reader import open_sources
 from actors.service.describe import configuration_lines, kind_lines, recording_lines
 from actors.service.recorder import Recorder
 from actors.service.registry import kind_named
@@ -192,13 +192,14 @@ def _replay(given: argparse.Namespace) -> Exit:
     written = logs.configure(ServerSettings().log_level, sys.stdout)
     load_tables()
     sock, streams = _listening(parse_bind(given.bind), ServerSettings(), Limits(), len(sources))
-    return anyio.run(_run_replay, sources, given.speed, written, sock, streams)
+    replay = partial(Replay, sources, given.speed, archive=given.archive)
+    return anyio.run(_run_replay, replay, written, sock, streams)
 
 
 async def _run_replay(
-    sources: tuple[RecordedSource, ...], speed: float, written: LogStatus, sock: Listener, max_streams: int
+    start: Callable[[Clock], Replay], written: LogStatus, sock: Listener, max_streams: int
 ) -> Exit:
-    replay = Replay(sources, speed, SystemClock())
+    replay = start(SystemClock())
     status, playback = replay.status, replay.playback
     status.log = written
     per_client = Limits().max_streams_per_client
@@ -315,6 +316,9 @@ def _add_recording_options(record: argparse.ArgumentParser, replay: argparse.Arg
     replay.add_argument("path", type=Path, metavar="DIR|FILE", help=path)
     replay.add_argument("--speed", type=speed_of, default=1.0, metavar="N|max", help=speed)
     replay.add_argument("--price", choices=prices, help=price)
+    replay.add_argument(
+        "--archive", type=Path, metavar="DIR", help="keep what is shown in this empty folder"
+    )
     replay.add_argument("--bind", default=ServerSettings().bind, metavar=BIND, help=bind)
 
 

@@ -109,11 +109,13 @@ def open_archive(
     terms: FixtureSettings,
     configured: Mapping[BookmakerId, Configured],
     names: Callable[[Mapping[BookmakerId, str]], Mapping[BookmakerId, str]],
+    epoch: str | None = None,
     reached: Reached = lambda _: None,
     on_machine: Callable[[], Machine] = machine,
 ) -> Archive:
     """Open the archive of a service and begin a life in it; the first version is written, but for errors.
 
+    A new archive has the `epoch`, or a random one if none is given.
     `names` takes the names that sources gave before, and returns those that are shown from now on.
     Raises: ArchiveLockedError, ConfigError.
     """
@@ -131,7 +133,7 @@ def open_archive(
         status.error = str(error)
     start = Start(now, on_machine(), terms, configured)
     writer = Writer(folder, settings, status, clock)
-    begun, is_whole = _begin(writer, start, stood, ending)
+    begun, is_whole = _begin(writer, start, stood, ending, epoch or token_hex(4))
     try:
         writer.begin(begun.commit, _gap(begun.commit, stood, is_whole=is_whole), last)
     except (sqlite3.Error, OSError) as error:
@@ -166,6 +168,7 @@ def _begin(
     start: Start,
     stood: Stood | None,
     ending: Ending | None,
+    new_epoch: str,
 ) -> tuple[Beginning, bool]:
     """Return the beginning of a life, and whether the last life has an ending that counts.
 
@@ -186,7 +189,7 @@ def _begin(
     elif ending is None and highest:
         highest += 2 * RESERVED  # more than was ever reserved above a version
     version = max(highest + 1, int(start.now.wall * 1000))
-    writer.epoch = token_hex(4) if reserved is None else reserved.epoch
+    writer.epoch = new_epoch if reserved is None else reserved.epoch
     try:
         writer.reserve(version)
     except OSError as error:

@@ -255,7 +255,7 @@ def _hides(gap: Gap, after: int, until: int) -> bool:
     Where the service was down, what had left by then is known.
     """
     if gap.reason in {"stopped", "killed"}:
-        return gap.after < after < gap.until
+        return gap.after < after < gap.until or gap.after < until < gap.until
     return after < gap.until and until > gap.after
 
 

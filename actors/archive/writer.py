@@ -107,7 +107,7 @@ class Writer:
     def add(self, commit: Commit) -> None:
         """Have a commit written; of any thread but the writer's, one alone. Never waits."""
         self._latest = replace(commit, differences={}, fixture_changes=None)
-        if self._added - self._taken + commit.weight <= self.max_waiting:
+        if self.waiting + commit.weight <= self.max_waiting:
             self._added += commit.weight
             self._waiting.append(commit)
 
@@ -121,6 +121,11 @@ class Writer:
             if self._thread.is_alive():
                 return False
         return self.is_complete
+
+    @property
+    def waiting(self) -> int:
+        """How many changes wait to be written."""
+        return self._added - self._taken
 
     @property
     def is_complete(self) -> bool:

@@ -107,8 +107,13 @@ class Playback:
         self.review.matcher = made if isinstance(made, Matcher) else None
         self._waiting = Waiting()
         self._linking = Linking(made, terms.roster)
+        self._followers: list[Callable[[Snapshot], None]] = []
         self.history = ListHistory(self.snapshot, HistoryLimits())
         self.fixture_history = FixtureHistory(self.snapshot, HistoryLimits())
+
+    def follow(self, follower: Callable[[Snapshot], None]) -> None:
+        """Have `follower` called with each new snapshot."""
+        self._followers.append(follower)
 
     def digest(self) -> Sliced[None]:
         """Let the histories take all commits so far."""
@@ -240,6 +245,8 @@ class Playback:
             self.history.add(new)
             self.fixture_history.add(new)
             self._waiting.add(new)
+            for follower in self._followers:
+                follower(new)
 
     def _arrivals(self) -> Iterator[Arrival]:
         return merge(*map(self._arrivals_of, self._sources), key=lambda arrival: arrival.at.mono)

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import blake2b
+from pathlib import Path
 
 import msgspec
 
 from actors.archive.archive import Archive, open_archive
+from actors.archive.folder import ArchiveSettings
 from actors.archive.restart import Configured
+from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
+from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
-from actors.matches.model import FixtureSettings
+from actors.matches.model import FixtureSettings, fixtures_of
 from actors.monitoring.status import ArchiveStatus, ServiceStatus
+from actors.recordings.playback import Playback
 from actors.service.settings import Settings
+
+PLAYED_AT_ONCE = 5_000
+"""Changes of a playback that are written in one transaction."""
 
 
 def open_configured(
@@ -42,6 +50,37 @@ def open_configured(
     )
     archive.start()
     return archive
+
+
+class ArchivedPlayback:
+    """Archives what a playback commits, all of it, as the same every time; the folder must be empty.
+
+    `add` is called with each snapshot, in the thread of the playback. Raises: ConfigError.
+    """
+
+    def __init__(self, playback: Playback, names: Mapping[BookmakerId, str], folder: Path) -> None:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise ConfigError(f"--archive was {folder}, must be a folder that is empty, or none yet")
+        first = playback.snapshot
+        self._archive = open_archive(
+            ArchiveSettings(str(folder), keep_days=100_000, max_bytes=10**15),
+            ArchiveStatus(),
+            playback,
+            terms=fixtures_of(first).terms,
+            configured={name: Configured("", None) for name in first.books},
+            names=lambda _: names,
+            epoch=first.epoch,
+        )
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Archive a snapshot; what waits is written whenever it is much."""
+        self._archive.follow(snapshot)
+        if self._archive.writer.waiting > PLAYED_AT_ONCE:
+            self._archive.writer.step()
+
+    def close(self) -> None:
+        """Write the rest."""
+        self._archive.close(is_orderly=False)
 
 
 def configured(settings: Settings) -> dict[BookmakerId, Configured]:

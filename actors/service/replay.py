@@ -6,12 +6,14 @@ The clock is that of the recordings and moves with what is played only, so a rea
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import anyio
 import anyio.lowlevel
 import structlog
 from anyio.abc import TaskStatus
 
+from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced, run_sliced
 from actors.core.messages import NOT_MODIFIED, Scope
@@ -22,6 +24,7 @@ from actors.recordings.format import Ending
 from actors.recordings.playback import Arrival, BookmakerResult, Moment, MomentResult, Playback, rules_of
 from actors.recordings.reader import RecordedSource
 from actors.runtime.actor import ActorState
+from actors.service.archiving import ArchivedPlayback
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.service.system import service_status
 from actors.source_api.kinds import PolledKind
@@ -35,10 +38,18 @@ class Replay:
     """The replay of some recordings: `playback` shows the board and the time, `status` all else.
 
     `speed` is how many of their seconds pass in one of ours (may be infinite); `pace` is our own clock.
+    With an `archive`, an empty folder, what is shown is kept there. Raises: ConfigError if it is not empty.
     """
 
-    def __init__(self, sources: tuple[RecordedSource, ...], speed: float, pace: Clock) -> None:
+    def __init__(
+        self,
+        sources: tuple[RecordedSource, ...],
+        speed: float,
+        pace: Clock,
+        archive: Path | None = None,
+    ) -> None:
         self.playback = Playback(sources)
+        self._committed: list[Snapshot] = []
         now = self.playback.now()
         self.status = service_status(_recorded_settings(sources), now.wall)
         for source in self.status.sources.values():
@@ -50,6 +61,10 @@ class Replay:
         self._speed = speed
         self._pace = pace
         self._scope = anyio.CancelScope()
+        self._archive: ArchivedPlayback | None = None
+        if archive is not None:
+            self._archive = ArchivedPlayback(self.playback, self.status.names, archive)
+            self.playback.follow(self._committed.append)
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Play everything, then wait for `stop`."""
@@ -62,6 +77,8 @@ class Replay:
         """Stop at the present moment."""
         self._scope.cancel()
         await anyio.lowlevel.checkpoint()
+        if self._archive is not None:
+            self._archive.close()
 
     async def _play(self) -> None:
         playback, payloads = self.playback, 0
@@ -93,6 +110,10 @@ class Replay:
         record_turn(self.status, self.playback.snapshot, applied, self.playback.now(), board_log)
         yield from self.playback.link()
         yield from self.playback.digest()
+        for snapshot in self._committed:  # only now: the names that they show are known
+            if self._archive is not None:
+                self._archive.add(snapshot)
+        self._committed.clear()
 
     def _record(self, arrival: Arrival, result: MomentResult) -> None:
         payload, now = arrival.payload, self.playback.now()

@@ -152,15 +152,19 @@ class Checked:
 
     def _check_difference(self, of: Served) -> None:
         """What changed since a version is exactly that, or is not known for a reason."""
-        if not self._held or (last := self._journal.before(of.view, self._held[-1].last)) is None:
+        if not self._held:
+            return
+        # A life that was killed in its first moments has written a version that nobody saw.
+        until = min(self._held[-1].last, max(served.version for served in self._journal.served))
+        if (last := self._journal.before(of.view, until)) is None:
             return
         try:
-            changes = self._days.changes(of.view, of.version, self._held[-1].last)
+            changes = self._days.changes(of.view, of.version, until)
         except FileNotFoundError:
             return
         if changes is None:
             self.counts["refused"] += 1
-            if not self._may_refuse(of.version):
+            if of.version <= until and not self._may_refuse(of.version) and not self._may_refuse(until):
                 self.wrong.append(f"{of.view} since {of.version} is refused without a reason")
             return
         self.counts["differences"] += 1
