@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from actors.core.allowed import Option, options_of
 from actors.core.messages import BookmakerId, Match
 from actors.core.nearest import did_you_mean
 from actors.recordings.format import NO_LIMIT_S
 from actors.recordings.reader import open_source
-from actors.service.allowed import Option, options_of
 from actors.service.registry import installed, kind_named
 from actors.service.settings import Settings
 from actors.source_api.kinds import PolledKind

@@ -16,6 +16,7 @@ from msgspec import Meta, Struct
 from actors.archive.folder import ArchiveSettings
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
+from actors.core.allowed import refusal
 from actors.core.errors import ConfigError
 from actors.core.limits import Limits, check_proxy
 from actors.core.messages import BookmakerId, Fees, Offer, SourceName
@@ -26,7 +27,6 @@ from actors.matches.fair import FairRules
 from actors.matches.surebets import Commission, SurebetRules
 from actors.matching.overrides import Overrides
 from actors.review.links_file import read
-from actors.service.allowed import refusal
 from actors.service.registry import BUILT_IN, in_one_line, kind_named
 from actors.source_api.kinds import Kind, PolledKind
 from actors.source_api.options import PolledOptions, SourceOptions, credentials_of, secret_names

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from actors.core.allowed import options_of
 from actors.core.errors import ConfigError
-from actors.service.allowed import options_of
 from actors.service.describe import kind_lines
 from actors.service.registry import BUILT_IN
 from actors.service.settings import load
