@@ -48,6 +48,7 @@ from actors.sources.football_data.fixtures import (
     torn,
 )
 from actors.sources.football_data.text import Row, rows_in, width_of
+from actors.sources.football_data.widths import with_widths
 
 
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
@@ -115,12 +116,13 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
     rows = rows_in(payload.body)
     header = next(rows, [])
     yield
-    columns, width = _columns(header), width_of(header)
+    columns = _columns(header)
     layout = Layout.of(columns)
     kept: list[Row] = []
     fixtures: list[FixtureRow | Removal] = []
     unknown, unreadable, is_after_torn = 0, 0, False
-    for count, row in enumerate(rows):
+    is_ended = payload.body.endswith((b"\n", b"\r"))
+    for count, (row, width) in enumerate(with_widths(header, rows, is_ended=is_ended)):
         if count % SLICE == 0:
             yield
         if (fixture := read_row(layout, width, row)) is None:

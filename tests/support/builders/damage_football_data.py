@@ -1,7 +1,8 @@
 """Damaged football-data.co.uk files: a recorded file with a few lines damaged as in real errors.
 
-Each line is damaged at most once: a second damage can restore the width of a row whose prices have moved,
-and no parser can detect that. Nor can it detect a damaged header if only one row is left to compare it
+Half of the files are longer and written as Excel does, without blank cells at the end of lines. Each line
+is damaged at most once: a second damage can restore the width of a row whose prices have moved, and no
+parser can detect that. Nor can it detect a damaged header if only one row is left to compare it
 with and that row is damaged in the same way.
 """
 
@@ -21,12 +22,14 @@ from actors.core.messages import Match
 from actors.core.validation import Bounds, admit
 from actors.sources.football_data.kind import KIND
 from tests.support.builders.damage import Trial
-from tests.support.builders.football_data import OPTIONS, decoded, kick_off
+from tests.support.builders.football_data import OPTIONS, as_excel, decoded, kick_off
 from tests.support.builders.messages import batch
 from tests.support.recordings import football_data
 
 CODES = ("B365", "BFD", "BMGM", "BV", "BW", "CL", "LB", "PS", "BFE", "WH", "1XB", "BF", "IW", "VC", "GB")
 MAX_LINES = 6
+LONG = range(17, 50)
+"""The numbers of lines of a file as Excel writes it: its second block of 16 lines may be narrower."""
 SEVERAL = "three lines"
 FEW = 3
 """The number of damaged lines for `SEVERAL`, fewer than the other lines of `MAX_LINES`."""
@@ -53,9 +56,13 @@ def trial(random: Random, kind: str | None = None) -> Trial:
     kind = random.choice(KINDS) if kind is None else kind
     file = random.choice(recorded())
     count = MAX_LINES if kind == SEVERAL else random.randint(1, MAX_LINES)
+    if is_long := random.random() < 0.5:
+        count = min(random.choice(LONG), len(file.lines))
     first = random.randint(0, len(file.lines) - count)
     chosen = slice(first, first + count)
     lines = [file.header, *file.lines[chosen]]
+    if is_long:
+        lines = as_excel(lines)
     if kind == SEVERAL:
         for at in sorted(random.sample(range(len(lines)), FEW), reverse=True):
             random.choice([*_DAMAGES.values()])(random, lines, at)

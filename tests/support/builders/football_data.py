@@ -9,6 +9,7 @@ from __future__ import annotations
 import calendar
 import csv
 import io
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from actors.core.cooperative import run_now
@@ -63,6 +64,18 @@ def sheet(key: str, *prices: Odds) -> bytes:
 def csv_bytes(*rows: tuple[str, ...], header: tuple[str, ...] = COLUMNS, end: str = "\r\n") -> bytes:
     """Return a file as the site writes it: no quotes, UTF-8, CRLF."""
     return "".join(",".join(row) + end for row in (header, *rows)).encode()
+
+
+def as_excel(lines: Sequence[str]) -> list[str]:
+    """Return a file's lines as Excel writes them: in blocks of 16, each up to its last filled column."""
+    written: list[str] = []
+    for at in range(0, len(lines), 16):
+        rows = [line.split(",") for line in lines[at : at + 16]]
+        width = max(
+            len(row) - next((n for n, cell in enumerate(row[::-1]) if cell), len(row)) for row in rows
+        )
+        written += [",".join(row[:width]) for row in rows]
+    return written
 
 
 def changed(row: tuple[str, ...] = ROW, /, **cells: str) -> tuple[str, ...]:
