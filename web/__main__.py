@@ -86,7 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = given.run(given)
         sys.stdout.flush()
     except tuple(EXITS) as error:
-        print(f"oddsboard: {error}", file=sys.stderr)
+        for line in str(error).splitlines():
+            print(f"oddsboard: {line}", file=sys.stderr)
         code = EXITS[type(error)]
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

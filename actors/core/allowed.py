@@ -16,6 +16,7 @@ from msgspec.structs import FieldInfo, fields
 from actors.core.nearest import did_you_mean
 
 _PLAIN = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
+_COUNTS = {1: "one", 2: "two", 3: "three"}
 _BOUNDS = (("gt", "above"), ("ge", "at least"), ("lt", "below"), ("le", "at most"))
 
 
@@ -54,8 +55,7 @@ def allowed(hint: Any) -> str:
         case origin if origin in {Union, types.UnionType}:
             return ", or ".join(map(allowed, parts))
         case origin if origin is tuple:
-            least = next((meta.min_length for meta in metas if meta.min_length), 0)
-            return f"a list{' of at least one' if least else ''}, each {allowed(parts[0])}"
+            return f"a list{_length(parts, metas)}, each {allowed(parts[0])}"
         case origin if origin is dict:
             return f"a table of {allowed(parts[0])} = {allowed(parts[1])}"
     if choices := _choices(kind):
@@ -63,11 +63,67 @@ def allowed(hint: Any) -> str:
     return _simple(kind, metas)
 
 
+def _length(parts: list[Any], metas: list[Meta]) -> str:
+    if Ellipsis not in parts:
+        return f" of {_COUNTS.get(len(parts), len(parts))}"
+    lengths = [(meta.min_length or 0, meta.max_length) for meta in metas if meta.min_length]
+    if not lengths:
+        return ""
+    least, most = lengths[0]
+    return f" of at least {_COUNTS.get(least, least)}{'' if most is None else f' and at most {most}'}"
+
+
 def _simple(kind: Any, metas: list[Meta]) -> str:
     if options := _options(kind):
         return f"a table with {', '.join(options)}"
     plain = _PLAIN.get(getattr(kind, "__supertype__", kind), "a table")
     return " ".join(filter(None, [plain, _range(metas)]))
+
+
+def refusals(raw: Any, given: Any, table: type[Any], at: str) -> dict[str, list[str]]:
+    """Return for each key of a table that cannot be used what is wrong with it, a sentence for each fault.
+
+    `given` is the table at the place `at` that is checked, `raw` what the file has there. A value that is
+    msgspec.UNSET cannot be used either, and there is nothing to be said of it. If it is no table the key is
+    empty.
+    """
+    if not isinstance(given, dict):
+        return {"": [refusal("Expected a table", raw, table, at)]}
+    hints, found = _hints(table), {}
+    known = {field.encode_name: field for field in fields(table)}
+    for key, value in given.items():
+        hint: Any = hints[known[key].name] if key in known else None
+        if _options(hint) and isinstance(value, dict):
+            inside = refusals(raw[key], value, hint, f"{at}.{key}".lstrip("."))
+            wrong = None if not inside else [fault for faults in inside.values() for fault in faults]
+        elif _is_unset(value):
+            wrong = []
+        else:
+            message = _message(key, value, hint, is_strict=table.__struct_config__.forbid_unknown_fields)
+            wrong = None if message is None else [refusal(message, raw, table, at)]
+        if wrong is not None:
+            found[key] = wrong
+    for key, field in known.items():
+        if field.required and key not in given:
+            found[key] = [refusal(f"missing required field `{key}`", raw, table, at)]
+    return found
+
+
+def _message(key: str, value: Any, hint: Any, *, is_strict: bool) -> str | None:
+    """Return msgspec's message for a key's value if it may not be that, by its annotation `hint`."""
+    if hint is None:
+        return f"unknown field `{key}`" if is_strict else None
+    try:
+        msgspec.convert(value, hint)
+    except msgspec.ValidationError as error:
+        text, _, path = str(error).partition(" - at `$")
+        return f"{text} - at `$.{key}{path or '`'}"
+    return None
+
+
+def _is_unset(value: Any) -> bool:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return value is msgspec.UNSET or any(map(_is_unset, parts))
 
 
 def refusal(message: str, raw: Any, table: type, at: str) -> str:
@@ -127,7 +183,8 @@ def _range(metas: list[Meta]) -> str:
     }
     lengths = [meta for meta in metas if meta.min_length is not None or meta.max_length is not None]
     if lengths:
-        return f"of {lengths[0].min_length or 0} to {lengths[0].max_length} characters"
+        least, most = lengths[0].min_length or 0, lengths[0].max_length
+        return f"of at least {least} character" if most is None else f"of {least} to {most} characters"
     if bounds.keys() == {"ge", "le"}:
         return f"from {_figure(bounds['ge'])} to {_figure(bounds['le'])}"
     return " and ".join(f"{word} {_figure(bounds[name])}" for name, word in _BOUNDS if name in bounds)

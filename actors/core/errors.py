@@ -13,7 +13,8 @@ Messages say what was found and what is allowed, with ids, never with secrets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 import msgspec
 
@@ -28,6 +29,7 @@ OF_ACCOUNT = frozenset(
     }
 )
 REFUSED = frozenset({401, 402, 403})  # HTTP statuses of an account that may not
+MAX_FAULTS: Final = 100  # of a configuration, that are told at once
 
 
 class OddsboardError(Exception):
@@ -35,7 +37,15 @@ class OddsboardError(Exception):
 
 
 class ConfigError(OddsboardError):
-    """The configuration is unusable; the message names file, key and value. Exit code 78."""
+    """The configuration is unusable; a line for each fault names file, key and value. Exit code 78."""
+
+
+def in_lines(faults: Iterable[str], most: int = MAX_FAULTS) -> str:
+    """Return a line for each fault, none twice, and one that counts those above the `most`."""
+    lines = [*dict.fromkeys(" ".join(fault.splitlines()) for fault in faults)]
+    if len(lines) > most:
+        lines[most:] = [f"faults that are not shown: {len(lines) - most}"]
+    return "\n".join(lines)
 
 
 class ServiceUnreachableError(OddsboardError):

@@ -22,15 +22,18 @@ Raw sample:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.core.errors import ConfigError
+from actors.core.allowed import refusals
+from actors.core.errors import ConfigError, in_lines
 from actors.core.messages import SourceMatchId, SourceName
+from actors.core.nearest import did_you_mean
 from actors.core.toml_file import read_text, tables_of
 from actors.core.validation import clean_name
 from actors.matching.event import EventKey
@@ -39,6 +42,7 @@ from actors.matching.names import parse as parse_name
 from actors.matching.overrides import Overrides, Pair, TeamAlias, joined
 
 MAX_NAMES = 100  # of one team: each is compared with each
+MAX_FAULTS = 80  # that are told at once
 _SHOWN = 200  # characters of a table in an error
 
 S = TypeVar("S", bound=Struct)
@@ -64,18 +68,21 @@ class _Events(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read(path: Path) -> Overrides:
-    """Read and check the file, for a second perhaps. Raises: ConfigError naming file, table and value."""
+    """Read and check the file, for a second perhaps.
+
+    Raises: ConfigError naming file, table and value of each fault.
+    """
     if path.exists() and not path.is_file():
         raise ConfigError(f"{path}: cannot be read: it is no file")  # a pipe would be waited for
     text = read_text(path)
     try:
         return parse(text)
     except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
+        raise ConfigError(in_lines(f"{path}: {line}" for line in str(error).splitlines())) from error
 
 
 def parse(text: str) -> Overrides:
-    """Return what the file says. Raises: ConfigError naming table and value."""
+    """Return what the file says. Raises: ConfigError naming table and value of each fault."""
     tables = tables_of(text)
     try:
         return _overrides(tables)
@@ -84,85 +91,100 @@ def parse(text: str) -> Overrides:
 
 
 def _overrides(tables: dict[str, Any]) -> Overrides:
-    if unknown := sorted(tables.keys() - {"team", "league", "must", "must_not"}):
-        raise ConfigError(f"{unknown[0]} is no table of it, must be team, league, must or must_not")
-    overrides = Overrides(
-        _each(tables, "team", _Team, _alias),
-        _each(tables, "league", _League, lambda league: _distinct(league.same)),
-        _each(tables, "must", _Events, _pair),
-        _each(tables, "must_not", _Events, _pair),
-    )
-    _check_teams(overrides.teams)
-    _check_pairs(overrides)
-    return overrides
+    names = ("team", "league", "must", "must_not")
+    faults = [
+        f"{name} is no table of it, must be team, league, must or must_not{did_you_mean(name, names)}"
+        for name in tables
+        if name not in names
+    ]
+    teams, of_teams = _each(tables, "team", _Team, _alias)
+    leagues, of_leagues = _each(tables, "league", _League, _labels)
+    must, of_must = _each(tables, "must", _Events, _pair)
+    must_not, of_must_not = _each(tables, "must_not", _Events, _pair)
+    faults += [*of_teams, *of_leagues, *of_must, *of_must_not]
+    faults += [*_faults_of_teams(teams), *_faults_of_pairs(must, must_not)]
+    if faults:
+        raise ConfigError(in_lines(faults, MAX_FAULTS))
+    found = (*teams.values(),), (*leagues.values(),), (*must.values(),), (*must_not.values(),)
+    return Overrides(*found)
 
 
-def _each(tables: dict[str, Any], name: str, kind: type[S], made: Callable[[S], T]) -> tuple[T, ...]:
-    """Return what `made` makes of each table of that name; errors have the table's number."""
+def _each(
+    tables: dict[str, Any], name: str, kind: type[S], made: Callable[[S, list[str]], T]
+) -> tuple[dict[int, T], list[str]]:
+    """Return what `made` makes of the tables of that name, by number, and the faults of the others."""
     found = tables.get(name, [])
     if not isinstance(found, list):
-        raise ConfigError(f"{name} was {repr(found)[:_SHOWN]}, must be tables [[{name}]]")
-    values = []
+        return {}, [f"{name} was {repr(found)[:_SHOWN]}, must be tables [[{name}]]"]
+    values: dict[int, T] = {}
+    faults = []
     for number, table in enumerate(found, 1):
-        try:
-            values.append(made(msgspec.convert(table, kind)))
-        except (msgspec.ValidationError, ValueError) as error:
-            raise ConfigError(f"[[{name}]] {number}: {error}; it was {str(table)[:_SHOWN]}") from error
-    return tuple(values)
+        at = f"[[{name}]] {number}"
+        wrong = [fault for of_key in refusals(table, table, kind, at).values() for fault in of_key]
+        if not wrong:
+            inside: list[str] = []
+            values[number] = made(msgspec.convert(table, kind), inside)
+            wrong = [f"{at}: {fault}; it was {str(table)[:_SHOWN]}" for fault in inside]
+        faults += wrong
+    return values, faults
 
 
-def _alias(team: _Team) -> TeamAlias:
-    names = _distinct((team.name, *team.also))
+def _alias(team: _Team, faults: list[str]) -> TeamAlias:
+    names = _distinct((team.name, *team.also), faults)
     classes = {parse_name(name).team for name in names}  # names are kept: the linker need not parse them
-    if len(classes) > 1:
-        raise ValueError(
+    if len(classes) > 1 and names == (*map(clean_name, names),):
+        faults.append(
             "some names are marked as women, youth or reserves and some are not, must be all or none;"
             " two such events can be linked by [[must]]"
         )
     country = None if team.country is None else country_named(team.country)
     if team.country is not None and country is None:
-        raise ValueError(f"no league is known to be of the country {team.country!r}")
+        faults.append(f"no league is known to be of the country {team.country!r}")
     return TeamAlias(names, country)
 
 
-def _pair(pair: _Events) -> Pair:
-    a, b = map(_key, pair.events)
+def _labels(league: _League, faults: list[str]) -> tuple[str, ...]:
+    return _distinct(league.same, faults)
+
+
+def _pair(pair: _Events, faults: list[str]) -> Pair:
+    a, b = (_key(text, faults) for text in pair.events)
     if a.source == b.source:
-        raise ValueError("both events are of one source, must be of two")
+        faults.append("both events are of one source, must be of two")
     return Pair(a, b, pair.reason)
 
 
-def _key(text: str) -> EventKey:
+def _key(text: str, faults: list[str]) -> EventKey:
     if (found := _EVENT(text)) is None:
-        raise ValueError(f"{text!r} must be SOURCE:ID, the id as its source has it")
+        faults.append(f"{text!r} must be SOURCE:ID, the id as its source has it")
+        return EventKey(SourceName(text), SourceMatchId(""))
     return EventKey(SourceName(found[1]), SourceMatchId(found[2]))
 
 
-def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    seen: set[str] = set()
-    for name in names:
+def _distinct(names: Sequence[str], faults: list[str]) -> tuple[str, ...]:
+    counts = Counter(names)
+    for name, count in counts.items():
         if clean_name(name) != name:
-            raise ValueError(f"{name!r} must be 1 to 128 visible characters, single-spaced, in NFC")
-        if name in seen:
-            raise ValueError(f"{name!r} is there twice")
-        seen.add(name)
-    return tuple(names)
+            faults.append(f"{name!r} must be 1 to 128 visible characters, single-spaced, in NFC")
+        if count > 1:
+            faults.append(f"{name!r} is there twice")
+    return tuple(counts)
 
 
-def _check_teams(teams: Sequence[TeamAlias]) -> None:
+def _faults_of_teams(teams: Mapping[int, TeamAlias]) -> Iterator[str]:
     taken: dict[tuple[str, str | None], int] = {}
-    for number, team in enumerate(teams, 1):
+    for number, team in teams.items():
         for name in team.names:
             first = taken.setdefault((name, team.country), number)
             if first != number:
-                raise ConfigError(f"[[team]] {number}: {name!r} is in [[team]] {first} as well")
+                yield f"[[team]] {number}: {name!r} is in [[team]] {first} as well"
 
 
-def _check_pairs(overrides: Overrides) -> None:
-    wanted = {frozenset((pair.a, pair.b)): number for number, pair in enumerate(overrides.must, 1)}
-    same = joined((pair.a, pair.b) for pair in overrides.must)
-    for number, pair in enumerate(overrides.must_not, 1):
+def _faults_of_pairs(must: Mapping[int, Pair], must_not: Mapping[int, Pair]) -> Iterator[str]:
+    wanted = {frozenset((pair.a, pair.b)): number for number, pair in must.items()}
+    same = joined((pair.a, pair.b) for pair in must.values())
+    for number, pair in must_not.items():
         if (other := wanted.get(frozenset((pair.a, pair.b)))) is not None:
-            raise ConfigError(f"[[must_not]] {number}: its events are in [[must]] {other} as well")
-        if pair.a in same and same[pair.a] is same.get(pair.b):
-            raise ConfigError(f"[[must_not]] {number}: its events are one match by several [[must]]")
+            yield f"[[must_not]] {number}: its events are in [[must]] {other} as well"
+        elif pair.a in same and same[pair.a] is same.get(pair.b):
+            yield f"[[must_not]] {number}: its events are one match by several [[must]]"

@@ -7,6 +7,7 @@ It is loaded when a configuration names it, so that a broken package harms no ot
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from itertools import islice
@@ -77,6 +78,22 @@ def installed() -> Iterator[tuple[Kind, str]]:
 def in_one_line(error: BaseException) -> str:
     """Return type and text of an exception of a plug-in, without line breaks."""
     return " ".join(error_text(error).split())
+
+
+@contextmanager
+def checking(at: str) -> Iterator[None]:
+    """Put the place `at` before the error of a check, which may run the code of a plug-in.
+
+    Raises: ConfigError.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except (ConfigError, ValueError) as error:
+        raise ConfigError(f"{at}.{error}") from error
+    except BaseException as error:
+        raise ConfigError(f"{at} cannot be checked by its kind: {in_one_line(error)}") from error
 
 
 def with_exact_values(kind: Kind, max_work_s: float = MAX_WORK_S) -> Kind:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
 from actors.archive.folder import ArchiveSettings
 from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
-from actors.core.allowed import refusal
-from actors.core.errors import ConfigError
+from actors.core.allowed import refusals
+from actors.core.errors import ConfigError, in_lines
 from actors.core.limits import Limits, check_proxy
 from actors.core.messages import BookmakerId, Fees, Offer, SourceName
 from actors.core.nearest import did_you_mean
@@ -27,15 +27,14 @@ from actors.matches.fair import FairRules
 from actors.matches.surebets import Commission, SurebetRules
 from actors.matching.overrides import Overrides
 from actors.review.links_file import read
-from actors.service.registry import BUILT_IN, in_one_line, kind_named
+from actors.service.environment import expanded, is_variable, masked
+from actors.service.registry import BUILT_IN, checking, kind_named
 from actors.source_api.kinds import Kind, PolledKind
 from actors.source_api.options import PolledOptions, SourceOptions, credentials_of, secret_names
 from actors.source_api.stream import StreamOptions
 from actors.transports.lines import tls_context
 
 S = TypeVar("S")
-
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -127,20 +126,21 @@ def service_manager(environment: Mapping[str, str] = os.environ) -> tuple[str, f
 
 
 def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
-    """Read and check a configuration file. Raises: ConfigError naming file, key and value."""
+    """Read and check a configuration file. Raises: ConfigError naming file, key and value of each fault."""
     text = read_text(path)
     try:
         raw = tables_of(text)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
     secrets: dict[str, str] = {}
+    check = _Check()
     try:
-        return _checked(raw, _expanded(raw, environment, secrets, ""))
-    except ConfigError as error:
-        message = f"{path}: {_masked(str(error), secrets)}"
+        settings = check.settings(raw, expanded(raw, environment, secrets, check.faults, ""))
     except (ValueError, RecursionError) as error:  # a number too long, or tables too deep, to be shown
-        message = f"{path}: is not TOML that can be read: {_masked(str(error), secrets)}"
-    raise ConfigError(message)  # without the cause, which may show a secret
+        check.faults.append(f"is not TOML that can be read: {error}")
+    if check.faults:
+        raise ConfigError(in_lines(f"{path}: {masked(fault, secrets)}" for fault in check.faults))
+    return settings
 
 
 def parse_bind(bind: str) -> tuple[str, int | None]:
@@ -158,75 +158,191 @@ def parse_bind(bind: str) -> tuple[str, int | None]:
     return found[1] or found[2], int(found[3])
 
 
-def _checked(raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
-    """Check the `expanded` file; errors quote the `raw` file."""
-    file = _converted(raw, expanded, _File, "")
-    with _checking("server"):
-        parse_bind(file.server.bind)
-    with _checking("limits"):
-        for proxy in file.limits.trusted_proxies:
-            check_proxy(proxy)
-    settings = Settings(
-        file.server,
-        file.board,
-        {
-            SourceName(name): _source(name, raw["sources"][name], table)
-            for name, table in file.sources.items()
-        },
-        {
-            BookmakerId(name): _bookmaker(name, raw["bookmakers"][name], table)
+class _Check:
+    """Checks a file, whose `faults` it collects. Of what has one nothing that depends on it is checked."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+        self._wrong_keys: set[BookmakerId] = set()
+
+    def settings(self, raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
+        """Check the `expanded` file, and return what is free of faults; these quote the `raw` file."""
+        wrong = self._refusals(raw, expanded, _File, "")
+        for tables in ("sources", "bookmakers"):
+            if wrong.get(tables) == []:  # a value in one of them
+                del wrong[tables]
+        whole = {key: table for key, table in expanded.items() if key not in wrong}
+        file = msgspec.convert({"sources": {}, "bookmakers": {}, **whole}, _File)
+        self._check_addresses(file)
+        sources = {
+            name: self._source(name, raw["sources"][name], file.sources[name]) for name in file.sources
+        }
+        bookmakers = {
+            name: self._bookmaker(name, raw["bookmakers"][name], table)
             for name, table in file.bookmakers.items()
-        },
-        file.history,
-        file.limits,
-        file.links,
-        file.fair,
-        file.surebets,
-        _overrides(file.links),
-        file.archive,
-    )
-    _check_bookmakers(settings)
-    _check_sources(settings)
-    return settings
+        }
+        settings = Settings(
+            file.server,
+            file.board,
+            {SourceName(name): source for name, source in sources.items() if source is not None},
+            {BookmakerId(name): entry for name, entry in bookmakers.items() if entry is not None},
+            file.history,
+            file.limits,
+            file.links,
+            file.fair,
+            file.surebets,
+            self._overrides(file.links),
+            file.archive,
+        )
+        if "bookmakers" not in wrong and not file.bookmakers:
+            self.faults.append("bookmakers has no entry, must have at least one")
+        if "sources" not in wrong:
+            self._check_bookmakers(settings, [*file.sources])
+        self._check_names(settings)
+        found = {None if entry is None else entry.source for entry in bookmakers.values()}
+        may_be_used = "bookmakers" in wrong or not found <= {*file.sources}
+        self._check_sources(settings, may_be_used=may_be_used)
+        return settings
 
+    def _check_addresses(self, file: _File) -> None:
+        with self._at("server"):
+            parse_bind(file.server.bind)
+        for proxy in file.limits.trusted_proxies:
+            with self._at("limits"):
+                check_proxy(proxy)
 
-def _overrides(links: LinksSettings) -> Overrides:
-    try:
-        return Overrides() if links.file is None else read(Path(links.file))
-    except ConfigError as error:
-        raise ConfigError(f"links.file: {error}") from error
+    def _overrides(self, links: LinksSettings) -> Overrides:
+        try:
+            return Overrides() if links.file is None else read(Path(links.file))
+        except ConfigError as error:
+            self.faults += [f"links.file: {line}" for line in str(error).splitlines()]
+            return Overrides()
 
+    def _source(self, name: str, raw: Any, expanded: Any) -> SourceSettings | None:
+        at = f"sources.{name}"
+        if not re.fullmatch("[a-z0-9_-]{1,32}", name) or not isinstance(expanded, dict):
+            self.faults.append(f"{at} must be a table, named with 1 to 32 of a-z, 0-9, '-' and '_'")
+            return None
+        named, kind = expanded.get("kind"), None
+        if named is None:
+            self.faults.append(f"{at}.kind is missing, must be one of {', '.join(sorted(BUILT_IN))}")
+        elif named is not UNSET:
+            with self._at(at):
+                kind = kind_named(str(named))
+        if kind is None:
+            return None
+        secret = secret_names(kind.options)
+        written = {
+            key: "***" if key in secret and not is_variable(str(value)) else value
+            for key, value in raw.items()
+        }
+        options = self._table(written, expanded, kind.options, at)
+        if options is None:
+            return None
+        if options.book_sum_min >= options.book_sum_max:
+            found = f"{at}.book_sum_min was {options.book_sum_min}"
+            self.faults.append(f"{found}, must be below book_sum_max ({options.book_sum_max})")
+        if isinstance(options, PolledOptions) and not _is_http(options.url):
+            self.faults.append(f"{at}.url was {raw['url']!r}, must be http://HOST... or https://HOST...")
+            return None
+        return SourceSettings(kind, options, written)
 
-def _source(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> SourceSettings:
-    at = f"sources.{name}"
-    if not re.fullmatch("[a-z0-9_-]{1,32}", name) or not isinstance(expanded, dict):
-        raise ConfigError(f"{at} must be a table, named with 1 to 32 of a-z, 0-9, '-' and '_'")
-    if "kind" not in expanded:
-        raise ConfigError(f"{at}.kind is missing, must be one of {', '.join(sorted(BUILT_IN))}")
-    with _checking(at):
-        kind = kind_named(str(expanded["kind"]))
-    secret = secret_names(kind.options)
-    written = {
-        key: "***" if key in secret and not _VARIABLE.fullmatch(str(value)) else value
-        for key, value in raw.items()
-    }
-    options = _converted(written, expanded, kind.options, at)
-    if options.book_sum_min >= options.book_sum_max:
-        raise ConfigError(f"{at}.book_sum_min was {options.book_sum_min}, must be below book_sum_max")
-    if isinstance(options, PolledOptions) and not _is_http(options.url):
-        raise ConfigError(f"{at}.url was {raw['url']!r}, must be http://HOST... or https://HOST...")
-    return SourceSettings(kind, options, written)
+    def _bookmaker(self, name: str, raw: Any, expanded: Any) -> BookmakerSettings | None:
+        at = f"bookmakers.{name}"
+        if not re.fullmatch("[a-z0-9-]{1,32}", name) or not isinstance(expanded, dict):
+            self.faults.append(f"{at} must be a table, named with 1 to 32 of a-z, 0-9 and '-'")
+            return None
+        bookmaker = self._table(raw, expanded, BookmakerSettings, at)
+        if bookmaker is None or bookmaker.name is None:
+            return bookmaker
+        if clean_name(bookmaker.name) != bookmaker.name or not bookmaker.name:
+            allowed = "1 to 128 visible characters, single-spaced, in NFC"
+            self.faults.append(f"{at}.name was {raw['name']!r}, must be {allowed}")
+        return bookmaker
 
+    def _check_bookmakers(self, settings: Settings, sources: Collection[str]) -> None:
+        """Check each with its source; of `sources` some may have faults, and not be in the settings."""
+        taken: dict[tuple[str, str], str] = {}
+        for bookmaker_id, bookmaker in settings.bookmakers.items():
+            at = f"bookmakers.{bookmaker_id}"
+            if bookmaker.source not in sources:
+                known, near = ", ".join(sources), did_you_mean(bookmaker.source, sources)
+                must = f"must be one of {known}" if sources else "must be a table [sources.NAME]"
+                self.faults.append(f"{at}.source was {bookmaker.source!r}, {must}{near}")
+            other = taken.setdefault((bookmaker.source, bookmaker.key), bookmaker_id)
+            if other != bookmaker_id:
+                self.faults.append(f"{at}.key was {bookmaker.key!r}, which bookmakers.{other} has already")
+            if (source := settings.sources.get(bookmaker.source)) is not None:
+                told = len(self.faults)
+                with self._at(at):
+                    source.kind.check_key(bookmaker.key)
+                if len(self.faults) > told:
+                    self._wrong_keys.add(bookmaker_id)
+                self._check_with_kind(bookmaker, source.kind, at)
 
-def _bookmaker(name: str, raw: dict[str, Any], expanded: dict[str, Any]) -> BookmakerSettings:
-    at = f"bookmakers.{name}"
-    if not re.fullmatch("[a-z0-9-]{1,32}", name) or not isinstance(expanded, dict):
-        raise ConfigError(f"{at} must be a table, named with 1 to 32 of a-z, 0-9 and '-'")
-    bookmaker = _converted(raw, expanded, BookmakerSettings, at)
-    if bookmaker.name is not None and (clean_name(bookmaker.name) != bookmaker.name or not bookmaker.name):
-        allowed = "1 to 128 visible characters, single-spaced, in NFC"
-        raise ConfigError(f"{at}.name was {raw['name']!r}, must be {allowed}")
-    return bookmaker
+    def _check_with_kind(self, bookmaker: BookmakerSettings, kind: Kind, at: str) -> None:
+        if bookmaker.name is None and not (isinstance(kind, PolledKind) and kind.has_titles):
+            self.faults.append(f"{at}.name is missing, must be the display name")
+        if bookmaker.commission and isinstance(kind, PolledKind) and kind.has_fees:
+            found = f"{at}.commission was {bookmaker.commission:g}"
+            self.faults.append(f"{found}, must be left out: {kind.name} says what it takes")
+
+    def _check_names(self, settings: Settings) -> None:
+        """Note configured names that are equal; titles that sources give may be.
+
+        So may those of a company that both have.
+        """
+        taken: dict[str, BookmakerId] = {}
+        for bookmaker_id, bookmaker in settings.bookmakers.items():
+            if bookmaker.name is None:
+                continue
+            other = taken.setdefault(bookmaker.name, bookmaker_id)
+            company = settings.bookmakers[other].company
+            if other != bookmaker_id and (company is None or company != bookmaker.company):
+                found = (
+                    f"bookmakers.{bookmaker_id}.name was {bookmaker.name!r}, which bookmakers.{other} has"
+                )
+                allowed = "one that no other bookmaker has, or both must have the same company"
+                self.faults.append(f"{found} already, must be {allowed}")
+
+    def _check_sources(self, settings: Settings, *, may_be_used: bool) -> None:
+        """Check each with the keys of its bookmakers; it `may_be_used` by those that have faults."""
+        for name, source in settings.sources.items():
+            at, kind, options = f"sources.{name}", source.kind, source.options
+            used = settings.bookmakers_of(name)
+            keys = tuple(entry.key for entry_id, entry in used.items() if entry_id not in self._wrong_keys)
+            if not used and not may_be_used:
+                self.faults.append(f"{at} is used by no bookmaker, must be used or left out")
+            check = kind.plan if isinstance(kind, PolledKind) else kind.check
+            if keys and check is not None:
+                with self._at(at):
+                    check(options, keys)
+            if isinstance(options, StreamOptions) and options.certificate is not None:
+                try:
+                    tls_context(options.certificate, options.certificate_key)
+                except (OSError, ValueError) as error:
+                    self.faults.append(f"{at}.certificate cannot be used: {error}")
+
+    def _refusals(self, raw: Any, expanded: Any, kind: type, at: str) -> dict[str, list[str]]:
+        found = refusals(raw, expanded, kind, at)
+        self.faults += [fault for faults in found.values() for fault in faults]
+        return found
+
+    def _table(self, raw: Any, expanded: Any, kind: type[S], at: str) -> S | None:
+        made: S | None = None
+        if not self._refusals(raw, expanded, kind, at):
+            with self._at(at):
+                made = msgspec.convert(expanded, kind)
+        return made
+
+    @contextmanager
+    def _at(self, at: str) -> Iterator[None]:
+        """Note the error of a check at the place `at`, which may run the code of a plug-in."""
+        try:
+            with checking(at):
+                yield
+        except ConfigError as error:
+            self.faults.append(str(error))
 
 
 def _is_http(url: str) -> bool:
@@ -235,114 +351,3 @@ def _is_http(url: str) -> bool:
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
-
-
-def _check_bookmakers(settings: Settings) -> None:
-    if not settings.bookmakers:
-        raise ConfigError("bookmakers has no entry, must have at least one")
-    taken: dict[tuple[str, str], str] = {}
-    for bookmaker_id, bookmaker in settings.bookmakers.items():
-        at = f"bookmakers.{bookmaker_id}"
-        if bookmaker.source not in settings.sources:
-            known, near = ", ".join(settings.sources), did_you_mean(bookmaker.source, settings.sources)
-            raise ConfigError(f"{at}.source was {bookmaker.source!r}, must be one of {known}{near}")
-        kind = settings.sources[bookmaker.source].kind
-        with _checking(at):
-            kind.check_key(bookmaker.key)
-        if bookmaker.name is None and not (isinstance(kind, PolledKind) and kind.has_titles):
-            raise ConfigError(f"{at}.name is missing, must be the display name")
-        if bookmaker.commission and isinstance(kind, PolledKind) and kind.has_fees:
-            found = f"{at}.commission was {bookmaker.commission:g}"
-            raise ConfigError(f"{found}, must be left out: {kind.name} says what it takes")
-        other = taken.setdefault((bookmaker.source, bookmaker.key), bookmaker_id)
-        if other != bookmaker_id:
-            raise ConfigError(f"{at}.key was {bookmaker.key!r}, which bookmakers.{other} has already")
-    _check_names(settings)
-
-
-def _check_names(settings: Settings) -> None:
-    """Raise an error if two configured names are equal; titles that sources give may be.
-
-    So may those of a company that both have.
-    """
-    taken: dict[str, BookmakerId] = {}
-    for bookmaker_id, bookmaker in settings.bookmakers.items():
-        if bookmaker.name is None:
-            continue
-        other = taken.setdefault(bookmaker.name, bookmaker_id)
-        company = settings.bookmakers[other].company
-        if other != bookmaker_id and (company is None or company != bookmaker.company):
-            found = f"bookmakers.{bookmaker_id}.name was {bookmaker.name!r}, which bookmakers.{other} has"
-            allowed = "one that no other bookmaker has, or both must have the same company"
-            raise ConfigError(f"{found} already, must be {allowed}")
-
-
-def _check_sources(settings: Settings) -> None:
-    for name, source in settings.sources.items():
-        at, kind, options = f"sources.{name}", source.kind, source.options
-        keys = tuple(bookmaker.key for bookmaker in settings.bookmakers_of(name).values())
-        if not keys:
-            raise ConfigError(f"{at} is used by no bookmaker, must be used or left out")
-        check = kind.plan if isinstance(kind, PolledKind) else kind.check
-        if check is not None:
-            with _checking(at):
-                check(options, keys)
-        if isinstance(options, StreamOptions) and options.certificate is not None:
-            try:
-                tls_context(options.certificate, options.certificate_key)
-            except (OSError, ValueError) as error:
-                raise ConfigError(f"{at}.certificate cannot be used: {error}") from error
-
-
-@contextmanager
-def _checking(at: str) -> Iterator[None]:
-    """Put the place `at` before the errors of a check, which may run the code of a plug-in."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise
-    except (ConfigError, ValueError) as error:
-        raise ConfigError(f"{at}.{error}") from error
-    except BaseException as error:
-        raise ConfigError(f"{at} cannot be checked by its kind: {in_one_line(error)}") from error
-
-
-def _converted(raw: Any, expanded: Any, kind: type[S], at: str) -> S:
-    why = ""
-    with _checking(at):
-        try:
-            return msgspec.convert(expanded, kind)
-        except msgspec.ValidationError as error:
-            why = str(error)
-    raise ConfigError(refusal(why, raw, kind, at))
-
-
-def _masked(message: str, secrets: Mapping[str, str]) -> str:
-    """Replace values from the environment by their names, should a message quote them."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        for form in (secret, repr(secret)[1:-1], ascii(secret)[1:-1]):
-            message = message.replace(form, secrets[secret])
-    return message
-
-
-def _expanded(value: Any, environment: Mapping[str, str], used: dict[str, str], at: str) -> Any:
-    """Replace ${NAME} in every string from the environment; `used` gets the name of each value."""
-    if isinstance(value, dict):
-        return {
-            key: _expanded(item, environment, used, f"{at}.{key}".lstrip("."))
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_expanded(item, environment, used, at) for item in value]
-    if not isinstance(value, str):
-        return value
-
-    def replacement(found: re.Match[str]) -> str:
-        content = environment.get(found[1])
-        if content is None:
-            raise ConfigError(f"{at} refers to {found[0]}, which is not set in the environment")
-        if content:
-            used[content] = found[0]
-        return content
-
-    return _VARIABLE.sub(replacement, value)

@@ -160,7 +160,7 @@ class System:
         try:
             overrides = await anyio.to_thread.run_sync(read, Path(file), abandon_on_cancel=True)
         except (ConfigError, RuntimeError) as error:  # the latter if the system allows no further thread
-            why = str(error)
+            why = "; ".join(str(error).splitlines())
         if why:
             log.error("links.rejected", error=why)
             return

@@ -30,7 +30,7 @@ INVALID = {
     "a number of too many digits": (f"[[must]]\nreason = {'9' * 5000}", "TOML"),
     "a number of too many bits": (f"must = 0x{'f' * 6000}", "TOML that can be read: Exceeds the limit"),
     "such a number in a table": (
-        f"[[must]]\n{PAIR}since = [0x{'f' * 6000}]",
+        f"[[must]]\n{PAIR.replace('seen', '')}since = [0x{'f' * 6000}]".replace('""', f"0x{'f' * 6000}"),
         "TOML that can be read: Exceeds the limit",
     ),
     "a key of too many parts": (f"must{'.a' * 3000} = 1", "links.toml: "),
@@ -38,31 +38,46 @@ INVALID = {
     "unknown table": ("[[teams]]\n", "teams"),
     "one table": ('[team]\nname = "a"', "team was {'name': 'a'}"),
     "a value": ("must = 3", "must was 3"),
-    "a value among tables": ("must = [3]", "[[must]] 1: Expected `object`, got `int`; it was 3"),
-    "unknown key": (TEAM + TEAM.replace("also", "als"), "[[team]] 2: Object contains unknown field `als`"),
-    "no other name": ('[[team]]\nname = "a"\nalso = []', "[[team]] 1: Expected `array` of length >= 1"),
-    "a name that is a number": (TEAM.replace('"OB"', "7"), "[7]"),
-    "an empty name": (TEAM.replace('"OB"', '""'), "$.also"),
+    "a value among tables": ("must = [3]", "[[must]] 1 was 3, must be a table"),
+    "unknown key": (
+        f"{TEAM}als = 1",
+        "[[team]] 1.als is not an option, must be one of name, also, country; did",
+    ),
+    "no other name": (
+        '[[team]]\nname = "a"\nalso = []',
+        "[[team]] 1.also was [], must be a list of at least one and at most 100, each text",
+    ),
+    "a name that is a number": (TEAM.replace('"OB"', "7"), "[[team]] 1.also was [7], must be a list"),
+    "an empty name": (
+        TEAM.replace('"OB"', '""'),
+        "[[team]] 1.also was [''], must be a list of at least one",
+    ),
     "a name with two spaces": (TEAM.replace("OB", "O  B"), "'O  B' must be"),
     "a name twice": (TEAM.replace("OB", "Odense"), "'Odense' is there twice"),
-    "a name in two teams": (TEAM + TEAM, "[[team]] 2: 'Odense' is in [[team]] 1 as well"),
+    "a name in two teams": (
+        TEAM + TEAM.replace("OB", "B"),
+        "[[team]] 2: 'Odense' is in [[team]] 1 as well",
+    ),
     "a team with too many names": (
         '[[team]]\nname = "a"\nalso = [' + ",".join(f'"{number}"' for number in range(101)) + "]",
-        "[[team]] 1: Expected `array` of length <= 100",
+        "must be a list of at least one and at most 100, each text of at least 1 character",
     ),
     "an unknown country": (TEAM + 'country = "Atlantis"', "of the country 'Atlantis'"),
     "a mark of class on some names": (
         '[[team]]\nname = "Seattle Sounders II"\nalso = ["Tacoma Defiance"]',
         "[[team]] 1: some names are marked as women, youth or reserves and some are not",
     ),
-    "one league": ('[[league]]\nsame = ["a"]', "[[league]] 1: Expected `array` of length >= 2"),
+    "one league": (
+        '[[league]]\nsame = ["a"]',
+        "[[league]] 1.same was ['a'], must be a list of at least two, each text",
+    ),
     "an event without a source": (
         '[[must]]\nevents = ["E0-1", "b:2"]\nreason = "x"',
         "'E0-1' must be SOURCE:ID",
     ),
     "three events": (
         '[[must]]\nevents = ["a:1", "b:2", "c:3"]\nreason = "x"',
-        "[[must]] 1: Expected `array`",
+        "[[must]] 1.events was ['a:1', 'b:2', 'c:3'], must be a list of two, each text",
     ),
     "events of one source": (
         '[[must]]\nevents = ["a:1", "a:2"]\nreason = "x"',
@@ -70,7 +85,7 @@ INVALID = {
     ),
     "no reason": (
         '[[must_not]]\nevents = ["a:1", "b:2"]',
-        "[[must_not]] 1: Object missing required field `reason`",
+        "[[must_not]] 1.reason is missing, must be text of at least 1 character",
     ),
     "both": (
         f"[[must]]\n{PAIR}[[must_not]]\n{PAIR}",
