@@ -14,6 +14,7 @@ from actors.core.clock import Instant
 from actors.core.messages import BookmakerId, Offer, Prices, Scope, SourceName
 from actors.monitoring.meter import Meter
 from actors.monitoring.outages import Outage
+from actors.monitoring.rejections import Rejections
 from actors.runtime.actor import ActorState, ActorStatus
 
 
@@ -22,6 +23,7 @@ class BookmakerState(StrEnum):
 
     STARTING = "starting"  # nothing accepted yet
     LIVE = "live"
+    ENDED = "ended"  # its recording is over
     RETRYING = "retrying"  # the last attempt failed
     SUSPECT = "suspect"  # the newest payload is doubted
     STALE = "stale"  # withdrawn
@@ -65,8 +67,9 @@ class SourceStatus:
     `failures` counts polls in a row that failed while no other scope answered; `is_down` after two of
     them. `failed_by` counts all failures by reason, `quota` shows the budget of its plan, `slow_messages`
     counts what a stream held back because we read too slowly. `delayed_s` is how late its prices may
-    come, as it says itself; None if it says nothing. `keys_found` are the bookmakers' keys that
-    answers had, where their kind tells them; `unlisted` says of which bookmakers no answer had the key.
+    come, as it says itself; None if it says nothing. At `ended_at` its recording was over. `keys_found`
+    are the bookmakers' keys that answers had, where their kind tells them; `unlisted` says of which
+    bookmakers no answer had the key.
     """
 
     name: SourceName
@@ -91,6 +94,7 @@ class SourceStatus:
     slow_messages: int = 0
     prices: Prices = Prices.LIVE
     delayed_s: float | None = None
+    ended_at: float | None = None
     keys_found: set[str] = field(default_factory=set)
     unlisted: dict[BookmakerId, str] = field(default_factory=dict)
 
@@ -111,8 +115,8 @@ class SourceStatus:
 class BookmakerStatus:
     """A bookmaker; written by its actor, `state` by `observe`.
 
-    `errors` has the scopes whose newest document cannot be read, `unread` counts by scope the matches of
-    the newest list that cannot be; `rejected` counts matches by reason.
+    `errors` has the scopes whose newest document cannot be read, `rejections` the matches that are rejected
+    now; `rejected` counts all since the start by reason.
     `offer` says what kind of offer its prices are.
     Without `is_named` the name is the id until the source gives one. `meter` measures its batches from
     receipt to commit, with the entries they changed; at `changed_at` the newest of these was received.
@@ -127,7 +131,7 @@ class BookmakerStatus:
     changed_at: float | None = None
     rejected: Counter[str] = field(default_factory=Counter)
     errors: dict[Scope, str] = field(default_factory=dict)
-    unread: dict[Scope, int] = field(default_factory=dict)
+    rejections: Rejections = field(default_factory=Rejections)
     state: BookmakerState = BookmakerState.STARTING
     since: float | None = None
     is_named: bool = True
@@ -147,12 +151,6 @@ class BookmakerStatus:
         for reason, number in rejected.items():
             count(self.rejected, reason, number)
 
-    def note_unread(self, scope: Scope, count: int) -> None:
-        """Note how many parts of the newest list of a scope cannot be read."""
-        self.unread[scope] = count
-        if not count:
-            del self.unread[scope]
-
     def observe(self, book: Book, at: Instant) -> BookmakerState:
         """Return the state that follows from this record and the bookmaker's book; note a new state."""
         state = self._derived(book, at.mono)
@@ -168,15 +166,14 @@ class BookmakerStatus:
 
     def last_error(self) -> str | None:
         """Return the last error, the nearest cause first; None when nothing is wrong."""
+        if self.source.ended_at is not None:
+            return "the recording is over: its last prices stay, and are not live"
         if (error := self.error or self.source.error or self.source.unlisted.get(self.id)) is not None:
             return error
         for actor in (self.actor, self.source.actor):
             if actor.state is ActorState.QUARANTINED:
                 return actor.last_error
-        if self.unread:
-            scope, count = next(iter(self.unread.items()))
-            return f"{scope}: {count} of its matches cannot be read, the others are shown"
-        return None
+        return self.rejections.in_words()
 
     def _derived(self, book: Book, mono: float) -> BookmakerState:
         if ActorState.QUARANTINED in {self.actor.state, self.source.actor.state}:
@@ -185,11 +182,12 @@ class BookmakerStatus:
             return BookmakerState.STARTING
         if not book.serves(mono):
             return BookmakerState.STALE
+        if self.source.ended_at is not None:
+            return BookmakerState.ENDED
         if any(state.doubted for state in book.lists.values()):
             return BookmakerState.SUSPECT
-        if self.error is not None or self.source.error is not None:
-            return BookmakerState.RETRYING
-        return BookmakerState.LIVE
+        is_failing = self.error is not None or self.source.error is not None
+        return BookmakerState.RETRYING if is_failing else BookmakerState.LIVE
 
 
 @dataclass(slots=True)

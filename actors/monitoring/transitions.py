@@ -65,6 +65,13 @@ def succeeded(status: SourceStatus, now: Instant, log: Log) -> None:
     status.last_success_at = now.wall
 
 
+def ended(status: SourceStatus, now: Instant, log: Log) -> None:
+    """Record that nothing will change any more; log `source.ended` the first time."""
+    if status.ended_at is None:
+        status.ended_at = now.wall
+        log.warning("source.ended", note="the recording is over: its last prices stay, and are not live")
+
+
 def scope_succeeded(status: SourceStatus, scope: Scope, now: Instant, log: Log) -> None:
     """Record a successful poll of `scope`; log `scope.recovered` if it was lost."""
     succeeded(status, now, log)

@@ -13,7 +13,7 @@ from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
 from actors.core.errors import PayloadError
 from actors.core.messages import Batch, Failure, Scope
-from actors.core.validation import Bounds, Reason
+from actors.core.validation import Bounds
 from actors.monitoring.status import BookmakerStatus
 from actors.pipeline.fanout import Delivery, Extractor, read_delivery
 from actors.runtime.conflation import Inbox
@@ -77,8 +77,7 @@ class BookmakerActor:
             if not is_read:
                 self._report_failure(delivery)
         self.status.note_rejected(read.rejected)
-        if read.batch.complete:
-            self.status.note_unread(delivery.scope, read.rejected[Reason.UNREADABLE])
+        self.status.rejections.note(read.batch, read.rejected)
         self.status.learn_name(read.title, is_in_use=bool(read.batch.matches))
         self.bus.publish(read.batch)
         if self.status.errors.pop(delivery.scope, None) is not None:

@@ -12,7 +12,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import run_sliced
 from actors.core.errors import SourceError
 from actors.core.messages import BookmakerId, Document, ListId
-from actors.monitoring.transitions import failed, succeeded
+from actors.monitoring.transitions import ended, failed, succeeded
 from actors.pipeline.context import SourceContext, redact
 from actors.pipeline.fanout import batch_of
 from actors.source_api.kinds import Machine, TickingKind
@@ -78,6 +78,8 @@ class TickingSourceActor:
         self._status.attempts += 1
         self._status.payloads += 1
         succeeded(self._status, now, self._log)
+        if getattr(machine, "is_over", False) is True:
+            ended(self._status, now, self._log)
 
     def _needs_image(self, bookmaker: BookmakerId, machine: Machine, now: Instant) -> bool:
         """Return whether its list is not on the board, and no image is on its way there."""

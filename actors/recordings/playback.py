@@ -20,7 +20,7 @@ from actors.board.snapshot import Deadlines, Entry, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, SourceError
-from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
+from actors.core.messages import Batch, BookmakerId, ListId, Payload, Scope, SourceName
 from actors.core.validation import Bounds
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Linking, Partition, Waiting
@@ -66,9 +66,10 @@ class Arrival(Moment, frozen=True):
 
 
 class BookmakerResult(Struct, frozen=True):
-    """The outcome of a payload for a bookmaker: rejections by reason, or why it could not be read."""
+    """The outcome of a payload for a bookmaker: a batch, rejections by reason, or why it has none."""
 
     bookmaker: BookmakerId
+    batch: Batch | None = None
     rejected: Mapping[str, int] = {}
     title: str = ""
     error: str | None = None
@@ -220,7 +221,9 @@ class Playback:
                 results.append(BookmakerResult(bookmaker, error=str(error)))
             else:
                 applied = yield from board.apply(read.batch, self._now)
-                results.append(BookmakerResult(bookmaker, read.rejected, read.title, applied=applied))
+                results.append(
+                    BookmakerResult(bookmaker, read.batch, read.rejected, read.title, applied=applied)
+                )
         yield from self._publish(board)
         return tuple(results)
 

@@ -98,7 +98,7 @@ def check_key(key: str) -> None:
 class ReplayMachine:
     """A recording, played by the clock; it reports the changes of its own board, each payload whole.
 
-    `interval_s` is 0 while more is due.
+    `interval_s` is 0 while more is due. At its end it `is_over`: nothing will change any more.
     """
 
     def __init__(
@@ -106,6 +106,7 @@ class ReplayMachine:
     ) -> None:
         self.scope = Scope(source.header.source)
         self.interval_s = 0.0
+        self.is_over = False
         self._source = source
         self._speed = inf if options.speed == "max" else options.speed
         self._loop = options.loop
@@ -153,6 +154,7 @@ class ReplayMachine:
                 yield from playback.play(moment)
                 self._books = playback.snapshot.books
             begin_mono = due_mono + PAUSE_S if self._loop else inf
+            self.is_over = not self._loop
             yield from self._wait(begin_mono)
 
     def _wait(self, due_mono: float) -> Sliced[None]:

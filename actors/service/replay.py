@@ -19,7 +19,7 @@ from actors.core.cooperative import Sliced, run_sliced
 from actors.core.messages import NOT_MODIFIED, Scope
 from actors.core.validation import Reason
 from actors.monitoring.status import BookmakerStatus
-from actors.monitoring.transitions import record_turn, scope_failed, scope_succeeded, succeeded
+from actors.monitoring.transitions import ended, record_turn, scope_failed, scope_succeeded, succeeded
 from actors.recordings.format import Ending
 from actors.recordings.playback import Arrival, BookmakerResult, Moment, MomentResult, Playback, rules_of
 from actors.recordings.reader import RecordedSource
@@ -99,6 +99,8 @@ class Replay:
         rejected = sum((bookmaker.rejected for bookmaker in self.status.bookmakers.values()), Counter())
         facts = {"payloads": payloads, "version": version, "commits": commits, "endings": playback.endings}
         report("replay.finished", **facts, rejected=dict(rejected))
+        for source in self.status.sources.values():
+            ended(source, playback.now(), log.bind(actor=source.actor.name, source=source.name))
 
     def _play_moment(self, moment: Moment) -> Sliced[None]:
         """Play a moment and record it without a yield between: a new name shows with its version."""
@@ -143,6 +145,8 @@ def _record_part(status: BookmakerStatus, part: BookmakerResult, scope: Scope, n
         return
     status.errors.pop(scope, None)
     status.note_rejected(part.rejected)
+    if part.batch is not None:
+        status.rejections.note(part.batch, part.rejected)
     if part.applied is not None and part.applied.too_many:
         status.rejected[Reason.TOO_MANY] += part.applied.too_many
     is_in_use = part.applied is not None and part.applied.upserted > 0

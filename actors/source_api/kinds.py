@@ -54,7 +54,8 @@ class PolledKind(Struct, frozen=True):
 class Machine(Protocol):
     """A computed source: a state machine for all its bookmakers, stepped by the clock.
 
-    A bookmaker key that is not in a result has no list at present.
+    A bookmaker key that is not in a result has no list at present. One that ends, as a recording does, has
+    also `is_over`: whether nothing will change any more.
     """
 
     scope: Scope

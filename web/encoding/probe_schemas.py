@@ -119,7 +119,7 @@ class Source(TypedDict):
     simulated: bool
     prices: Prices
     delayed_s: float | None
-    state: Literal["down", "retrying", "starting", "up"]
+    state: Literal["down", "ended", "retrying", "starting", "up"]
     attempts: int
     failures_in_a_row: int
     failures: int
@@ -160,6 +160,13 @@ class ListOfScope(TypedDict):
     stale_after_s: float | None
 
 
+class RejectedNow(TypedDict):
+    """The matches that are rejected now for a reason: how many, and the source's ids of the first."""
+
+    count: int
+    match_ids: tuple[str, ...]
+
+
 class BookmakerReport(TypedDict):
     """One bookmaker and its lists."""
 
@@ -176,6 +183,7 @@ class BookmakerReport(TypedDict):
     changed_at: float | None
     matches: int
     rejected: dict[str, int]
+    rejected_now: dict[str, RejectedNow]
     last_error: str | None
     rates: RatesReport
     latency_ms: Durations

@@ -101,7 +101,9 @@ def source_view(status: SourceStatus) -> Source:
     }
 
 
-def _source_state(status: SourceStatus) -> Literal["down", "retrying", "starting", "up"]:
+def _source_state(status: SourceStatus) -> Literal["down", "ended", "retrying", "starting", "up"]:
+    if status.ended_at is not None:
+        return "ended"
     if status.is_down:
         return "down"
     if status.failures:
@@ -151,6 +153,10 @@ def bookmaker_view(status: BookmakerStatus, book: Book, now: Instant) -> Bookmak
         "changed_at": time_view(status.changed_at),
         "matches": book.count,
         "rejected": dict(status.rejected),
+        "rejected_now": {
+            reason: {"count": found.count, "match_ids": found.match_ids}
+            for reason, found in sorted(status.rejections.now().items())
+        },
         "last_error": status.last_error(),
         "rates": {  # of the last one to two minutes
             "batches_per_s": round(summary.per_s, 3),

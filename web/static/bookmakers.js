@@ -5,11 +5,12 @@ import { element, setText } from "./dom.js";
 const UNKNOWN = { status: "unknown", state: "unknown", since: null, last_error: null, simulated: false };
 
 /** The text for the state of a bookmaker, from its check in /health. */
-function stateOf({ status, state, since, last_error, prices }, clock) {
+function stateOf({ status, state, since, last_error, prices, delayed_s }, clock) {
     const from = since === null ? "" : ` since ${clock.moment(since)}`;
     if (state === "quarantined" || (status === "fail" && last_error !== null)) return `down${from}`;
     if (state === "live" && prices === "collected") return "collected";
-    return ["stale", "retrying", "suspect"].includes(state) ? state + from : state;
+    const shown = ["stale", "retrying", "suspect", "ended"].includes(state) ? state + from : state;
+    return delayed_s > 0 ? `${shown}, up to ${delayed_s} s late` : shown;
 }
 
 const FEES = {

@@ -11,6 +11,8 @@ const wide = (title, from) => text(title, from, "wide");
 const time = (at) => (at === null ? "–" : moment(at));
 const age = (at, now) => (at === null ? "–" : duration(Math.max(now - at, 0)));
 const listed = (words) => words.filter(Boolean).join(", ") || "–";
+const rejectedNow = (found) =>
+    listed(Object.entries(found).map(([why, { count, match_ids: ids }]) => [why, count, ...ids].join(" ")));
 const reasons = (counts) => listed(Object.entries(counts).map(([reason, times]) => `${reason} ${times}`));
 const error = (item) => item.last_error ?? "";
 
@@ -50,6 +52,7 @@ const bookmakers = new Table(
         chart("Changes", Trend.bind(null, "/s"), (trend, item) => trend.add(item.rates.changes_per_s)),
         chart("Latency", Quantiles, (quantiles, item) => quantiles.show(item.latency_ms)),
         wide("Lists", (item) => listsOf(item.lists)),
+        wide("Rejected now", (item) => rejectedNow(item.rejected_now)),
         wide("Rejected since the start", (item) => reasons(item.rejected)),
         wide("Offer", offerOf),
         text("Source", (item) => item.source),

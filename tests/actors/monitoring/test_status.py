@@ -10,6 +10,7 @@ import pytest
 from actors.board.snapshot import Book, ListState, Snapshot
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId, ListId, Scope, SourceName
+from actors.core.validation import Reason
 from actors.monitoring.status import (
     BoardStatus,
     BookmakerState,
@@ -19,6 +20,7 @@ from actors.monitoring.status import (
     SourceStatus,
 )
 from actors.runtime.actor import ActorState, ActorStatus
+from tests.support.builders.messages import batch
 from tests.support.systems.supervision import bookmaker_record
 
 ALDER = BookmakerId("alder")
@@ -57,12 +59,12 @@ def _status(
 def test_list_of_which_a_part_cannot_be_read_says_so() -> None:
     """The others of it are live; the next list that can be read ends it, and an error comes before it."""
     status, book = _status(), _book(LIVE)
-    status.note_unread(Scope("new.csv"), 25)
+    status.rejections.note(batch(scope="new.csv"), {Reason.UNREADABLE: 23, Reason.TYPE: 2, Reason.LAY: 7})
     told, state = status.last_error(), status.observe(book, Instant(0.0, 0.0))
     status.errors[Scope("new.csv")] = "unreadable"
     worse = status.last_error()
     status.errors.clear()
-    status.note_unread(Scope("new.csv"), 0)
+    status.rejections.note(batch(scope="new.csv"), {Reason.LAY: 7})
 
     assert "new.csv: 25 of its matches cannot be read, the others are shown" == told
     assert BookmakerState.LIVE is state

@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
@@ -110,6 +111,32 @@ async def test_recording_is_played_at_its_speed(tmp_path: Path) -> None:
             seen.append(_prices(service))
 
     assert [[2.0], [2.0], [2.1]] == seen
+
+
+async def test_recording_that_is_over_says_so(tmp_path: Path) -> None:
+    """Its last prices stay; the state, the last error and a line of the log say that they are not live."""
+    path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 7.0), received(TWO, 17.0))
+
+    with capture_logs() as lines:
+        async with _running(tmp_path, path) as service:
+            await anyio.sleep(5)
+            during = service.states()
+            await anyio.sleep(600)
+            after, (bookmaker,) = service.states(), service.system.status.bookmakers.values()
+
+    assert ([BookmakerState.LIVE], [BookmakerState.ENDED], [2.1]) == (during, after, _prices(service))
+    assert "the recording is over" in (bookmaker.last_error() or "")
+    assert ["warning"] == [line["log_level"] for line in lines if line["event"] == "source.ended"]
+
+
+async def test_recording_in_a_loop_is_never_over(tmp_path: Path) -> None:
+    """It begins again."""
+    path = write(tmp_path / "feed.rec.zst", header(), received(ONE, 7.0), received(TWO, 17.0))
+
+    async with _running(tmp_path, path, "loop = true") as service:
+        await anyio.sleep(600)
+
+        assert [BookmakerState.LIVE] == service.states()
 
 
 async def test_loop_begins_again(tmp_path: Path) -> None:

@@ -402,7 +402,7 @@ async def test_probes_show_the_recorded_figures(tmp_path: Path) -> None:
             await replay.stop()
 
     source, bookmaker = replay.status.sources[SOURCE], replay.status.bookmakers[NAME]
-    assert {NAME: BookmakerState.RETRYING} == states
+    assert {NAME: BookmakerState.ENDED} == states
     assert (True, 7, 1, 3) == (
         source.is_simulated,
         source.payloads,

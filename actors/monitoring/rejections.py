@@ -1,0 +1,73 @@
+"""Which matches of a bookmaker are rejected now, unlike the counters, which grow with every list. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from actors.core.messages import Batch, Scope, SourceMatchId
+from actors.core.validation import Reason
+
+MAX_IDS = 5  # that are shown of a reason
+MAX_NOTED = 20_000  # of a scope; of a list with more the rest is only counted
+
+FAULTY = frozenset({Reason.UNREADABLE, Reason.TYPE, Reason.MATCH_ID, Reason.START_TIME})
+"""Reasons of which the source's text is the cause, and no offer: a part of it could not be read."""
+
+_REASONS = frozenset(Reason)
+
+
+class Rejected(Struct, frozen=True):
+    """How many matches are rejected now for a reason, and the source's ids of the first."""
+
+    count: int
+    match_ids: tuple[SourceMatchId, ...]
+
+
+class Rejections:
+    """What is rejected of each scope's newest list, and of its changes since."""
+
+    def __init__(self) -> None:
+        self._named: dict[Scope, dict[SourceMatchId, str]] = {}
+        self._others: dict[Scope, Counter[str]] = {}
+
+    def note(self, batch: Batch, rejected: Mapping[str, int]) -> None:
+        """Take a batch that was judged, with what was `rejected` of it, by reason."""
+        scope = batch.scope
+        if batch.complete or batch.withdrawn:
+            self._named.pop(scope, None)
+            self._others.pop(scope, None)
+        named = self._named.get(scope, {})
+        for match in batch.matches if named else ():
+            named.pop(match.source_match_id, None)
+        for removal in batch.removals:
+            named.pop(removal.source_match_id, None)
+            if removal.reason in _REASONS and removal.source_match_id and len(named) < MAX_NOTED:
+                named[removal.source_match_id] = removal.reason
+        if named:
+            self._named[scope] = named
+        if batch.complete:
+            known = Counter({reason: count for reason, count in rejected.items() if reason in _REASONS})
+            self._others[scope] = known - Counter(named.values())
+
+    def now(self) -> dict[str, Rejected]:
+        """Return them by reason, in no order."""
+        counts = sum(self._others.values(), Counter[str]())
+        ids: dict[str, list[SourceMatchId]] = {}
+        for named in self._named.values():
+            for match_id, reason in named.items():
+                ids.setdefault(reason, []).append(match_id)
+        return {
+            reason: Rejected(counts[reason] + len(found := ids.get(reason, [])), tuple(found[:MAX_IDS]))
+            for reason in {**ids, **counts}
+        }
+
+    def in_words(self) -> str | None:
+        """Return how many parts of which list could not be read, None if all could."""
+        for scope in {**self._named, **self._others}:
+            counts = self._others.get(scope, Counter()) + Counter(self._named.get(scope, {}).values())
+            if unread := sum(counts[reason] for reason in FAULTY):
+                return f"{scope}: {unread} of its matches cannot be read, the others are shown"
+        return None
