@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 
 from hypercorn.typing import ASGIFramework
@@ -35,6 +35,7 @@ from web.feeds.own_bodies import OwnBodies
 from web.feeds.past_lists import PastLists
 from web.feeds.subscribers import Audience, Live
 from web.protocol import quart_setup
+from web.protocol.contract import Operation
 from web.protocol.peers import Peers
 from web.protocol.rate_limit import RateLimit, WorkLimit
 from web.protocol.responses import Handler, HttpCounters
@@ -90,6 +91,7 @@ def create_app(
     waiting |= fixtures.handlers_of_fixture(answers, names, None if audience.fixtures is None else board)
     paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
     handlers |= _describing(tuple(paths), tuple(names), is_archived=past is not None)
+    handlers |= capabilities.handlers(_operations(paths, is_archived=past is not None), names)
     quart_setup.install(app, counters)
     quart_setup.add_routes(app, (*handlers, *waiting, stream.PATH))
     following = stream.Stream(WaitingPath(app.asgi_app, waiting, counters), live, counters, keep_fresh)
@@ -135,9 +137,11 @@ def _describing(
     paths: tuple[str, ...], bookmakers: tuple[BookmakerId, ...], *, is_archived: bool
 ) -> dict[str, Handler]:
     """Return the handlers of the paths that describe `paths` and themselves."""
+    contract = openapi.document(_operations(paths, is_archived=is_archived), bookmakers)
+    return openapi.handlers(contract) | docs.handlers(contract)
+
+
+def _operations(paths: Iterable[str], *, is_archived: bool) -> dict[str, Operation]:
     own = (capabilities.PATH, openapi.PATH, docs.PATH)
     declared = OPERATIONS | odds.WITH_PAST if is_archived else OPERATIONS
-    operations = {path: declared[path] for path in (*paths, *own)}
-    contract = openapi.document(operations, bookmakers)
-    described = openapi.handlers(contract) | docs.handlers(contract)
-    return capabilities.handlers(operations, bookmakers) | described
+    return {path: declared[path] for path in (*paths, *own)}

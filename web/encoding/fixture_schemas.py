@@ -142,13 +142,17 @@ class LinkingState(Struct, frozen=True):
 
 
 class FixtureList(Struct, frozen=True):
-    """Fixtures by kick-off and id; those of an unknown kick-off last."""
+    """Fixtures by kick-off and id; those of an unknown kick-off last.
+
+    There is a `note` if the `league` that was asked for has no match at all: perhaps it is misspelled.
+    """
 
     version: Version
     fixtures: tuple[FixtureV2, ...]
     fixtures_count: int
     linking: LinkingState
     cursor: Cursor
+    note: str | UnsetType = UNSET
 
 
 class RemovedFixture(Struct, frozen=True):

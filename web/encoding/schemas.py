@@ -124,11 +124,12 @@ EVENTS = {"snapshot": ListV2, "changes": Changes, "reset": Reset, "heartbeat": H
 
 
 class Capabilities(Struct, frozen=True):
-    """2.4: what the service supports."""
+    """2.4: what the service supports; `bookmaker_names` are display names by id, as entries have them."""
 
     endpoints: tuple[str, ...]
     filters: dict[str, tuple[str, ...]]
     supported_bookmakers: tuple[str, ...]
+    bookmaker_names: dict[str, str]
     version: str
 
 

@@ -1,15 +1,16 @@
-"""/api/capabilities: the endpoints, their filters and the bookmakers; made once, cached by clients."""
+"""/api/capabilities: the endpoints, their filters and the bookmakers; made anew when a name changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Mapping
+from functools import lru_cache
 
 import msgspec
 
 from actors.core.messages import BookmakerId
 from web.encoding.schemas import Capabilities
 from web.protocol.contract import CACHED, IF_NONE_MATCH, NOT_MODIFIED, Answer, Operation
-from web.protocol.responses import Handler, constant
+from web.protocol.responses import Asked, Handler, Prepared, constant
 
 PATH = "/api/capabilities"
 API_VERSION = "2.5"
@@ -23,14 +24,19 @@ OPERATIONS = {
 }
 
 
-def handlers(operations: Mapping[str, Operation], bookmakers: Iterable[BookmakerId]) -> dict[str, Handler]:
-    """Return the handler by path; `operations` by path, `bookmakers` in configured order."""
+def handlers(operations: Mapping[str, Operation], names: Mapping[BookmakerId, str]) -> dict[str, Handler]:
+    """Return the handler by path; `operations` by path, `names` in configured order, which may change."""
     paths = sorted(path for path in operations if "{" not in path)
-    capabilities = Capabilities(
-        endpoints=tuple(paths),
-        filters={path: operations[path].filters for path in paths if operations[path].filters},
-        supported_bookmakers=tuple(bookmakers),
-        version=API_VERSION,
-    )
-    body = msgspec.json.encode(capabilities)
-    return {PATH: constant(body, "application/json", {"Cache-Control": "max-age=300"})}
+    filters = {path: operations[path].filters for path in paths if operations[path].filters}
+
+    @lru_cache(maxsize=1)
+    def made(named: tuple[tuple[BookmakerId, str], ...]) -> Handler:
+        ids = tuple(name for name, _ in named)
+        body = Capabilities(tuple(paths), filters, ids, dict[str, str](named), API_VERSION)
+        headers = {"Cache-Control": "max-age=300"}
+        return constant(msgspec.json.encode(body), "application/json", headers)
+
+    def answer(request: Asked) -> Awaitable[Prepared]:
+        return made(tuple(names.items()))(request)
+
+    return {PATH: answer}

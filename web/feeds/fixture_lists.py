@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import inf
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.board.snapshot import Book, Deadlines, Snapshot
+from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId
 from actors.matches.model import Fixture, FixtureState, FixtureView, ViewKind, fixtures_of
 from web.encoding.fixture_forms import USUAL, Form, Shown, overdue, shown
 from web.encoding.schemas import cursor_of
+
+_encode = msgspec.json.Encoder().encode
 
 
 class FixturesOf(Struct, frozen=True):
@@ -104,7 +108,7 @@ class Choice(Struct, frozen=True):
         is_timed = self.begins_at > -inf or self.ends_at < inf
         if is_timed and not (self.begins_at <= start < self.ends_at and start < inf):
             return False
-        if self.league is not None and (shown.fixture.match.league or "Unknown") != self.league:
+        if self.league is not None and league_of(shown.fixture) != self.league:
             return False
         surebet = shown.surebet
         return self.min_profit is None or (surebet is not None and surebet.profit >= self.min_profit)
@@ -113,6 +117,28 @@ class Choice(Struct, frozen=True):
 def linking(pending: int) -> bytes:
     """Return the member of a list, or of changes, that says how many events were still to be linked."""
     return b',"linking":{"pending":%d}' % pending
+
+
+def league_of(fixture: Fixture) -> str:
+    """Return the league of a fixture as it is shown."""
+    return fixture.match.league or "Unknown"
+
+
+def note(league: str, state: FixtureState) -> Sliced[bytes]:
+    """Return the member that says that no match has a league, and which may be meant; nothing if some has.
+
+    That is the same in another case, or one with that in its name.
+    """
+    leagues = set[str]()
+    for chunk in state.chunks:
+        leagues.update(map(league_of, chunk.entries))
+        yield
+    if league in leagues:
+        return b""
+    wanted = league.strip().casefold()
+    near = sorted((len(name), name) for name in leagues if wanted and wanted in name.casefold())
+    meant = f"; did you mean {near[0][1]!r}?" if near else ""
+    return b',"note":%b' % _encode(f"no match has the league {league[:128]!r} now{meant}")
 
 
 def cursor(version: int, epoch: str) -> bytes:

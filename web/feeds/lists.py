@@ -28,7 +28,7 @@ from web.encoding.list_segments import Api, ListSegments
 from web.encoding.members import blocks_of
 from web.encoding.schemas import cursor_of
 from web.encoding.segments import UnencodableError, ends, gzip_body, gzipped, plain_body
-from web.feeds.fixture_lists import ALL, EVERYTHING, Choice, FixturesOf, cursor
+from web.feeds.fixture_lists import ALL, EVERYTHING, Choice, FixturesOf, cursor, note
 from web.feeds.own_bodies import Made, Making, OwnBodies, Room
 from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem
@@ -246,7 +246,10 @@ class Answers:
                     room(size := size + len(pieces[-1]))
                     yield
                 yield
-            head, tail = ends(version, count, self.fixtures.name, view.linking(state) + where)
+            more = view.linking(state) + where
+            if not count and choice.league is not None:
+                more += yield from note(choice.league, state)
+            head, tail = ends(version, count, self.fixtures.name, more)
             coded = yield from _coded((head, *pieces, tail), coding)
             return Made(version, coded, coding)
 

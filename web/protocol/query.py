@@ -56,9 +56,15 @@ VIEW: Final = Parameter(
 )
 LEAGUE: Final = Parameter("league", "Show only this league, named exactly as in the answers.")
 _TIME = re.compile(r"-?[0-9]{1,12}", re.ASCII)
-_TIMES = {"type": "integer", "minimum": -999_999_999_999, "maximum": 999_999_999_999}
-FROM: Final = Parameter("from", "Show only matches with kick-off then or later, in Unix seconds.", _TIMES)
-TO: Final = Parameter("to", "Show only matches with kick-off before then, in Unix seconds.", _TIMES)
+_TIMES = {
+    "anyOf": [
+        {"type": "integer", "minimum": -999_999_999_999, "maximum": 999_999_999_999},
+        {"type": "string", "format": "date-time"},
+    ]
+}
+_THEN = "in Unix seconds or as a time of RFC 3339, such as 2026-12-05T15:00:00Z."
+FROM: Final = Parameter("from", f"Show only matches with kick-off then or later, {_THEN}", _TIMES)
+TO: Final = Parameter("to", f"Show only matches with kick-off before then, {_THEN}", _TIMES)
 _RATIO = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?", re.ASCII)
 MIN_PROFIT: Final = Parameter(
     "min_profit",
@@ -235,11 +241,13 @@ class Query:
         return self._number(CONFLATE.name, _MILLISECONDS, MAX_CONFLATE_MS, "whole milliseconds") / 1000
 
     def _time(self, name: str, default: float) -> float:
-        must = "must be Unix seconds, a whole number"
+        must = "must be Unix seconds, a whole number, or a time like 2026-12-05T15:00:00Z"
         given = self._one(name, must)
-        if given is not None and not _TIME.fullmatch(given):
+        if given is None:
+            return default
+        if (found := _seconds_of(given)) is None:
             raise _invalid(name, f"was {given[:64]!r}", must)
-        return default if given is None else float(given)
+        return found
 
     def _number(self, name: str, form: re.Pattern[str], most: int, unit: str) -> float:
         must = f"must be {unit}, at most {most}"
@@ -269,6 +277,14 @@ def _milliseconds(text: str) -> int | None:
     except ValueError:
         return None
     return (whole - _BEGIN) // timedelta(milliseconds=1) + int(f"{fraction or ''}000"[:3])
+
+
+def _seconds_of(text: str) -> float | None:
+    """Read Unix seconds, or a time of RFC 3339; None if it is neither."""
+    if _TIME.fullmatch(text):
+        return float(text)
+    milliseconds = _milliseconds(text)
+    return None if milliseconds is None else milliseconds / 1000
 
 
 def since_of(text: str) -> Since | None:

@@ -29,11 +29,12 @@ NO_PATHS = (
 LIST = pytest.mark.parametrize("path", LISTS)
 
 
-async def test_capabilities_have_exactly_the_specified_fields(site: Site) -> None:
-    """Capabilities list endpoints, filters, supported bookmakers and a version, each of its type (2.4)."""
+async def test_capabilities_have_the_specified_fields(site: Site) -> None:
+    """Capabilities list endpoints, filters, bookmakers and a version, each of its type (2.4), and names."""
     capabilities = await site.json("/api/capabilities")
 
-    assert ["endpoints", "filters", "supported_bookmakers", "version"] == sorted(capabilities)
+    specified = ["endpoints", "filters", "supported_bookmakers", "version"]
+    assert sorted([*specified, "bookmaker_names"]) == sorted(capabilities)
     assert {
         "/api/odds": ["bookmaker"],
         "/api/v2/changes": ["since", "view", "bookmaker", "wait"],
@@ -84,6 +85,18 @@ async def test_supported_bookmakers_follow_the_configuration() -> None:
         capabilities = await site.json("/api/capabilities")
 
     assert ["z", "a-1"] == capabilities["supported_bookmakers"]
+
+
+async def test_capabilities_have_the_name_of_each_id() -> None:
+    """Entries have the name, filters take the id; a source may give a name later."""
+    names = {BookmakerId("z"): "z", BookmakerId("a-1"): "A"}
+    async with open_site(names=names) as site:
+        first = await site.json("/api/capabilities")
+        names[BookmakerId("z")] = "Zürich"
+        later = await site.json("/api/capabilities")
+
+    assert {"z": "z", "a-1": "A"} == first["bookmaker_names"]
+    assert {"z": "Zürich", "a-1": "A"} == later["bookmaker_names"]
 
 
 @LIST

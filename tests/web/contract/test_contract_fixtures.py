@@ -304,10 +304,68 @@ async def test_least_profit_is_what_is_published(empty_site: Site, given: str) -
 async def test_times_are_what_is_published(empty_site: Site, name: str, given: int) -> None:
     """The published bounds describe exactly the times that are accepted."""
     empty_site.publish("alder", match("m1"))
-    schema = await _published(empty_site, name)
+    schema, _ = (await _published(empty_site, name))["anyOf"]
     response = await empty_site.get(f"{FIXTURES}?{name}={given}")
 
     assert (schema["minimum"] <= given <= schema["maximum"]) == (response.status_code == 200)
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "count"),
+    [
+        ("2033-05-18T03:33:20Z", "2033-05-18T03:33:21Z", 1),  # 2,000,000,000
+        ("2033-05-18T03:33:20.5Z", "2033-05-18T03:33:21Z", 0),
+        ("2033-05-18t05:33:20%2B02:00", "2033-05-18T05:33:21+02:00", 1),  # also with a "+" as it is
+        ("2033-05-17T22:33:20-05:00", "2000000001", 1),
+    ],
+)
+async def test_times_may_be_those_of_rfc_3339(empty_site: Site, begins: str, ends: str, count: int) -> None:
+    """With an offset, which says of where they are."""
+    empty_site.publish("alder", match("m1", start_time=2_000_000_000))
+    _wait(empty_site, 2)
+    found = await empty_site.json(f"{FIXTURES}?from={begins}&to={ends}")
+
+    assert count == found["fixtures_count"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    *[
+        [
+            *("2033-05-18", "2033-05-18T03:33:20", "20330518T033320Z"),
+            *("2033-02-30T03:33:20Z", "2033-05-18T24:00:01Z", "2033-05-18T03:33:20+24:00", "2033-W20-3"),
+        ]
+    ],
+)
+async def test_time_without_its_offset_is_refused(empty_site: Site, given: str) -> None:
+    """As is a day alone, and one that does not exist: the answer would be a guess."""
+    empty_site.publish("alder", match("m1"))
+    response = await empty_site.get(f"{FIXTURES}?from={given}")
+
+    assert (400, "invalid_from") == (response.status_code, response.json()["code"])
+    assert "2026-12-05T15:00:00Z" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("path", [FIXTURES, SUREBETS])
+@pytest.mark.parametrize(
+    ("league", "note"),
+    [
+        ("League", None),
+        ("league", "no match has the league 'league' now; did you mean 'League'?"),
+        ("eagu", "no match has the league 'eagu' now; did you mean 'League'?"),
+        ("Serie A", "no match has the league 'Serie A' now"),
+        ("", "no match has the league '' now"),
+    ],
+)
+async def test_league_that_no_match_has_is_told(
+    empty_site: Site, path: str, league: str, note: str | None
+) -> None:
+    """The list is empty, and says why; a league with matches, but none of these, is not told."""
+    empty_site.publish("alder", match("m1"))
+    _wait(empty_site, 2)
+    found = await empty_site.json(f"{path}?league={league}&from=0&to=1")
+
+    assert (0, note) == (found["fixtures_count"], found.get("note"))
 
 
 async def _published(site: Site, name: str) -> dict[str, Any]:
