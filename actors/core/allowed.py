@@ -145,7 +145,10 @@ def refusal(message: str, raw: Any, table: type, at: str) -> str:
         where = f"{place}.{name}".lstrip(".")
         if field[1] == "unknown":
             return f"{where} is not an option, must be one of {', '.join(known)}{did_you_mean(name, known)}"
-        return f"{where} is missing, must be {options[name].allowed}"
+        option = options[name]
+        meaning = option.meaning.removesuffix(".")
+        means = f": {meaning[0].lower()}{meaning[1:]}" if meaning else ""
+        return f"{where} is missing, must be {option.allowed}{means}"
     near = _meant(value, hint) if isinstance(value, str) else ""
     return f"{place or 'the file'} was {value!r}, must be {allowed(hint) if keys else 'a table'}{near}"
 
@@ -162,8 +165,9 @@ def _meant(text: str, hint: Any) -> str:
     """Return what a text may have been meant for: the nearest that is allowed, or a list of it."""
     if not (near := did_you_mean(text, _choices(hint))):
         with suppress(msgspec.ValidationError, TypeError):
-            msgspec.convert([text], hint)
-            near = f'; did you mean ["{text}"]?'
+            parts = re.split(r"[,\s]+", text)
+            msgspec.convert(parts, hint)
+            near = "; did you mean [{}]?".format(", ".join(f'"{part}"' for part in parts))
     return near
 
 

@@ -40,7 +40,9 @@ S = TypeVar("S")
 class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The HTTP server; at most `max_streams` clients follow or wait for changes."""
 
-    bind: str = "127.0.0.1:8000"
+    bind: Annotated[str, Meta(title='text, HOST:PORT or unix:/PATH, like "127.0.0.1:8000"')] = (
+        "127.0.0.1:8000"
+    )
     drain_s: Annotated[float, Meta(ge=0, le=3600)] = 1.0
     max_streams: Annotated[int, Meta(ge=0, le=1_000_000)] = 500
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -53,8 +55,8 @@ class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     pays, None if it has no other bookmaker.
     """
 
-    source: SourceName
-    key: str
+    source: Annotated[SourceName, Meta(title="the name of a table [sources.NAME], in quotes")]
+    key: Annotated[str, Meta(title="text, how the source names the bookmaker")]
     name: str | None = None
     commission: Commission = 0.0
     company: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
@@ -233,24 +235,29 @@ class _Check:
             return None
         secret = secret_names(kind.options)
         written = {
-            key: "***" if key in secret and not is_variable(str(value)) else value
+            key: "***" if key in secret and value and not is_variable(str(value)) else value
             for key, value in raw.items()
         }
         options = self._table(written, expanded, kind.options, at)
+        url = expanded.get("url") if issubclass(kind.options, PolledOptions) else None
+        if isinstance(url, str) and not _is_http(url):
+            near = "" if "://" in url else f"; did you mean 'https://{raw['url']}'?"
+            self.faults.append(
+                f"{at}.url was {raw['url']!r}, must be http://HOST... or https://HOST...{near}"
+            )
+            return None
         if options is None:
             return None
         if options.book_sum_min >= options.book_sum_max:
             found = f"{at}.book_sum_min was {options.book_sum_min}"
             self.faults.append(f"{found}, must be below book_sum_max ({options.book_sum_max})")
-        if isinstance(options, PolledOptions) and not _is_http(options.url):
-            self.faults.append(f"{at}.url was {raw['url']!r}, must be http://HOST... or https://HOST...")
-            return None
         return SourceSettings(kind, options, written)
 
     def _bookmaker(self, name: str, raw: Any, expanded: Any) -> BookmakerSettings | None:
         at = f"bookmakers.{name}"
         if not re.fullmatch("[a-z0-9-]{1,32}", name) or not isinstance(expanded, dict):
-            self.faults.append(f"{at} must be a table, named with 1 to 32 of a-z, 0-9 and '-'")
+            near = did_you_mean(name, [re.sub("[^a-z0-9]+", "-", name.lower())[:32]])
+            self.faults.append(f"{at} must be a table, named with 1 to 32 of a-z, 0-9 and '-'{near}")
             return None
         bookmaker = self._table(raw, expanded, BookmakerSettings, at)
         if bookmaker is None or bookmaker.name is None:
@@ -271,7 +278,8 @@ class _Check:
                 self.faults.append(f"{at}.source was {bookmaker.source!r}, {must}{near}")
             other = taken.setdefault((bookmaker.source, bookmaker.key), bookmaker_id)
             if other != bookmaker_id:
-                self.faults.append(f"{at}.key was {bookmaker.key!r}, which bookmakers.{other} has already")
+                found = f"{at}.key was {bookmaker.key!r}, which bookmakers.{other} has already"
+                self.faults.append(f"{found}, must be another")
             if (source := settings.sources.get(bookmaker.source)) is not None:
                 told = len(self.faults)
                 with self._at(at):
@@ -282,7 +290,7 @@ class _Check:
 
     def _check_with_kind(self, bookmaker: BookmakerSettings, kind: Kind, at: str) -> None:
         if bookmaker.name is None and not (isinstance(kind, PolledKind) and kind.has_titles):
-            self.faults.append(f"{at}.name is missing, must be the display name")
+            self.faults.append(f'{at}.name is missing, must be the display name, like "Bet365"')
         if bookmaker.commission and isinstance(kind, PolledKind) and kind.has_fees:
             found = f"{at}.commission was {bookmaker.commission:g}"
             self.faults.append(f"{found}, must be left out: {kind.name} says what it takes")

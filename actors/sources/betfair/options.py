@@ -103,7 +103,8 @@ def _check_addresses(options: BetfairStreamOptions) -> None:
 def _check_credentials(options: BetfairStreamOptions) -> None:
     if options.session_token is None:
         if options.username is None or options.password is None:
-            raise ValueError("session_token is missing, or else username and password")
+            name = "username" if options.username is None else "password"
+            raise ValueError(f"{name} is missing, must be there with the other of both, or a session_token")
         if not options.login_address:
             raise ValueError("login_url was '', must be an address where there is no session_token")
     if (options.certificate is None) != (options.certificate_key is None):

@@ -96,7 +96,7 @@ def check_key(key: str) -> None:
         what = "a column prefix of 1 to 8 letters and digits, like 'B365'"
         raise ValueError(f"key was {key!r}, must be {what}")
     if key in AGGREGATES or key.removesuffix("C") in AGGREGATES:
-        raise ValueError(f"key was {key!r}, which is an aggregate over bookmakers, not a bookmaker")
+        raise ValueError(f"key was {key!r}, an aggregate over bookmakers, must be that of one, like 'B365'")
     if key.endswith("C") and KNOWN.fullmatch(key[:-1]):
         raise ValueError(f"key was {key!r}, which names closing prices; {key[:-1]!r} names the live prices")
 

@@ -52,7 +52,7 @@ SEVERAL: dict[str, tuple[str, Changes, list[str]]] = {
         ],
         [
             "board.expire_after_kickoff_s was 0",
-            "bet365.key was 'Max', which is an aggregate",
+            "bet365.key was 'Max', an aggregate",
             "b.source was 'fed', must be one of feed; did you mean 'feed'?",
         ],
     ),
@@ -96,6 +96,11 @@ SEVERAL: dict[str, tuple[str, Changes, list[str]]] = {
         VALID,
         [('"football_data"', '"footbal_data"'), ('name = "Bet365"', 'name = " "')],
         ["sources.feed.kind was 'footbal_data'", "bookmakers.bet365.name was ' '"],
+    ),
+    "an address and a type": (
+        VALID,
+        [("http://127.0.0.1:9", "feed.example"), ("= 900", '= "15 min"')],
+        ["feed.url was 'feed.example/fixtures.csv'", "feed.poll_interval_s was '15 min'"],
     ),
     "no table of sources": (
         VALID,

@@ -42,7 +42,12 @@ def _refused(folder: Path, text: str) -> str:
         ),
         (VALID, "[server]", "[sever]", "; did you mean 'server'?"),
         (VALID, "900", '"15 min"', "_s was '15 min', must be a number above 0 and at most 1,000,000,000"),
-        (VALID, 'url = "http://127.0.0.1:9/fixtures.csv"', "", "sources.feed.url is missing, must be text"),
+        (
+            VALID,
+            'url = "http://127.0.0.1:9/fixtures.csv"',
+            "",
+            "feed.url is missing, must be text: the address to poll",
+        ),
         (VALID, '"football_data"', '"footbal"', "; did you mean 'football_data'?"),
         (VALID, 'source = "feed"', 'source = "fed"', "must be one of feed; did you mean 'feed'?"),
         (VALID, "[sources.feed]", "[[sources]]", "must be tables, each [sources.NAME]"),
@@ -64,8 +69,23 @@ def _refused(folder: Path, text: str) -> str:
             API,
             '"s3cret-that-nobody-may-see"',
             '""',
-            "sources.api.api_key was '***', must be text of 1 to 256 printable ASCII characters",
+            "sources.api.api_key was '', must be text of 1 to 256 printable ASCII characters",
         ),
+        (VALID, '"127.0.0.1:0"', "8000", 'bind was 8000, must be text, HOST:PORT or unix:/PATH, like "'),
+        (
+            VALID,
+            'source = "feed"',
+            "",
+            "bet365.source is missing, must be the name of a table [sources.NAME]",
+        ),
+        (
+            VALID,
+            "http://127.0.0.1:9",
+            "feed.example",
+            "; did you mean 'https://feed.example/fixtures.csv'?",
+        ),
+        (VALID, "bookmakers.bet365", "bookmakers.Bet_365", "; did you mean 'bet-365'?"),
+        (API, SPORTS, '"soccer_a, soccer_b"', """; did you mean ["soccer_a", "soccer_b"]?"""),
     ],
 )
 def test_error_says_what_is_allowed_and_what_is_nearest(

@@ -73,18 +73,18 @@ def test_credentials_are_never_sent_unencrypted() -> None:
 
 def test_credentials_are_required() -> None:
     """Either a session or an account must be configured."""
-    for credentials, is_enough in [
-        ({"session_token": "t"}, True),
-        ({"username": "u", "password": "p"}, True),
-        ({"session_token": "t", "username": "u", "password": "p"}, True),
-        ({}, False),
-        ({"username": "u"}, False),
-        ({"password": "p"}, False),
+    for credentials, missing in [
+        ({"session_token": "t"}, None),
+        ({"username": "u", "password": "p"}, None),
+        ({"session_token": "t", "username": "u", "password": "p"}, None),
+        ({}, "username"),
+        ({"username": "u"}, "password"),
+        ({"password": "p"}, "username"),
     ]:
         unknown = {"session_token": None, "username": None, "password": None}
-        missing = "session_token is missing, or else username and password"
+        fault = f"{missing} is missing, must be there with the other of both, or a session_token"
 
-        assert (None if is_enough else missing) == _fault(**{**unknown, **credentials}), credentials
+        assert (fault if missing else None) == _fault(**{**unknown, **credentials}), credentials
 
 
 def test_account_needs_a_login_address() -> None:
