@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 
 from hypercorn.typing import ASGIFramework
@@ -90,8 +90,7 @@ def create_app(
     waiting = changes.handlers(live) | links.handlers(board, clock, review, answers.own)
     waiting |= fixtures.handlers_of_fixture(answers, names, None if audience.fixtures is None else board)
     paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
-    handlers |= _describing(tuple(paths), tuple(names), is_archived=past is not None)
-    handlers |= capabilities.handlers(_operations(paths, is_archived=past is not None), names)
+    handlers |= _described(paths, names, is_archived=past is not None)
     quart_setup.install(app, counters)
     quart_setup.add_routes(app, (*handlers, *waiting, stream.PATH))
     following = stream.Stream(WaitingPath(app.asgi_app, waiting, counters), live, counters, keep_fresh)
@@ -130,6 +129,13 @@ def _live(
     lists, history = ListFrames(audience.history, names, answers, older), audience.fixtures
     of_fixtures = None if history is None else FixtureFrames(history, answers)
     return answers, Live(board, names, audience, lists, of_fixtures)
+
+
+def _described(
+    paths: Sequence[str], names: Mapping[BookmakerId, str], *, is_archived: bool
+) -> dict[str, Handler]:
+    of_contract = _describing(tuple(paths), tuple(names), is_archived=is_archived)
+    return of_contract | capabilities.handlers(_operations(paths, is_archived=is_archived), names)
 
 
 @lru_cache(maxsize=8)  # tests make many applications that are alike

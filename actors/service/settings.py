@@ -3,121 +3,32 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
-from urllib.parse import urlsplit
 
-import msgspec
-from msgspec import UNSET, Meta, Struct
-
-from actors.archive.folder import ArchiveSettings
-from actors.board.board import BoardRules
-from actors.board.history import HistoryLimits
-from actors.core.allowed import refusals
 from actors.core.errors import ConfigError, in_lines
-from actors.core.limits import Limits, check_proxy
-from actors.core.messages import BookmakerId, Fees, Offer, SourceName
-from actors.core.nearest import did_you_mean
 from actors.core.toml_file import read_text, tables_of
-from actors.core.validation import clean_name
-from actors.matches.fair import FairRules
-from actors.matches.surebets import Commission, SurebetRules
-from actors.matching.overrides import Overrides
-from actors.review.links_file import read
-from actors.service.environment import expanded, is_variable, masked
-from actors.service.registry import BUILT_IN, checking, kind_named
-from actors.source_api.kinds import Kind, PolledKind
-from actors.source_api.options import PolledOptions, SourceOptions, credentials_of, secret_names
-from actors.source_api.stream import StreamOptions
-from actors.transports.lines import tls_context
+from actors.service.checking import Check
+from actors.service.environment import expanded, masked
+from actors.service.tables import (
+    BookmakerSettings,
+    LinksSettings,
+    ServerSettings,
+    Settings,
+    SourceSettings,
+    parse_bind,
+)
 
-S = TypeVar("S")
-
-
-class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The HTTP server; at most `max_streams` clients follow or wait for changes."""
-
-    bind: Annotated[str, Meta(title='text, HOST:PORT or unix:/PATH, like "127.0.0.1:8000"')] = (
-        "127.0.0.1:8000"
-    )
-    drain_s: Annotated[float, Meta(ge=0, le=3600)] = 1.0
-    max_streams: Annotated[int, Meta(ge=0, le=1_000_000)] = 500
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-
-
-class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """A bookmaker: its source, its key there, and its display name, None where the source gives it.
-
-    `commission` is the share that it takes of what is won net on a market. `company` is the company that
-    pays, None if it has no other bookmaker.
-    """
-
-    source: Annotated[SourceName, Meta(title="the name of a table [sources.NAME], in quotes")]
-    key: Annotated[str, Meta(title="text, how the source names the bookmaker")]
-    name: str | None = None
-    commission: Commission = 0.0
-    company: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
-
-
-class LinksSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """How matches are linked: a file of links by hand, from the working directory of the service."""
-
-    file: str | None = None
-
-
-class SourceSettings(Struct, frozen=True):
-    """A source: its kind, that kind's options, and its table as written, without secrets."""
-
-    kind: Kind
-    options: SourceOptions
-    written: Mapping[str, Any] = {}
-
-
-class Settings(Struct, frozen=True):
-    """A checked configuration, in the order of the file."""
-
-    server: ServerSettings
-    board: BoardRules
-    sources: Mapping[SourceName, SourceSettings]
-    bookmakers: Mapping[BookmakerId, BookmakerSettings]
-    history: HistoryLimits = HistoryLimits()
-    limits: Limits = Limits()
-    links: LinksSettings = LinksSettings()
-    fair: FairRules = FairRules()
-    surebets: SurebetRules = SurebetRules()
-    overrides: Overrides = Overrides()  # as the file of links had them
-    archive: ArchiveSettings = ArchiveSettings()
-
-    def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
-        """Return the bookmakers of `source`."""
-        return {name: entry for name, entry in self.bookmakers.items() if entry.source == source}
-
-    def offer_of(self, bookmaker: BookmakerSettings) -> Offer:
-        """Return what kind of offer a bookmaker's prices are; a commission is never included."""
-        source = self.sources[bookmaker.source]
-        offer = source.kind.offer_of(bookmaker.key, source.options)
-        return msgspec.structs.replace(offer, fees=Fees.NOT_INCLUDED) if bookmaker.commission else offer
-
-    def secrets(self) -> tuple[str, ...]:
-        """Return every credential of every source, never to be shown; longest first."""
-        found = {secret for source in self.sources.values() for secret in credentials_of(source.options)}
-        return tuple(sorted(found, key=len, reverse=True))
-
-
-class _File(Struct, frozen=True, forbid_unknown_fields=True):
-    sources: Annotated[dict[str, Any], Meta(title="tables, each [sources.NAME]")]
-    bookmakers: Annotated[dict[str, Any], Meta(title="tables, each [bookmakers.ID]")]
-    server: ServerSettings = ServerSettings()
-    board: BoardRules = BoardRules()
-    history: HistoryLimits = HistoryLimits()
-    limits: Limits = Limits()
-    links: LinksSettings = LinksSettings()
-    fair: FairRules = FairRules()
-    surebets: SurebetRules = SurebetRules()
-    archive: ArchiveSettings = ArchiveSettings()
+__all__ = (
+    "BookmakerSettings",
+    "LinksSettings",
+    "ServerSettings",
+    "Settings",
+    "SourceSettings",
+    "load",
+    "parse_bind",
+    "service_manager",
+)
 
 
 def service_manager(environment: Mapping[str, str] = os.environ) -> tuple[str, float]:
@@ -135,7 +46,7 @@ def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
     secrets: dict[str, str] = {}
-    check = _Check()
+    check = Check()
     try:
         settings = check.settings(raw, expanded(raw, environment, secrets, check.faults, ""))
     except (ValueError, RecursionError) as error:  # a number too long, or tables too deep, to be shown
@@ -143,219 +54,3 @@ def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     if check.faults:
         raise ConfigError(in_lines(f"{path}: {masked(fault, secrets)}" for fault in check.faults))
     return settings
-
-
-def parse_bind(bind: str) -> tuple[str, int | None]:
-    """Split HOST:PORT, the host of IPv6 in brackets; `unix:PATH` gives the path, without a port.
-
-    Raises: ConfigError saying what is allowed.
-    """
-    if bind.startswith("unix:/") and "\0" not in bind:
-        return bind.removeprefix("unix:"), None
-    found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]\s]+)):([0-9]{1,5})", bind)
-    if found is None or int(found[3]) > 65535:  # noqa: PLR2004 - the largest port
-        raise ConfigError(
-            f"bind was {bind!r}, must be HOST:PORT or unix:/PATH, like 127.0.0.1:8000 or [::1]:8000"
-        )
-    return found[1] or found[2], int(found[3])
-
-
-class _Check:
-    """Checks a file, whose `faults` it collects. Of what has one nothing that depends on it is checked."""
-
-    def __init__(self) -> None:
-        self.faults: list[str] = []
-        self._wrong_keys: set[BookmakerId] = set()
-
-    def settings(self, raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
-        """Check the `expanded` file, and return what is free of faults; these quote the `raw` file."""
-        wrong = self._refusals(raw, expanded, _File, "")
-        for tables in ("sources", "bookmakers"):
-            if wrong.get(tables) == []:  # a value in one of them
-                del wrong[tables]
-        whole = {key: table for key, table in expanded.items() if key not in wrong}
-        file = msgspec.convert({"sources": {}, "bookmakers": {}, **whole}, _File)
-        self._check_addresses(file)
-        sources = {
-            name: self._source(name, raw["sources"][name], file.sources[name]) for name in file.sources
-        }
-        bookmakers = {
-            name: self._bookmaker(name, raw["bookmakers"][name], table)
-            for name, table in file.bookmakers.items()
-        }
-        settings = Settings(
-            file.server,
-            file.board,
-            {SourceName(name): source for name, source in sources.items() if source is not None},
-            {BookmakerId(name): entry for name, entry in bookmakers.items() if entry is not None},
-            file.history,
-            file.limits,
-            file.links,
-            file.fair,
-            file.surebets,
-            self._overrides(file.links),
-            file.archive,
-        )
-        if "bookmakers" not in wrong and not file.bookmakers:
-            self.faults.append("bookmakers has no entry, must have at least one")
-        if "sources" not in wrong:
-            self._check_bookmakers(settings, [*file.sources])
-        self._check_names(settings)
-        found = {None if entry is None else entry.source for entry in bookmakers.values()}
-        may_be_used = "bookmakers" in wrong or not found <= {*file.sources}
-        self._check_sources(settings, may_be_used=may_be_used)
-        return settings
-
-    def _check_addresses(self, file: _File) -> None:
-        with self._at("server"):
-            parse_bind(file.server.bind)
-        for proxy in file.limits.trusted_proxies:
-            with self._at("limits"):
-                check_proxy(proxy)
-
-    def _overrides(self, links: LinksSettings) -> Overrides:
-        try:
-            return Overrides() if links.file is None else read(Path(links.file))
-        except ConfigError as error:
-            self.faults += [f"links.file: {line}" for line in str(error).splitlines()]
-            return Overrides()
-
-    def _source(self, name: str, raw: Any, expanded: Any) -> SourceSettings | None:
-        at = f"sources.{name}"
-        if not re.fullmatch("[a-z0-9_-]{1,32}", name) or not isinstance(expanded, dict):
-            self.faults.append(f"{at} must be a table, named with 1 to 32 of a-z, 0-9, '-' and '_'")
-            return None
-        named, kind = expanded.get("kind"), None
-        if named is None:
-            self.faults.append(f"{at}.kind is missing, must be one of {', '.join(sorted(BUILT_IN))}")
-        elif named is not UNSET:
-            with self._at(at):
-                kind = kind_named(str(named))
-        if kind is None:
-            return None
-        secret = secret_names(kind.options)
-        written = {
-            key: "***" if key in secret and value and not is_variable(str(value)) else value
-            for key, value in raw.items()
-        }
-        options = self._table(written, expanded, kind.options, at)
-        url = expanded.get("url") if issubclass(kind.options, PolledOptions) else None
-        if isinstance(url, str) and not _is_http(url):
-            near = "" if "://" in url else f"; did you mean 'https://{raw['url']}'?"
-            self.faults.append(
-                f"{at}.url was {raw['url']!r}, must be http://HOST... or https://HOST...{near}"
-            )
-            return None
-        if options is None:
-            return None
-        if options.book_sum_min >= options.book_sum_max:
-            found = f"{at}.book_sum_min was {options.book_sum_min}"
-            self.faults.append(f"{found}, must be below book_sum_max ({options.book_sum_max})")
-        return SourceSettings(kind, options, written)
-
-    def _bookmaker(self, name: str, raw: Any, expanded: Any) -> BookmakerSettings | None:
-        at = f"bookmakers.{name}"
-        if not re.fullmatch("[a-z0-9-]{1,32}", name) or not isinstance(expanded, dict):
-            near = did_you_mean(name, [re.sub("[^a-z0-9]+", "-", name.lower())[:32]])
-            self.faults.append(f"{at} must be a table, named with 1 to 32 of a-z, 0-9 and '-'{near}")
-            return None
-        bookmaker = self._table(raw, expanded, BookmakerSettings, at)
-        if bookmaker is None or bookmaker.name is None:
-            return bookmaker
-        if clean_name(bookmaker.name) != bookmaker.name or not bookmaker.name:
-            allowed = "1 to 128 visible characters, single-spaced, in NFC"
-            self.faults.append(f"{at}.name was {raw['name']!r}, must be {allowed}")
-        return bookmaker
-
-    def _check_bookmakers(self, settings: Settings, sources: Collection[str]) -> None:
-        """Check each with its source; of `sources` some may have faults, and not be in the settings."""
-        taken: dict[tuple[str, str], str] = {}
-        for bookmaker_id, bookmaker in settings.bookmakers.items():
-            at = f"bookmakers.{bookmaker_id}"
-            if bookmaker.source not in sources:
-                known, near = ", ".join(sources), did_you_mean(bookmaker.source, sources)
-                must = f"must be one of {known}" if sources else "must be a table [sources.NAME]"
-                self.faults.append(f"{at}.source was {bookmaker.source!r}, {must}{near}")
-            other = taken.setdefault((bookmaker.source, bookmaker.key), bookmaker_id)
-            if other != bookmaker_id:
-                found = f"{at}.key was {bookmaker.key!r}, which bookmakers.{other} has already"
-                self.faults.append(f"{found}, must be another")
-            if (source := settings.sources.get(bookmaker.source)) is not None:
-                told = len(self.faults)
-                with self._at(at):
-                    source.kind.check_key(bookmaker.key)
-                if len(self.faults) > told:
-                    self._wrong_keys.add(bookmaker_id)
-                self._check_with_kind(bookmaker, source.kind, at)
-
-    def _check_with_kind(self, bookmaker: BookmakerSettings, kind: Kind, at: str) -> None:
-        if bookmaker.name is None and not (isinstance(kind, PolledKind) and kind.has_titles):
-            self.faults.append(f'{at}.name is missing, must be the display name, like "Bet365"')
-        if bookmaker.commission and isinstance(kind, PolledKind) and kind.has_fees:
-            found = f"{at}.commission was {bookmaker.commission:g}"
-            self.faults.append(f"{found}, must be left out: {kind.name} says what it takes")
-
-    def _check_names(self, settings: Settings) -> None:
-        """Note configured names that are equal; titles that sources give may be.
-
-        So may those of a company that both have.
-        """
-        taken: dict[str, BookmakerId] = {}
-        for bookmaker_id, bookmaker in settings.bookmakers.items():
-            if bookmaker.name is None:
-                continue
-            other = taken.setdefault(bookmaker.name, bookmaker_id)
-            company = settings.bookmakers[other].company
-            if other != bookmaker_id and (company is None or company != bookmaker.company):
-                found = (
-                    f"bookmakers.{bookmaker_id}.name was {bookmaker.name!r}, which bookmakers.{other} has"
-                )
-                allowed = "one that no other bookmaker has, or both must have the same company"
-                self.faults.append(f"{found} already, must be {allowed}")
-
-    def _check_sources(self, settings: Settings, *, may_be_used: bool) -> None:
-        """Check each with the keys of its bookmakers; it `may_be_used` by those that have faults."""
-        for name, source in settings.sources.items():
-            at, kind, options = f"sources.{name}", source.kind, source.options
-            used = settings.bookmakers_of(name)
-            keys = tuple(entry.key for entry_id, entry in used.items() if entry_id not in self._wrong_keys)
-            if not used and not may_be_used:
-                self.faults.append(f"{at} is used by no bookmaker, must be used or left out")
-            check = kind.plan if isinstance(kind, PolledKind) else kind.check
-            if keys and check is not None:
-                with self._at(at):
-                    check(options, keys)
-            if isinstance(options, StreamOptions) and options.certificate is not None:
-                try:
-                    tls_context(options.certificate, options.certificate_key)
-                except (OSError, ValueError) as error:
-                    self.faults.append(f"{at}.certificate cannot be used: {error}")
-
-    def _refusals(self, raw: Any, expanded: Any, kind: type, at: str) -> dict[str, list[str]]:
-        found = refusals(raw, expanded, kind, at)
-        self.faults += [fault for faults in found.values() for fault in faults]
-        return found
-
-    def _table(self, raw: Any, expanded: Any, kind: type[S], at: str) -> S | None:
-        made: S | None = None
-        if not self._refusals(raw, expanded, kind, at):
-            with self._at(at):
-                made = msgspec.convert(expanded, kind)
-        return made
-
-    @contextmanager
-    def _at(self, at: str) -> Iterator[None]:
-        """Note the error of a check at the place `at`, which may run the code of a plug-in."""
-        try:
-            with checking(at):
-                yield
-        except ConfigError as error:
-            self.faults.append(str(error))
-
-
-def _is_http(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False

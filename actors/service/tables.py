@@ -1,0 +1,122 @@
+"""The tables of a configuration, as frozen Structs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from actors.archive.folder import ArchiveSettings
+from actors.board.board import BoardRules
+from actors.board.history import HistoryLimits
+from actors.core.errors import ConfigError
+from actors.core.limits import Limits
+from actors.core.messages import BookmakerId, Fees, Offer, SourceName
+from actors.matches.fair import FairRules
+from actors.matches.surebets import Commission, SurebetRules
+from actors.matching.overrides import Overrides
+from actors.source_api.kinds import Kind
+from actors.source_api.options import SourceOptions, credentials_of
+
+
+class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The HTTP server; at most `max_streams` clients follow or wait for changes."""
+
+    bind: Annotated[str, Meta(title='text, HOST:PORT or unix:/PATH, like "127.0.0.1:8000"')] = (
+        "127.0.0.1:8000"
+    )
+    drain_s: Annotated[float, Meta(ge=0, le=3600)] = 1.0
+    max_streams: Annotated[int, Meta(ge=0, le=1_000_000)] = 500
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """A bookmaker: its source, its key there, and its display name, None where the source gives it.
+
+    `commission` is the share that it takes of what is won net on a market. `company` is the company that
+    pays, None if it has no other bookmaker.
+    """
+
+    source: Annotated[SourceName, Meta(title="the name of a table [sources.NAME], in quotes")]
+    key: Annotated[str, Meta(title="text, how the source names the bookmaker")]
+    name: str | None = None
+    commission: Commission = 0.0
+    company: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
+
+
+class LinksSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """How matches are linked: a file of links by hand, from the working directory of the service."""
+
+    file: str | None = None
+
+
+class SourceSettings(Struct, frozen=True):
+    """A source: its kind, that kind's options, and its table as written, without secrets."""
+
+    kind: Kind
+    options: SourceOptions
+    written: Mapping[str, Any] = {}
+
+
+class Settings(Struct, frozen=True):
+    """A checked configuration, in the order of the file."""
+
+    server: ServerSettings
+    board: BoardRules
+    sources: Mapping[SourceName, SourceSettings]
+    bookmakers: Mapping[BookmakerId, BookmakerSettings]
+    history: HistoryLimits = HistoryLimits()
+    limits: Limits = Limits()
+    links: LinksSettings = LinksSettings()
+    fair: FairRules = FairRules()
+    surebets: SurebetRules = SurebetRules()
+    overrides: Overrides = Overrides()  # as the file of links had them
+    archive: ArchiveSettings = ArchiveSettings()
+
+    def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
+        """Return the bookmakers of `source`."""
+        return {name: entry for name, entry in self.bookmakers.items() if entry.source == source}
+
+    def offer_of(self, bookmaker: BookmakerSettings) -> Offer:
+        """Return what kind of offer a bookmaker's prices are; a commission is never included."""
+        source = self.sources[bookmaker.source]
+        offer = source.kind.offer_of(bookmaker.key, source.options)
+        return msgspec.structs.replace(offer, fees=Fees.NOT_INCLUDED) if bookmaker.commission else offer
+
+    def secrets(self) -> tuple[str, ...]:
+        """Return every credential of every source, never to be shown; longest first."""
+        found = {secret for source in self.sources.values() for secret in credentials_of(source.options)}
+        return tuple(sorted(found, key=len, reverse=True))
+
+
+class File(Struct, frozen=True, forbid_unknown_fields=True):
+    """A file as it is written: its sources and bookmakers are not checked yet."""
+
+    sources: Annotated[dict[str, Any], Meta(title="tables, each [sources.NAME]")]
+    bookmakers: Annotated[dict[str, Any], Meta(title="tables, each [bookmakers.ID]")]
+    server: ServerSettings = ServerSettings()
+    board: BoardRules = BoardRules()
+    history: HistoryLimits = HistoryLimits()
+    limits: Limits = Limits()
+    links: LinksSettings = LinksSettings()
+    fair: FairRules = FairRules()
+    surebets: SurebetRules = SurebetRules()
+    archive: ArchiveSettings = ArchiveSettings()
+
+
+def parse_bind(bind: str) -> tuple[str, int | None]:
+    """Split HOST:PORT, the host of IPv6 in brackets; `unix:PATH` gives the path, without a port.
+
+    Raises: ConfigError saying what is allowed.
+    """
+    if bind.startswith("unix:/") and "\0" not in bind:
+        return bind.removeprefix("unix:"), None
+    found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]\s]+)):([0-9]{1,5})", bind)
+    if found is None or int(found[3]) > 65535:  # noqa: PLR2004 - the largest port
+        raise ConfigError(
+            f"bind was {bind!r}, must be HOST:PORT or unix:/PATH, like 127.0.0.1:8000 or [::1]:8000"
+        )
+    return found[1] or found[2], int(found[3])
