@@ -18,6 +18,13 @@ FOUND = """async ([teams, leagues, texts]) => {
     const { finder, sought } = await import("/static/search.js");
     return texts.filter((text) => finder(text)(sought(teams, leagues)));
 }"""
+JOINED = """async ([bookmakers, superseded]) => {
+    const { columnsOf } = await import("/static/columns.js");
+    const { offerOf } = await import("/static/best.js");
+    const listed = bookmakers.map(({ id }) => [id, { id, isSuperseded: superseded.includes(id) }]);
+    const match = { offers: new Map(listed) };
+    return columnsOf(bookmakers).map((column) => [column.name, offerOf(match, column).id]);
+}"""
 WRITTEN = """async ([odds, prices]) => {
     const { priceIn } = await import("/static/odds.js");
     return prices.map(priceIn(odds));
@@ -96,6 +103,19 @@ def test_matches_of_a_day_are_sorted_by_time(site: Offered, page: Page) -> None:
     page.get_by_role("combobox", name="Day").select_option("Today")
     expect(page.locator("#empty")).to_contain_text("No match fits the filter")
     assert {"day": ["today"]} == parse_qs(urlsplit(page.url).query)
+
+
+def test_bookmakers_of_one_company_share_a_column(site: Offered, page: Page) -> None:
+    """It shows the price that was confirmed last, and stands where the first of them does."""
+    _opened(site, page, ROME)
+    bookmakers = [
+        {"id": "ours", "name": "Ours", "company": "Group"},
+        {"id": "other", "name": "Other", "company": "other"},
+        {"id": "ours-2", "name": "Ours elsewhere", "company": "Group"},
+    ]
+
+    assert [["Group", "ours-2"], ["Other", "other"]] == page.evaluate(JOINED, [bookmakers, ["ours"]])
+    assert [["Ours", "ours"]] == page.evaluate(JOINED, [bookmakers[:1], ["ours"]])
 
 
 def test_hidden_bookmakers_are_not_reckoned_with(site: Offered, page: Page) -> None:

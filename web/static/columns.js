@@ -29,8 +29,9 @@ export function chipsOf(bookmakers, chosen, { order, hidden }) {
 }
 
 /**
- * A column `{ id, name, of }` for each company, where its first bookmaker stands. `of` are its bookmakers:
- * two sources may list one, and the price that was confirmed last is shown (best.js:offerOf).
+ * A column `{ id, name, short, of }` for each company, where its first bookmaker stands. `of` are its
+ * bookmakers: two sources may list one, and the price that was confirmed last is shown (best.js:offerOf).
+ * `short` is the name without what is in brackets at its end, unless another column would be called the same.
  */
 export function columnsOf(bookmakers) {
     const columns = new Map();
@@ -41,5 +42,8 @@ export function columnsOf(bookmakers) {
         if (column.of.length > 1 && !column.of.some((bookmaker) => bookmaker.id === company))
             column.name = company;
     }
-    return [...columns.values()];
+    const all = [...columns.values()];
+    const names = all.map(({ name }) => name.replace(/ \([^)]*\)$/, ""));
+    const isOwn = (name) => names.filter((other) => other === name).length === 1;
+    return all.map((column, at) => ({ ...column, short: isOwn(names[at]) ? names[at] : column.name }));
 }

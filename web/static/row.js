@@ -109,7 +109,8 @@ class BestCells {
             const text = found === undefined ? "" : trust === "gone" ? "–" : price(found.price);
             const names = found?.at.map(({ name }) => name) ?? [];
             setText(figure, text);
-            setText(where, names.length > 1 ? `${names[0]} +${names.length - 1}` : (names[0] ?? ""));
+            const more = names.length > 1 ? ` +${names.length - 1}` : "";
+            setText(where, found === undefined ? "" : found.at[0].short + more);
             setText(before, found === undefined ? "" : `Best of ${SPOKEN[OUTCOMES[index]]}: `);
             setText(after, found === undefined ? "" : ` at ${names.join(", ")}`);
             cell.title = names.join(", ");
