@@ -31,7 +31,7 @@ export function chipsOf(bookmakers, chosen, { order, hidden }) {
 /**
  * A column `{ id, name, short, of }` for each company, where its first bookmaker stands. `of` are its
  * bookmakers: two sources may list one, and the price that was confirmed last is shown (best.js:offerOf).
- * `short` is the name without what is in brackets at its end, unless another column would be called the same.
+ * `short` is the name without what is in brackets at its end, unless another column would be called so.
  */
 export function columnsOf(bookmakers) {
     const columns = new Map();

@@ -2,7 +2,8 @@
 
 import { offerOf } from "./best.js";
 import { element, part, setText } from "./dom.js";
-import { headingRow, matchRow, outcomeNames } from "./row.js";
+import { outcomeNames } from "./row.js";
+import { RowPool } from "./row-pool.js";
 
 const AROUND = 6; // rows rendered above and below the visible rows
 const HEIGHTS = { heading: 30, match: 46, card: 72, unfolded: 8, offer: 34 };
@@ -23,6 +24,7 @@ export class OddsBoard extends HTMLElement {
     #columns = [];
     #how = {}; // how rows are written, see matchRow
     #rendered = new Map(); // rows in the document, by key
+    #pool = new RowPool();
     #active = null; // the key of the row selected with the keyboard
     #chosen = null; // the key of the match with shown details
     #current = null; // the heading that stays in view
@@ -95,6 +97,7 @@ export class OddsBoard extends HTMLElement {
     #clear() {
         for (const shown of this.#rendered.values()) shown.element.remove();
         this.#rendered.clear();
+        this.#pool.reset(this.#columns);
     }
 
     #fillHead() {
@@ -150,8 +153,8 @@ export class OddsBoard extends HTMLElement {
         const kept = new Set(this.#rows.slice(from, to + 1).map(({ key }) => key));
         for (const [key, shown] of this.#rendered) {
             if (kept.has(key)) continue;
-            shown.element.remove();
             this.#rendered.delete(key);
+            this.#pool.give(shown);
         }
         let last = null; // rows are in order in the document, for screen readers
         for (let index = from; index <= to; index += 1) last = this.#place(index, last);
@@ -163,7 +166,7 @@ export class OddsBoard extends HTMLElement {
         const row = this.#rows[index];
         let shown = this.#rendered.get(row.key);
         if (shown === undefined) {
-            shown = row.match === undefined ? headingRow() : matchRow(this.#columns);
+            shown = this.#pool.take(row);
             this.#rendered.set(row.key, shown);
         }
         const next = last === null ? this.#body.firstChild : last.nextSibling;
