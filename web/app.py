@@ -125,7 +125,7 @@ def _live(
     past: Past | None,
 ) -> tuple[Answers, Live]:
     answers = Answers(board, names, OwnBodies(WorkLimit(max_clients=max_clients)))
-    older = None if past is None else OlderChanges(past, names)
+    older = None if past is None else OlderChanges(past, names, answers.own)
     lists, history = ListFrames(audience.history, names, answers, older), audience.fixtures
     of_fixtures = None if history is None else FixtureFrames(history, answers)
     return answers, Live(board, names, audience, lists, of_fixtures)

@@ -66,6 +66,11 @@ def elapsed_s() -> float:
     return time.perf_counter()
 
 
+def thread_worked_s() -> float:
+    """Return the processor time of this thread in seconds."""
+    return time.thread_time()
+
+
 def worked_s() -> float:
     """Return the processor time of this process in seconds: it stops while the process is stopped."""
     return time.process_time()

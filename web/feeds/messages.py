@@ -57,9 +57,9 @@ class Frames(ABC, Generic[V, R]):
     def _gone(self, record: R, view: V) -> bytes:
         """Return what left the view as JSON."""
 
-    async def _older(self, view: V, since: int) -> Older | None:
+    async def _older(self, view: V, since: int, client: str | None) -> Older | None:
         """Return the changes before those of the history, from an archive; None without need or archive."""
-        del view, since
+        del view, since, client
         return None
 
     def _merged(self, older: Older, recent: Recent[R]) -> Recent[R] | None:
@@ -79,7 +79,7 @@ class Frames(ABC, Generic[V, R]):
 
         Raises: Problem 429 or 503 if too much is made, for the client or for all.
         """
-        if (older := await self._older(view, since)) is UNKNOWN:
+        if (older := await self._older(view, since, client)) is UNKNOWN:
             return None
 
         def make(room: Room) -> Sliced[Made | None]:
@@ -100,7 +100,7 @@ class Frames(ABC, Generic[V, R]):
 
         With the text of the message before, `last`, as blocks of a member. Raises: as `delta`.
         """
-        if (older := await self._older(view, since)) is UNKNOWN:
+        if (older := await self._older(view, since, client)) is UNKNOWN:
             return None
 
         def make(room: Room) -> Sliced[Made | None]:
@@ -170,9 +170,11 @@ class ListFrames(Frames[BookmakerId | None, Change]):
         self._names = names
         self._past = older
 
-    async def _older(self, view: BookmakerId | None, since: int) -> Older | None:
+    async def _older(self, view: BookmakerId | None, since: int, client: str | None) -> Older | None:
         oldest = self.history.oldest(view)
-        return None if self._past is None or since >= oldest else await self._past.read(view, since, oldest)
+        if self._past is None or since >= oldest:
+            return None
+        return await self._past.read(view, since, oldest, client)
 
     def _merged(self, older: Older, recent: Recent[Change]) -> Recent[Change] | None:
         return recent if self._past is None else self._past.merged(older, recent)

@@ -13,6 +13,8 @@ from actors.archive.reading import PastChange
 from actors.board.history import MAX_ANSWER, Change, Recent
 from actors.board.snapshot import RemovalReason
 from actors.core.messages import BookmakerId
+from web.feeds.own_bodies import OwnBodies
+from web.feeds.past_lists import read_for
 
 
 class Older(Struct, frozen=True):
@@ -30,15 +32,20 @@ UNKNOWN: Final = Older(0, [], [])
 class OlderChanges:
     """Reads them; `names` are the display names in the order of the configuration."""
 
-    def __init__(self, past: Past, names: Mapping[BookmakerId, str]) -> None:
+    def __init__(self, past: Past, names: Mapping[BookmakerId, str], own: OwnBodies) -> None:
         self._past = past
+        self._own = own
         self._names = names
 
-    async def read(self, view: BookmakerId | None, since: int, until: int) -> Older:
-        """Return the changes of a view after `since`, until `until`; `UNKNOWN` if not all are known."""
+    async def read(self, view: BookmakerId | None, since: int, until: int, client: str | None) -> Older:
+        """Return the changes of a view after `since`, until `until`; `UNKNOWN` if not all are known.
+
+        Raises: Problem 429 if the client had too much made.
+        """
         if not await self._past.written(until):
             return UNKNOWN
-        found = await self._past.read(partial(Days.changes, bookmaker=view, after=since, until=until))
+        what = partial(Days.changes, bookmaker=view, after=since, until=until)
+        found = await read_for(client, self._past, self._own, what)
         if found is None:
             return UNKNOWN
         changes = [_change(past) for past in found]

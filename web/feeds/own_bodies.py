@@ -104,9 +104,7 @@ class OwnBodies:
 
     async def _run(self, steps: Sliced[Made | None], client: str | None) -> Made | None:
         """Run the steps, and charge the client for their time. A short computation waits for no other."""
-        if wait_s := self._work.wait_s(client, elapsed_s()):
-            detail = "what this client alone asks for takes too much work"
-            raise Problem(429, "too_many_requests", detail, {"Retry-After": str(ceil(wait_s))})
+        self.check_work(client)
         if (done := self._advance(steps, client)) is None:
             if self._long.statistics().tasks_waiting >= MAX_WAITING:
                 raise _no_room()
@@ -121,6 +119,16 @@ class OwnBodies:
             return advance(steps, BUDGET_S)
         finally:
             self._work.charge(client, worked_s() - began, elapsed_s())
+
+    def check_work(self, client: str | None) -> None:
+        """Raise Problem 429 if a client had too much made."""
+        if wait_s := self._work.wait_s(client, elapsed_s()):
+            detail = "what this client alone asks for takes too much work"
+            raise Problem(429, "too_many_requests", detail, {"Retry-After": str(ceil(wait_s))})
+
+    def charge(self, client: str | None, work_s: float) -> None:
+        """Count work for a client that was done elsewhere."""
+        self._work.charge(client, work_s, elapsed_s())
 
     def hold(self, parts: Sequence[bytes]) -> OwnBody:
         """Return a body that was made elsewhere. Raises: Problem 503 if there is no room."""

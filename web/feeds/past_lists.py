@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
+from typing import TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -12,7 +14,7 @@ from msgspec import Struct
 from actors.archive.format import FORMAT
 from actors.archive.past import Days, Elsewhere, Found, Listed, NotYet, Past, Unknown
 from actors.board.snapshot import Readable
-from actors.core.clock import Clock
+from actors.core.clock import Clock, thread_worked_s
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from web.encoding.schemas import cursor_of, match_v2
@@ -22,6 +24,8 @@ from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem
 from web.protocol.query import At
 from web.protocol.responses import Asked, Prepared, prepared
+
+T = TypeVar("T")
 
 MAX_WAITING = 32
 """Reads of the past that wait while others are made."""
@@ -40,6 +44,24 @@ class Body(Struct, frozen=True):
     parts: tuple[bytes, ...]
 
 
+async def read_for(client: str | None, past: Past, own: OwnBodies, what: Callable[[Days], T]) -> T | None:
+    """Read the past for a client, which is charged for the work; None if it cannot be read.
+
+    Raises: Problem 429 if the client had too much made.
+    """
+    own.check_work(client)
+
+    def measured(days: Days) -> tuple[T, float]:
+        began_s = thread_worked_s()
+        found = what(days)
+        return found, thread_worked_s() - began_s
+
+    if (done := await past.read(measured)) is None:
+        return None
+    own.charge(client, done[1])
+    return done[0]
+
+
 class PastLists:
     """Answers `at`, from an archive; two reads at a time, in threads."""
 
@@ -53,7 +75,7 @@ class PastLists:
     async def answer(self, request: Asked, bookmaker: BookmakerId | None, at: At) -> Prepared:
         """Answer with the list as it was at a version; a time, or another version, is sent on to that.
 
-        Raises: Problem 404 for what is not yet, 410 for what is not kept, 406, 503.
+        Raises: Problem 404 for what is not yet, 410 for what is not kept, 406, 429, 503.
         """
         if (coding := coding_for(request.header(b"accept-encoding"))) is None:
             detail = (
@@ -61,7 +83,7 @@ class PastLists:
             )
             raise Problem(406, "not_acceptable", detail, {"Vary": "Accept-Encoding"})
         await self._until_written(at)
-        found = await self._read(bookmaker, at, coding)
+        found = await self._read(bookmaker, at, coding, request.client)
         match found:
             case Body():
                 return self._shown(found, coding, request)
@@ -89,13 +111,16 @@ class PastLists:
         if not await self._past.written(newest):
             raise _not_yet("it is not written yet; try again later")
 
-    async def _read(self, bookmaker: BookmakerId | None, at: At, coding: Coding) -> Body | Found | None:
+    async def _read(
+        self, bookmaker: BookmakerId | None, at: At, coding: Coding, client: str | None
+    ) -> Body | Found | None:
         if self._waiting >= MAX_WAITING:
             detail = "too many read the past; try again later"
             raise Problem(503, "overloaded", detail, {"Retry-After": "5"})
         self._waiting += 1
         try:
-            return await self._past.read(partial(_made, bookmaker=bookmaker, at=at, coding=coding))
+            make = partial(_made, bookmaker=bookmaker, at=at, coding=coding)
+            return await read_for(client, self._past, self._own, make)
         finally:
             self._waiting -= 1
 

@@ -12,6 +12,12 @@ import pytest
 from tests.support.builders.messages import match
 from tests.support.systems.site import Site, open_site
 from tests.support.time.virtual import ManualClock
+from web.feeds.own_bodies import OwnBodies
+from web.feeds.past_lists import PastLists
+from web.protocol.problems import Problem
+from web.protocol.query import At
+from web.protocol.rate_limit import WorkLimit
+from web.protocol.responses import Asked
 
 pytestmark = pytest.mark.anyio
 LIST = "/api/v2/odds"
@@ -189,3 +195,19 @@ async def test_the_archive_says_what_it_has(tmp_path: Path) -> None:
     assert [("stopped", last)] == [(gap["reason"], gap["after_version"]) for gap in found["gaps"]]
     assert 2 == len(found["intervals"])
     assert (version, 1, None) == (found["written_version"], found["days"], found["error"])
+
+
+async def test_reading_the_past_is_work_for_the_client_alone(tmp_path: Path) -> None:
+    """A client that has had too much read gets 429; another one is answered."""
+    async with open_site(archived=tmp_path) as site:
+        version = site.publish("birch", match("m1"))
+        assert site.archive is not None
+        own = OwnBodies(WorkLimit(share=1e-9, burst_s=1e-9))
+        lists = PastLists(site.archive.past(), site.published, site.clock, own)
+        first, other = (Asked("GET", LIST, b"", {}, "id", 0.0, client) for client in ("a", "b"))
+        answered = (await lists.answer(first, None, At(version))).status
+        with pytest.raises(Problem) as refused:
+            await lists.answer(first, None, At(version))
+        others = (await lists.answer(other, None, At(version))).status
+
+    assert (200, 429, 200) == (answered, refused.value.status, others)
