@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.support.browsing import OpenContext
 from tests.support.systems.feed import Fixture, Offered
 
 pytestmark = pytest.mark.browser
@@ -18,6 +19,9 @@ FOUND = """async ([teams, leagues, texts]) => {
     const { finder, sought } = await import("/static/search.js");
     return texts.filter((text) => finder(text)(sought(teams, leagues)));
 }"""
+OVERFLOWING = """() => [...document.querySelectorAll(".price, .top-figure")]
+    .filter((cell) => cell.scrollWidth > cell.clientWidth)
+    .map((cell) => cell.textContent)"""
 JOINED = """async ([bookmakers, superseded]) => {
     const { columnsOf } = await import("/static/columns.js");
     const { offerOf } = await import("/static/best.js");
@@ -90,6 +94,19 @@ def test_pinned_leagues_and_matches_stand_on_top(site: Offered, page: Page) -> N
     assert "" == urlsplit(page.url).query
 
 
+def test_a_match_is_pinned_with_the_keyboard(site: Offered, page: Page) -> None:
+    """The key P pins the row that the arrows have come to, and unpins it."""
+    _opened(site, page, ROME, DERBY)
+    page.get_by_role("grid").focus()
+    page.keyboard.press("End")
+
+    page.keyboard.press("p")
+    expect(page.locator(".body .league-title").first).to_have_text("Pinned (1)")
+    expect(_homes(page)).to_have_text(["Arsenal", "Roma"])
+    page.keyboard.press("p")
+    expect(_homes(page)).to_have_text(["Roma", "Arsenal"])
+
+
 def test_matches_of_a_day_are_sorted_by_time(site: Offered, page: Page) -> None:
     """The day is in the address, the order is remembered; without a match of the day the page says so."""
     _opened(site, page, ROME, SECOND, DERBY)
@@ -152,6 +169,19 @@ def test_odds_are_written_as_the_reader_wants(
     _opened(site, page, ROME)
 
     assert texts.split() == page.evaluate(WRITTEN, [odds, prices])
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_fractions_fit_into_their_cells(site: Offered, context: OpenContext, width: int) -> None:
+    """Also the longest, beside each other, and among the best prices."""
+    fixture = Fixture("Roma", "Bologna", bet365=(3.12, 3.11, 2.61), bwin=(1.001, 1001, 1000), league="I1")
+    page = context(viewport={"width": width, "height": 740}).new_page()
+    page.add_init_script(
+        "localStorage.setItem('oddsboard.preferences', JSON.stringify({odds: 'fractional'}))"
+    )
+    _opened(site, page, fixture)
+
+    assert [] == page.evaluate(OVERFLOWING)
 
 
 def test_odds_and_times_are_written_as_set(site: Offered, page: Page) -> None:

@@ -34,11 +34,12 @@ export class Drawing {
 
     #showGrid(view, { preferences, opened, choice }) {
         const { rows, columns, trust, clock, price, by, empty, surebetOf } = view;
-        const pinned = preferences.matches;
-        const key = JSON.stringify([trust, by, preferences.odds, preferences.zone, pinned, opened]);
+        const [pinned, { odds }] = [preferences.matches, preferences];
+        const key = JSON.stringify([trust, by, odds, preferences.zone, pinned, opened]);
         const shown = JSON.stringify([columns, key]);
         if (this.#shown.rows !== rows || this.#shown.key !== shown || this.#shown.surebetOf !== surebetOf) {
-            this.#grid.show(rows, columns, { trust, clock, price, by, surebetOf, opened, pinned, key });
+            const how = { trust, clock, odds, price, by, surebetOf, opened, pinned, key };
+            this.#grid.show(rows, columns, how);
             this.#shown = { rows, key: shown, surebetOf };
         }
         this.#grid.hidden = empty !== null;

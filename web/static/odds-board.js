@@ -42,14 +42,15 @@ export class OddsBoard extends HTMLElement {
     }
 
     /**
-     * Show these rows (arrange.js) with these columns, `{ id, name }`. `how` says how they are written:
-     * `{ trust, clock, price, by, surebetOf, opened, pinned, key }`, where `key` differs if they are to be
+     * Show these rows (arrange.js) with these columns (columns.js). `how` says how they are written:
+     * `{ trust, clock, odds, price, by, surebetOf, opened, pinned, key }`; `key` differs if they are to be
      * written again.
      */
     show(rows, columns, how) {
         const anchor = this.#anchor();
         this.#how = how;
         this.dataset.trust = how.trust;
+        this.dataset.odds = how.odds;
         this.#rows = rows;
         this.#indexes = new Map(rows.map((row, index) => [row.key, index]));
         if (JSON.stringify(columns) !== JSON.stringify(this.#columns)) {
@@ -246,9 +247,10 @@ export class OddsBoard extends HTMLElement {
     #onClick(event) {
         if (event.target === this.#leaguePin) this.#pin(this.#current);
         const row = event.target.closest("[aria-rowindex]");
-        if (row?.parentElement !== this.#body) return;
-        const shown = this.#rows[row.ariaRowIndex - 2];
-        this.#moveTo(row.ariaRowIndex - 2);
+        const key = [...this.#rendered.keys()].find((name) => this.#rendered.get(name).element === row);
+        const shown = this.#rows[this.#indexes.get(key)];
+        if (shown === undefined) return; // its row is gone since the last frame
+        this.#moveTo(this.#indexes.get(key));
         if (event.target.closest(".pin")) this.#pin(shown);
         else if (event.target.closest(".more")) this.#unfold(shown);
         else this.#choose(shown);
