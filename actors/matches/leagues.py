@@ -15,8 +15,9 @@ from actors.matching.leagues import League, league_of
 class FixtureLeague(Struct, frozen=True, gc=False):
     """One league, whichever labels it has: its id, and its country as the shipped tables name it.
 
-    The id is that of the competition in the tables, else country and label, else `:` and the label alone:
-    two sources may mean two leagues by such a label.
+    The id is that of the competition in the tables, else country and label, `international` standing for
+    several countries, else the key of The Odds API, else `:` and the label alone: two sources may mean two
+    leagues by such a label.
     """
 
     id: str

@@ -15,6 +15,8 @@ from tests.support.builders.messages import batch, match
         ("Premier League", "EPL", FixtureLeague("eng.1", "england")),
         ("EPL", "English Premier League", FixtureLeague("eng.1", "england")),
         ("Division Nine", "England - Division Nine", FixtureLeague("england:divisionnine", "england")),
+        ("UNAF Club Cup", "UNAF Club Cup 2026", FixtureLeague("international:unafclubcup", None)),
+        ("World Cup 2026", "FIFA World Cup", FixtureLeague("fifa.wc", None)),
         ("Division Nine", None, FixtureLeague(":Division Nine", None)),
         (None, None, FixtureLeague(":", None)),
     ],
