@@ -29,12 +29,15 @@ def league_of_fixture(fixture: Fixture) -> FixtureLeague:
 
     Where several say as much, that of the match that names the fixture counts.
     """
-    entries = sorted(fixture.entries.items(), key=lambda item: item[0] != fixture.lead)
-    best: League | None = None
-    for league in dict.fromkeys([_league(entry) for _, entry in entries]):
-        if best is None or _telling(league) > _telling(best):
+    lead = fixture.listed[fixture.bookmakers.index(fixture.lead)]
+    best = _league(lead)
+    for entry in fixture.listed:
+        if best.competition is not None:
+            break
+        league = _league(entry)
+        if _telling(league) > _telling(best):
             best = league
-    return FixtureLeague("", None) if best is None else FixtureLeague(best.key, best.country)
+    return FixtureLeague(best.key, best.country)
 
 
 def _telling(league: League) -> int:

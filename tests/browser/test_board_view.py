@@ -136,7 +136,7 @@ def test_bookmakers_of_one_company_share_a_column(site: Offered, page: Page) -> 
 
 
 def test_hidden_bookmakers_are_not_reckoned_with(site: Offered, page: Page) -> None:
-    """Best prices are those of the others, in the reader's order, which this device remembers."""
+    """Best prices are those of the others, in the reader's order; they are in the address to be shared."""
     _opened(site, page, ROME)
     expect(page.locator(".top-figure")).to_have_text(["2.10", "3.40", "3.90"])
     page.get_by_role("button", name="Settings").click()
@@ -153,6 +153,9 @@ def test_hidden_bookmakers_are_not_reckoned_with(site: Offered, page: Page) -> N
     expect(page.locator("#bookmakers .name")).to_have_text(["Bet365"])
     expect(page.locator(".best")).to_have_count(0)
     assert "" == urlsplit(page.url).query
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("button", name="Put them into the address").click()
+    assert {"bookmaker": ["bet365"]} == parse_qs(urlsplit(page.url).query)
 
 
 @pytest.mark.parametrize(
