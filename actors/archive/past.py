@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import date
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 import anyio
@@ -90,21 +91,20 @@ class Days:
         self._folder = folder
         self._live = live
         self._known: dict[date, Held] = {}
+        self._verified: set[date] = set()
 
     def held(self) -> list[Held]:
         """Return what all days hold, oldest first."""
-        live, found = self._live(), list[Held]()
-        for day in self._folder.days():
+        days, found = self._folder.days(), list[Held]()
+        for day in days:
             known = self._known.get(day)
-            if known is None or day == live:
+            if known is None:
                 try:
-                    with self._reader(day) as reader:
+                    with self._reader(day, is_verified=False) as reader:
                         known = _held(reader)
-                        if known.day != live and reader.is_sealed and not is_intact(reader.path):
-                            raise UnreadableError("it is not as it was sealed")
                 except FileNotFoundError:  # forgotten, or damaged, meanwhile
                     continue
-                if day != live:
+                if day != days[-1]:  # else it may grow
                     self._known[day] = known
             found.append(known)
         return found
@@ -192,13 +192,19 @@ class Days:
             return reader.view_version(view, version)
 
     @contextmanager
-    def _reader(self, day: date) -> Iterator[Reader]:
-        """Open a day; if it is damaged, set it aside. Raises: FileNotFoundError if it is not there."""
+    def _reader(self, day: date, *, is_verified: bool = True) -> Iterator[Reader]:
+        """Open a day, whose digest is verified at its first reading; if it is damaged, set it aside.
+
+        Raises: FileNotFoundError if it is not there.
+        """
         path, is_live = self._folder.file(day), day == self._live()
         if not path.exists():
             raise FileNotFoundError(path)
         try:
             with Reader.open(path, is_written=is_live) as reader:
+                if is_verified and reader.is_sealed and day not in self._verified:
+                    _check_digest(path)
+                    self._verified.add(day)
                 yield reader
         except (sqlite3.DatabaseError, UnreadableError) as error:
             self._known.pop(day, None)
@@ -242,6 +248,11 @@ def _held(reader: Reader) -> Held:
     return Held(
         reader.day, reader.base, reader.last, reader.first_ms, seen_ms, reader.min_ms, tuple(reader.gaps())
     )
+
+
+def _check_digest(path: Path) -> None:
+    if not is_intact(path):
+        raise UnreadableError("it is not as it was sealed")
 
 
 def _of(held: list[Held], version: int) -> Held:

@@ -286,3 +286,27 @@ def test_the_clock_set_back_changes_no_day(tmp_path: Path) -> None:
 
         assert Elsewhere(version) == life.days.at_time(None, at_ms)
         assert 1 == len([*tmp_path.glob("*.db")])
+
+
+def test_a_flipped_bit_in_a_sealed_day_is_found_before_it_is_shown(tmp_path: Path) -> None:
+    """Wherever it is, its time is a gap from then on; the other days are read."""
+    clock = ManualClock()
+    with kept(tmp_path, clock) as life:
+        version = life.put("m1")
+        clock.pass_(86_400)
+        after = life.put("m2")
+        for _ in range(5):
+            life.archive.writer.step()
+        sealed = tmp_path / "2026-05-28.db"
+        content = bytearray(sealed.read_bytes())
+        content[-1] ^= 1
+        sealed.write_bytes(content)
+        days = life.days
+        with pytest.raises(FileNotFoundError):
+            days.at_version(None, version)
+        again = days.at_version(None, version)
+
+        assert isinstance(again, Unknown)
+        assert "forgotten" == again.reason
+        assert ["alder_m2"] == life.ids(after)
+        assert Path(f"{sealed}.bad").exists()
