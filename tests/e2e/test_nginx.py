@@ -392,7 +392,15 @@ def test_while_the_service_is_down_errors_are_problem_documents(tmp_path: Path, 
 
 @pytest.mark.parametrize(
     ("request_line", "more", "status"),
-    [("GET /%zz HTTP/1.1", "", 400), ("GET / HTTP/1.1", "Content-Length: 4000", 413), ("x", "", 400)],
+    [
+        ("GET /%zz HTTP/1.1", "", 400),
+        ("GET / HTTP/1.1", "Content-Length: 4000", 413),
+        ("x", "", 400),
+        ("TRACE / HTTP/1.1", "", 405),
+        ("GET / HTTP/1.1", f"X-Large: {'x' * 5_000}", 431),
+        ("POST / HTTP/1.1", "Transfer-Encoding: gzip, chunked", 501),
+        ("GET / HTTP/9.9", "", 505),
+    ],
 )
 def test_what_nginx_refuses_is_a_problem_document(
     front: str, request_line: str, more: str, status: int
@@ -404,6 +412,16 @@ def test_what_nginx_refuses_is_a_problem_document(
             head, _, body = b"".join(iter(lambda: client.recv(65_536), b"")).partition(b"\r\n\r\n")
 
         assert code == json.loads(body)["status"] == int(head.split()[1])
+
+
+@pytest.mark.parametrize("path", [LIST, "/health/live"])
+def test_a_request_without_a_host_is_answered(front: str, path: str) -> None:
+    """HTTP/1.0 has no need of it, and simple probes speak that."""
+    with socket.create_connection(("127.0.0.1", int(front.rpartition(":")[2])), UNTIL_S) as client:
+        client.sendall(f"GET {path} HTTP/1.0\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: client.recv(65_536), b""))
+
+    assert answer.startswith(b"HTTP/1.1 200")
 
 
 @pytest.mark.parametrize("path", [LIST, "/health", "/api/v2/stream"])
@@ -539,4 +557,4 @@ def test_a_large_head_is_refused(scripted: tuple[HttpPeer, str]) -> None:
             client.post("/health", content=b"y" * 2000).status_code,
         ]
 
-    assert ([414, 400, 400, 413], []) == (statuses, peer.asked)
+    assert ([414, 431, 431, 413], []) == (statuses, peer.asked)
