@@ -135,6 +135,20 @@ def test_bookmakers_of_one_company_share_a_column(site: Offered, page: Page) -> 
     assert [["Ours", "ours"]] == page.evaluate(JOINED, [bookmakers[:1], ["ours"]])
 
 
+def test_a_few_of_many_bookmakers_are_chosen_quickly(site: Offered, page: Page) -> None:
+    """All are hidden at once, and moved to the top at once; with none shown the page says so."""
+    _opened(site, page, ROME)
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("button", name="Move bwin to the top").click()
+    page.get_by_role("button", name="Hide all").click()
+    expect(page.locator("#overall")).to_have_text("No bookmaker is shown.")
+
+    page.get_by_label("Bet365", exact=True).check()
+    page.get_by_label("bwin", exact=True).check()
+
+    expect(page.locator(".offer-title")).to_have_text(["bwin", "Bet365"])
+
+
 def test_hidden_bookmakers_are_not_reckoned_with(site: Offered, page: Page) -> None:
     """Best prices are those of the others, in the reader's order; they are in the address to be shared."""
     _opened(site, page, ROME)

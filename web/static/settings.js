@@ -28,6 +28,9 @@ export class Settings {
         byId("odds").addEventListener("change", ({ target }) => onChange({ odds: target.value }));
         byId("time-zone").addEventListener("change", ({ target }) => onChange({ zone: target.value }));
         byId("all-bookmakers").addEventListener("click", () => onChange({ hidden: [], order: [] }));
+        byId("no-bookmaker").addEventListener("click", () =>
+            onChange({ hidden: this.#bookmakers.map(({ id }) => id) }),
+        );
         byId("share").addEventListener("click", onShare);
         byId("notify").addEventListener("change", ({ target }) => this.#notify(target.checked));
     }
@@ -54,12 +57,14 @@ export class Settings {
     #item(id, name, at) {
         if (!this.#items.has(id)) this.#items.set(id, this.#made(id));
         const item = this.#items.get(id);
-        const [label, up, down] = item.children;
+        const [label, first, up, down] = item.children;
         const [box, text] = label.children;
         setText(text, name);
         box.checked = !this.#preferences.hidden.includes(id);
+        first.ariaLabel = `Move ${name} to the top`;
         [up.ariaLabel, down.ariaLabel] = [`Move ${name} up`, `Move ${name} down`];
-        [up.disabled, down.disabled] = [at === 0, at === this.#bookmakers.length - 1];
+        first.disabled = up.disabled = at === 0;
+        down.disabled = at === this.#bookmakers.length - 1;
         return item;
     }
 
@@ -68,16 +73,24 @@ export class Settings {
         box.addEventListener("change", () =>
             this.#onChange({ hidden: toggled(this.#preferences.hidden, id) }),
         );
-        const [up, down] = ["↑", "↓"].map((arrow) => element("button", "quiet", { type: "button" }, arrow));
-        up.addEventListener("click", () => this.#move(id, -1, up));
-        down.addEventListener("click", () => this.#move(id, 1, down));
-        return element("li", "", {}, element("label", "", {}, box, element("span")), up, down);
+        const buttons = [
+            ["⤒", () => 0],
+            ["↑", (at) => at - 1],
+            ["↓", (at) => at + 1],
+        ].map(([arrow, to]) => {
+            const button = element("button", "quiet", { type: "button" }, arrow);
+            button.addEventListener("click", () => this.#move(id, to, button));
+            return button;
+        });
+        return element("li", "", {}, element("label", "", {}, box, element("span")), ...buttons);
     }
 
-    #move(id, by, button) {
+    /** Move a bookmaker to the place that `to` gives for its own. */
+    #move(id, to, button) {
         const order = this.#bookmakers.map((bookmaker) => bookmaker.id);
         const at = order.indexOf(id);
-        [order[at], order[at + by]] = [order[at + by], order[at]];
+        order.splice(at, 1);
+        order.splice(to(at), 0, id);
         this.#onChange({ order });
         button.focus(); // it was moved in the document
     }
