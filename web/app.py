@@ -84,7 +84,7 @@ def create_app(
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     counters = HttpCounters(partial(_figures, audience, limit, turned_away))
     answers, live = _live(board, names, audience, limits.max_clients, past)
-    handlers = _odds(answers, names, board, clock, past) | archive.handlers(past)
+    handlers = _odds(answers, names, board, clock, past) | archive.handlers(past, clock)
     handlers |= probes.handlers(board, status, counters, clock, review)
     handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
     waiting = changes.handlers(live) | links.handlers(board, clock, review, answers.own)

@@ -64,6 +64,7 @@ class Writer:
         self._seal_from_s = 0.0
         self._tidied_s = -inf
         self._ends = threading.Event()
+        status.lag_s = self.lag_s
         self._thread: threading.Thread | None = None
 
     def reserve(self, version: int) -> None:
@@ -127,6 +128,15 @@ class Writer:
         """How many changes wait to be written."""
         return self._added - self._taken
 
+    def lag_s(self, wall: float) -> float:
+        """Return how old at a time (Unix seconds) the oldest version is that is not written, else 0."""
+        latest = self._latest
+        try:
+            oldest = self._waiting[0].at
+        except IndexError:  # nothing waits; perhaps it was lost
+            oldest = latest.at if latest is not None and latest.version > self.written else wall
+        return max(wall - oldest, 0.0)
+
     @property
     def is_complete(self) -> bool:
         """Whether all that was added is written."""
@@ -161,10 +171,7 @@ class Writer:
         except (sqlite3.Error, OSError) as error:
             self.fail(error)
             return
-        latest = self._latest
-        behind = latest is not None and latest.version > self.written
         self._status.written = self.written
-        self._status.lag_s = max(self._clock.now().wall - latest.at, 0.0) if latest and behind else 0.0
         if self._status.error is not None:
             log.info("archive.resumed", version=self.written)
             self._status.error = None

@@ -219,14 +219,14 @@ class LinksStatus:
 class ArchiveStatus:
     """The archive's record, written by its thread; `error` is why it cannot be written now, or None.
 
-    `written` is the newest version on disk, `lag_s` the age of the newest version that is not, and
-    `gaps` counts gaps since the start.
+    `written` is the newest version on disk, `gaps` counts gaps since the start, and `lag_s` returns how old
+    at a time (Unix seconds) the oldest version is that waits to be written, also while the thread is stuck.
     """
 
     error: str | None = None
     written: int = 0
-    lag_s: float = 0.0
     gaps: int = 0
+    lag_s: Callable[[float], float] = lambda _: 0.0
 
 
 @dataclass(slots=True)

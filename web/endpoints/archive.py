@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from actors.archive.day import Gap
 from actors.archive.past import Days, Held, Past
+from actors.core.clock import Clock
 from web.encoding.schemas import Version
 from web.protocol.contract import COUNTED, Answer, Operation
 from web.protocol.problems import Problem
@@ -58,7 +59,7 @@ OPERATIONS = {
 }
 
 
-def handlers(past: Past | None) -> dict[str, Handler]:
+def handlers(past: Past | None, clock: Clock) -> dict[str, Handler]:
     """Return the handler by path; none without an archive."""
     if past is None:
         return {}
@@ -77,7 +78,7 @@ def handlers(past: Past | None) -> dict[str, Handler]:
                     for gap in gaps
                 ),
                 status.written,
-                round(status.lag_s, 3),
+                round(status.lag_s(clock.now().wall), 3),
                 status.error,
             )
         )

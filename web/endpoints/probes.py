@@ -188,7 +188,7 @@ def _health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.
         "links": links,
     }
     if status.archive is not None:
-        content["archive"] = check = _archive_check(status.archive)
+        content["archive"] = check = _archive_check(status.archive, now.wall)
         content["status"] = "warn" if (overall, check["status"]) == ("pass", "warn") else overall
     return content
 
@@ -233,12 +233,13 @@ def _links_check(actor: ActorStatus, snapshot: Snapshot) -> schemas.LinksCheck:
     }
 
 
-def _archive_check(archive: ArchiveStatus) -> schemas.ArchiveCheck:
-    is_well = archive.error is None and not archive.gaps and archive.lag_s < MAX_LAG_S
+def _archive_check(archive: ArchiveStatus, wall: float) -> schemas.ArchiveCheck:
+    lag_s = archive.lag_s(wall)
+    is_well = archive.error is None and not archive.gaps and lag_s < MAX_LAG_S
     return {
         "status": "pass" if is_well else "warn",
         "written_version": archive.written,
-        "lag_s": round(archive.lag_s, 3),
+        "lag_s": round(lag_s, 3),
         "gaps": archive.gaps,
         "last_error": archive.error,
     }

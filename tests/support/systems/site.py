@@ -172,6 +172,8 @@ async def open_site(
     fixtures = FixtureHistory(first, limits)
     published.follow(fixtures.add, fixtures.digest)
     status = site_status(names, clock.now().wall)
+    if archive is not None:
+        status.archive = archive.status
     sock, stop = listen(*bind, caps), anyio.Event()
     base = address_of(sock)
     audience = Audience(published.history, MAX_STREAMS, of_clients.max_streams_per_client, fixtures)

@@ -211,3 +211,18 @@ async def test_reading_the_past_is_work_for_the_client_alone(tmp_path: Path) -> 
         others = (await lists.answer(other, None, At(version))).status
 
     assert (200, 429, 200) == (answered, refused.value.status, others)
+
+
+async def test_health_warns_while_the_archive_is_late(tmp_path: Path) -> None:
+    """As when the disk takes for ever: what was committed waits, and serving goes on."""
+    async with open_site(archived=tmp_path) as site:
+        site.publish("birch", match("m1"), stale_after_s=100.0)
+        on_time = (await site.get("/health")).json()["archive"]
+        site.published.put("birch", match("m2"), stale_after_s=100.0)
+        site.clock.pass_(12)
+        late = (await site.get("/health")).json()["archive"]
+        listed = await site.get(LIST)
+
+    assert ("pass", 0.0) == (on_time["status"], on_time["lag_s"])
+    assert ("warn", 12.0) == (late["status"], late["lag_s"])
+    assert 200 == listed.status_code
