@@ -22,6 +22,7 @@ from actors.core.messages import Batch, Match, Removal, SourceMatchId
 MAX_NAME_CHARS = 128
 MAX_RAW_CHARS = 1024  # of a name that are read
 MAX_URL_CHARS = 2048
+MAX_REFUSED = 20  # of a batch that are told one by one
 MAX_START_TIME = 4_102_444_800  # 2100-01-01T00:00:00Z: a kick-off later than that is a typing error
 
 _URL = re.compile(
@@ -58,11 +59,22 @@ class Bounds(Struct, frozen=True):
     book_sum_max: float = 1.40
 
 
+class RefusedMatch(Struct, frozen=True):
+    """A match that could be read, and why it is rejected all the same."""
+
+    match: Match
+    reason: Reason
+
+
 class Admission(Struct, frozen=True):
-    """A batch with only what may be shown, and how many matches were rejected by reason."""
+    """A batch with only what may be shown, and how many matches were rejected by reason.
+
+    `refused` are the first of those that could be read.
+    """
 
     batch: Batch
     rejected: Counter[str]
+    refused: tuple[RefusedMatch, ...] = ()
 
 
 def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
@@ -74,6 +86,7 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
     unread = {removal.source_match_id for removal in batch.removals}
     removed = {removal.source_match_id: removal for removal in batch.removals}
     rejected = Counter(removal.reason for removal in batch.removals if removal.reason in _REASONS)
+    refused: list[RefusedMatch] = []
     for count, match in enumerate(batch.matches):
         if count % SLICE == 0:
             yield
@@ -89,11 +102,13 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
         else:
             rejected[reason] += 1
             removed[match_id] = Removal(match_id, reason)
+            if len(refused) < MAX_REFUSED:
+                refused.append(RefusedMatch(match, reason))
     yield
     result = msgspec.structs.replace(
         batch, matches=tuple(accepted.values()), removals=tuple(removed.values())
     )
-    return Admission(result, rejected)
+    return Admission(result, rejected, tuple(refused))
 
 
 def fault(match: Match, bounds: Bounds) -> Reason | None:

@@ -13,6 +13,7 @@ from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId, Offer, Prices, Scope, SourceName
 from actors.monitoring.meter import Meter
+from actors.monitoring.newest_rejected import NewestRejected
 from actors.monitoring.outages import Outage
 from actors.monitoring.rejections import Rejections
 from actors.runtime.actor import ActorState, ActorStatus
@@ -120,6 +121,7 @@ class BookmakerStatus:
     `offer` says what kind of offer its prices are.
     Without `is_named` the name is the id until the source gives one. `meter` measures its batches from
     receipt to commit, with the entries they changed; at `changed_at` the newest of these was received.
+    `newest_rejected` are matches whose prices are known.
     """
 
     id: BookmakerId
@@ -137,6 +139,7 @@ class BookmakerStatus:
     is_named: bool = True
     offer: Offer = field(default_factory=Offer)
     meter: Meter = field(default_factory=Meter)
+    newest_rejected: NewestRejected = field(default_factory=NewestRejected)
 
     def learn_name(self, title: str, *, is_in_use: bool) -> None:
         """Take the first display name from the source that is not empty, if none is configured or in use.

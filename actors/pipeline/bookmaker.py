@@ -84,6 +84,7 @@ class BookmakerActor:
             self._logger().info("bookmaker.recovered", scope=delivery.scope)
         self.status.batches += 1
         self.status.last_batch_at = self.clock.now().wall
+        self.status.newest_rejected.note(delivery.scope, read.refused, self.status.last_batch_at)
 
     def _failed(self, scope: Scope, error: str) -> None:
         if scope not in self.status.errors:

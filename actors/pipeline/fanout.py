@@ -25,7 +25,7 @@ from actors.core.messages import (
     Removal,
     Scope,
 )
-from actors.core.validation import Bounds, Reason, admit, clean_name
+from actors.core.validation import Bounds, Reason, RefusedMatch, admit, clean_name
 from actors.source_api.kinds import Kind, PolledKind
 from actors.source_api.options import SourceOptions
 
@@ -37,11 +37,15 @@ _BATCHES = msgspec.json.Decoder(tuple[Batch, ...])
 
 
 class ReadBatch(Struct, frozen=True):
-    """A batch that passed the integrity gate; what did not, by reason; the bookmaker's name, or ""."""
+    """A batch that passed the integrity gate; what did not, by reason; the bookmaker's name, or "".
+
+    `refused` is as of `Admission`.
+    """
 
     batch: Batch
     rejected: Counter[str]
     title: str = ""
+    refused: tuple[RefusedMatch, ...] = ()
 
 
 def list_id_of(body: bytes) -> ListId:
@@ -110,10 +114,10 @@ def read_delivery(
         delivery = complete_batch(bookmaker, delivery, read)
     admission = yield from admit(delivery, bounds)
     if read is None:
-        return ReadBatch(admission.batch, admission.rejected)
+        return ReadBatch(admission.batch, admission.rejected, refused=admission.refused)
     rejected = Counter(read.passed_over)
     rejected.update(admission.rejected)
-    return ReadBatch(admission.batch, rejected, clean_name(read.title or ""))
+    return ReadBatch(admission.batch, rejected, clean_name(read.title or ""), admission.refused)
 
 
 def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract) -> Batch:

@@ -21,7 +21,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import Batch, BookmakerId, ListId, Payload, Scope, SourceName
-from actors.core.validation import Bounds
+from actors.core.validation import Bounds, RefusedMatch
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Linking, Partition, Waiting
 from actors.matches.model import (
@@ -74,6 +74,7 @@ class BookmakerResult(Struct, frozen=True):
     title: str = ""
     error: str | None = None
     applied: Applied | None = None
+    refused: tuple[RefusedMatch, ...] = ()
 
 
 class MomentResult(Struct, frozen=True):
@@ -221,9 +222,8 @@ class Playback:
                 results.append(BookmakerResult(bookmaker, error=str(error)))
             else:
                 applied = yield from board.apply(read.batch, self._now)
-                results.append(
-                    BookmakerResult(bookmaker, read.batch, read.rejected, read.title, applied=applied)
-                )
+                found = (read.batch, read.rejected, read.title)
+                results.append(BookmakerResult(bookmaker, *found, applied=applied, refused=read.refused))
         yield from self._publish(board)
         return tuple(results)
 

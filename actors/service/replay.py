@@ -147,6 +147,7 @@ def _record_part(status: BookmakerStatus, part: BookmakerResult, scope: Scope, n
     status.note_rejected(part.rejected)
     if part.batch is not None:
         status.rejections.note(part.batch, part.rejected)
+        status.newest_rejected.note(scope, part.refused, now.wall)
     if part.applied is not None and part.applied.too_many:
         status.rejected[Reason.TOO_MANY] += part.applied.too_many
     is_in_use = part.applied is not None and part.applied.upserted > 0

@@ -15,6 +15,7 @@ from tests.support.systems.feed import PATH, Fixture, Offered
 
 pytestmark = pytest.mark.browser
 
+NONE = "\N{EN DASH}"
 DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
 
 
@@ -64,6 +65,13 @@ def _busy(monitor: Any) -> None:
     ]
     monitor["http"]["answers"] = {"/api/odds": {"200": 7, "304": 5, "400": 2, "404": 1, "500": 1, "503": 2}}
     monitor["http"]["client_errors"] = {"timed_out": 3}
+
+
+def _rejecting(monitor: Any) -> None:
+    match = {"scope": "E0", "match_id": "m7", "home": "Home <i>", "away": "Away", "reason": "book_sum"}
+    for at, prices in enumerate(([9.0, 9.0, 10.0], [None, 3.0, 4.0])):
+        found = {**match, "at": monitor["now"] + at, "prices": prices, "match_id": f"m{at}"}
+        monitor["bookmakers"][at]["rejected_newest"] = [found]
 
 
 def _surveyed(monitor: Any) -> None:
@@ -177,6 +185,23 @@ def test_the_monitor_shows_events_and_clients(site: Offered, page: Page) -> None
     expect(page.locator("#events .details").nth(1)).to_have_text("source file · error <b>refused</b>")
     expect(page.locator("#paths tbody td")).to_have_text(["18", "5", "3", "3"])
     expect(page.locator("#clients")).to_contain_text("timed_out 3")
+
+
+def test_the_monitor_shows_rejected_matches_with_their_prices(site: Offered, page: Page) -> None:
+    """Of all bookmakers, the newest first, with the book sum where there is one."""
+    site.offer(DERBY)
+    service = site.start()
+    page.goto(f"{service.base}/monitor")
+    expect(page.locator("#no-rejected")).to_be_visible()
+    expect(page.locator("#rejected")).to_be_hidden()
+
+    _altered(page, _rejecting)
+    first, second = page.locator("#rejected tbody tr").first, page.locator("#rejected tbody tr").last
+    cells = ["bwin", "book_sum", NONE, "3", "4", NONE]
+    expect(first.locator("td")).to_have_text([*cells, re.compile(":"), "m1", "E0"])
+    expect(second.locator("td").nth(5)).to_have_text("0.322")
+    expect(second.locator("th")).to_have_text(f"Home <i> {NONE} Away")
+    expect(page.locator("#no-rejected")).to_be_hidden()
 
 
 def test_the_monitor_counts_fixtures_links_and_abstentions(site: Offered, page: Page) -> None:

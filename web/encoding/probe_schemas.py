@@ -152,6 +152,18 @@ class RatesReport(TypedDict):
     changes_per_s: float
 
 
+class RejectedReport(TypedDict):
+    """A match that was rejected, as it was then: its prices are those of home, draw and away."""
+
+    at: float
+    scope: str
+    match_id: str
+    home: str
+    away: str
+    prices: list[float | None]
+    reason: str
+
+
 class ListOfScope(TypedDict):
     """One list of a bookmaker."""
 
@@ -187,6 +199,7 @@ class BookmakerReport(TypedDict):
     last_error: str | None
     rates: RatesReport
     latency_ms: Durations
+    rejected_newest: list[RejectedReport]
     lists: dict[str, ListOfScope]
 
 

@@ -10,6 +10,7 @@ from actors.core.cooperative import Sliced
 from actors.core.messages import Prices
 from actors.matches.model import fixtures_of
 from actors.monitoring.meter import Meter
+from actors.monitoring.newest_rejected import KeptRejected
 from actors.monitoring.status import BookmakerStatus, LoggedEvent, LogStatus, LoopStatus, SourceStatus
 from actors.review.review import Review
 from actors.review.survey import counts
@@ -22,6 +23,7 @@ from web.encoding.probe_schemas import (
     FixturesReport,
     LogCounters,
     Loop,
+    RejectedReport,
     Source,
 )
 
@@ -163,6 +165,7 @@ def bookmaker_view(status: BookmakerStatus, book: Book, now: Instant) -> Bookmak
             "changes_per_s": round(summary.sizes_per_s, 3),
         },
         "latency_ms": meter_view(status.meter, now.mono),
+        "rejected_newest": [_rejected_view(found) for found in status.newest_rejected],
         "lists": {
             scope: {
                 "withdrawn": state.withdrawn,
@@ -171,6 +174,19 @@ def bookmaker_view(status: BookmakerStatus, book: Book, now: Instant) -> Bookmak
             }
             for scope, state in book.lists.items()
         },
+    }
+
+
+def _rejected_view(found: KeptRejected) -> RejectedReport:
+    match = found.match
+    return {
+        "at": round(found.at, 3),
+        "scope": found.scope,
+        "match_id": match.source_match_id,
+        "home": match.home,
+        "away": match.away,
+        "prices": [match.home_price, match.draw_price, match.away_price],
+        "reason": found.reason,
     }
 
 

@@ -5,6 +5,8 @@ import { byId, setText } from "./dom.js";
 import { count, duration, moment } from "./format.js";
 import { Table } from "./table.js";
 
+const MAX_REJECTED = 100; // rows
+
 const text = (title, from, className) => ({ title, className, text: (item) => String(from(item) ?? "–") });
 const number = (title, from) => text(title, from, "number");
 const wide = (title, from) => text(title, from, "wide");
@@ -53,9 +55,9 @@ const bookmakers = new Table(
         chart("Latency", Quantiles, (quantiles, item) => quantiles.show(item.latency_ms)),
         wide("Lists", (item) => listsOf(item.lists)),
         wide("Rejected now", (item) => rejectedNow(item.rejected_now)),
-        wide("Rejected since the start", (item) => reasons(item.rejected)),
-        wide("Offer", offerOf),
         text("Source", (item) => item.source),
+        wide("Offer", offerOf),
+        wide("Rejected since the start", (item) => reasons(item.rejected)),
     ],
     error,
 );
@@ -91,6 +93,18 @@ const actors = new Table(
     error,
 );
 
+const rejected = new Table(byId("rejected"), [
+    text("Match", (item) => `${item.home || "?"} – ${item.away || "?"}`),
+    text("Bookmaker", (item) => item.bookmaker),
+    text("Reason", (item) => item.reason),
+    number("1", (item) => item.prices[0]),
+    number("X", (item) => item.prices[1]),
+    number("2", (item) => item.prices[2]),
+    number("Sum of 1/price", (item) => sumOf(item.prices)),
+    text("Rejected at", (item) => time(item.at)),
+    text("Id", (item) => item.match_id),
+    text("List", (item) => item.scope),
+]);
 const paths = new Table(byId("paths"), [
     text("Path", (item) => item.key),
     number("Answers", (item) => answersOf(item, 100, 599)),
@@ -152,6 +166,22 @@ function pathsOf(answers) {
     return [...byPath].map(([key, sum]) => ({ key, answers: sum }));
 }
 
+/** The book sum; a dash where a price is no number above zero. */
+function sumOf(prices) {
+    const sum = prices.reduce((total, price) => total + (price > 0 ? 1 / price : NaN), 0);
+    return Number.isFinite(sum) ? sum.toFixed(3) : null;
+}
+
+/** The matches of all bookmakers that were rejected last, the newest first. */
+function rejectedOf({ bookmakers: all }) {
+    const found = all.flatMap(({ name, rejected_newest }) =>
+        rejected_newest.map((match) => ({ ...match, bookmaker: name })),
+    );
+    found.sort((a, b) => b.at - a.at);
+    const keyOf = ({ bookmaker, scope, match_id: id }) => JSON.stringify([bookmaker, scope, id]);
+    return found.slice(0, MAX_REJECTED).map((match) => ({ ...match, key: keyOf(match) }));
+}
+
 const detailsOf = (fields) =>
     Object.entries(fields)
         .map(([name, value]) => `${name} ${value}`)
@@ -171,6 +201,10 @@ export function showTables(monitor) {
     bookmakers.show(keyed(monitor.bookmakers, "id", monitor.now));
     sources.show(keyed(monitor.sources, "name", monitor.now));
     actors.show(keyed(monitor.actors, "name", monitor.now));
+    const newest = rejectedOf(monitor);
+    rejected.show(newest);
+    byId("rejected").parentNode.hidden = newest.length === 0;
+    byId("no-rejected").hidden = newest.length > 0;
     paths.show(pathsOf(monitor.http.answers));
     events.show(eventsOf(monitor));
     byId("no-events").hidden = monitor.events.length > 0;

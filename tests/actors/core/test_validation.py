@@ -10,7 +10,16 @@ import pytest
 
 from actors.core.cooperative import run_now
 from actors.core.messages import Match, Removal, SourceMatchId
-from actors.core.validation import Admission, Bounds, Reason, admit, cleaned, fault
+from actors.core.validation import (
+    MAX_REFUSED,
+    Admission,
+    Bounds,
+    Reason,
+    RefusedMatch,
+    admit,
+    cleaned,
+    fault,
+)
 from tests.support.builders.messages import batch, match
 
 BOUNDS = Bounds()
@@ -214,3 +223,13 @@ def test_id_with_an_unreadable_occurrence_is_removed() -> None:
     assert ["b"] == [listed.source_match_id for listed in admission.batch.matches]
     assert ["a"] == [removal.source_match_id for removal in admission.batch.removals]
     assert {Reason.INCOMPLETE: 1, Reason.DUPLICATE: 1} == admission.rejected
+
+
+def test_refused_matches_are_told_with_their_prices() -> None:
+    """The first of them, as they came, and why; what could not be read has no prices to tell."""
+    cheap = match("cheap", prices=(0.9, 3.0, 4.0))
+    many = [match(f"m{number}", prices=(9.0, 9.0, 9.0)) for number in range(2 * MAX_REFUSED)]
+    found = _admitted(match("fine"), cheap, removals=(_removal("torn", Reason.UNREADABLE),))
+
+    assert (RefusedMatch(cheap, Reason.PRICE),) == found.refused
+    assert MAX_REFUSED == len(_admitted(*many).refused)

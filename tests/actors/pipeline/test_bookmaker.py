@@ -34,7 +34,7 @@ async def test_document_becomes_a_complete_batch() -> None:
 
 
 async def test_rejected_match_is_counted_and_becomes_a_removal() -> None:
-    """Every batch passes the integrity gate, and its rejections are counted by reason."""
+    """Every batch passes the integrity gate; rejections are counted, and told with their prices."""
     stage = BookmakerStage()
 
     async with supervised(stage.child):
@@ -48,6 +48,10 @@ async def test_rejected_match_is_counted_and_becomes_a_removal() -> None:
         first.removals,
     )
     assert {"price": 2} == stage.status.rejected
+    assert [(1.0, 3.0, 4.0)] == [
+        (found.match.home_price, found.match.draw_price, found.match.away_price)
+        for found in stage.status.newest_rejected
+    ]
 
 
 async def test_deltas_and_confirmations_pass_unchanged() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import version
+from math import nan
 from typing import Any
 
 import pytest
 
-from actors.core.messages import BookmakerId, Prices
+from actors.core.messages import BookmakerId, Prices, Scope
+from actors.core.validation import Reason, RefusedMatch
 from actors.runtime.actor import ActorState
 from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, SOURCE, Site
@@ -149,6 +151,27 @@ async def test_the_monitor_shows_when_prices_were_confirmed(empty_site: Site) ->
     assert [at, None, None] == [bookmaker["confirmed_at"] for bookmaker in live["bookmakers"]]
     assert [None] * 3 == [bookmaker["confirmed_at"] for bookmaker in collected["bookmakers"]]
     assert (at + 7, version("oddsboard")) == (live["now"], live["release"])
+
+
+async def test_the_monitor_shows_which_matches_were_rejected_and_at_what_prices(empty_site: Site) -> None:
+    """Prices that are no numbers of JSON are null."""
+    refused = RefusedMatch(match("m7", home="Town", prices=(0.5, nan, 4.0)), Reason.PRICE)
+    record = empty_site.status.bookmakers[BookmakerId("alder")]
+    record.newest_rejected.note(Scope("league"), [refused], empty_site.clock.wall)
+
+    _, alder, _ = (await _strict(empty_site, "/monitor"))["bookmakers"]
+
+    assert [
+        {
+            "at": empty_site.clock.wall,
+            "scope": "league",
+            "match_id": "m7",
+            "home": "Town",
+            "away": "Away",
+            "prices": [0.5, None, 4.0],
+            "reason": "price",
+        }
+    ] == alder["rejected_newest"]
 
 
 async def test_the_monitor_shows_rates_and_latencies(empty_site: Site) -> None:
