@@ -36,8 +36,9 @@ def test_back_closes_the_details_and_forward_opens_them(site: Offered, page: Pag
     expect(page.locator("#details-title")).to_contain_text("Early Birds")
     assert "fixture=" in opened
     page.go_back()
+    expect(page.locator("#details")).to_be_hidden()
     page.go_back()
-    assert "about:blank" == page.url
+    page.wait_for_url("about:blank")
 
 
 def test_escape_closes_the_details_wherever_the_focus_is(site: Offered, page: Page) -> None:
