@@ -72,6 +72,8 @@ def _rejecting(monitor: Any) -> None:
     for at, prices in enumerate(([9.0, 9.0, 10.0], [None, 3.0, 4.0])):
         found = {**match, "at": monitor["now"] + at, "prices": prices, "match_id": f"m{at}"}
         monitor["bookmakers"][at]["rejected_newest"] = [found]
+    now = {"price": {"count": 3, "match_ids": ["m1", "torn"]}}
+    monitor["bookmakers"][1]["rejected_now"] = now
 
 
 def _surveyed(monitor: Any) -> None:
@@ -196,12 +198,14 @@ def test_the_monitor_shows_rejected_matches_with_their_prices(site: Offered, pag
     expect(page.locator("#rejected")).to_be_hidden()
 
     _altered(page, _rejecting)
-    first, second = page.locator("#rejected tbody tr").first, page.locator("#rejected tbody tr").last
+    first, second = page.locator("#rejected tbody tr").first, page.locator("#rejected tbody tr").nth(1)
     cells = ["bwin", "book_sum", NONE, "3", "4", NONE]
     expect(first.locator("td")).to_have_text([*cells, re.compile(":"), "m1", "E0"])
     expect(second.locator("td").nth(5)).to_have_text("0.322")
     expect(second.locator("th")).to_have_text(f"Home <i> {NONE} Away")
     expect(page.locator("#no-rejected")).to_be_hidden()
+    expect(page.locator("#rejected td:nth-child(9)")).to_have_text(["m1", "m0", "torn"])
+    expect(_row(page, "bookmakers", "bwin")).to_contain_text("price 3")
 
 
 def test_the_monitor_counts_fixtures_links_and_abstentions(site: Offered, page: Page) -> None:

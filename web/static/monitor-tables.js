@@ -14,7 +14,7 @@ const time = (at) => (at === null ? "–" : moment(at));
 const age = (at, now) => (at === null ? "–" : duration(Math.max(now - at, 0)));
 const listed = (words) => words.filter(Boolean).join(", ") || "–";
 const rejectedNow = (found) =>
-    listed(Object.entries(found).map(([why, { count, match_ids: ids }]) => [why, count, ...ids].join(" ")));
+    listed(Object.entries(found).map(([reason, { count: times }]) => `${reason} ${times}`));
 const reasons = (counts) => listed(Object.entries(counts).map(([reason, times]) => `${reason} ${times}`));
 const error = (item) => item.last_error ?? "";
 
@@ -172,10 +172,19 @@ function sumOf(prices) {
     return Number.isFinite(sum) ? sum.toFixed(3) : null;
 }
 
-/** The matches of all bookmakers that were rejected last, the newest first. */
+/** Matches that are rejected now and of which only the id is known. */
+function namelessOf({ rejected_now: now, rejected_newest: newest }) {
+    const known = new Set(newest.map(({ match_id: id }) => id));
+    const unknown = { at: null, scope: "–", home: "", away: "", prices: [null, null, null] };
+    return Object.entries(now).flatMap(([reason, { match_ids: ids }]) =>
+        ids.filter((id) => !known.has(id)).map((id) => ({ ...unknown, match_id: id, reason })),
+    );
+}
+
+/** The matches of all bookmakers that were rejected last, the newest first, then those by id alone. */
 function rejectedOf({ bookmakers: all }) {
-    const found = all.flatMap(({ name, rejected_newest }) =>
-        rejected_newest.map((match) => ({ ...match, bookmaker: name })),
+    const found = all.flatMap((of) =>
+        [...of.rejected_newest, ...namelessOf(of)].map((match) => ({ ...match, bookmaker: of.name })),
     );
     found.sort((a, b) => b.at - a.at);
     const keyOf = ({ bookmaker, scope, match_id: id }) => JSON.stringify([bookmaker, scope, id]);
