@@ -10,9 +10,8 @@ import anyio
 import pytest
 
 from actors.board.history import MAX_ANSWER, HistoryLimits
-from actors.core.clock import elapsed_s
 from actors.core.messages import BookmakerId
-from tests.support.builders.messages import batch, match
+from tests.support.builders.messages import match
 from tests.support.peers.stream_client import Copy, shown
 from tests.support.systems.site import EPOCH, NAMES, Site, open_site
 
@@ -346,26 +345,3 @@ async def test_an_entry_that_goes_stale_while_answering_is_left_out() -> None:
         answered = await site.json(_query(since, None))
 
     assert (0, 2000) == (len(answered["matches"]), len(answered["removed"]))
-
-
-async def test_a_wait_that_ends_after_a_suspension_shows_no_stale_list() -> None:
-    """After the process was suspended, lists are overdue and the wait is over at the same moment."""
-    async with open_site() as site:
-        since = site.publish("birch", match("x"), stale_after_s=1e6)
-        many = [match(f"{number:05}") for number in range(20_000)]
-        answered: list[Any] = []
-
-        async def ask() -> None:
-            answered.append(await site.json(_query(since, None) + "&wait=0.1"))
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(ask)
-            await site.until(lambda: len(site.audience) == 1)
-            slow = batch([match("y")], bookmaker="alder", scope="slow", stale_after_s=1e6)
-            site.apply(slow, batch(many, bookmaker="alder", scope="quick", list_id="quick"))
-            site.clock.pass_(31)
-            ends = elapsed_s() + 0.15
-            while elapsed_s() < ends:
-                pass
-
-    assert ["alder_y"] == [entry["id"] for entry in answered[0]["matches"]]
