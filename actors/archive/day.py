@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
 
@@ -42,9 +43,11 @@ from actors.core.messages import BookmakerId, Scope
 Reached = Callable[[str], None]
 """Is told of each boundary of what becomes durable; tests end the process there."""
 BUSY_S = 1.0
+ROWS_AT_ONCE = 100
+"""Rows of up to nine values in a statement: SQLite has always allowed 999 values."""
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
-_CHANGE = f"INSERT OR REPLACE INTO changes ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - of a constant
+_CHANGE = f"INSERT OR REPLACE INTO changes ({COLUMNS})"
 
 
 class Gap(Struct, frozen=True):
@@ -68,6 +71,8 @@ class Day:
         self.day = date.fromisoformat(facts["day"])
         self._base: int = facts["base"]
         self._entries = dict(self._execute("SELECT id, entry FROM entries"))
+        self._new_entries: list[tuple[object, ...]] = []
+        self._new_listings: list[tuple[object, ...]] = []
         self._views = dict(self._execute("SELECT name, view FROM view_names"))
         self._listings: dict[tuple[object, ...], int] = {
             row[1:]: row[0]
@@ -182,7 +187,7 @@ class Day:
             for bookmaker, of in lists.items()
             for scope, state in of.items()
         ]
-        self._connection.executemany("INSERT OR REPLACE INTO lists VALUES (?, ?, ?, ?, ?)", rows)
+        insert(self._connection, "INSERT OR REPLACE INTO lists", rows)
 
     def note_seen(self, at_ms: int) -> None:
         """Note until when the newest version was the newest."""
@@ -208,7 +213,10 @@ class Day:
             else (since, self._entry(record), None, None, None, None, None, None, record.reason)
             for record in records
         ]
-        self._connection.executemany(_CHANGE, rows)
+        insert(self._connection, "INSERT INTO entries", self._new_entries)
+        insert(self._connection, "INSERT INTO listings", self._new_listings)
+        self._new_entries, self._new_listings = [], []
+        insert(self._connection, _CHANGE, rows)
 
     def _shown(self, entry: Entry, at_ms: int) -> tuple[float | None, ...]:
         match, source = entry.match, entry.match.source_time
@@ -224,7 +232,7 @@ class Day:
         found = self._entries.get(record.id)
         if found is None:
             found = self._entries[record.id] = len(self._entries) + 1
-            self._execute("INSERT INTO entries VALUES (?, ?, ?)", (found, record.id, record.bookmaker))
+            self._new_entries.append((found, record.id, record.bookmaker))
         return found
 
     def _listing(self, entry: Entry) -> int:
@@ -234,7 +242,7 @@ class Day:
         found = self._listings.get(key)
         if found is None:
             found = self._listings[key] = len(self._listings) + 1
-            self._execute("INSERT INTO listings VALUES (?, ?, ?, ?, ?)", (found, *key))
+            self._new_listings.append((found, *key))
         return found
 
     def _note_members(self, version: int, records: Iterable[MembersRecord]) -> None:
@@ -248,7 +256,7 @@ class Day:
             )
             for record in records
         ]
-        self._connection.executemany("INSERT OR REPLACE INTO fixtures VALUES (?, ?, ?, ?, ?)", rows)
+        insert(self._connection, "INSERT OR REPLACE INTO fixtures", rows)
 
     def _note_views(self, versions: Mapping[str, int]) -> None:
         for name in versions:
@@ -256,7 +264,7 @@ class Day:
                 self._views[name] = len(self._views)
                 self._execute("INSERT INTO view_names VALUES (?, ?)", (self._views[name], name))
         rows = [(self._views[name], version) for name, version in versions.items()]
-        self._connection.executemany("INSERT OR IGNORE INTO views VALUES (?, ?)", rows)
+        insert(self._connection, "INSERT OR IGNORE INTO views", rows)
 
 
 def connect(path: Path, how: str = "rwc") -> sqlite3.Connection:
@@ -271,6 +279,17 @@ def connect(path: Path, how: str = "rwc") -> sqlite3.Connection:
     )
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
+
+
+def insert(connection: sqlite3.Connection, into: str, rows: Sequence[tuple[object, ...]]) -> None:
+    """Insert rows, many in a statement.
+
+    Each statement releases the interpreter, and waits for it for milliseconds while the loop is busy.
+    """
+    for at in range(0, len(rows), ROWS_AT_ONCE):
+        some = rows[at : at + ROWS_AT_ONCE]
+        marks = ", ".join([f"({', '.join('?' * len(some[0]))})"] * len(some))
+        connection.execute(f"{into} VALUES {marks}", [*chain.from_iterable(some)])
 
 
 def _begin_file(connection: sqlite3.Connection, day: date, commit: Commit) -> None:
