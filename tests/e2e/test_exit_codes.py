@@ -156,7 +156,7 @@ def test_the_file_of_links_is_checked(tmp_path: Path, capsys: pytest.CaptureFixt
         printed.append("".join(capsys.readouterr()))
 
     assert f"{links}: teams 1, leagues 0, must 0, must_not 0\n" in printed[0]
-    assert f"oddsboard: {config}: links.file: {links}: [[team]] 1: " in printed[1]
+    assert f"oddsboard: {config}: links.file: {links}: [[team]] 1.also is missing" in printed[1]
 
 
 @pytest.mark.parametrize("secret", SECRETS)

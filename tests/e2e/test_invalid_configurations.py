@@ -1,4 +1,4 @@
-"""An invalid configuration gives one line on standard error and exit code 78 (faults.md, I8)."""
+"""An invalid configuration gives a line a fault on standard error and exit code 78 (faults.md, I8)."""
 
 from __future__ import annotations
 
@@ -10,43 +10,49 @@ from tests.support.builders.configurations import API, INVALID, INVALID_API, SPO
 from web.__main__ import main
 
 
-def _refused(config: Path, capsys: pytest.CaptureFixture[str], command: str = "check-config") -> str:
-    """Return the one line that is printed about `config`."""
+def _refused(
+    config: Path, capsys: pytest.CaptureFixture[str], command: str = "check-config", faults: int = 1
+) -> str:
+    """Return the lines that are printed about `config`, a line a fault."""
     with pytest.raises(SystemExit) as ended:
         main([command, "--config", str(config)])
 
     out, err = capsys.readouterr()
     assert (78, "") == (ended.value.code, out)
-    assert (1, True) == (err.count("\n"), err.endswith("\n"))
+    assert (faults, True) == (err.count("\n"), err.endswith("\n"))
     return err
 
 
 @pytest.mark.parametrize("case", INVALID)
-def test_an_invalid_configuration_is_refused_in_one_line(
+def test_an_invalid_configuration_is_refused_in_a_line_a_fault(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], case: str
 ) -> None:
-    """The line names the file and the key, and nothing is started."""
+    """It names the file and the key, and nothing is started."""
     old, new, key = INVALID[case]
     config = tmp_path / "broken.toml"
     config.write_text(VALID.replace(old, new, 1) if new else VALID.replace(old, ""), "utf-8")
 
-    line = _refused(config, capsys)
+    line = _refused(config, capsys, faults=2 if case == "no bookmaker" else 1)
 
     assert (True, True) == (str(config) in line, key in line)
     assert "Traceback" not in line
 
 
 @pytest.mark.parametrize(
-    "content", [b"\xff\xfe", b"", b"\x00", b"[sources]\n[bookmakers]\n", b"sources = 3\nbookmakers = 4\n"]
+    ("content", "faults"),
+    [
+        *((b"\xff\xfe", 1), (b"", 2), (b"\x00", 1)),
+        *((b"[sources]\n[bookmakers]\n", 1), (b"sources = 3\nbookmakers = 4\n", 2)),
+    ],
 )
-def test_a_file_without_valid_content_is_refused_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
+def test_a_file_without_valid_content_is_refused_in_a_line_a_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, faults: int
 ) -> None:
     """The file is not UTF-8, empty, or has other content under our names."""
     config = tmp_path / "broken.toml"
     config.write_bytes(content)
 
-    assert str(config) in _refused(config, capsys)
+    assert faults == _refused(config, capsys, faults=faults).count(f"oddsboard: {config}: ")
 
 
 @pytest.mark.parametrize("name", ["missing.toml", ""])
