@@ -253,7 +253,7 @@ async def test_copies_equal_the_lists(seed: int, max_changes: int) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("seed", "max_changes"), [(11, 1000), (12, 30), (13, 12), (14, 5), (15, 24)])
 async def test_copies_equal_the_lists_in_a_long_run(seed: int, max_changes: int) -> None:
-    """The same holds for 50,000 steps."""
+    """The same holds for 10,000 steps; a history of five versions answers with most resets."""
     world = await _lived(seed, 10_000, max_changes)
 
-    assert world.seen["changes"] > 10_000
+    assert world.seen["changes"] > 2_000
