@@ -114,17 +114,21 @@ class FixtureUpdate:
 
         If its links are those of the base, it keeps its age, and they keep their evidence.
         """
-        roster, lead = self._roster, next(iter(entries))
-        if len(entries) > 1:
+        roster, before = self._roster, self._looked_up(fixture_id)
+        if before is not None and before.bookmakers == tuple(entries):  # as nearly always
+            names, lead = before.bookmakers, before.lead
+        else:
             entries = dict(sorted(entries.items(), key=lambda item: roster[item[0]].place))
-            lead = min(entries, key=lambda name: (roster[name].source_place, roster[name].place))
-        names, listed, before = tuple(entries), tuple(entries.values()), self._looked_up(fixture_id)
+            names = tuple(entries)
+            lead = min(names, key=lambda name: (roster[name].source_place, roster[name].place))
         if before is None or members is not before.members:
             members = rooted(members)
             if before is not None and bonds(before.members) == bonds(members):
                 created, members = before.created, before.members
         place, outdone = _place_of(entries[lead], fixture_id), self._outdone(entries)
-        highest = self._highest({name: entry for name, entry in entries.items() if name not in outdone})
+        counting = self._live - outdone.keys()
+        highest = Highest.of([entry.match for name, entry in entries.items() if name in counting])
+        listed = tuple(entries.values())
         return Fixture(fixture_id, created, members, names, listed, lead, place, highest, outdone=outdone)
 
     def _outdone(self, entries: Entries) -> dict[BookmakerId, BookmakerId]:
@@ -139,17 +143,6 @@ class FixtureUpdate:
                 latest[company] = is_live, confirmed, name
         freshest = {name: latest[self._roster[name].company][2] for name in names}
         return {name: other for name, other in freshest.items() if name != other}
-
-    def _highest(self, entries: Entries) -> Highest:
-        """Return the highest live prices of these entries."""
-        live = [entry.match for name, entry in entries.items() if name in self._live]
-        if not live:
-            return Highest()
-        return Highest(
-            max([match.home_price for match in live]),
-            max([match.draw_price for match in live]),
-            max([match.away_price for match in live]),
-        )
 
     def part(self, fixture: Fixture, keys: set[EventKey]) -> dict[BookmakerId, Entry]:
         """Return the entries of a fixture that are of these events."""

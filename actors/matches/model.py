@@ -6,7 +6,7 @@ change are the same objects in the next state, and what is derived of them can b
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import accumulate
 from typing import TypeAlias
@@ -110,6 +110,17 @@ class Highest(Struct, frozen=True, gc=False):
     home: float = 1.0
     draw: float = 1.0
     away: float = 1.0
+
+    @classmethod
+    def of(cls, live: Collection[Match]) -> Highest:
+        """Return the highest of these prices."""
+        if not live:
+            return cls()
+        return cls(
+            max([match.home_price for match in live]),
+            max([match.draw_price for match in live]),
+            max([match.away_price for match in live]),
+        )
 
 
 class Fixture(Struct, frozen=True, eq=False, gc=False):

@@ -6,7 +6,7 @@ applied, and prices that no longer agree end a link.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
 from math import inf
 
@@ -23,7 +23,7 @@ from actors.matches.linking import Links, apply
 from actors.matches.links import part
 from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, fixtures_of
 from actors.matches.standing import Surebets
-from actors.matching.event import EventKey, FixtureId
+from actors.matching.event import Chances, EventKey, FixtureId
 from actors.matching.matcher import Member
 from actors.matching.rules import Rule, price_gap
 
@@ -149,22 +149,33 @@ class FixtureUpdater:
 
     def apart(self, fixture: Fixture, sources: AbstractSet[SourceName]) -> list[EventKey]:
         """Return the members whose link the prices speak against, as far as these sources' changed."""
-        return [
-            member.key
-            for member in fixture.members
-            if member.to is not None
-            and any(
-                limit < inf
-                and (member.key.source in sources or other.source in sources)
-                and self._gap(fixture, member.key, other) > limit
-                for other, limit in ((member.to, member.max_price_gap), *member.limits)
-            )
-        ]
+        changed = [member.key for member in fixture.members if member.key.source in sources]
+        chances: dict[EventKey, Chances | None] = {}
 
-    def _gap(self, fixture: Fixture, key: EventKey, other: EventKey) -> float:
-        """Return how far the prices of two events are apart; 0 if one has gone."""
-        ours, theirs = (
-            [entry for name in self._of_source[source] if (entry := fixture.entry(name)) is not None]
-            for source in (key.source, other.source)
-        )
-        return (price_gap(chances_of(ours), chances_of(theirs)) or 0.0) if ours and theirs else 0.0
+        def of(key: EventKey) -> Chances | None:
+            if key not in chances:
+                of_source = map(fixture.entry, self._of_source[key.source])
+                entries = [entry for entry in of_source if entry is not None]
+                chances[key] = chances_of(entries) if entries else None
+            return chances[key]
+
+        parted: list[EventKey] = []
+        for member in fixture.members:
+            if limits := _limits(member, changed):
+                ours = of(member.key)
+                if any(limit < (price_gap(ours, of(other)) or 0.0) for other, limit in limits):
+                    parted.append(member.key)
+        return parted
+
+
+def _limits(member: Member, changed: Collection[EventKey]) -> list[tuple[EventKey, float]]:
+    """Return how far the prices of a member and others may be apart; only where either is in `changed`."""
+    if member.to is None:
+        return []
+    if member.key in changed:
+        limits = [*member.limits.items()]
+    else:
+        limits = [(key, member.limits[key]) for key in changed if key in member.limits]
+        if member.to not in changed:
+            return limits
+    return limits if member.max_price_gap == inf else [(member.to, member.max_price_gap), *limits]

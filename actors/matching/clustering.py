@@ -339,12 +339,10 @@ def _group(
             new = edge[2] if edge[1] == to else edge[1] if edge[2] == to else to
             if new not in members:
                 certain = core.get(new, Certainty.LIKELY)
-                borne = [(nodes[i].event.key, limit) for i, limit in sorted(limits.get(new, {}).items())]
+                borne = {nodes[i].event.key: limit for i, limit in sorted(limits.get(new, {}).items())}
                 a, b = nodes[new], nodes[to]
                 gap = price_gap(a.event.chances, b.event.chances)
                 evidence = comparator.evidence(a.description, b.description, gap)
-                members[new] = Member(
-                    a.event.key, edge[3], b.event.key, evidence, edge[4], certain, tuple(borne)
-                )
+                members[new] = Member(a.event.key, edge[3], b.event.key, evidence, edge[4], certain, borne)
                 reached.append(new)
     return tuple([members[i] for i in sorted(members)])

@@ -5,7 +5,7 @@ Pure. Names are judged by the better and the worse of the two sides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from math import ceil, inf
@@ -84,7 +84,10 @@ class Member(Struct, frozen=True, gc=False):
     evidence: Evidence | None = None
     max_price_gap: float = inf
     certainty: Certainty = Certainty.SURE
-    limits: tuple[tuple[EventKey, float], ...] = ()
+    limits: Mapping[EventKey, float] = {}
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
 
 Group: TypeAlias = tuple[Member, ...]  # two or more members, ordered by key
@@ -218,6 +221,6 @@ def rules_of(members: Iterable[Member]) -> set[tuple[object, ...]]:
     depends on the prices of the moment; each holds by itself.
     """
     return {
-        (member.key, member.rule, member.evidence is None, member.certainty, member.limits)
+        (member.key, member.rule, member.evidence is None, member.certainty, tuple(member.limits.items()))
         for member in members
     }

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
 
 from msgspec import Struct
 
@@ -207,6 +208,9 @@ class BoardStatus:
     dropped: int = 0
     commits: Meter = field(default_factory=Meter)
     outages: dict[SourceName, Outage] = field(default_factory=dict)
+    books: Mapping[BookmakerId, Book] = field(default_factory=dict)
+    """Those that the last turn was recorded with."""
+    look_at_all_mono: float = -inf
     received: Callable[[], int] = lambda: 0
     conflated: Callable[[], int] = lambda: 0
 

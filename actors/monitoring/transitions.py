@@ -22,6 +22,7 @@ from actors.monitoring.outages import Outage
 from actors.monitoring.status import ScopeStatus, ServiceStatus, SourceStatus, count
 
 FAILURES_TO_BE_DOWN = 2
+EVERY_S = 1.0
 
 
 def failed(
@@ -109,7 +110,10 @@ def _count(status: SourceStatus, error: SourceError) -> None:
 def record_turn(
     status: ServiceStatus, snapshot: Snapshot, applied: Iterable[Applied], now: Instant, log: Log
 ) -> None:
-    """Record a turn of the board that ended at `now`; log what was withdrawn, and what came back."""
+    """Record a turn of the board that ended at `now`; log what was withdrawn, and what came back.
+
+    Sources of which no list changed are looked at once in `EVERY_S`.
+    """
     board = status.board
     board.last_turn_mono = now.mono
     for change in applied:
@@ -119,7 +123,17 @@ def record_turn(
         board.finished += change.finished
     withdrawn: dict[SourceName, list[tuple[BookmakerId, Scope]]] = {}
     counts: Counter[SourceName] = Counter()
-    for bookmaker, record in status.bookmakers.items():
+    known, board.books = board.books, snapshot.books
+    if now.mono >= board.look_at_all_mono:
+        known, board.look_at_all_mono = {}, now.mono + EVERY_S
+    records = status.bookmakers.items()
+    changed = {
+        record.source.name for name, record in records if snapshot.books[name] is not known.get(name)
+    }
+    for bookmaker, record in records:
+        if record.source.name not in changed:
+            continue
+        record.observe(snapshot.books[bookmaker], now)
         lists = snapshot.books[bookmaker].lists
         gone = [(bookmaker, scope) for scope, state in lists.items() if state.withdrawn]
         withdrawn.setdefault(record.source.name, []).extend(gone)
@@ -127,7 +141,6 @@ def record_turn(
     for source, of in withdrawn.items():
         outage, is_down = board.outages.setdefault(source, Outage()), status.sources[source].is_down
         outage.note(source, frozenset(of), counts[source], now.mono, log, is_down=is_down)
-    status.observe(snapshot, now)
 
 
 def record_latencies(

@@ -330,7 +330,7 @@ def test_event_whose_partner_left_has_no_rule(*, is_restarted: bool) -> None:
     (left,) = board.fixtures()
 
     key = EventKey(TWO, SourceMatchId("a"))
-    assert (before.id, [(key, Rule.FIRST, None, inf, True, Certainty.SURE, ())]) == (
+    assert (before.id, [(key, Rule.FIRST, None, inf, True, Certainty.SURE, {})]) == (
         left.id,
         bonds(left.members),
     )
