@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from actors.archive.checking import contents, verdicts
-from actors.archive.export import FORMATS, Chosen, rows
+from actors.archive.export import CSV, FORMATS, PARQUET, Chosen, rows, writer_of
 from actors.archive.folder import LOCK, Folder
 from actors.archive.format import milliseconds
 from actors.archive.reading import Reader, UnreadableError
@@ -69,8 +69,10 @@ def _add_export_options(export: argparse.ArgumentParser) -> None:
         "--to", type=_time, default=FOREVER_MS, dest="until_ms", metavar="TIME", help=f"end {times}"
     )
     export.add_argument("--bookmaker", metavar="ID", help="of this bookmaker alone")
-    export.add_argument("--format", choices=FORMATS, default="csv", help="default: %(default)s")
-    export.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+    export.add_argument("--format", choices=FORMATS, default=CSV, help="default: %(default)s")
+    export.add_argument(
+        "--out", type=Path, metavar="FILE", help="default: standard output, but not for parquet"
+    )
 
 
 def _info(given: argparse.Namespace) -> Exit:
@@ -114,9 +116,12 @@ def _seal(given: argparse.Namespace) -> Exit:
 
 def _export(given: argparse.Namespace) -> Exit:
     bookmaker = None if given.bookmaker is None else BookmakerId(given.bookmaker)
+    if given.format == PARQUET and given.out is None:
+        raise ConfigError("--format parquet: needs --out FILE")
+    write = writer_of(given.format)
     chosen = Chosen(given.from_ms, given.until_ms, bookmaker)
     with _output(given.out) as out, _bar() as show:
-        FORMATS[given.format](rows(Folder.reading(given.path), chosen, show), out)
+        write(rows(Folder.reading(given.path), chosen, show), out)
     return Exit.STOPPED
 
 

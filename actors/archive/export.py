@@ -9,12 +9,15 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, TextIO
+from importlib import import_module
+from itertools import islice
+from typing import Final, TextIO, TypeAlias
 
 from msgspec import Struct
 
 from actors.archive.folder import Folder
 from actors.archive.reading import Reader, Row
+from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
 
 COLUMNS: Final = (
@@ -22,6 +25,15 @@ COLUMNS: Final = (
     *("odds_1", "odds_x", "odds_2", "updated", "source_time", "reason"),
 )
 Values = dict[str, str | int | float | None]
+Write: TypeAlias = Callable[[Iterator[Values], TextIO], None]
+"""Writes rows to a file, which is open for text; Parquet to the bytes below it."""
+
+CSV, NDJSON, PARQUET = "csv", "ndjson", "parquet"
+FORMATS: Final = (CSV, NDJSON, PARQUET)
+WHOLE: Final = {"version", "start_time"}
+REAL: Final = {"time", "odds_1", "odds_x", "odds_2", "updated", "source_time"}
+ROWS: Final = 50_000
+"""Rows of a group of a Parquet file: some 40 MB of memory while they are written."""
 
 
 class Chosen(Struct, frozen=True):
@@ -37,8 +49,7 @@ def rows(folder: Folder, chosen: Chosen, read: Callable[[float], None]) -> Itera
 
     Raises: sqlite3.Error, UnreadableError for a day that cannot be read.
     """
-    days = folder.days()
-    is_first = True
+    days, is_first = folder.days(), True
     for number, day in enumerate(days):
         read(number / len(days))
         with Reader.open(folder.file(day), is_written=day == days[-1]) as reader:
@@ -46,7 +57,10 @@ def rows(folder: Folder, chosen: Chosen, read: Callable[[float], None]) -> Itera
                 continue
             if reader.min_ms >= chosen.until_ms:
                 continue
-            for row in reader.rows(chosen.from_ms, chosen.until_ms, chosen.bookmaker):
+            span = reader.last - reader.base + 1
+            for count, row in enumerate(reader.rows(chosen.from_ms, chosen.until_ms, chosen.bookmaker)):
+                if not count % ROWS:
+                    read((number + (row.past.version - reader.base) / span) / len(days))
                 if is_first or row.past.version > reader.base:
                     yield values(row)
             is_first = False
@@ -88,7 +102,26 @@ def write_ndjson(some: Iterator[Values], out: TextIO) -> None:
     out.writelines(f"{encoder.encode(row)}\n" for row in some)
 
 
-FORMATS: Final[Mapping[str, Callable[[Iterator[Values], TextIO], None]]] = {
-    "csv": write_csv,
-    "ndjson": write_ndjson,
-}
+def writer_of(name: str) -> Write:
+    """Return what writes rows in a format. Raises: ConfigError if the package for it is not installed."""
+    if name == PARQUET:
+        return _parquet_writer()
+    return write_ndjson if name == NDJSON else write_csv
+
+
+def _parquet_writer() -> Write:
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise ConfigError(
+            "--format parquet: pyarrow is not installed; pip install 'oddsboard[parquet]'"
+        ) from error
+    kinds: Mapping[str, str] = dict.fromkeys(WHOLE, "int64") | dict.fromkeys(REAL, "float64")
+    schema = arrow.schema([(name, kinds.get(name, "string")) for name in COLUMNS])
+
+    def write(some: Iterator[Values], out: TextIO) -> None:
+        with parquet.ParquetWriter(out.buffer, schema, compression="zstd") as writer:
+            while group := [*islice(some, ROWS)]:
+                writer.write_table(arrow.Table.from_pylist(group, schema))
+
+    return write

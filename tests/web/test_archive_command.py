@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,38 @@ def test_export_of_a_bookmaker_and_a_time(folder: Path, ran: Ran, tmp_path: Path
     assert [("birch_m1", None, None), ("birch_m2", None, None)] == [
         (row["id"], row["league"], row["start_time"]) for row in rows
     ]
+
+
+def test_export_as_parquet_has_the_same_rows(folder: Path, ran: Ran, tmp_path: Path) -> None:
+    """Columns have the types of the table in the documents; what is not there is null."""
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow (oddsboard[parquet])")
+    lines, out = tmp_path / "rows.ndjson", tmp_path / "rows.parquet"
+    ran("export", folder, "--format", "ndjson", "--out", lines)
+    code, printed, _ = ran("export", folder, "--format", "parquet", "--out", out)
+
+    found = parquet.read_table(out)
+    kinds = {name: str(kind) for name, kind in zip(found.schema.names, found.schema.types, strict=True)}
+    assert (0, "") == (code, printed)
+    assert [json.loads(line) for line in lines.read_text("utf-8").splitlines()] == found.to_pylist()
+    assert ("int64", "double", "int64", "double", "string") == tuple(
+        kinds[name] for name in ("version", "time", "start_time", "odds_x", "reason")
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [((), "needs --out FILE"), (("--out", "rows.parquet"), "'oddsboard[parquet]'")]
+)
+def test_parquet_without_its_package_or_a_file_is_refused(
+    folder: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
+) -> None:
+    """One line says what is missing, and no file is made."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.chdir(folder)
+    code, out, err = ran("export", folder, "--format", "parquet", *options)
+
+    assert (78, "", 1) == (code, out, len(err.splitlines()))
+    assert said in err
+    assert not (folder / "rows.parquet").exists()
 
 
 def test_seal_needs_the_folder_for_itself(folder: Path, ran: Ran) -> None:
