@@ -16,7 +16,7 @@ from actors.archive.day import Gap, Reached
 from actors.archive.folder import ArchiveSettings, Folder
 from actors.archive.format import milliseconds
 from actors.archive.past import Past
-from actors.archive.reading import Reader, UnreadableError
+from actors.archive.reading import Reader, UnreadableError, is_damage
 from actors.archive.restart import (
     Beginning,
     Configured,
@@ -143,7 +143,7 @@ def open_archive(
 
 
 def _stood(folder: Folder) -> Stood | None:
-    """Return what stood at the end of the newest day; None if it cannot be read, and is set aside."""
+    """Return what stood at the end of the newest day; None if it cannot be read: damage is set aside."""
     day = folder.days()[-1]
     try:
         with Reader.open(folder.file(day), is_written=True) as reader:
@@ -151,7 +151,8 @@ def _stood(folder: Folder) -> Stood | None:
             seen_ms = max(reader.seen_ms, reader.last_ms)
             return Stood(reader.last, seen_ms, reader.entries(reader.last), fixtures)
     except (sqlite3.Error, UnreadableError) as error:
-        folder.set_aside(day, str(error))
+        if is_damage(error):
+            folder.set_aside(day, str(error))
         return None
 
 

@@ -20,7 +20,7 @@ from msgspec import Meta, Struct
 
 from actors.archive.day import Reached, connect, sync
 from actors.archive.format import FORMAT, SUFFIX, day_named, name_of
-from actors.archive.reading import Reader, UnreadableError
+from actors.archive.reading import Reader, UnreadableError, is_damage
 from actors.core.errors import ArchiveLockedError, ConfigError
 
 log = structlog.get_logger()
@@ -140,7 +140,7 @@ class Folder:
         log.warning("archive.set_aside", file=f"{path.name}{BAD}", error=why)
 
     def check(self, day: date, *, is_last: bool) -> bool:
-        """Return whether the file of a day can be read; set it aside if not.
+        """Return whether the file of a day can be read; set it aside if it is damaged.
 
         What a killed process left beside it is taken into a file that is not the last. Raises: OSError.
         """
@@ -155,7 +155,8 @@ class Folder:
             with Reader.open(path, is_written=is_last) as reader:
                 reader.check_day(day)
         except (sqlite3.DatabaseError, UnreadableError) as error:
-            self.set_aside(day, str(error))
+            if is_damage(error):
+                self.set_aside(day, str(error))
             return False
         return True
 

@@ -21,7 +21,7 @@ from msgspec import Struct
 from actors.archive.commit import list_view
 from actors.archive.day import Gap
 from actors.archive.folder import Folder
-from actors.archive.reading import PastChange, Reader, UnreadableError
+from actors.archive.reading import PastChange, Reader, UnreadableError, is_damage
 from actors.archive.sealing import is_intact
 from actors.archive.writer import Writer
 from actors.board.history import MAX_ANSWER
@@ -70,6 +70,13 @@ class NotYet(Struct, frozen=True):
 
 
 Found: TypeAlias = Listed | Elsewhere | Unknown | NotYet
+
+
+class Reach(Struct, frozen=True):
+    """The oldest version since which changes are known, and whether they are since one asked for."""
+
+    oldest: int
+    has: bool
 
 
 class Held(Struct, frozen=True):
@@ -177,6 +184,16 @@ class Days:
                     return None
         return [*found.values()]
 
+    def reach(self, asked: int, until: int) -> Reach:
+        """Return how far back changes until `until` are known, and whether those after `asked` are."""
+        held = self.held()
+        if not held or not held[0].base <= until <= held[-1].last:
+            return Reach(until, asked >= until)
+        gaps = self.gaps(held)
+        ends = (min(gap.until, until) for gap in gaps if _hides(gap, gap.after, until))
+        oldest = max((held[0].base, *ends))
+        return Reach(oldest, oldest <= asked and not any(_hides(gap, asked, until) for gap in gaps))
+
     def _unknown(self, held: list[Held], view: str, gap: Gap | None) -> Unknown:
         if gap is None:
             first = held[0] if held else None
@@ -195,7 +212,7 @@ class Days:
     def _reader(self, day: date, *, is_verified: bool = True) -> Iterator[Reader]:
         """Open a day, whose digest is verified at its first reading; if it is damaged, set it aside.
 
-        Raises: FileNotFoundError if it is not there.
+        Raises: FileNotFoundError if it is not there; sqlite3.Error if it cannot be read now.
         """
         path, is_live = self._folder.file(day), day == self._live()
         if not path.exists():
@@ -207,6 +224,8 @@ class Days:
                     self._verified.add(day)
                 yield reader
         except (sqlite3.DatabaseError, UnreadableError) as error:
+            if not is_damage(error):
+                raise
             self._known.pop(day, None)
             if not is_live and path.exists() and self._folder.is_held:
                 self._folder.set_aside(day, str(error))
@@ -223,7 +242,7 @@ class Past:
         self._limiter: anyio.CapacityLimiter | None = None
 
     async def read(self, what: Callable[[Days], T]) -> T | None:
-        """Read in a thread, once more if a day is damaged or forgotten meanwhile; None if it is again."""
+        """Read in a thread, once more if a day cannot be read, or is forgotten meanwhile; then None."""
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(MAX_READS)
         for _ in range(2):
@@ -231,7 +250,7 @@ class Past:
                 return await anyio.to_thread.run_sync(
                     partial(what, self._days), limiter=self._limiter, abandon_on_cancel=True
                 )
-            except FileNotFoundError:
+            except (OSError, sqlite3.Error):
                 continue
         return None
 

@@ -50,8 +50,24 @@ _ONE = (
 )
 
 
+_NOT_NOW = {
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL),
+    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_INTERRUPT),
+}
+
+
 class UnreadableError(Exception):
     """A file is not a day's file of this format."""
+
+
+def is_damage(error: sqlite3.Error | UnreadableError) -> bool:
+    """Return whether an error is of the file itself, not of the moment.
+
+    Another program may hold the file, or the process may have no descriptor or no memory left.
+    """
+    if isinstance(error, UnreadableError):
+        return True
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF not in _NOT_NOW
 
 
 class PastChange(Struct, frozen=True, gc=False):

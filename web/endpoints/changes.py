@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import anyio
 
-from actors.board.history import MAX_ANSWER, History
+from actors.archive.past import Reach
+from actors.board.history import MAX_ANSWER
 from actors.matches.model import FixtureView
 from web.encoding.fixture_schemas import FixtureChangesV2
 from web.encoding.schemas import Changes
@@ -53,7 +52,8 @@ def handlers(live: Live) -> dict[str, Handler]:
         frames = live.frames(view)
         history = frames.history
         if not asked.is_of(history.epoch):
-            raise _not_available(asked, history, view, newest)
+            reach = await frames.reach(view, since, request.client)
+            raise _not_available(asked, history.epoch, view, reach, newest)
         if wait_s and history.latest(view) <= since <= newest:
             with audience.admitted(request.client), anyio.move_on_after(wait_s):
                 while history.latest(view) <= since and not audience.is_leaving:
@@ -67,7 +67,8 @@ def handlers(live: Live) -> dict[str, Handler]:
             if live.is_valid(view, snapshot):
                 break
         if delta is None:
-            raise _not_available(asked, history, view, snapshot.version)
+            reach = await frames.reach(view, since, request.client)
+            raise _not_available(asked, history.epoch, view, reach, snapshot.version)
         headers = {"Cache-Control": "no-store", "Content-Type": "application/json", **_VARY}
         if delta.coding is not Coding.IDENTITY:
             headers["Content-Encoding"] = delta.coding
@@ -76,9 +77,8 @@ def handlers(live: Live) -> dict[str, Handler]:
     return {PATH: changes}
 
 
-def _not_available(asked: Since, history: History[Any, Any], view: Watched, current: int) -> Problem:
-    oldest, epoch = history.oldest(view), history.epoch
-    what, path = "matches", "/api/v2/odds"
+def _not_available(asked: Since, epoch: str, view: Watched, reach: Reach, current: int) -> Problem:
+    oldest, what, path = reach.oldest, "matches", "/api/v2/odds"
     if isinstance(view, FixtureView):
         what, path = "fixtures", f"/api/v2/{view.kind}"
     given = str(asked.version) if asked.epoch is None else f"{asked.version} of epoch {asked.epoch}"
@@ -87,6 +87,11 @@ def _not_available(asked: Since, history: History[Any, Any], view: Watched, curr
         f" of epoch {epoch}; get the whole list from {path}"
     )
     if asked.is_of(epoch) and oldest <= asked.version <= current:
+        why = (
+            f"version {given} is in a gap of the archive (/api/v2/archive names all);"
+            f" get the whole list from {path}"
+        )
+    if asked.is_of(epoch) and reach.has and asked.version <= current:
         why = (
             f"more than {MAX_ANSWER} {what} changed since version {given};"
             f" get the whole list from {path}, which is smaller"

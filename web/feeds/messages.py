@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
+from actors.archive.past import Reach
 from actors.board.history import Change, History, ListHistory, Recent, Record
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId
@@ -61,6 +62,15 @@ class Frames(ABC, Generic[V, R]):
         """Return the changes before those of the history, from an archive; None without need or archive."""
         del view, since, client
         return None
+
+    async def reach(self, view: V, since: int, client: str | None) -> Reach:
+        """Return how far back the changes of a view are known, and whether those after `since` are.
+
+        Raises: Problem 429 if the client had too much made.
+        """
+        del client
+        oldest = self.history.oldest(view)
+        return Reach(oldest, since >= oldest)
 
     def _merged(self, older: Older, recent: Recent[R]) -> Recent[R] | None:
         """Return older and recent changes as those of one time; None if they are too many."""
@@ -175,6 +185,12 @@ class ListFrames(Frames[BookmakerId | None, Change]):
         if self._past is None or since >= oldest:
             return None
         return await self._past.read(view, since, oldest, client)
+
+    async def reach(self, view: BookmakerId | None, since: int, client: str | None) -> Reach:
+        """Return the same, with what the archive has."""
+        if self._past is None:
+            return await super().reach(view, since, client)
+        return await self._past.reach(since, self.history.oldest(view), client)
 
     def _merged(self, older: Older, recent: Recent[Change]) -> Recent[Change] | None:
         return recent if self._past is None else self._past.merged(older, recent)

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from actors.archive.past import Days, Past
+from actors.archive.past import Days, Past, Reach
 from actors.archive.reading import PastChange
 from actors.board.history import MAX_ANSWER, Change, Recent
 from actors.board.snapshot import RemovalReason
@@ -52,6 +52,14 @@ class OlderChanges:
         shown = [change for change in changes if change.entry is not None]
         gone = [change for change in changes if change.entry is None]
         return Older(until, shown, gone)
+
+    async def reach(self, asked: int, until: int, client: str | None) -> Reach:
+        """Return how far back changes until `until` are known, and whether those after `asked` are.
+
+        Raises: Problem 429 if the client had too much made.
+        """
+        found = await read_for(client, self._past, self._own, partial(Days.reach, asked=asked, until=until))
+        return found or Reach(until, asked >= until)
 
     def merged(self, older: Older, recent: Recent[Change]) -> Recent[Change] | None:
         """Return older and recent changes as those of one time; None if they are too many for an answer."""

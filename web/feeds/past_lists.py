@@ -34,6 +34,7 @@ FRESH_MS = 5_000
 ENCODED = 500
 """Entries encoded in a step: some tenths of a millisecond, in which no other thread runs."""
 
+_LATER = {"Retry-After": "5"}
 _encode = msgspec.json.Encoder().encode
 
 
@@ -96,7 +97,7 @@ class PastLists:
                 raise _not_yet(f"the newest version in the archive is {newest}")
             case Unknown():
                 raise _not_archived(found)
-        raise _not_archived(Unknown("damaged"))
+        raise Problem(503, "overloaded", "the archive cannot be read now; try again later", _LATER)
 
     async def _until_written(self, at: At) -> None:
         newest, now_ms = self._board.newest.version, round(self._clock.now().wall * 1000)
@@ -116,7 +117,7 @@ class PastLists:
     ) -> Body | Found | None:
         if self._waiting >= MAX_WAITING:
             detail = "too many read the past; try again later"
-            raise Problem(503, "overloaded", detail, {"Retry-After": "5"})
+            raise Problem(503, "overloaded", detail, {**_LATER})
         self._waiting += 1
         try:
             make = partial(_made, bookmaker=bookmaker, at=at, coding=coding)

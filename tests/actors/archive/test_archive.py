@@ -240,6 +240,24 @@ def test_a_damaged_day_is_set_aside(tmp_path: Path, content: bytes) -> None:
     assert content == Path(f"{day}.bad").read_bytes()
 
 
+def test_a_day_that_another_program_holds_is_not_damaged(tmp_path: Path) -> None:
+    """It is not sealed yet, and stays where it is, also at the next start."""
+    clock = ManualClock()
+    with kept(tmp_path, clock) as life:
+        version = life.put("m1")
+        held = sqlite3.connect(tmp_path / "2026-05-28.db", isolation_level=None)
+        held.execute("BEGIN")
+        held.execute("SELECT * FROM changes").fetchone()
+        clock.pass_(86_400)
+        life.put("m2")
+    with kept(tmp_path, clock) as life:
+        during = life.ids(version)
+        held.close()
+
+    assert ["alder_m1"] == during
+    assert [] == [*tmp_path.glob("*.bad")]
+
+
 def test_a_day_of_another_format_is_set_aside(tmp_path: Path) -> None:
     """It is never guessed what it means."""
     clock = ManualClock()

@@ -12,12 +12,6 @@ import pytest
 from tests.support.builders.messages import match
 from tests.support.systems.site import Site, open_site
 from tests.support.time.virtual import ManualClock
-from web.feeds.own_bodies import OwnBodies
-from web.feeds.past_lists import PastLists
-from web.protocol.problems import Problem
-from web.protocol.query import At
-from web.protocol.rate_limit import WorkLimit
-from web.protocol.responses import Asked
 
 pytestmark = pytest.mark.anyio
 LIST = "/api/v2/odds"
@@ -81,6 +75,39 @@ async def test_what_is_not_yet_is_404(tmp_path: Path) -> None:
 
     assert [(404, "version_not_yet", "no-store")] * 2 == [
         (answer.status_code, answer.json()["code"], answer.headers["cache-control"]) for answer in answers
+    ]
+
+
+async def test_versions_that_are_not_kept_are_410(tmp_path: Path) -> None:
+    """Before the first day, lost because the disk was full, never minted; so are their times."""
+    clock = ManualClock()
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        assert site.archive is not None
+        first = site.published.newest.version
+        clock.pass_(5)
+        known = site.publish("birch", match("m1"))
+        site.archive.writer.max_waiting = 0
+        lost = site.published.put("birch", match("m2"))
+        clock.pass_(5)
+        lost_at = _time(site, "Z")
+        clock.pass_(5)
+        after = site.publish("birch", match("m3"))
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        moments = (first - 1, "2020-01-01T00:00:00Z", lost, lost_at, after + 1)
+        answers = [await site.get(f"{LIST}?at={moment}") for moment in moments]
+
+    assert [(410, "no-store")] * 5 == [
+        (answer.status_code, answer.headers["cache-control"]) for answer in answers
+    ]
+    assert [
+        ("forgotten", None, first),
+        ("forgotten", None, first),
+        ("lost", known, after),
+        ("lost", known, after),
+        ("stopped", after, after),  # the list was restored
+    ] == [
+        (found["reason"], found.get("before_version"), found["after_version"])
+        for found in (answer.json() for answer in answers)
     ]
 
 
@@ -167,6 +194,38 @@ async def test_a_list_that_is_restored_keeps_its_tag(tmp_path: Path) -> None:
     assert 304 == answer.status_code
 
 
+async def test_410_names_the_oldest_version_that_is_known(tmp_path: Path) -> None:
+    """That of the archive, of an earlier life; after a gap, the first after it."""
+    clock = ManualClock()
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        first = site.published.newest.version
+        site.publish("birch", match("m1"))
+        epoch = site.published.newest.epoch
+    clock.pass_(100)
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        assert site.archive is not None
+        before = await site.get(f"/api/v2/changes?since={first - 1}-{epoch}")
+        since_first = await site.get(f"/api/v2/changes?since={first}-{epoch}")
+        last = site.publish("birch", match("m1"))
+        site.archive.writer.max_waiting = 0
+        lost = site.publish("birch", match("m2"))
+    clock.pass_(100)
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        since_last = await site.get(f"/api/v2/changes?since={last}-{epoch}")
+        since_lost = await site.get(f"/api/v2/changes?since={lost}-{epoch}")
+
+    assert (410, first, 200) == (
+        before.status_code,
+        before.json()["oldest_version"],
+        since_first.status_code,
+    )
+    assert (410, lost, 200) == (
+        since_last.status_code,
+        since_last.json()["oldest_version"],
+        since_lost.status_code,
+    )
+
+
 async def test_what_was_not_written_before_a_restart_is_refused(tmp_path: Path) -> None:
     """It may not be what it was: 410, and the stream begins anew."""
     clock = ManualClock()
@@ -178,8 +237,11 @@ async def test_what_was_not_written_before_a_restart_is_refused(tmp_path: Path) 
         between = site.published.newest.version - 1
         site.publish("birch", match("m1"))
         answer = await site.get(f"/api/v2/changes?since={between}-{epoch}")
+        found = answer.json()
 
-    assert (410, "version_not_available") == (answer.status_code, answer.json()["code"])
+    assert (410, "version_not_available") == (answer.status_code, found["code"])
+    assert found["oldest_version"] < between
+    assert "is in a gap" in found["detail"]
 
 
 async def test_the_archive_says_what_it_has(tmp_path: Path) -> None:
@@ -195,34 +257,3 @@ async def test_the_archive_says_what_it_has(tmp_path: Path) -> None:
     assert [("stopped", last)] == [(gap["reason"], gap["after_version"]) for gap in found["gaps"]]
     assert 2 == len(found["intervals"])
     assert (version, 1, None) == (found["written_version"], found["days"], found["error"])
-
-
-async def test_reading_the_past_is_work_for_the_client_alone(tmp_path: Path) -> None:
-    """A client that has had too much read gets 429; another one is answered."""
-    async with open_site(archived=tmp_path) as site:
-        version = site.publish("birch", match("m1"))
-        assert site.archive is not None
-        own = OwnBodies(WorkLimit(share=1e-9, burst_s=1e-9))
-        lists = PastLists(site.archive.past(), site.published, site.clock, own)
-        first, other = (Asked("GET", LIST, b"", {}, "id", 0.0, client) for client in ("a", "b"))
-        answered = (await lists.answer(first, None, At(version))).status
-        with pytest.raises(Problem) as refused:
-            await lists.answer(first, None, At(version))
-        others = (await lists.answer(other, None, At(version))).status
-
-    assert (200, 429, 200) == (answered, refused.value.status, others)
-
-
-async def test_health_warns_while_the_archive_is_late(tmp_path: Path) -> None:
-    """As when the disk takes for ever: what was committed waits, and serving goes on."""
-    async with open_site(archived=tmp_path) as site:
-        site.publish("birch", match("m1"), stale_after_s=100.0)
-        on_time = (await site.get("/health")).json()["archive"]
-        site.published.put("birch", match("m2"), stale_after_s=100.0)
-        site.clock.pass_(12)
-        late = (await site.get("/health")).json()["archive"]
-        listed = await site.get(LIST)
-
-    assert ("pass", 0.0) == (on_time["status"], on_time["lag_s"])
-    assert ("warn", 12.0) == (late["status"], late["lag_s"])
-    assert 200 == listed.status_code

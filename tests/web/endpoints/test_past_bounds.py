@@ -1,0 +1,106 @@
+"""What reading the past may cost, and a disk that is slow or cannot be read now: nobody is delayed."""
+
+from __future__ import annotations
+
+import os
+import resource
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.builders.messages import match
+from tests.support.systems.site import open_site
+from web.feeds.own_bodies import OwnBodies
+from web.feeds.past_lists import PastLists
+from web.protocol.problems import Problem
+from web.protocol.query import At
+from web.protocol.rate_limit import WorkLimit
+from web.protocol.responses import Asked
+
+pytestmark = pytest.mark.anyio
+LIST = "/api/v2/odds"
+
+
+async def test_reading_the_past_is_work_for_the_client_alone(tmp_path: Path) -> None:
+    """A client that has had too much read gets 429; another one is answered."""
+    async with open_site(archived=tmp_path) as site:
+        version = site.publish("birch", match("m1"))
+        assert site.archive is not None
+        own = OwnBodies(WorkLimit(share=1e-9, burst_s=1e-9))
+        lists = PastLists(site.archive.past(), site.published, site.clock, own)
+        first, other = (Asked("GET", LIST, b"", {}, "id", 0.0, client) for client in ("a", "b"))
+        answered = (await lists.answer(first, None, At(version))).status
+        with pytest.raises(Problem) as refused:
+            await lists.answer(first, None, At(version))
+        others = (await lists.answer(other, None, At(version))).status
+
+    assert (200, 429, 200) == (answered, refused.value.status, others)
+
+
+@contextmanager
+def _no_descriptors() -> Iterator[None]:
+    """Let this process open no further file within the block."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def test_what_cannot_be_read_now_is_asked_for_later(tmp_path: Path) -> None:
+    """As when the process has no descriptor left: 503; the day is not set aside for it."""
+    async with open_site(archived=tmp_path) as site:
+        version = site.publish("birch", match("m1"))
+        assert site.archive is not None
+        lists = PastLists(site.archive.past(), site.published, site.clock, OwnBodies(WorkLimit()))
+        asked = Asked("GET", LIST, b"", {}, "id", 0.0, None)
+        with _no_descriptors(), pytest.raises(Problem) as refused:
+            await lists.answer(asked, None, At(version))
+        again = await lists.answer(asked, None, At(version))
+
+    assert (503, "overloaded", "5") == (
+        refused.value.status,
+        refused.value.code,
+        refused.value.headers["Retry-After"],
+    )
+    assert 200 == again.status
+
+
+@pytest.mark.real_time
+async def test_a_disk_that_takes_for_ever_delays_nobody(tmp_path: Path) -> None:
+    """While the thread is stuck in a write, lists are served and `/health` warns; nothing is lost by it."""
+    async with open_site(archived=tmp_path) as site:
+        assert site.archive is not None
+        stuck, free = threading.Event(), threading.Event()
+
+        def reach(boundary: str) -> None:
+            if boundary == "before write":
+                stuck.set()
+                free.wait(20)
+
+        site.publish("birch", match("m1"), stale_after_s=100.0)
+        on_time = (await site.get("/health")).json()["archive"]
+        site.archive.folder.reached = reach
+        site.archive.start()
+        try:
+            site.published.put("birch", match("m2"), stale_after_s=100.0)
+            await site.until(stuck.is_set)
+            newest = site.published.put("birch", match("m3"), stale_after_s=100.0)
+            site.clock.pass_(12)
+            late = (await site.get("/health")).json()["archive"]
+            listed = await site.json(LIST)
+        finally:
+            free.set()
+        await site.until(lambda: site.archive is not None and site.archive.writer.written == newest)
+        found = await site.json("/api/v2/archive")
+
+    assert ("pass", 0.0) == (on_time["status"], on_time["lag_s"])
+    assert ("warn", 12.0) == (late["status"], late["lag_s"])
+    assert newest == listed["version"]
+    assert ([], newest) == (found["gaps"], found["written_version"])
