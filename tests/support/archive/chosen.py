@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from tests.support.archive.checked import Checked, Lives
+from tests.support.archive.failing import OWN, SQLITE_SYNC, SQLITE_WRITE, reaches_sqlite
 
 BOUNDARIES = (
     *("before reservation", "after reservation", "before write", "after write"),
@@ -17,7 +18,10 @@ BOUNDARIES = (
 """All that the archive tells of."""
 FULL_DISK, LOST, STOP = "full disk", "lost", "stop"
 MAX_LIVES = 4
-FAULTS = (*BOUNDARIES, FULL_DISK, LOST, STOP)
+OF_SQLITE = (SQLITE_WRITE, SQLITE_SYNC) if reaches_sqlite() else ()
+FAILS = (*OWN, *OF_SQLITE)
+"""What of the disk fails with an error of input and output."""
+FAULTS = (*BOUNDARIES, FULL_DISK, LOST, STOP, *FAILS)
 DAMAGES = ("empty", "cut", "flipped", "other format")
 
 
@@ -40,11 +44,14 @@ class Chosen:
                 break
 
     def _live(self, fault: str) -> None:
-        random, stalled = self._random, len(self.lives.journal.of("stalled"))
+        random, before = self._random, len(self.lives.journal.lines)
         more: dict[str, Any] = {"kill_at": fault, "nth": random.choice((1, 1, 2, 3))}
         if fault in {FULL_DISK, LOST, STOP}:
             more = {"full_from": 4, "full_until": 12} if fault != STOP else {}
             more |= {"max_waiting": 12} if fault == LOST else {}
+        if fault in FAILS:
+            nth = random.randrange(1, 60) if fault == SQLITE_WRITE else random.randrange(1, 12)
+            more = {"fail": fault, "nth": nth, "fails": random.choice((1, 1, 2, 5))}
         down_s = random.choice((1.0, 5.0, 40.0, 4_000.0))
         boot_id = random.choice(("first", "first", "first", "second"))
         code = self.lives.run(random.getrandbits(40), down_s, boot_id=boot_id, **more)
@@ -52,10 +59,9 @@ class Chosen:
             self.wrong.append(f"a life ended with {code}")
         if code < 0:
             self.fired[str(self.lives.journal.lines[-1].get("at", fault))] += 1
-        elif len(self.lives.journal.of("stalled")) > stalled:
+        said = {line["what"] for line in self.lives.journal.lines[before:]}
+        if code == 0 and (fault == STOP or ("failed" if fault in FAILS else "stalled") in said):
             self.fired[fault] += 1
-        elif fault == STOP:
-            self.fired[STOP] += 1
 
     def damage(self, how: str) -> bool:
         """Damage a day that is sealed; return whether there was any."""

@@ -25,6 +25,7 @@ from actors.core.messages import BookmakerId, SourceName
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
 from actors.matches.update import FixtureUpdater
 from actors.monitoring.status import ArchiveStatus
+from tests.support.archive.failing import fail
 from tests.support.builders.messages import match, withdrawn
 from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
@@ -40,6 +41,7 @@ class Plan(msgspec.Struct, frozen=True):
     """A life: at which boundary, and the how-manieth time there, it is killed; else it stops in order.
 
     The disk is full from the commit `full_from` until `full_until`; so many changes wait for it at most.
+    `fail` is what of the disk fails (`failing.py`), the `nth` time and `fails` times in a row.
     """
 
     folder: str
@@ -53,6 +55,8 @@ class Plan(msgspec.Struct, frozen=True):
     full_from: int = 10**9
     full_until: int = 10**9
     max_waiting: int = 10**9
+    fail: str | None = None
+    fails: int = 1
 
 
 class Life:
@@ -64,6 +68,8 @@ class Life:
         self.clock = ManualClock(self._random.uniform(0, 1e5), plan.wall)
         self._boot_less_mono = plan.boot_s - self.clock.mono
         self._left = plan.nth
+        if plan.fail is not None:
+            fail(plan.fail, plan.nth, plan.fails, lambda: self.note("failed"))
         self._noted: dict[BookmakerId | None, int] = {}
         self.archive = self._opened()
         self.board = Committing(
