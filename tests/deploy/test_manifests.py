@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]  # it has no types of its own
 
-from actors.service.settings import load
+from actors.archive.folder import ArchiveSettings
+from actors.service.settings import Settings, load
 from tests.support.documents import document, quoted, rows, section
 from tests.support.source_code import ROOT
 
 DEPLOY = ROOT / "config" / "deploy"
+OWN = DEPLOY / "oddsboard.toml"
 CONTAINERFILE = (DEPLOY / "Containerfile").read_text("utf-8")
 STOPPING_S = 5
 """Seconds that an end takes besides `drain_s`."""
@@ -35,6 +37,13 @@ def _pod() -> Any:
 
 def _compose() -> Any:
     return yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]
+
+
+def _of_the_pod(folder: Path) -> Settings:
+    """Return the settings that the manifests give the service."""
+    config = folder / "oddsboard.toml"
+    config.write_text(_manifests()["ConfigMap"]["data"]["oddsboard.toml"], "utf-8")
+    return load(config)
 
 
 def _probe(container: Any, name: str) -> tuple[str, int, int, int]:
@@ -64,9 +73,7 @@ def test_the_probes_are_those_of_the_documents() -> None:
 
 def test_a_pod_serves_until_nobody_is_sent_to_it(tmp_path: Path) -> None:
     """The drain outlasts the readiness probe and the endpoints, and the grace period outlasts the drain."""
-    config = tmp_path / "oddsboard.toml"
-    config.write_text(_manifests()["ConfigMap"]["data"]["oddsboard.toml"], "utf-8")
-    drain_s = load(config).server.drain_s
+    drain_s = _of_the_pod(tmp_path).server.drain_s
     _, interval_s, timeout_s, failures = _probe(_pod()["containers"][0], "readiness")
 
     assert drain_s >= (interval_s + timeout_s) * failures + ENDPOINTS_S
@@ -102,6 +109,42 @@ def test_the_service_and_the_pod_belong_together() -> None:
     assert f"USER {user}:{user}" in CONTAINERFILE
 
 
+def test_the_archive_is_kept_where_the_container_may_write(tmp_path: Path) -> None:
+    """In the unit's state directory, which compose and the cluster mount, and the image's user owns."""
+    state = "/var/lib/oddsboard"
+    archives = {load(OWN).archive.path, _of_the_pod(tmp_path).archive.path}
+    (mounted,) = [
+        mount["mountPath"] for mount in _pod()["containers"][0]["volumeMounts"] if "readOnly" not in mount
+    ]
+    volumes = [volume.split(":") for volume in _compose()["oddsboard"]["volumes"]]
+    unit = (DEPLOY / "oddsboard.service").read_text("utf-8")
+
+    assert {f"{state}/archive"} == archives
+    assert {state} == {mounted, *(target for _, target, *mode in volumes if "ro" not in mode)}
+    assert "\nStateDirectory=oddsboard\n" in unit
+    assert f"--chown=65532:65532 {state} {state}\n" in CONTAINERFILE
+
+
+@pytest.mark.parametrize("name", ["Containerfile", "oddsboard.service"])
+def test_long_days_are_sorted_where_the_archive_is(name: str) -> None:
+    """SQLite needs a file for that, which a read-only root or a small `/tmp` in memory cannot have."""
+    text = (DEPLOY / name).read_text("utf-8")
+
+    assert re.findall(r"^(?:ENV |Environment=)SQLITE_TMPDIR=(.*)$", text, re.MULTILINE) == [
+        "/var/lib/oddsboard"
+    ]
+
+
+def test_two_pods_never_write_one_archive() -> None:
+    """The old pod ends before the new one begins; the volume has room for the archive and more."""
+    manifests = _manifests()
+    spec, claim = manifests["Deployment"]["spec"], manifests["PersistentVolumeClaim"]["spec"]
+
+    assert (1, "Recreate") == (spec["replicas"], spec["strategy"]["type"])
+    room_gib = int(claim["resources"]["requests"]["storage"].removesuffix("Gi"))
+    assert room_gib << 30 > ArchiveSettings().max_bytes
+
+
 def test_the_image_copies_what_is_there() -> None:
     """Every file that the recipe copies exists, and the list of what it may see has it."""
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", CONTAINERFILE, re.MULTILINE)
@@ -127,7 +170,9 @@ def test_composed_containers_have_no_rights_and_time_to_stop() -> None:
     old, new = re.findall(r"sed 's/([^/]+)/([^/]+)/'", nginx["command"][2])[0]
 
     assert ("ports" not in service, True, ["ALL"]) == (True, service["read_only"], service["cap_drop"])
-    assert int(service["stop_grace_period"].removesuffix("s")) >= 3 + STOPPING_S
+    settings = load(OWN)
+    assert int(service["stop_grace_period"].removesuffix("s")) >= settings.server.drain_s + STOPPING_S
+    assert nginx["networks"]["inside"]["ipv4_address"] in settings.limits.trusted_proxies
     assert (1, f"server {address}:8000;") == (shipped.count(old), new)
 
 
@@ -140,7 +185,7 @@ def _composes() -> bool:
     return asked.returncode == 0
 
 
-@pytest.mark.skipif(not _composes(), reason="needs docker compose (Debian: apt-get install docker-compose)")
+@pytest.mark.skipif(not _composes(), reason="needs docker compose (Debian 13: docker-compose)")
 def test_compose_reads_its_file(tmp_path: Path) -> None:
     """By its own rules; nothing is started."""
     command = ["docker", "compose", "--file", str(DEPLOY / "compose.yaml"), "config", "--quiet"]

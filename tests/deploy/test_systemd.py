@@ -9,6 +9,7 @@ from shutil import which
 
 import pytest
 
+from actors.archive.archive import BOOT_ID
 from tests.support.source_code import ROOT
 from web.endpoints.probes import MAX_TURN_AGE_S
 from web.server.lifecycle import Exit
@@ -60,3 +61,9 @@ def test_the_unit_and_the_service_agree() -> None:
     assert final == set(map(int, settings["RestartPreventExitStatus"].split()))
     assert int(settings["WatchdogSec"]) > 2 * MAX_TURN_AGE_S
     assert ("notify", "main") == (settings["Type"], settings["NotifyAccess"])
+
+
+def test_lists_can_be_restored_under_the_unit() -> None:
+    """Only within one start of the machine; which it is stands in a file that the unit must not hide."""
+    assert BOOT_ID.is_relative_to("/proc/sys")
+    assert "ProcSubset" not in _settings()
