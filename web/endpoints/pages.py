@@ -1,12 +1,17 @@
 """The pages for people and the files that they load, read once at the start.
 
+A script that a page begins with is sent with all that it imports, a style sheet likewise: over HTTP/1.1 a
+browser asks for six files at a time, and each six cost a round trip. Every module has its own address, too.
+
 The policy lets a page load and request nothing but this service, and run no inline script. Its only
 trusted type is the address of the worker that tabs share (`static/line.js`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from web.protocol.contract import ACCEPT_ENCODING, CACHED, HTML, IF_NONE_MATCH, Answer, Operation
@@ -14,6 +19,12 @@ from web.protocol.responses import Handler, constant
 
 FOLDER = Path(__file__).resolve().parent.parent / "static"
 STATIC = "/static/"
+
+BEGINNINGS = ("first.js", "main.js", "monitor.js", "shared.js")
+"""The scripts that pages and workers begin with. One that another of them imports stays apart."""
+_IMPORT = re.compile(r'^import (?:(\{.*\}) from )?"\./(.+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", re.MULTILINE)
+_SHEET = re.compile(r'^@import "(.+)";$', re.MULTILINE)
 
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -50,10 +61,52 @@ def page(name: str, filled: Mapping[str, str] = {}, **headers: str) -> Handler:
 
     `filled` has the HTML that takes the place of each comment.
     """
-    body = (FOLDER / name).read_bytes()
+    text = script(name) if name in BEGINNINGS else sheet(name) if name.endswith(".css") else _text(name)
     for comment, html in filled.items():
-        body = body.replace(comment.encode(), html.encode())
-    return constant(body, _TYPES[Path(name).suffix], {**_HEADERS, **headers})
+        text = text.replace(comment, html)
+    return constant(text.encode(), _TYPES[Path(name).suffix], {**_HEADERS, **headers})
+
+
+@cache
+def script(name: str) -> str:
+    """Return a script with all modules that it imports, each as a function that returns what it exports."""
+    modules = dict.fromkeys(_imported_by(name))
+    parts = [f'modules["{module}"] = (() => {{\n{_as_function(module)}}})();\n' for module in modules]
+    return "".join(["const modules = {};\n", *parts, _with_constants(_text(name))])
+
+
+def sheet(name: str) -> str:
+    """Return a style sheet with those that it imports."""
+    return _SHEET.sub(lambda found: _text(found[1]), _text(name))
+
+
+def _imported_by(name: str) -> Iterator[str]:
+    """Yield all modules below one, each after those that it imports itself."""
+    for _, module in _IMPORT.findall(_text(name)):
+        if module not in BEGINNINGS:
+            yield from _imported_by(module)
+            yield module
+
+
+def _as_function(module: str) -> str:
+    text = _with_constants(_text(module))
+    return f"{_EXPORT.sub('', text)}return {{ {', '.join(_EXPORT.findall(text))} }};\n"
+
+
+def _with_constants(text: str) -> str:
+    """Replace imports by constants, of the modules before."""
+
+    def constant_of(found: re.Match[str]) -> str:
+        names, module = found.groups()
+        if module in BEGINNINGS:
+            return found[0]
+        return f'const {names} = modules["{module}"];\n' if names else ""
+
+    return _IMPORT.sub(constant_of, text)
+
+
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text("utf-8")
 
 
 def handlers() -> dict[str, Handler]:

@@ -1,12 +1,8 @@
-// What stands beside the list: details, settings and notifications. Loaded after the modules of the list,
-// so that this is shown sooner.
+// What stands beside the list: details, settings and notifications.
 
 import { Details } from "./details.js";
-import { byId } from "./dom.js";
 import { Notifier } from "./notify.js";
 import { Settings } from "./settings.js";
-
-export { currentId } from "./details.js";
 
 /** Shows views (view.js); calls `onClose`, `onPin`, `onPrefer` and `onShare` as details and settings do. */
 export class Beside {
@@ -17,7 +13,6 @@ export class Beside {
     constructor({ onClose, onPin, onPrefer, onShare }) {
         this.#details = new Details({ onClose, onPin, onPrefer });
         this.#settings = new Settings(onPrefer, onShare);
-        byId("open-settings").disabled = false;
     }
 
     show(view, state) {

@@ -1,9 +1,11 @@
 // The board page: what comes from the service and from the reader changes the state; the state is drawn.
 
 import { Address } from "./address.js";
+import { Beside } from "./beside.js";
 import { Board } from "./board.js";
 import { choiceOf, EVERYTHING, queryOf, toggled } from "./choice.js";
 import { Chosen } from "./chosen.js";
+import { currentId } from "./details.js";
 import { byId, setText } from "./dom.js";
 import { Drawing } from "./draw.js";
 import { first } from "./first.js";
@@ -17,7 +19,6 @@ import { NOTHING, viewOf } from "./view.js";
 const MINUTE_MS = 60_000;
 const ASK_AGAIN_MS = 1000; // after an offer went
 const TYPING_MS = 120;
-const AGAIN_MS = 5000;
 
 const minute = () => Math.floor(Date.now() / MINUTE_MS);
 const grid = document.querySelector("odds-board");
@@ -64,18 +65,9 @@ const hear = (answer) => {
 };
 const health = new Health(hear, () => !stream.isLive);
 
-let askedAt = -Infinity;
-let beside = null; // what is beside the list, once it is loaded
+const beside = new Beside({ onClose: close, onPin: pin, onPrefer: prefer, onShare: share });
 
-async function loadBeside() {
-    try {
-        const { Beside } = await import("./beside.js");
-        beside = new Beside({ onClose: close, onPin: pin, onPrefer: prefer, onShare: share });
-        store.flush();
-    } catch {
-        setTimeout(loadBeside, AGAIN_MS); // the service went meanwhile
-    }
-}
+let askedAt = -Infinity;
 
 /** The match that a match was merged into, through several merges; itself if it was not. */
 function followed(key, removed) {
@@ -91,7 +83,6 @@ function followed(key, removed) {
 async function follow() {
     const asked = store.state.choice.fixture;
     if (!asked || board.match(asked)) return;
-    const { currentId } = await import("./beside.js");
     const now = await currentId(asked);
     if (now !== asked && store.state.choice.fixture === asked) choose(now);
 }
@@ -102,7 +93,7 @@ function draw(state) {
     const isAny = isChoice && state.board.matches.some(({ surebet }) => surebet !== null);
     chosen.ask(isChoice ? view.shown.map(({ id }) => id) : [], isAny);
     drawing.show(view, state);
-    beside?.show(view, state);
+    beside.show(view, state);
 }
 
 /** What depends on the time; called every second. */
@@ -213,6 +204,5 @@ listen();
 store.flush();
 setInterval(look, 1000);
 document.addEventListener("visibilitychange", look);
-loadBeside();
 await health.start(first.health); // before the list, so that simulated prices always have their notice
 stream.start(await first.list, first.at);

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from web.endpoints.pages import FOLDER
+import pytest
+
+from web.endpoints.pages import BEGINNINGS, FOLDER, script, sheet
 
 FILES = sorted(FOLDER.iterdir())
 PAGES = [file for file in FILES if file.suffix == ".html"]
@@ -19,7 +21,8 @@ MAX_LINES = 300
 MAX_COLUMNS = 108
 INLINE = r"<style|\sstyle=|\son[a-z]+=|javascript:|<script(?![^>]*\ssrc=)"
 ADDRESS = r"(?:https?:)?//[a-z0-9-]+\.[a-z]+"
-LATER = r'(?:await import\("\./|new URL\(")([^"]+\.js)"'
+LATER = r'new URL\("([^"]+\.js)"'
+SHEET = r'@import "([^"]+)"'
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 
@@ -37,7 +40,7 @@ def _needed(file: Path) -> set[str]:
     """Return the names of the files that a file refers to."""
     if file.suffix == ".html":
         return set(re.findall(r'(?:src|href)="static/([^"]+)"', _text(file)))
-    return _imported(file) | set(re.findall(LATER, _text(file)))
+    return _imported(file) | set(re.findall(LATER, _text(file)) + re.findall(SHEET, _text(file)))
 
 
 def _imported(file: Path) -> set[str]:
@@ -75,11 +78,31 @@ def test_every_file_exists_and_is_used() -> None:
     assert {file.name for file in FILES} == _reached(*PAGES)
 
 
-def test_modules_of_the_board_are_loaded_at_once() -> None:
-    """The page names all that its script imports, so that none waits until another is read."""
-    named = re.findall(r'rel="modulepreload" href="static/([^"]+)"', _text(FOLDER / "index.html"))
+@pytest.mark.parametrize("name", BEGINNINGS)
+def test_a_page_waits_for_no_import(name: str) -> None:
+    """A script that a page begins with is sent with each module that it needs, after what that needs."""
+    sent = script(name)
+    others = {module for module in BEGINNINGS if module != name}
 
-    assert sorted(_reached(FOLDER / "main.js", by=_imported)) == sorted(named)
+    made = re.findall(r'^modules\["(.+)"\] = ', sent, re.MULTILINE)
+    assert sorted(made) == sorted(_reached(FOLDER / name, by=_imported) - {name, "first.js"})
+    assert others & _imported(FOLDER / name) == set(re.findall(r'^import .*"\./(.+)";', sent, re.MULTILINE))
+    assert [] == [
+        (module, needed)
+        for at, module in enumerate(made)
+        for needed in _imported(FOLDER / module)
+        if needed not in made[:at]
+    ]
+    assert [] == re.findall(r"^export ", sent.rpartition("\n})();\n")[0], re.MULTILINE)
+
+
+def test_a_page_waits_for_no_other_sheet() -> None:
+    """A style sheet is sent with those that it is made of, in their order."""
+    sent, parts = sheet("board-page.css"), re.findall(SHEET, _text(FOLDER / "board-page.css"))
+
+    places = [sent.index(_text(FOLDER / part)) for part in parts]
+    assert sorted(places) == places
+    assert "@import" not in sent
 
 
 def test_every_id_in_a_script_is_in_its_page() -> None:
