@@ -101,27 +101,62 @@ def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
     expect(page.locator("#overall")).to_have_text("All is well: all 2 bookmakers are up.")
 
 
-def test_what_is_no_bookmaker_says_so(site: Offered, page: Page) -> None:
-    """In a word before its state; the tooltip of each says what it is, and what of fees."""
+def _checked(page: Page, **check: object) -> None:
+    """Alter what `/health` says of bwin."""
 
-    def as_exchange(route: Route) -> None:
+    def answer(route: Route) -> None:
         response = route.fetch()
         body = response.json()
-        body["checks"]["bwin"] |= {
-            "offered_by": "exchange",
-            "fees": "not included",
-            "terms": "For you alone.",
-        }
+        body["checks"]["bwin"] |= check
         route.fulfill(response=response, json=body)
 
+    page.route("**/health", answer)
+
+
+EXCHANGE = {"offered_by": "exchange", "fees": "not included", "terms": "For you alone."}
+
+
+def test_what_is_no_bookmaker_says_so(site: Offered, page: Page) -> None:
+    """In a word before its state; the tooltip of each says what it is, and what of fees."""
     site.offer(DERBY)
-    page.route("**/health", as_exchange)
+    _checked(page, **EXCHANGE)
     _opened(page, site.start().base)
     bwin = page.get_by_role("button", name="bwin")
 
     expect(bwin.locator(".state")).to_have_text("exchange, collected")
     expect(bwin).to_have_attribute("title", "Exchange. Fees are not included in its prices. For you alone.")
     expect(page.get_by_role("button", name="Bet365")).to_have_attribute("title", "Bookmaker.")
+
+
+def test_prices_before_fees_say_so(site: Offered, page: Page) -> None:
+    """Above the prices, where a best price is one of these, and of the margin; on a phone in each card."""
+    site.offer(DERBY)
+    _checked(page, **EXCHANGE)
+    _opened(page, site.start().base)
+
+    expect(page.locator(".top-title")).to_have_text("Best, before fees")
+    expect(page.locator(".offer-title")).to_have_text(["Bet365", "bwin, before fees"])
+    at_both = "Bet365 (collected), bwin (before fees) (collected)"
+    for cell, names in enumerate(["bwin (before fees) (collected)", "Bet365 (collected)", at_both]):
+        expect(page.locator(".top-price").nth(cell)).to_have_attribute("title", names)
+    page.locator(".match").click()
+    expect(page.locator("#details-margin")).to_contain_text("Margin of the best prices before fees: ")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".more")).to_have_text("2 bookmakers, before fees")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.get_by_role("button", name="Bet365").click()
+    expect(page.locator(".offer-title")).to_have_text(["Bet365"])
+    expect(page.locator(".top-title")).to_have_text("Best")
+
+
+def test_late_prices_say_how_late(site: Offered, page: Page) -> None:
+    """As far as their source says it."""
+    site.offer(DERBY)
+    _checked(page, prices="live", delayed_s=3.0)
+    _opened(page, site.start().base)
+
+    state = page.get_by_role("button", name="bwin").locator(".state")
+    expect(state).to_have_text("live, up to 3 s late")
 
 
 def test_one_of_two_bookmakers_goes_stale(site: Offered, page: Page) -> None:

@@ -18,6 +18,15 @@ export function bestOf(match, columns) {
     });
 }
 
+/** Whether a best price is at a column whose prices are gross. */
+export const isGrossAt = ({ at }) => at.some(({ isGross }) => isGross);
+
+/** The names of the columns that have a best price, with what is to be known of it. */
+export function namesOf({ at, isCollected }) {
+    const collected = isCollected ? " (collected)" : "";
+    return at.map(({ name, isGross }) => name + (isGross ? " (before fees)" : "") + collected).join(", ");
+}
+
 /**
  * What a column shows of a match, of several bookmakers the price confirmed last; undefined for nothing.
  */

@@ -1,7 +1,7 @@
 // The details of one match, on demand: best prices, all prices and their ages, why its lists are one match.
 
 import { Ages } from "./ages.js";
-import { bestOf } from "./best.js";
+import { bestOf, isGrossAt, namesOf } from "./best.js";
 import { OUTCOMES } from "./board.js";
 import { byId, element, setText } from "./dom.js";
 import { findingsOf, ruleOf } from "./evidence.js";
@@ -102,11 +102,10 @@ export class Details {
 
     #fillBest() {
         const { columns, shown } = this.#view;
-        const best = bestOf(this.#match, columns).map(({ price, at, isCollected }, index) => {
-            const where = at.map(({ name }) => name + (isCollected ? " (collected)" : "")).join(", ");
-            const outcome = OUTCOMES[index];
-            const chance = this.#match.fair?.[outcome];
-            return { key: outcome, outcome, best: price, where, isLive: !isCollected, chance };
+        const best = bestOf(this.#match, columns).map((found, index) => {
+            const [outcome, where, isGross] = [OUTCOMES[index], namesOf(found), isGrossAt(found)];
+            const [chance, isLive] = [this.#match.fair?.[outcome], !found.isCollected];
+            return { key: outcome, outcome, best: found.price, where, isLive, isGross, chance };
         });
         this.#best.show(best);
         const sum = best.reduce((before, { best: odds }) => before + 1 / odds, 0);
@@ -117,7 +116,8 @@ export class Details {
         const isHidden = (bookmaker) => shown.every(({ id }) => id !== bookmaker);
         const isPart = [...this.#match.offers.keys()].some(isHidden);
         const of = isPart ? " of the chosen bookmakers" : "";
-        const known = `Margin of the best prices${of}: ${margin}${means}`;
+        const before = best.some(({ isGross }) => isGross) ? " before fees" : "";
+        const known = `Margin of the best prices${of}${before}: ${margin}${means}`;
         const isKnown = this.#view.trust === "live" && best.length > 0;
         setText(byId("details-margin"), isKnown ? known : "");
     }

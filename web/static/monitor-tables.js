@@ -119,8 +119,8 @@ const events = new Table(byId("events"), [
     text("Details", (item) => detailsOf(item.fields), "details"),
 ]);
 
-function offerOf({ offered_by, fees }) {
-    return listed([offered_by, fees !== "none" && `fees ${fees}`]);
+function offerOf({ offered_by, fees, delayed_s: late }) {
+    return listed([offered_by, fees !== "none" && `fees ${fees}`, late > 0 && `up to ${late} s late`]);
 }
 
 function kindOf({ kind, simulated, prices }) {

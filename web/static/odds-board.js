@@ -103,15 +103,14 @@ export class OddsBoard extends HTMLElement {
 
     #fillHead() {
         const header = (className, ...children) => part("columnheader", className, ...children);
-        const best = header("top", element("span", "top-title", {}, "Best"), ...outcomeNames());
-        best.ariaColSpan = 3;
-        const row = part("row", "titles", header("when", "Kick-off"), header("who", "Match"), best);
+        const threefold = (kind, title) =>
+            header(kind, element("span", `${kind}-title`, {}, title), ...outcomeNames());
+        const isGross = this.#columns.some((column) => column.isGross);
+        const best = threefold("top", isGross ? "Best, before fees" : "Best");
+        const wide = [best, ...this.#columns.map(({ title }) => threefold("offer", title))];
+        for (const cell of wide) cell.ariaColSpan = 3;
+        const row = part("row", "titles", header("when", "Kick-off"), header("who", "Match"), ...wide);
         row.ariaRowIndex = 1;
-        for (const { name } of this.#columns) {
-            const offer = header("offer", element("span", "offer-title", {}, name), ...outcomeNames());
-            offer.ariaColSpan = 3;
-            row.append(offer);
-        }
         const name = element("span", "league-name", {}, this.#leaguePin, this.#leagueName);
         this.#league.replaceChildren(name, ...outcomeNames());
         this.#head.replaceChildren(row, this.#league);

@@ -1,6 +1,6 @@
 // One row of the board: a match with its best prices and its offers, or a heading.
 
-import { bestOf, isMarked, offerOf } from "./best.js";
+import { bestOf, isGrossAt, isMarked, namesOf, offerOf } from "./best.js";
 import { OUTCOMES } from "./board.js";
 import { element, part, setText } from "./dom.js";
 import { ruleOf } from "./evidence.js";
@@ -59,7 +59,8 @@ export function matchRow(columns) {
             const best = bestOf(match, columns);
             top.fill(best, how);
             for (const offer of offers) offer.fill(match, best, how);
-            setText(more, count(best[0]?.of ?? 0, "bookmaker"));
+            const gross = best.some(isGrossAt) ? ", before fees" : "";
+            setText(more, count(best[0]?.of ?? 0, "bookmaker") + gross);
             more.ariaExpanded = String(isOpen);
             row.classList.toggle("open", isOpen);
         },
@@ -107,13 +108,13 @@ class BestCells {
         this.cells.forEach(({ before, figure, where, after, element: cell }, index) => {
             const found = best[index];
             const text = found === undefined ? "" : trust === "gone" ? "–" : price(found.price);
-            const names = found?.at.map(({ name }) => name) ?? [];
+            const names = found === undefined ? "" : namesOf(found);
             setText(figure, text);
-            const more = names.length > 1 ? ` +${names.length - 1}` : "";
+            const more = found?.at.length > 1 ? ` +${found.at.length - 1}` : "";
             setText(where, found === undefined ? "" : found.at[0].short + more);
             setText(before, found === undefined ? "" : `Best of ${SPOKEN[OUTCOMES[index]]}: `);
-            setText(after, found === undefined ? "" : ` at ${names.join(", ")}`);
-            cell.title = names.join(", ");
+            setText(after, found === undefined ? "" : ` at ${names}`);
+            cell.title = names;
         });
     }
 }
@@ -122,8 +123,8 @@ class BestCells {
 class OfferCells {
     constructor(column) {
         this.column = column;
-        const label = element("span", "offer-name", { "aria-hidden": "true" }, column.name);
-        this.cells = OUTCOMES.map((outcome) => new PriceCell(`${column.name}, ${SPOKEN[outcome]}`));
+        const label = element("span", "offer-name", { "aria-hidden": "true" }, column.title);
+        this.cells = OUTCOMES.map((outcome) => new PriceCell(`${column.title}, ${SPOKEN[outcome]}`));
         this.element = element("div", "offer", {}, label, ...this.cells.map((cell) => cell.element));
     }
 
