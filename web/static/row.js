@@ -95,23 +95,25 @@ class BestCells {
     constructor() {
         this.cells = OUTCOMES.map(() => {
             const figure = element("span", "top-figure");
-            const where = element("span", "top-where", { "aria-hidden": "true" });
-            const [before, after] = [element("span", "unseen"), element("span", "unseen")];
+            const [name, others, before, after] = ["", "", "unseen", "unseen"].map((className) =>
+                element("span", className),
+            );
+            const where = element("span", "top-where", { "aria-hidden": "true" }, name, others);
             const cell = part("gridcell", "top-price", before, figure, where, after);
-            return { before, figure, where, after, element: cell };
+            return { before, figure, name, others, after, element: cell };
         });
         this.element = element("div", "top", {}, ...this.cells.map((cell) => cell.element));
     }
 
     fill(best, { trust, price }) {
         this.element.classList.toggle("collected", best[0]?.isCollected ?? false);
-        this.cells.forEach(({ before, figure, where, after, element: cell }, index) => {
+        this.cells.forEach(({ before, figure, name, others, after, element: cell }, index) => {
             const found = best[index];
             const text = found === undefined ? "" : trust === "gone" ? "–" : price(found.price);
             const names = found === undefined ? "" : namesOf(found);
             setText(figure, text);
-            const more = found?.at.length > 1 ? ` +${found.at.length - 1}` : "";
-            setText(where, found === undefined ? "" : found.at[0].short + more);
+            setText(name, found?.at[0].short ?? "");
+            setText(others, found?.at.length > 1 ? ` +${found.at.length - 1}` : "");
             setText(before, found === undefined ? "" : `Best of ${SPOKEN[OUTCOMES[index]]}: `);
             setText(after, found === undefined ? "" : ` at ${names}`);
             cell.title = names;
