@@ -9,15 +9,13 @@ const SPARK = { width: 44, height: 9 };
 export class PriceCell {
     #label;
     #number = element("span", "number");
-    #line = svg("path");
+    #spark = null; // made when there are moves: an empty drawing costs as much layout as a full one
     #drawn = null;
     #timer = 0;
 
     constructor(label) {
         this.#label = label;
-        const viewBox = `0 -1 ${SPARK.width} ${SPARK.height + 2}`;
-        const spark = svg("svg", { class: "spark", viewBox, "aria-hidden": "true" }, this.#line);
-        this.element = part("gridcell", "price", this.#number, spark);
+        this.element = part("gridcell", "price", this.#number);
     }
 
     clear() {
@@ -62,8 +60,16 @@ export class PriceCell {
     #draw(history) {
         if (history === this.#drawn) return;
         this.#drawn = history;
-        this.#line.setAttribute("d", history?.length > 1 ? steps(history) : "");
+        if (!(history?.length > 1)) return this.#spark?.remove();
+        this.#spark ??= spark();
+        this.#spark.firstChild.setAttribute("d", steps(history));
+        if (this.#spark.parentNode === null) this.element.append(this.#spark);
     }
+}
+
+function spark() {
+    const viewBox = `0 -1 ${SPARK.width} ${SPARK.height + 2}`;
+    return svg("svg", { class: "spark", viewBox, "aria-hidden": "true" }, svg("path"));
 }
 
 function steps(values) {
