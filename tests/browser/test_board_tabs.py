@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx2
 import pytest
 from playwright.sync_api import Page, expect
@@ -74,6 +76,25 @@ def test_seven_boards_share_a_stream(site: Offered, context: OpenContext) -> Non
 
     for page in pages:
         expect(page.locator(".number")).to_have_text(THEN)
+
+
+def test_the_monitor_answers_beside_seven_boards(site: Offered, context: OpenContext) -> None:
+    """It refreshes itself, and shows that all boards together follow one stream, over few connections."""
+    site.offer(DERBY)
+    base, browser = site.start().base, context()
+    for page in [browser.new_page() for _ in range(TABS)]:
+        page.goto(base)
+        expect(page.locator(".number")).to_have_text(SHOWN)
+    monitor = browser.new_page()
+
+    monitor.goto(f"{base}/monitor")
+
+    following = monitor.locator("#clients div").filter(has_text="Following now").locator("dd")
+    expect(following).to_have_text("1")
+    with monitor.expect_response("**/monitor"):  # again
+        pass
+    expect(monitor.locator("#condition")).to_have_text("All is well: all 2 bookmakers are up.")
+    expect(monitor.locator("#connection")).to_have_text(re.compile("^[0-9] s old$"))
 
 
 @pytest.mark.parametrize("script", ["", OWN_STREAM])
