@@ -44,9 +44,10 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
 
 
 def test_surebets_stand_by_profit(two: Two, page: Page) -> None:
-    """The best first, whatever is pinned."""
-    page.goto(two.service.base)
+    """The best first, whatever is pinned; another order is not to be had."""
+    page.goto(f"{two.service.base}/?surebets=1")
 
+    expect(page.get_by_label("Sort")).to_be_disabled()
     assert [3, 2, 1] == page.evaluate(BY_PROFIT, [1, 3, 2])
 
 

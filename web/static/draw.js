@@ -68,6 +68,7 @@ function showChoice({ count, surebets, leagues, days, clock }, { choice, prefere
     );
     showOptions(byId("day"), [{ value: "", title: "All days" }, ...days], choice.day);
     byId("by").value = preferences.by;
+    byId("by").disabled = choice.surebets; // they stand by profit
 }
 
 function showOptions(select, options, chosen) {
