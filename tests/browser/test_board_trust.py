@@ -149,6 +149,17 @@ def test_prices_before_fees_say_so(site: Offered, page: Page) -> None:
     expect(page.locator(".top-title")).to_have_text("Best")
 
 
+def test_a_bookmaker_that_has_not_answered_yet_is_not_marked_as_down(site: Offered, page: Page) -> None:
+    """Until its first attempt has failed."""
+    site.offer(DERBY)
+    _checked(page, status="fail", state="starting", last_error=None)
+    page.goto(site.start().base)
+    bwin = page.get_by_role("button", name="bwin")
+
+    expect(bwin.locator(".state")).to_have_text("starting")
+    expect(bwin).to_have_attribute("data-status", "starting")
+
+
 def test_late_prices_say_how_late(site: Offered, page: Page) -> None:
     """As far as their source says it."""
     site.offer(DERBY)

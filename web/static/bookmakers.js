@@ -72,7 +72,8 @@ export class Bookmakers {
         const [, nameText, stateText] = button.children;
         setText(nameText, name);
         setText(stateText, wordsOf(check, clock));
-        button.dataset.status = check.status;
+        const isStarting = check.state === "starting" && check.last_error === null; // that is no fault
+        button.dataset.status = isStarting ? "starting" : check.status;
         button.ariaPressed = String(isPressed);
         button.title = [...offerOf(check), check.last_error].filter(Boolean).join(" ");
     }
