@@ -20,7 +20,7 @@ from actors.board.board import Advance, Applied, Board, is_due
 from actors.board.published import Overdue, Published, Rejection
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, elapsed_s
-from actors.core.cooperative import BUDGET_S, run_now, run_sliced
+from actors.core.cooperative import run_now, run_sliced
 from actors.core.messages import Batch, BookmakerId, Failure, Scope
 from actors.matches.linking import Links
 from actors.monitoring.status import ServiceStatus
@@ -31,6 +31,7 @@ from actors.runtime.mailbox import Mailbox
 log: FilteringBoundLogger = structlog.get_logger()
 
 TICK_S = 1.0
+STEP_S = 0.005  # of a turn at once: five times as long as others, or overload would starve it
 PAUSE_S = 1.0  # that a tick is late when the process, or the machine, must have been suspended
 MAX_TRIES = 3  # commits made again because something fell due meanwhile: a read would wait for it anyway
 
@@ -114,12 +115,12 @@ class AggregatorActor:
         waiting = 0 if self._singly else self.intake.depth
         self._singly = max(self._singly - 1, 0)
         board, turn = Board(base, self.published.rules, self.advance), _Turn()
-        await run_sliced(board.expire(self.clock.now()))
+        await run_sliced(board.expire(self.clock.now()), STEP_S)
         yielded = began
         while first is not None:
             await self._take(board, first, turn)
             self.intake.mark_processed()
-            if elapsed_s() - yielded >= BUDGET_S:  # many short items add up
+            if elapsed_s() - yielded >= STEP_S:  # many short items add up
                 await anyio.lowlevel.checkpoint()
                 yielded = elapsed_s()
             first = self.intake.get_nowait() if waiting else None
@@ -139,12 +140,12 @@ class AggregatorActor:
             self._log.debug("board.committed", version=snapshot.version, took_ms=round(took_s * 1e3, 3))
         record_turn(self.status, snapshot, turn.applied, now, self._log)
         self.published.end_turn()
-        await run_sliced(self.published.digest())
+        await run_sliced(self.published.digest(), STEP_S)
 
     async def _take(self, board: Board, item: Item, turn: _Turn) -> None:
         match item:
             case Batch():
-                turn.applied.append(await run_sliced(board.apply(item, self.clock.now())))
+                turn.applied.append(await run_sliced(board.apply(item, self.clock.now()), STEP_S))
                 turn.batches.append(item)
             case Failure():
                 board.fail(item.bookmaker, item.scope, item.at_mono)
@@ -152,7 +153,7 @@ class AggregatorActor:
                 turn.links = item
                 board.link(item)
             case Rejection(bookmaker, entry, why):
-                if (scope := await run_sliced(board.reject(bookmaker, entry))) is not None:
+                if (scope := await run_sliced(board.reject(bookmaker, entry), STEP_S)) is not None:
                     turn.rejected.append((bookmaker, scope, why))
             case Overdue():  # each turn withdraws it
                 pass
@@ -164,8 +165,8 @@ class AggregatorActor:
             self.intake.in_flight = items[0]
         for _ in range(MAX_TRIES):
             now = self.clock.now()
-            await run_sliced(board.expire(now))
-            snapshot = await run_sliced(board.finish(now))
+            await run_sliced(board.expire(now), STEP_S)
+            snapshot = await run_sliced(board.finish(now), STEP_S)
             if not is_due(snapshot.deadlines, self.published.rules, self.clock.now()):
                 break
         self.intake.in_flight = None
