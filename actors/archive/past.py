@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
@@ -21,9 +21,10 @@ from msgspec import Struct
 from actors.archive.commit import list_view
 from actors.archive.day import Gap
 from actors.archive.folder import Folder
-from actors.archive.reading import PastChange, Reader, UnreadableError, is_damage
+from actors.archive.reading import PastChange, Reader, Row, UnreadableError, is_damage
 from actors.archive.sealing import is_intact
 from actors.archive.writer import Writer
+from actors.board.diff import is_other
 from actors.board.history import MAX_ANSWER
 from actors.core.messages import BookmakerId
 from actors.monitoring.status import ArchiveStatus
@@ -193,6 +194,21 @@ class Days:
         ends = (min(gap.until, until) for gap in gaps if _hides(gap, gap.after, until))
         oldest = max((held[0].base, *ends))
         return Reach(oldest, oldest <= asked and not any(_hides(gap, asked, until) for gap in gaps))
+
+    def last_of(self, entry_id: str, most: int) -> list[Row]:
+        """Return the last changes of an entry in the two newest days, the newest first, `most` at most.
+
+        The oldest may be of a whole state: then the entry was there before.
+        """
+        found: list[Row] = []
+        for held in self.held()[:-3:-1]:
+            with self._reader(held.day) as reader:
+                found += reader.rows_of(entry_id, most)
+        return [
+            row
+            for row, older in zip_longest(found, found[1:])
+            if not row.is_state or older is None or is_other(row.past.entry, older.past.entry)
+        ][:most]
 
     def _unknown(self, held: list[Held], view: str, gap: Gap | None) -> Unknown:
         if gap is None:

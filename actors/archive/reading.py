@@ -41,6 +41,16 @@ _ROWS = (
     " LEFT JOIN listings l ON l.listing = c.listing"
     " WHERE m.at >= ?2 AND m.at < ?3 AND (?4 IS NULL OR e.bookmaker = ?4) ORDER BY c.version, e.id"
 )
+MAX_LOOKED_AT = 1_000_000
+"""Changes of the day that is written that are searched for those of an entry: half a second at most."""
+_OF_ENTRY = (
+    f"SELECT {_ROW}, k.version FROM (SELECT * FROM {{changes}}"  # noqa: S608 - the same
+    " WHERE entry = (SELECT entry FROM entries WHERE id = ?2) ORDER BY version DESC LIMIT ?3) c"
+    " JOIN commits m ON m.version = c.version + ?1 JOIN entries e ON e.entry = c.entry"
+    " LEFT JOIN keyframes k ON k.version = m.version LEFT JOIN listings l ON l.listing = c.listing"
+    " ORDER BY c.version DESC"
+)
+_NEWEST = f"(SELECT * FROM changes ORDER BY version DESC LIMIT {MAX_LOOKED_AT})"  # noqa: S608 - the same
 _ALL = (
     "SELECT max((SELECT max(version) FROM views v WHERE v.view = n.view AND v.version <= ?))"
     " FROM view_names n WHERE n.name = 'odds' OR n.name LIKE 'odds/%'"
@@ -179,6 +189,12 @@ class Reader:
         for row in self._execute(_ROWS, (self.base, from_ms, until_ms, bookmaker)):
             *change, keyframe = row
             yield Row(change_of(change), change[-1], keyframe is not None)
+
+    def rows_of(self, entry_id: str, most: int) -> list[Row]:
+        """Return the last changes of an entry, the newest first; of the day that is written, the newest."""
+        sql = _OF_ENTRY.format(changes="changes" if self.is_sealed else _NEWEST)
+        rows = self._execute(sql, (self.base, entry_id, most))
+        return [Row(change_of(change), change[-1], keyframe is not None) for *change, keyframe in rows]
 
     def members(self, version: int) -> list[tuple[str, str]]:
         """Return the fixtures at a version by id, each with its members as JSON."""

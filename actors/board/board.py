@@ -194,6 +194,7 @@ class Board:
             fixtures,
             None if linked is None else linked.changes,
             min((book.next_start for book in books.values()), default=inf),
+            now.wall,
         )
 
     def _end_old(self, bookmaker: BookmakerId, now: Instant) -> Sliced[None]:

@@ -215,11 +215,11 @@ class _Comparison:
             shown = self._seen.get(match_id)
         if is_changed or shown is None or not is_same(shown.match, match):
             entry_id = f"{self._bookmaker}_{match_id}" if shown is None else shown.id
-            new = Entry(entry_id, self._scope, match, self._updated_of(match))
+            new = Entry(entry_id, self._scope, match, self._updated_of(match), self._received_at)
         elif _silent(shown.match) != _silent(match):
-            new = Entry(shown.id, self._scope, match, shown.updated)
+            new = Entry(shown.id, self._scope, match, shown.updated, shown.received_at)
         elif not is_ours:
-            new = Entry(shown.id, self._scope, shown.match, shown.updated)
+            new = Entry(shown.id, self._scope, shown.match, shown.updated, shown.received_at)
         else:
             return
         self.diff.before[match_id], self.diff.after[match_id] = old, new

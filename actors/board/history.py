@@ -139,6 +139,11 @@ class History(ABC, Generic[V, R]):
                     listener(changed)
             yield
 
+    def last(self, part: Hashable, record_id: str) -> Sliced[R | None]:
+        """Return the last change of something in a part; None if there is none, or it was dropped."""
+        yield from self.digest()
+        return self._kept[part].get(record_id)
+
     def latest(self, view: V) -> int:
         """Return the view's own version: that of the last commit that changed what it shows."""
         return self._latest.get(view, self._first)
@@ -207,7 +212,10 @@ class History(ABC, Generic[V, R]):
 
 
 class Change(Struct, eq=False, gc=False):
-    """The last change of a match: its entry or why it left; only `json`, the encoded form, is set later."""
+    """The last change of a match: its entry or why it left; only `json`, the encoded form, is set later.
+
+    The commit was made at `at` (Unix seconds); `before` is what it replaced or removed, None if nothing.
+    """
 
     id: str
     bookmaker: BookmakerId
@@ -215,6 +223,8 @@ class Change(Struct, eq=False, gc=False):
     entry: Entry | None
     reason: RemovalReason = RemovalReason.WITHDRAWN
     json: bytes | None = None
+    at: float = 0.0
+    before: Entry | None = None
 
     @property
     def place(self) -> str:
@@ -245,14 +255,14 @@ class ListHistory(History[BookmakerId | None, Change]):
         return (None, *snapshot.differences) if snapshot.differences else ()
 
     def _records(self, snapshot: Snapshot) -> Iterator[tuple[BookmakerId, Change]]:
-        version = snapshot.version
+        version, at = snapshot.version, snapshot.made_at
         for bookmaker, differences in snapshot.differences.items():
             for match_id, old in differences.before.items():
                 new = differences.after[match_id]
                 before, after = named(old), named(new)
                 if after is not None:
                     if is_other(before, after):
-                        yield bookmaker, Change(after.id, bookmaker, version, after)
+                        yield bookmaker, Change(after.id, bookmaker, version, after, at=at, before=before)
                 elif before is not None:
                     reason = differences.reasons[match_id] if new is None else RemovalReason.UNNAMED
-                    yield bookmaker, Change(before.id, bookmaker, version, None, reason)
+                    yield bookmaker, Change(before.id, bookmaker, version, None, reason, None, at, before)

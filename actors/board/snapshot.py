@@ -30,12 +30,16 @@ class RemovalReason(StrEnum):
 
 
 class Entry(Struct, frozen=True, gc=False):
-    """One match on the board. `updated` is Unix seconds, to the millisecond: when its content changed."""
+    """One match on the board. `updated` is Unix seconds, to the millisecond: when its content changed.
+
+    That content was received at `received_at` (Unix seconds), None if that is not known any more.
+    """
 
     id: str
     scope: Scope
     match: Match
     updated: float
+    received_at: float | None = None
 
     @property
     def source_match_id(self) -> SourceMatchId:
@@ -194,6 +198,7 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     the bookmakers whose v2 view that changed. `version` counts within `epoch` (lower-case letters and
     digits): another process may repeat it.
     `fixtures`, None where nothing is linked, and `fixture_changes` are those of `actors/matches/model.py`.
+    It was made at `made_at` (Unix seconds).
     """
 
     version: int
@@ -205,6 +210,7 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     fixtures: Fixtures | None = None
     fixture_changes: object = None
     next_start: float = inf
+    made_at: float = 0.0
 
     @classmethod
     def empty(cls, version: int, bookmakers: tuple[BookmakerId, ...], epoch: str = "0") -> Snapshot:

@@ -64,6 +64,11 @@ class Rejections:
             for reason in {**ids, **counts}
         }
 
+    def reason_of(self, match_id: SourceMatchId) -> str | None:
+        """Return why a match is rejected now, None if it is not, or if its list has too many such."""
+        found = (named.get(match_id) for named in self._named.values())
+        return next((reason for reason in found if reason is not None), None)
+
     def in_words(self) -> str | None:
         """Return how many parts of which list could not be read, None if all could."""
         for scope in {**self._named, **self._others}:

@@ -33,7 +33,7 @@ Prices: TypeAlias = dict[str, float | None]
 
 
 def _entry(shown: Match, scope: str = SCOPE, updated: float = WALL_0) -> Entry:
-    return Entry(f"alder_{shown.source_match_id}", Scope(scope), shown, updated)
+    return Entry(f"alder_{shown.source_match_id}", Scope(scope), shown, updated, updated)
 
 
 def _book(*entries: Entry) -> Book:
