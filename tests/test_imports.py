@@ -27,7 +27,7 @@ LISTENING = {
 """These own the listening socket."""
 TELLING = {"web.server.notify"}
 """It tells the service manager of this machine."""
-ASKING = {"web.links_command"}
+ASKING = {"web.asking"}
 """The command line as a client of a running service."""
 
 

@@ -38,11 +38,10 @@ from actors.service.replay import Replay
 from actors.service.settings import ServerSettings, Settings, load, parse_bind, service_manager
 from actors.service.system import System
 from actors.transports.connections import LookUpLoop
-from web import archive_command
+from web import archive_command, links_command, trace_command
 from web.app import create_app
 from web.endpoints.probes import liveness
 from web.feeds.subscribers import Audience
-from web.links_command import add_options
 from web.server.completion import COMPLETES, SHELLS, script
 from web.server.descriptors import fitted
 from web.server.lifecycle import Exit, Life, record_until_stopped, start_exit_deadline
@@ -273,13 +272,15 @@ def _parser() -> argparse.ArgumentParser:
     inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
     archive = command("archive", archive_command.run, "list, check, seal or export an archive")
     links = command("links", lambda given: _print(given.lines(given)), "ask a service about its links")
+    trace = command("trace", lambda given: _print(trace_command.trace_lines(given)), "ask where a price is")
     completion = command("completion", lambda given: _print([script(given.shell, parser)]), COMPLETES)
     command("version", lambda _: _print([f"oddsboard {version('oddsboard')}"]), "print the version")
     _add_file_options(init, serving, record, check)
     sources.add_argument("kind", nargs="?", metavar="KIND", help="a kind; default: all of them")
     inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
     completion.add_argument("shell", choices=SHELLS, help="its first line says how to use it")
-    add_options(links)
+    links_command.add_options(links)
+    trace_command.add_options(trace)
     archive_command.add_options(archive)
     add_source_options(program, probing, CONFIGS / "live-keyless.toml")
     _add_recording_options(record, replay)

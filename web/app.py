@@ -21,13 +21,13 @@ from web.endpoints import (
     changes,
     docs,
     fixtures,
-    links,
     odds,
     openapi,
     pages,
     probes,
     stream,
 )
+from web.endpoints.operators import entries, links
 from web.feeds.lists import Answers
 from web.feeds.messages import FixtureFrames, ListFrames
 from web.feeds.older_changes import OlderChanges
@@ -48,6 +48,7 @@ OPERATIONS = {
     **archive.OPERATIONS,
     **fixtures.OPERATIONS,
     **links.OPERATIONS,
+    **entries.OPERATIONS,
     **changes.OPERATIONS,
     **stream.OPERATIONS,
     **capabilities.OPERATIONS,
@@ -77,9 +78,8 @@ def create_app(
     """Return the application that shows `board`; `names` are display names in configured order.
 
     `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's, and
-    `turned_away` counts the clients that it answered by itself. `watched` wraps the part that may wait, and
-    tells it when a client has left. `review` asks the linker; `past` has what was shown earlier. Quart
-    answers only what no path of ours does, and other methods.
+    `turned_away` counts the clients that it answered by itself. `watched` wraps what may wait, and tells it
+    when a client has left. `review` asks the linker; `past` has what was shown. Quart answers all else.
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     counters = HttpCounters(partial(_figures, audience, limit, turned_away))
@@ -88,6 +88,7 @@ def create_app(
     handlers |= probes.handlers(board, status, counters, clock, review)
     handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
     waiting = changes.handlers(live) | links.handlers(board, clock, review, answers.own)
+    waiting |= entries.handlers(board, status, clock, audience, answers.own, review=review, past=past)
     waiting |= fixtures.handlers_of_fixture(answers, names, None if audience.fixtures is None else board)
     paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
     handlers |= _described(paths, names, is_archived=past is not None)

@@ -6,14 +6,11 @@ import argparse
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, TypeVar
-from urllib.parse import quote
 
-import httpx2
 import msgspec
 
-from actors.core.errors import ServiceUnreachableError
 from actors.matching.evidence import Evidence, NameEvidence
+from web.asking import add_url, answer, part_of_path
 from web.encoding.link_schemas import (
     LinkEvent,
     LinksExplained,
@@ -23,10 +20,6 @@ from web.encoding.link_schemas import (
 )
 from web.encoding.probe_schemas import FixturesReport
 
-T = TypeVar("T")
-
-URL = "http://127.0.0.1:8000"
-TIMEOUT_S = 120.0  # a survey of a large board takes its time
 _COUNTRY = {1: "the same country", 0: "country unknown", -1: "another country"}
 
 
@@ -44,7 +37,7 @@ def add_options(links: argparse.ArgumentParser) -> None:
     ):
         added = commands.add_parser(name, help=summary, description=summary)
         added.set_defaults(lines=lines)
-        added.add_argument("--url", default=URL, help="the service; default: %(default)s")
+        add_url(added)
         if name == "explain":
             text = "the id of a fixture or of an entry, or SOURCE:ID of an event"
             added.add_argument("id", metavar="ID", help=text)
@@ -62,41 +55,37 @@ def _limit(text: str) -> int:
 
 def explain_lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield the evidence about an id, or two. Raises: ServiceUnreachableError."""
-    given_ids = [given_id for given_id in (given.id, given.other) if given_id is not None]
-    for given_id in given_ids:
-        if given_id in {"", ".", ".."}:  # parts of a path that are left out or lead elsewhere
-            raise ServiceUnreachableError(f"{given_id!r} is no id of a fixture, an entry or an event")
-    ids = "/".join(quote(given_id, safe=":", errors="replace") for given_id in given_ids)
-    answer = _answer(given.url, f"/monitor/links/{ids}", LinksExplained)
-    if not answer.linking:
+    ids = "/".join(part_of_path(given_id) for given_id in (given.id, given.other) if given_id is not None)
+    found = answer(given.url, f"/monitor/links/{ids}", LinksExplained)
+    if not found.linking:
         yield "the linker does not run; /health says why"
-    elif not answer.pairs:
+    elif not found.pairs:
         is_pair = given.other is not None
         unseen = "both are one event, or the linker has not seen them yet"
         yield unseen if is_pair else "nothing is linked with it, and nothing resembles it"
-    for pair in answer.pairs:
+    for pair in found.pairs:
         yield from _pair_lines(pair)
         yield ""
 
 
 def suggest_lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield abstentions, the likely gain first, as TOML with comments. Raises: ServiceUnreachableError."""
-    answer = _answer(given.url, f"/monitor/abstentions/{given.limit}", LinkSuggestions)
-    if not answer.linking:
+    found = answer(given.url, f"/monitor/abstentions/{given.limit}", LinkSuggestions)
+    if not found.linking:
         yield "# the linker does not run; /health says why"
-    for reason, count in answer.abstentions.items():
+    for reason, count in found.abstentions.items():
         yield f"# {count} not linked because of: {reason}"
-    for line in answer.absent:
+    for line in found.absent:
         yield f"# in the file of links: {line}"
-    for suggestion in answer.suggestions:
+    for suggestion in found.suggestions:
         yield ""
         yield from _suggestion_lines(suggestion)
 
 
 def stats_lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield the counts of a survey, and of `/monitor`. Raises: ServiceUnreachableError."""
-    found = _answer(given.url, "/monitor/abstentions/0", LinkSuggestions)
-    counts = _answer(given.url, "/monitor", _Monitor).fixtures
+    found = answer(given.url, "/monitor/abstentions/0", LinkSuggestions)
+    counts = answer(given.url, "/monitor", _Monitor).fixtures
     for name in ("fixtures", "linked", "surebets"):
         yield f"{name:<40}{counts[name]:>9}"
     for title, some in (("linked by", counts["links"]), ("not linked because of", found.abstentions)):
@@ -106,29 +95,6 @@ def stats_lines(given: argparse.Namespace) -> Iterator[str]:
         yield "the linker does not run; /health says why"
     for line in found.absent:
         yield f"in the file of links: {line}"
-
-
-def _answer(url: str, path: str, kind: type[T]) -> T:
-    try:
-        answer = httpx2.get(
-            f"{url.rstrip('/')}{path}",
-            timeout=TIMEOUT_S,
-            headers={"Accept": "application/json"},
-            trust_env=False,
-        )
-        if answer.status_code != httpx2.codes.OK:
-            raise ServiceUnreachableError(f"{url}{path}: {_detail(answer)}")
-        return msgspec.json.decode(answer.content, type=kind)
-    except (httpx2.HTTPError, httpx2.InvalidURL, msgspec.MsgspecError, UnicodeError) as error:
-        raise ServiceUnreachableError(f"{url}{path}: {str(error) or type(error).__name__}") from error
-
-
-def _detail(answer: httpx2.Response) -> str:
-    try:
-        document: Any = msgspec.json.decode(answer.content)
-        return str(document["detail"])
-    except (msgspec.MsgspecError, UnicodeError, KeyError, TypeError):
-        return f"status {answer.status_code}"
 
 
 def _pair_lines(pair: PairExplained) -> Iterator[str]:

@@ -41,7 +41,7 @@ EXCEPTIONS = {
 }
 """Beginnings of commands that are not run, with reasons."""
 
-ASKING = ".venv/bin/oddsboard links "
+ASKING = (".venv/bin/oddsboard links ", ".venv/bin/oddsboard trace ")
 """Commands that ask the running service; ID is that of a fixture."""
 
 REQUESTS = ("curl ", "cursor=$(curl ")

@@ -139,7 +139,11 @@ class _Links:
         return replace(answer, holds=self.own.hold(answer.parts))
 
     async def _pair(self, state: FixtureState, a: EventKey, b: EventKey) -> schemas.PairExplained | None:
-        first, other, found = _shown(state, a), _shown(state, b), await self.review.explain(state, a, b)
+        first, other, found = (
+            shown_event(state, a),
+            shown_event(state, b),
+            await self.review.explain(state, a, b),
+        )
         if found is None or first is None or other is None:
             return None
         return schemas.PairExplained(
@@ -203,14 +207,15 @@ def _event(state: FixtureState, key: EventKey) -> Event | None:
     return None if fixture is None else event_of(fixture, key, state.terms.roster)
 
 
-def _shown(state: FixtureState, key: EventKey) -> schemas.LinkEvent | None:
+def shown_event(state: FixtureState, key: EventKey) -> schemas.LinkEvent | None:
+    """Return an event and its fixture, None if no source lists it."""
     event, fixture = _event(state, key), state.of_event(key)
     return None if event is None or fixture is None else schemas.link_event(event, fixture.id)
 
 
 def _suggestion(state: FixtureState, suggestion: Suggestion) -> schemas.LinkSuggestion | None:
     found = suggestion.abstention
-    a, b = _shown(state, found.a), _shown(state, found.b)
+    a, b = shown_event(state, found.a), shown_event(state, found.b)
     if a is None or b is None:
         return None
     return schemas.LinkSuggestion(

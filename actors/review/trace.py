@@ -1,0 +1,193 @@
+"""Where an entry of the board is, or why there is none of an id, and which ids are near. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from heapq import nlargest
+
+from msgspec import Struct
+
+from actors.board.chunks import find
+from actors.board.history import Change
+from actors.board.snapshot import Book, Entry, ListState, RemovalReason, Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import Sliced
+from actors.core.messages import BookmakerId, SourceMatchId, SourceName
+from actors.core.nearest import did_you_mean
+from actors.matches.model import FixtureState
+from actors.matching.event import EventKey, FixtureId
+from actors.monitoring.newest_rejected import KeptRejected
+from actors.monitoring.status import BookmakerStatus
+
+NEAREST = 5
+
+
+class Absence(StrEnum):
+    """Why there is no entry of an id: a reason for which entries leave, or another."""
+
+    WITHDRAWN = RemovalReason.WITHDRAWN.value
+    SUSPENDED = RemovalReason.SUSPENDED.value
+    STALE = RemovalReason.STALE.value
+    REJECTED = RemovalReason.REJECTED.value
+    FINISHED = RemovalReason.FINISHED.value
+    UNNAMED = RemovalReason.UNNAMED.value
+    NEVER_SEEN = "never_seen"
+    UNKNOWN_BOOKMAKER = "unknown_bookmaker"
+
+
+class Absent(Struct, frozen=True):
+    """Why version 2 of the list does not show an id, in words, and since when (Unix seconds) if known."""
+
+    reason: Absence
+    why: str
+    since: float | None = None
+
+
+class Traced(Struct, frozen=True):
+    """What the board, its history and the records have of an id.
+
+    `entry` is on the board, though perhaps not shown: `absent` says why. `change` is its last change since
+    version `oldest`, and `state` that of its list. While it is rejected, `rejected` has the reason, and
+    `refused` the match, if its prices are known.
+    """
+
+    id: str
+    bookmaker: BookmakerId
+    entry: Entry | None = None
+    change: Change | None = None
+    state: ListState | None = None
+    rejected: str | None = None
+    refused: KeptRejected | None = None
+    absent: Absent | None = None
+
+    @property
+    def known(self) -> Entry | None:
+        """The entry, or what it was before it left."""
+        return self.entry or (None if self.change is None else self.change.before)
+
+
+def traced(
+    snapshot: Snapshot,
+    record: BookmakerStatus,
+    given: str,
+    *,
+    change: Change | None,
+    oldest: int,
+    now: Instant,
+) -> Traced:
+    """Return what is known of the id `given`, which is of the bookmaker of `record`."""
+    book, match_id = snapshot.books[record.id], SourceMatchId(given.partition("_")[2])
+    entry = find(book.chunks, match_id)
+    known = entry or (None if change is None else change.before)
+    state = None if known is None else book.lists.get(known.scope)
+    rejected = record.rejections.reason_of(match_id)
+    kept = [] if rejected is None else [*record.newest_rejected]
+    refused = next((match for match in reversed(kept) if match.match.source_match_id == match_id), None)
+    left = None if change is None or change.entry is not None else change
+    if entry is not None:
+        absent = _not_shown(entry, state, left, now)
+    elif rejected is not None:
+        why = f"its price is not believed: {rejected}"
+        absent = Absent(Absence.REJECTED, why, None if left is None else left.at)
+    elif left is not None:
+        absent = Absent(Absence(left.reason.value), _why_left(left, state), left.at)
+    else:
+        absent = Absent(Absence.NEVER_SEEN, _why_never(book, oldest))
+    return Traced(given, record.id, entry, change, state, rejected, refused, absent)
+
+
+def unknown(given: str, bookmakers: Iterable[BookmakerId]) -> Traced:
+    """Return that no such bookmaker is configured."""
+    name = given.partition("_")[0]
+    near = did_you_mean(name, bookmakers)
+    why = f"no bookmaker {name[:64]!r} is configured{near}; an id is BOOKMAKER_ID of its source"
+    return Traced(given, BookmakerId(name), absent=Absent(Absence.UNKNOWN_BOOKMAKER, why))
+
+
+def nearest(snapshot: Snapshot, given: str) -> Sliced[list[Entry]]:
+    """Return the entries whose ids begin and end most like `given`, or whose teams are named so.
+
+    Of the bookmaker that it names, or of all. Of a fixture, or of an event as SOURCE:ID, its entries.
+    """
+    if isinstance(snapshot.fixtures, FixtureState):
+        source, _, match_id = given.partition(":")
+        key = EventKey(SourceName(source), SourceMatchId(match_id))
+        if fixture := snapshot.fixtures.get(FixtureId(given)) or snapshot.fixtures.of_event(key):
+            return [*fixture.listed]
+    name, wanted, books = BookmakerId(given.partition("_")[0]), given.casefold(), snapshot.books
+    found: list[tuple[int, Entry]] = []
+    for book in [books[name]] if name in books else books.values():
+        for chunk in book.chunks:
+            some = [(_likeness(wanted, entry), entry) for entry in chunk.entries]
+            found = nlargest(NEAREST, [*found, *some], key=lambda pair: pair[0])
+            yield
+    return [entry for likeness, entry in found if likeness]
+
+
+def _likeness(wanted: str, entry: Entry) -> int:
+    """Return how many characters an id has in common with what is wanted, at its begin and its end."""
+    match = entry.match
+    if wanted in f"{match.home} {match.away}".casefold():
+        return 2 * len(wanted)
+    entry_id = entry.id.casefold()
+    begin = _common(wanted, entry_id)
+    return begin + _common(wanted[begin:][::-1], entry_id[begin:][::-1])
+
+
+def _common(a: str, b: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    shorter = min(len(a), len(b))
+    return next((at for at in range(shorter) if a[at] != b[at]), shorter)
+
+
+def _not_shown(entry: Entry, state: ListState | None, left: Change | None, now: Instant) -> Absent | None:
+    """Return why an entry of the board is not shown by version 2, None if it is."""
+    if not entry.is_named:
+        since = None if left is None else left.at
+        return Absent(Absence.UNNAMED, "a team has no name: only version 1 of the list shows it", since)
+    if state is not None and state.deadline <= now.mono:
+        why = "it is overdue and not withdrawn yet: the aggregator is late, and the list is 503 commit_late"
+        return Absent(Absence.STALE, why, now.wall - (now.mono - state.deadline))
+    return None
+
+
+def _why_left(left: Change, state: ListState | None) -> str:
+    """Return why an entry left; `state` is that of its list now."""
+    known, is_list_gone = left.before, state is not None and state.withdrawn
+    kicked_off = None if known is None else known.match.begun_by
+    reason, stale_after_s = left.reason, 0.0 if state is None else state.stale_after_s
+    texts = _LIST_GONE if is_list_gone and reason in _LIST_GONE else _LEFT
+    text = texts[reason]
+    if reason is RemovalReason.STALE and not is_list_gone and kicked_off and kicked_off <= left.at:
+        text = "it is in play, and its source did not confirm its price in time"
+    return text.format(scope="" if known is None else known.scope, stale_after_s=stale_after_s)
+
+
+_LEFT = {
+    RemovalReason.WITHDRAWN: "its source no longer has it in the list {scope!r}",
+    RemovalReason.SUSPENDED: "its source suspended it",
+    RemovalReason.STALE: "its source did not confirm the list {scope!r} in time; no list since then has it",
+    RemovalReason.REJECTED: "its newest price was not believed; no list since then has it",
+    RemovalReason.FINISHED: "it is over: its source closed it, or it kicked off longer ago than is shown",
+    RemovalReason.UNNAMED: "a team's name became empty",
+}
+_LIST_GONE = {
+    RemovalReason.WITHDRAWN: "its source withdrew the list {scope!r}",
+    RemovalReason.STALE: "its source did not confirm the list {scope!r} for {stale_after_s:g} s",
+    RemovalReason.REJECTED: "the list {scope!r} has an entry that cannot be shown, and was withdrawn",
+}
+"""The same where the whole list is off the board."""
+
+
+def _why_never(book: Book, oldest: int) -> str:
+    if not book.lists:
+        return "nothing of its bookmaker was accepted yet"
+    parts = [f"no list of its bookmaker had it since version {oldest}"]
+    if withdrawn := sum([state.withdrawn for state in book.lists.values()]):
+        parts.append(f"{withdrawn} of its {len(book.lists)} lists are withdrawn now")
+    if any(state.doubted for state in book.lists.values()):
+        parts.append("its newest list is doubted, because it lost too much at once")
+    if any(state.is_cut for state in book.lists.values()):
+        parts.append("there is no room for some of its matches (max_matches)")
+    return "; ".join(parts)

@@ -1,0 +1,49 @@
+"""`oddsboard trace`, against a running service: one short screen, whatever is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.systems.process import Service, service, simulated
+from web.__main__ import main
+
+MAX_LINES, MAX_WIDTH = 24, 140
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Service]:
+    """Run the service on simulated odds."""
+    with service(simulated(tmp_path)) as found:
+        found.wait_ready()
+        yield found
+
+
+def _printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object, list[str]]:
+    with pytest.raises(SystemExit) as ended:
+        main(["trace", *arguments])
+    return ended.value.code, "".join(capsys.readouterr()).splitlines()
+
+
+def test_a_price_is_traced_on_one_screen(running: Service, capsys: pytest.CaptureFixture[str]) -> None:
+    """An entry, an id that is none, and a team; without the service, 69."""
+    url = f"--url={running.base}"
+    shown = running.get("/api/v2/odds").json()["matches"][0]
+    there = _printed(capsys, shown["id"], url)
+    absent = _printed(capsys, f"{shown['id']}x", url)
+    by_name = _printed(capsys, shown["home"], url)
+    running.stop()
+    down = _printed(capsys, shown["id"], url)
+
+    assert [0, 0, 0, 69] == [code for code, _ in (there, absent, by_name, down)]
+    for _, lines in (there, absent, by_name):
+        assert len(lines) <= MAX_LINES
+        assert max(map(len, lines)) <= MAX_WIDTH
+    assert there[1][0].startswith(f"{shown['id']}  {shown['home']} v {shown['away']}")
+    assert there[1][1].startswith("ON THE BOARD at version ")
+    assert {"price", "list", "bookmaker", "source", "fixture"} <= {line[2:12].strip() for line in there[1]}
+    assert "NOT ON THE BOARD: never_seen" == absent[1][1]
+    assert f"  nearest   {shown['id']}  {shown['home']} v {shown['away']}" in absent[1]
+    assert any(shown["home"] in line for line in by_name[1][2:])

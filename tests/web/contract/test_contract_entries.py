@@ -1,0 +1,204 @@
+"""`/monitor/entries/ID`: where a price comes from, why there is none, and which ids are near."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from actors.core.messages import BookmakerId, Match, Removal, SourceMatchId
+from actors.core.validation import Reason, RefusedMatch
+from actors.matches.model import fixtures_of
+from tests.support.builders.messages import SCOPE, batch, match, withdrawn
+from tests.support.systems.site import SOURCE, Site, open_site
+from tests.support.time.virtual import WALL_0
+
+pytestmark = pytest.mark.anyio
+
+ALDER = BookmakerId("alder")
+M1 = "/monitor/entries/alder_m1"
+
+
+def _change(site: Site, *removals: Removal, matches: tuple[Match, ...] = ()) -> None:
+    """Apply a change of the newest list, received now."""
+    state = site.published.newest.books[ALDER].lists[SCOPE]
+    change = batch(matches, removals=removals, complete=False, received_mono=site.clock.mono)
+    site.apply(replace(change, list_id=state.list_id))
+
+
+def _reject(site: Site) -> None:
+    """Have the match rejected, as its bookmaker's actor does."""
+    removal = Removal(SourceMatchId("m1"), Reason.BOOK_SUM)
+    record = site.status.bookmakers[ALDER]
+    record.rejections.note(batch([], removals=[removal]), {Reason.BOOK_SUM: 1})
+    refused = RefusedMatch(match("m1", prices=(9.0, nan, 9.0)), Reason.BOOK_SUM)
+    record.newest_rejected.note(SCOPE, [refused], site.clock.wall)
+    _change(site, removal)
+
+
+async def test_a_price_has_its_times_and_what_it_replaced(empty_site: Site) -> None:
+    """The payload's own time, its receipt, the commit and the version; the price before; the list."""
+    empty_site.publish("alder", match("m1", source_time=WALL_0 - 7))
+    empty_site.clock.pass_(5)
+    prices = (2.2, 3.4, 3.9)
+    matches = (match("m1", prices=prices, source_time=WALL_0 + 2),)
+    received = batch(matches, list_id="list-2", received_mono=4.0)
+    version = empty_site.apply(received)
+    empty_site.clock.pass_(3)
+
+    found = await empty_site.json(M1)
+
+    newest, before = found["steps"]
+    assert (None, "Home", "Away") == (found["absent"], found["match"]["home"], found["match"]["away"])
+    assert {"1": 2.2, "X": 3.4, "2": 3.9} == newest["odds"]
+    assert (version, WALL_0 + 2, WALL_0 + 4, WALL_0 + 5) == (
+        newest["version"],
+        newest["source_time"],
+        newest["received_at"],
+        newest["committed_at"],
+    )
+    assert (2.0, WALL_0 - 7, WALL_0) == (before["odds"]["1"], before["updated"], before["received_at"])
+    assert (SCOPE, WALL_0 + 4, WALL_0 + 34) == (
+        found["list"]["scope"],
+        found["list"]["confirmed_at"],
+        found["list"]["stale_at"],
+    )
+    assert ("alder", SOURCE) == (found["bookmaker"]["id"], found["source"]["name"])
+    assert [("first", None)] == [(link["rule"], link["to"]) for link in found["fixture"]["links"]]
+    assert [] == found["near"]
+
+
+@pytest.mark.parametrize(
+    ("leave", "reason", "why"),
+    [
+        (lambda site: site.publish("alder", match("m2")), "withdrawn", "no longer has it in the list"),
+        (lambda site: site.apply(withdrawn()), "withdrawn", "its source withdrew the list"),
+        (
+            lambda site: _change(site, Removal(SourceMatchId("m1"), "suspended")),
+            "suspended",
+            "suspended it",
+        ),
+        (lambda site: _change(site, Removal(SourceMatchId("m1"), "closed")), "finished", "it is over"),
+        (_reject, "rejected", "not believed: book_sum"),
+        (lambda site: _change(site, matches=(match("m1", home=""),)), "unnamed", "only version 1"),
+    ],
+    ids=["not listed", "list withdrawn", "suspended", "closed", "rejected", "unnamed"],
+)
+async def test_what_left_says_why_and_since_when(
+    empty_site: Site, leave: Callable[[Site], object], reason: str, why: str
+) -> None:
+    """With the price that it had last."""
+    empty_site.publish("alder", match("m1"), match("m2"))
+    empty_site.clock.pass_(6)
+    leave(empty_site)
+    empty_site.clock.pass_(4)
+
+    found = await empty_site.json(M1)
+
+    assert (reason, WALL_0 + 6) == (found["absent"]["reason"], found["absent"]["since"])
+    assert why in found["absent"]["why"]
+    gone, last = found["steps"]
+    assert (None, reason, WALL_0 + 6) == (gone["odds"], gone["reason"], gone["committed_at"])
+    assert (2.0, None) == (last["odds"]["1"], last["reason"])
+
+
+async def test_a_rejected_match_has_its_reason_and_prices(empty_site: Site) -> None:
+    """As they were then; what is no number is null."""
+    empty_site.publish("alder", match("m1"), match("m2"))
+    _reject(empty_site)
+
+    found = await empty_site.json(M1)
+
+    assert {"reason": "book_sum", "at": WALL_0, "prices": [9.0, None, 9.0]} == found["rejected"]
+
+
+async def test_a_source_that_is_down_is_the_reason(empty_site: Site) -> None:
+    """The list became stale: for how long it was not confirmed, and what its source says."""
+    empty_site.publish("alder", match("m1"))
+    source = empty_site.status.sources[SOURCE]
+    source.failures, source.is_down, source.failing_since = 3, True, WALL_0 + 2
+    source.last_error = "no whole answer within 10 s"
+    empty_site.clock.pass_(31)
+    empty_site.published.current()
+
+    found = await empty_site.json(M1)
+
+    assert ("stale", WALL_0 + 31) == (found["absent"]["reason"], found["absent"]["since"])
+    assert "did not confirm the list 'league' for 30 s" in found["absent"]["why"]
+    assert (True, None) == (found["list"]["withdrawn"], found["list"]["stale_at"])
+    assert ("stale", "no whole answer within 10 s") == (
+        found["bookmaker"]["state"],
+        found["bookmaker"]["last_error"],
+    )
+    assert ("down", WALL_0 + 2) == (found["source"]["state"], found["source"]["failing_since"])
+
+
+async def test_an_aggregator_that_is_late_is_the_reason(empty_site: Site) -> None:
+    """It answers at once though something is overdue, where a list would wait."""
+    empty_site.publish("alder", match("m1"))
+    empty_site.clock.pass_(31)
+
+    found = await empty_site.json(M1)
+
+    assert ("stale", WALL_0 + 30) == (found["absent"]["reason"], found["absent"]["since"])
+    assert "the aggregator is late" in found["absent"]["why"]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason", "why", "near"),
+    [
+        ("alder_m11", "never_seen", "no list of its bookmaker had it", ["alder_m1", "alder_x9"]),
+        ("cedar_m1", "never_seen", "nothing of its bookmaker was accepted yet", []),
+        ("aldr_x9", "unknown_bookmaker", "did you mean 'alder'?", ["alder_x9", "alder_m1"]),
+        ("derby%20c", "unknown_bookmaker", "no bookmaker 'derby c'", ["alder_x9", "alder_m1"]),
+        (f"{SOURCE}:m1", "unknown_bookmaker", "BOOKMAKER_ID", ["alder_m1"]),
+    ],
+)
+async def test_an_id_that_is_nowhere_has_near_ones(
+    empty_site: Site, given: str, reason: str, why: str, near: list[str]
+) -> None:
+    """By begin and end, by the name of a team, or by event; nothing is 404."""
+    empty_site.publish("alder", match("m1"), match("x9", home="Derby County"))
+
+    found = await empty_site.json(f"/monitor/entries/{given}")
+
+    assert (reason, None) == (found["absent"]["reason"], found["absent"]["since"])
+    assert why in found["absent"]["why"]
+    assert near[:1] == [entry["id"] for entry in found["near"]][:1]
+    assert set(near) >= {entry["id"] for entry in found["near"]}
+
+
+async def test_a_fixture_leads_to_its_entries(empty_site: Site) -> None:
+    """An id of a fixture is none of an entry, and its entries are near."""
+    empty_site.publish("alder", match("m1"))
+    empty_site.publish("birch", match("m1"), match("m2"))
+    fixture = next(iter(fixtures_of(empty_site.published.newest)))
+
+    found = await empty_site.json(f"/monitor/entries/{fixture.id}")
+
+    assert [entry.id for entry in fixture.listed] == [entry["id"] for entry in found["near"]]
+
+
+def _steps(found: Any) -> list[tuple[float | None, str | None]]:
+    return [(step["odds"] and step["odds"]["1"], step["reason"]) for step in found["steps"]]
+
+
+async def test_the_archive_has_the_prices_before(tmp_path: Path) -> None:
+    """Each once, with version and time of its commit, also those of an earlier life."""
+    async with open_site(archived=tmp_path) as site:
+        first = site.publish("alder", match("m1", prices=(1.9, 3.5, 4.0)))
+        at = site.clock.wall
+    site.clock.pass_(60)
+    async with open_site(archived=tmp_path, clock=site.clock) as site:
+        for home in (2.1, 2.2):
+            site.clock.pass_(1)
+            newest = site.publish("alder", match("m1", prices=(home, 3.5, 4.0)))
+        found = await site.json(M1)
+
+    assert [(2.2, None), (2.1, None), (None, "stale"), (1.9, None)] == _steps(found)
+    assert (newest, True) == (found["steps"][0]["version"], found["archived"])
+    assert (first, at) == (found["steps"][-1]["version"], found["steps"][-1]["committed_at"])

@@ -1,0 +1,53 @@
+"""Asks a running service, for commands that print its answers."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import httpx2
+import msgspec
+
+from actors.core.errors import ServiceUnreachableError
+
+T = TypeVar("T")
+
+URL = "http://127.0.0.1:8000"
+TIMEOUT_S = 120.0  # a survey of a large board takes its time
+
+
+def add_url(command: argparse.ArgumentParser) -> None:
+    """Add the option that says which service is asked."""
+    command.add_argument("--url", default=URL, help="the service; default: %(default)s")
+
+
+def part_of_path(given_id: str) -> str:
+    """Return an id as a part of a path. Raises: ServiceUnreachableError if it cannot be."""
+    if given_id in {"", ".", ".."}:  # parts of a path that are left out or lead elsewhere
+        raise ServiceUnreachableError(f"{given_id!r} is no id of a fixture, an entry or an event")
+    return quote(given_id, safe=":", errors="replace")
+
+
+def answer(url: str, path: str, kind: type[T]) -> T:
+    """Return the answer to a path, decoded. Raises: ServiceUnreachableError."""
+    try:
+        found = httpx2.get(
+            f"{url.rstrip('/')}{path}",
+            timeout=TIMEOUT_S,
+            headers={"Accept": "application/json"},
+            trust_env=False,
+        )
+        if found.status_code != httpx2.codes.OK:
+            raise ServiceUnreachableError(f"{url}{path}: {_detail(found)}")
+        return msgspec.json.decode(found.content, type=kind)
+    except (httpx2.HTTPError, httpx2.InvalidURL, msgspec.MsgspecError, UnicodeError) as error:
+        raise ServiceUnreachableError(f"{url}{path}: {str(error) or type(error).__name__}") from error
+
+
+def _detail(answer: httpx2.Response) -> str:
+    try:
+        document: Any = msgspec.json.decode(answer.content)
+        return str(document["detail"])
+    except (msgspec.MsgspecError, UnicodeError, KeyError, TypeError):
+        return f"status {answer.status_code}"

@@ -1,0 +1,179 @@
+"""The JSON of `/monitor/entries/{id}` (docs/operations.md). Times are Unix seconds; null: not known."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from actors.board.snapshot import Entry, RemovalReason
+from actors.core.messages import Match
+from actors.matching.rules import Objection, Rule
+from actors.monitoring.status import BookmakerState
+from actors.review.trace import Absence
+from web.encoding.link_schemas import LinkEvent
+from web.encoding.schemas import OddsV2, Version
+
+
+class AbsentEntry(Struct, frozen=True):
+    """Why version 2 of the list does not show it, the same in words, and since when."""
+
+    reason: Absence
+    why: str
+    since: float | None
+
+
+class EntryStep(Struct, frozen=True):
+    """What the board showed from a commit on, or (without odds) the reason for which it left.
+
+    `updated` is public, `source_time` the source's own time for it; then it was received and committed.
+    """
+
+    version: Version | None
+    committed_at: float | None
+    odds: OddsV2 | None
+    updated: float | None
+    source_time: float | None
+    received_at: float | None
+    reason: RemovalReason | None
+
+
+class EntryList(Struct, frozen=True):
+    """The list that it is in: when its source last vouched for it, and when it is stale without that."""
+
+    scope: str
+    confirmed_at: float | None
+    stale_at: float | None
+    withdrawn: bool
+    doubted: int
+
+
+class EntryRejected(Struct, frozen=True):
+    """Why it is rejected now, and if they are known, the prices (null: no number) and when."""
+
+    reason: str
+    at: float | None
+    prices: tuple[float | None, float | None, float | None] | None
+
+
+class EntryBookmaker(Struct, frozen=True):
+    """Its bookmaker."""
+
+    id: str
+    name: str
+    state: BookmakerState
+    since: float | None
+    matches: int
+    last_error: str | None
+
+
+class EntrySource(Struct, frozen=True):
+    """The source of its bookmaker."""
+
+    name: str
+    kind: str
+    simulated: bool
+    prices: str
+    delayed_s: float | None
+    state: str
+    failing_since: float | None
+    last_success_at: float | None
+    next_attempt_at: float | None
+    last_error: str | None
+
+
+class EntryLink(Struct, frozen=True):
+    """An event of its fixture, the rule by which it is in it, and the event that it is linked `to`."""
+
+    event: LinkEvent
+    rule: Rule
+    to: str | None
+
+
+class EntryCandidate(Struct, frozen=True):
+    """The event that resembles it most and is not linked with it, and why not."""
+
+    event: LinkEvent
+    reason: Objection
+
+
+class EntryFixture(Struct, frozen=True):
+    """Its fixture: the events, its own among them; if it is alone, the nearest candidate.
+
+    Without `linking` the linker does not run: nothing new is linked, and no candidate is known.
+    """
+
+    id: str
+    linking: bool
+    links: tuple[EntryLink, ...]
+    nearest: EntryCandidate | None
+
+
+class NearEntry(Struct, frozen=True):
+    """An entry that is on the board."""
+
+    id: str
+    home: str
+    away: str
+
+
+class TracedMatch(Struct, frozen=True):
+    """What the bookmaker calls the match, and when it kicks off."""
+
+    home: str
+    away: str
+    league: str | None
+    start_time: int | None
+
+
+class EntryTrace(Struct, frozen=True):
+    """Where an entry's price comes from, at `now`, or why there is none; `steps` has the newest first.
+
+    Names, league and kick-off (`match`) are those of the entry, or what they were. Without an entry, `near`
+    has ids that are there.
+    `archived` says whether the steps are those of the archive, too; null without an archive.
+    """
+
+    version: Version
+    epoch: str
+    now: float
+    id: str
+    absent: AbsentEntry | None
+    match: TracedMatch | None
+    steps: tuple[EntryStep, ...]
+    archived: bool | None
+    list: EntryList | None
+    rejected: EntryRejected | None
+    bookmaker: EntryBookmaker | None
+    source: EntrySource | None
+    fixture: EntryFixture | None
+    near: tuple[NearEntry, ...]
+
+
+def step(
+    entry: Entry | None,
+    version: int | None = None,
+    committed_at: float | None = None,
+    reason: RemovalReason | None = None,
+) -> EntryStep:
+    """Return what a commit showed of an entry."""
+    if entry is None:
+        return EntryStep(version, _time(committed_at), None, None, None, None, reason)
+    match = entry.match
+    odds = OddsV2(match.home_price, match.draw_price, match.away_price)
+    # Without a time of the source's own, `updated` is that of the receipt.
+    received_at = entry.updated if match.source_time is None else entry.received_at
+    times = entry.updated, _time(match.source_time), _time(received_at)
+    return EntryStep(version, _time(committed_at), odds, *times, None)
+
+
+def traced_match(match: Match) -> TracedMatch:
+    """Return the names of a match."""
+    return TracedMatch(match.home, match.away, match.league, match.start_time)
+
+
+def near_entry(entry: Entry) -> NearEntry:
+    """Return the short form of an entry."""
+    return NearEntry(entry.id, entry.match.home, entry.match.away)
+
+
+def _time(at: float | None) -> float | None:
+    return None if at is None else round(at, 3)

@@ -1,0 +1,1 @@
+"""Answers to questions of operators about single matches. Nothing here may be cached."""

@@ -1,0 +1,179 @@
+"""`oddsboard trace`: asks a running service where a price comes from, or why there is none."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from web.asking import add_url, answer, part_of_path
+from web.encoding.entry_schemas import EntryList, EntryRejected, EntrySource, EntryStep, EntryTrace
+from web.encoding.schemas import OddsV2
+
+MAX_BEFORE = 5  # earlier prices that are shown
+MAX_LINKS = 6
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
+
+
+def add_options(trace: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    trace.add_argument("id", metavar="ID", help="the id of an entry, or a part of the name of its teams")
+    add_url(trace)
+
+
+def trace_lines(given: argparse.Namespace) -> Iterator[str]:
+    """Yield what the service knows of an entry, some twenty lines. Raises: ServiceUnreachableError."""
+    found = answer(given.url, f"/monitor/entries/{part_of_path(given.id)}", EntryTrace)
+    yield _title(found)
+    if found.absent is None:
+        yield f"ON THE BOARD at version {found.version}, {_clock(found.now, found.now)} UTC"
+    else:
+        since = "" if found.absent.since is None else f" since {_moment(found.absent.since, found.now)}"
+        yield f"NOT ON THE BOARD{since}: {found.absent.reason}"
+        yield _line("why", found.absent.why)
+    if found.rejected is not None:
+        yield _line("rejected", _rejected(found.rejected, found.now))
+    yield from _step_lines(found)
+    if found.list is not None:
+        yield _line("list", _list(found.list, found))
+    if found.bookmaker is not None:
+        about = found.bookmaker
+        since = "" if about.since is None else f" since {_moment(about.since, found.now)}"
+        yield _line(
+            "bookmaker", f"{about.id} ({about.name}) is {about.state}{since}, entries {about.matches}"
+        )
+        if about.last_error is not None:
+            yield _line("", about.last_error)
+    if found.source is not None:
+        yield _line("source", _source(found.source, found.now))
+        if found.source.last_error not in {None, found.bookmaker and found.bookmaker.last_error}:
+            yield _line("", str(found.source.last_error))
+    yield from _fixture_lines(found)
+    for label, near in zip(["nearest", *[""] * len(found.near)], found.near, strict=False):
+        yield _line(label, f"{near.id}  {near.home} v {near.away}")
+
+
+def _title(found: EntryTrace) -> str:
+    if (match := found.match) is None:
+        return found.id
+    kick_off = "kick-off unknown"
+    if (start := match.start_time) is not None:
+        kick_off = f"kick-off {datetime.fromtimestamp(start, UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{found.id}  {match.home} v {match.away}, {match.league or 'league unknown'}, {kick_off}"
+
+
+def _step_lines(found: EntryTrace) -> Iterator[str]:
+    """Yield the times of the newest price in full, and the steps before it in a line each."""
+    now = found.now
+    newest = next((step for step in found.steps if step.odds is not None), None)
+    if found.absent is None and newest is not None and newest.odds is not None:
+        version = "version not known" if newest.version is None else f"version {newest.version}"
+        yield _line("price", f"{_odds(newest.odds)}, {version}")
+        times = {
+            "payload's time": newest.source_time,
+            "received": newest.received_at,
+            "committed": newest.committed_at,
+        }
+        yield _line(
+            "", ", ".join(f"{name} {_moment(at, now)}" for name, at in times.items() if at is not None)
+        )
+    for label, step in zip(["before", *[""] * MAX_BEFORE], _before(found), strict=False):
+        yield _line(label, _step(step, now))
+    if found.archived is False:
+        yield _line("", "the archive did not answer in time")
+
+
+def _before(found: EntryTrace) -> tuple[EntryStep, ...]:
+    """Return the steps that are shown in short: all, but for the price of now."""
+    return found.steps[1 if found.absent is None else 0 :][:MAX_BEFORE]
+
+
+def _step(step: EntryStep, now: float) -> str:
+    at = step.committed_at or step.updated
+    when = "" if at is None else f", {_moment(at, now)}"
+    version = "" if step.version is None else f", version {step.version}"
+    return f"{f'left: {step.reason}' if step.odds is None else _odds(step.odds)}{when}{version}"
+
+
+def _list(state: EntryList, found: EntryTrace) -> str:
+    confirmed = "never confirmed"
+    if state.confirmed_at is not None:
+        is_file = found.source is not None and found.source.prices == "collected"
+        confirmed = f"{'file ' if is_file else ''}confirmed {_moment(state.confirmed_at, found.now)}"
+    until = "withdrawn"
+    if state.stale_at is not None:
+        until = f"stale at {_clock(state.stale_at, found.now)} without the next"
+    doubted = f", doubted {state.doubted} times" if state.doubted else ""
+    return f"{state.scope}: {confirmed}, {until}{doubted}"
+
+
+def _rejected(found: EntryRejected, now: float) -> str:
+    if found.prices is None or found.at is None:
+        return f"{found.reason}; its prices are not kept"
+    prices = " / ".join("?" if price is None else f"{price:g}" for price in found.prices)
+    return f"{found.reason}: {prices}, {_moment(found.at, now)}"
+
+
+def _source(source: EntrySource, now: float) -> str:
+    parts = [f"{source.name} ({source.kind}) is {source.state}"]
+    if source.simulated:
+        parts.append("invented prices")
+    if source.failing_since is not None:
+        parts.append(f"failing since {_moment(source.failing_since, now)}")
+    if source.last_success_at is not None:
+        parts.append(f"last answer {_moment(source.last_success_at, now)}")
+    if source.next_attempt_at is not None:
+        parts.append(f"next attempt {_clock(source.next_attempt_at, now)}")
+    if source.delayed_s:
+        parts.append(f"prices up to {source.delayed_s:g} s late")
+    return ", ".join(parts)
+
+
+def _fixture_lines(found: EntryTrace) -> Iterator[str]:
+    fixture = found.fixture
+    if fixture is None:
+        return
+    near = fixture.nearest
+    if len(fixture.links) > 1:
+        yield _line("fixture", f"{fixture.id}, events of {len(fixture.links)} sources")
+    elif not fixture.linking:
+        yield _line("fixture", f"{fixture.id}, alone: the linker does not run, /health says why")
+    elif near is None:
+        yield _line("fixture", f"{fixture.id}, alone: nothing resembles it")
+    else:
+        event = f"{near.event.source}:{near.event.source_match_id}"
+        names = f"{near.event.home} v {near.event.away}"
+        yield _line("fixture", f"{fixture.id}, not linked with {event} ({names}): {near.reason}")
+    for link in fixture.links[:MAX_LINKS] if len(fixture.links) > 1 else ():
+        event = f"{link.event.source}:{link.event.source_match_id}"
+        why = f"{link.rule}, with {link.to}" if link.to else link.rule
+        yield _line("", f"{event}  {link.event.home} v {link.event.away}: {why}")
+    if (more := len(fixture.links) - MAX_LINKS) > 0:
+        yield _line("", f"and {more} more: oddsboard links explain {fixture.id}")
+
+
+def _line(label: str, text: str) -> str:
+    return f"  {label:<10}{text}"
+
+
+def _odds(odds: OddsV2) -> str:
+    return f"{odds.home:g} / {odds.draw:g} / {odds.away:g}"
+
+
+def _clock(at: float, now: float) -> str:
+    """Return a time of day (UTC) to the second, with its date if it is of another day."""
+    then, today = datetime.fromtimestamp(at, UTC), datetime.fromtimestamp(now, UTC)
+    return f"{then:%H:%M:%S}" if then.date() == today.date() else f"{then:%Y-%m-%d %H:%M:%S}"
+
+
+def _moment(at: float, now: float) -> str:
+    """Return a time of day to the millisecond, and how long ago it was."""
+    clock = f"{_clock(at, now)}.{datetime.fromtimestamp(at, UTC):%f}"[:-3]
+    return f"{clock} ({_duration(now - at)} ago)" if now >= at else clock
+
+
+def _duration(duration_s: float) -> str:
+    for unit_s, name in _UNITS:
+        if duration_s >= unit_s:
+            return f"{duration_s / unit_s:.1f} {name}"
+    return f"{duration_s:.1f} s"
