@@ -207,13 +207,17 @@ class SourceActor:
         self._status.payloads += 1
         self._status.received_bytes += answer.wire_bytes
         self._plan.on_answered(target, answer.headers, now)
-        payload = payload_of(self._status.name, target, answer, now)
+        payload = payload_of(self._status.name, self._newest(target), answer, now)
         if target.is_catalogue:
             self._plan.on_learnt(target, await self._decoded(payload), now)
             self._log_plan()
         else:
             await self._hand_out(target, payload, now)
         self._last[target.scope] = LastAnswer(payload.list_id, answer.validators)
+
+    def _newest(self, target: Target) -> Target:
+        """Return what its scope is asked for now: a catalogue may have said more during the request."""
+        return next((each for each in self._plan.targets() if each.scope == target.scope), target)
 
     async def _hand_out(self, target: Target, payload: Payload, now: Instant) -> None:
         inboxes, holds, content = self._context.inboxes, self._context.published.holds, None

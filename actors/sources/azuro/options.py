@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -14,6 +15,12 @@ from actors.source_api.options import PolledOptions, Seconds
 from actors.source_api.plan import Target
 
 Environment = Annotated[str, Meta(pattern="^[A-Za-z0-9]{1,32}$")]
+
+
+class _GamesAskedFor(msgspec.Struct, rename="camel"):
+    environment: str
+    game_ids: list[str]
+
 
 GAMES, CONDITIONS = Scope("games"), Scope("conditions")
 STATES = ("Prematch", "Live")  # in this order: a game that begins meanwhile is in both, not in none
@@ -41,6 +48,7 @@ class AzuroOptions(PolledOptions, frozen=True, kw_only=True):
         return min(stale_s, IN_PLAY_FOR_S) if interval_s <= IN_PLAY_INTERVAL_S else stale_s
 
 
+@lru_cache(maxsize=256)  # made anew at each look at the plan
 def games_target(options: AzuroOptions, state: str, page: int) -> Target:
     """Return a page of the football games in that state; the first page is 1."""
     query = {
@@ -58,8 +66,13 @@ def games_target(options: AzuroOptions, state: str, page: int) -> Target:
 
 def conditions_target(options: AzuroOptions, games: Sequence[str]) -> Target:
     """Return all markets of these games."""
-    body = msgspec.json.encode({"environment": options.environment, "gameIds": games})
+    body = msgspec.json.encode(_GamesAskedFor(options.environment, [*games]))
     return Target(CONDITIONS, f"{_base(options)}/conditions-by-game-ids", is_catalogue=True, body=body)
+
+
+def games_of(target: Target) -> list[str]:
+    """Return the games whose markets a target asks for."""
+    return msgspec.json.decode(target.body, type=_GamesAskedFor).game_ids
 
 
 def odds_target(options: AzuroOptions, scope: Scope, conditions: Sequence[str], preface: bytes) -> Target:

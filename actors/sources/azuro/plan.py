@@ -6,7 +6,7 @@ without such a list of the last `LISTED_FOR_S`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import inf
 
 from msgspec import Struct
@@ -19,12 +19,12 @@ from actors.source_api.groups import Groups, day_of, is_near, preface_of
 from actors.source_api.pause import Pause
 from actors.source_api.plan import Plan, Target
 from actors.sources.azuro.options import (
-    CONDITIONS,
     GAMES,
     IN_PLAY_INTERVAL_S,
     STATES,
     AzuroOptions,
     conditions_target,
+    games_of,
     games_target,
     odds_target,
 )
@@ -89,12 +89,12 @@ class AzuroPlan(Plan):
         """Return the seconds to the next page or list, or until odds are asked for again."""
         if (asked := self._asked.get(target.scope)) is not None:
             near_s, far_s = self._venue.poll_interval_s, self._venue.far_interval_s
-            if asked.is_live or self._has_kicked_off(asked, now):
+            if asked.is_live or not asked.kick_offs or self._has_kicked_off(asked, now):
                 return min(near_s, IN_PLAY_INTERVAL_S)
             return near_s if is_near(asked.kick_offs, now.wall) else max(near_s, far_s)
-        if target.scope == CONDITIONS:
-            return SPACING_S
-        return SPACING_S if (self._state, self._page) != (0, 1) else GAMES_INTERVAL_S
+        if target.scope == GAMES and (self._state, self._page) == (0, 1):
+            return GAMES_INTERVAL_S
+        return SPACING_S
 
     def wait_s(self, target: Target, now: Instant) -> float:
         """Return the rest of a pause, or of a second; odds wait for a list that holds longer."""
@@ -132,7 +132,7 @@ class AzuroPlan(Plan):
             case GamesPage():
                 self._take_page(content)
             case Conditions(conditions=conditions):
-                self._take_conditions(conditions, now)
+                self._take_conditions(games_of(target), conditions, now)
             case _:
                 asked = self._asked.get(target.scope)
                 if asked is not None and not asked.kick_offs and target == asked.target:
@@ -201,8 +201,10 @@ class AzuroPlan(Plan):
             self._results = {name: was for name, was in self._results.items() if name in self._listed}
             self._begin()
 
-    def _take_conditions(self, conditions: tuple[Condition, ...], now: Instant) -> None:
-        by_game: dict[str, list[Condition]] = {name: [] for name in self._wanted}
+    def _take_conditions(
+        self, games: Iterable[str], conditions: tuple[Condition, ...], now: Instant
+    ) -> None:
+        by_game: dict[str, list[Condition]] = {name: [] for name in games}
         for condition in conditions:
             if condition.game is not None and condition.game.game_id in by_game:
                 by_game[condition.game.game_id].append(condition)

@@ -73,7 +73,7 @@ def _is_of_match(market: Market) -> bool:
 
 def _listed(name: SourceMatchId, markets: list[Market], league: League) -> Listed:
     event = markets[-1].events[0]
-    if (reason := _closed(event, markets)) is not None:
+    if (reason := _closed(markets)) is not None:
         return Removal(name, reason)
     ordered = _roles(event, markets, league)
     if ordered is None:
@@ -99,16 +99,18 @@ def _listed(name: SourceMatchId, markets: list[Market], league: League) -> Liste
     )
 
 
-def _closed(event: Event, markets: Iterable[Market]) -> str | None:
-    """Return why a match may not be shown by the states of its event and markets; None if it may."""
-    if event.closed is True or event.ended is True or (event.period or "").upper() in OVER:
-        return FINISHED
-    if any(market.closed is not False for market in markets):
+def _closed(markets: Iterable[Market]) -> str | None:
+    """Return why a match may not be shown by its states in any of its markets; None if it may."""
+    if any(market.closed is not False or _is_over(market.events[0]) for market in markets):
         return FINISHED
     is_open = all(
         market.active is market.accepting_orders is market.enable_order_book is True for market in markets
     )
     return None if is_open else CLOSED
+
+
+def _is_over(event: Event) -> bool:
+    return event.closed is True or event.ended is True or (event.period or "").upper() in OVER
 
 
 def _roles(event: Event, markets: list[Market], league: League) -> tuple[Market, Market, Market] | None:

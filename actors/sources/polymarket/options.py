@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Annotated, Literal
 from urllib.parse import urlencode
 
@@ -59,6 +60,7 @@ def sports_target(options: PolymarketOptions) -> Target:
     return Target(SPORTS_SCOPE, f"{options.url.rstrip('/')}/sports", is_catalogue=True)
 
 
+@lru_cache(maxsize=256)  # made anew at each look at the plan, for some thirty leagues
 def markets_target(options: PolymarketOptions, league: str, tag: str, cursor: str) -> Target:
     """Return a page of the open markets of a league; the first one has no cursor."""
     query = {"tag_id": tag, "sports_market_types": "moneyline", "closed": "false", "limit": str(PAGE)}

@@ -22,6 +22,7 @@ from actors.sources.polymarket.catalogue import MarketsPage, Sports
 from actors.sources.polymarket.listing import League, Listed, ListedMatch, read_listing
 from actors.sources.polymarket.options import (
     PAGE,
+    SPORTS_SCOPE,
     PolymarketOptions,
     books_target,
     markets_scope,
@@ -120,10 +121,11 @@ class PolymarketPlan(Plan):
         """Return the seconds to the next page or list, or until books are asked for again."""
         if (asked := self._asked.get(target.scope)) is not None:
             near_s, far_s = self._venue.poll_interval_s, self._venue.far_interval_s
-            return near_s if is_near(asked.kick_offs, now.wall) else max(near_s, far_s)
+            is_far = asked.kick_offs and not is_near(asked.kick_offs, now.wall)
+            return max(near_s, far_s) if is_far else near_s
         if (reading := self._readings.get(target.scope)) is not None:
             return 0.0 if len(reading.cursors) > 1 else MARKETS_INTERVAL_S
-        return SPORTS_INTERVAL_S
+        return SPORTS_INTERVAL_S if target.scope == SPORTS_SCOPE else self._venue.poll_interval_s
 
     def wait_s(self, target: Target, now: Instant) -> float:
         """Return the rest of a pause; books wait for a list that holds until their prices are stale."""

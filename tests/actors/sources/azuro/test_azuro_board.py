@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 
@@ -204,6 +205,26 @@ async def test_condition_that_is_replaced_is_found_again(tmp_path: Path) -> None
         await pass_to(640.0)
 
         assert ({}, {"1006": SHOWN}) == (before, _odds(service))
+
+
+async def test_game_that_appears_while_conditions_are_asked_for_is_shown(tmp_path: Path) -> None:
+    """What is not in that answer was not asked for, so it is still to be asked for."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        is_second = anyio.current_time() > HOUR / 6
+        if is_second and "1000" not in venue.games:
+            venue.add("1000", "Third", "Fourth", start=WALL_0 + HOUR)
+        answered = await venue.answer(request)
+        if is_second and request.url.path.endswith("conditions-by-game-ids"):
+            await anyio.sleep(19.0)  # meanwhile the list of games is read to its end
+        return answered
+
+    async with configured(tmp_path, CONFIG, web=Web(answer)) as service:
+        await pass_to(700.0)
+
+        assert {"1000": SHOWN, "1006": SHOWN} == _odds(service)
 
 
 @pytest.mark.parametrize(("without", "is_said"), [(6, False), (7, True)])

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 
@@ -165,6 +166,41 @@ async def test_match_that_is_no_longer_listed_leaves(tmp_path: Path, others: int
 
         assert "101" not in _odds(service)
         assert others == len(_odds(service))
+
+
+@pytest.mark.parametrize("others", [0, 1])
+async def test_answer_that_was_under_way_is_read_by_the_newest_list(tmp_path: Path, others: int) -> None:
+    """Books that were asked for before a list say nothing of a match that it has no longer."""
+    venue = Polymarket()
+    for number in range(1 + others):
+        venue.add(f"10{number}", start=WALL_0 + HOUR)
+
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        answered = await venue.answer(request)
+        if request.url.path == "/books" and 290.0 < anyio.current_time() < 300.0:
+            venue.matches.pop("100", None)
+            await anyio.sleep(302.5 - anyio.current_time())
+        return answered
+
+    async with configured(tmp_path, CONFIG, web=Web(answer)) as service:
+        await pass_to(289.0)
+        before = len(_odds(service))
+        await pass_to(303.0)
+
+        assert (1 + others, others) == (before, len(_odds(service)))
+
+
+async def test_venue_whose_last_match_is_over_is_not_live_for_ever(tmp_path: Path) -> None:
+    """When no answer comes any more, nothing vouches for the empty list."""
+    venue = Polymarket()
+    venue.add("101", start=WALL_0 + HOUR)
+    async with _open(tmp_path, venue) as (service, web):
+        del venue.matches["101"]
+        await pass_to(330.0)
+        web.answer = HTML
+        await pass_to(430.0)
+
+        assert set() == service.serving()
 
 
 def _after(web: Web, path: str, second: float) -> list[float]:

@@ -76,6 +76,15 @@ def test_later_copy_of_a_market_counts() -> None:
     assert isinstance(_listed(market_of(EVENT, "home", closed=True), *markets), ListedMatch)
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_match_is_over_if_any_copy_of_it_is(role: str) -> None:
+    """Its markets may be on pages that were read before and after it ended."""
+    over = {**EVENT, "ended": True}
+    markets = [market_of(over if each == role else EVENT, each) for each in ROLES]
+
+    assert isinstance(_listed(*markets), Removal)
+
+
 @pytest.mark.parametrize("marks", [{}, {"groupItemThreshold": None, "marketMetadata": None}])
 @pytest.mark.parametrize("teams", [None, TEAMS])
 @pytest.mark.parametrize("is_home_first", [False, True])
