@@ -106,11 +106,16 @@ class SourceStatus:
 
         First what only the operator can mend: it matters more than a league that nobody knows.
         """
-        failing = [scope for scope in self.scopes.values() if scope.failures]
-        ours = [scope.last_error for scope in failing if scope.needs_operator]
-        if self.failures:
-            return ours[-1] if ours else self.last_error
-        return next(iter(ours or [scope.last_error for scope in failing]), None)
+        others = [scope.last_error for scope in self.scopes.values() if scope.failures]
+        return self.operator_error or (self.last_error if self.failures else next(iter(others), None))
+
+    @property
+    def operator_error(self) -> str | None:
+        """The present error of a scope that only the operator can mend, or None."""
+        ours = [
+            scope.last_error for scope in self.scopes.values() if scope.failures and scope.needs_operator
+        ]
+        return next(reversed(ours), None)
 
 
 @dataclass(slots=True)
@@ -169,11 +174,16 @@ class BookmakerStatus:
         return next((error for scope, error in self.errors.items() if scope in scopes or not scopes), None)
 
     def last_error(self) -> str | None:
-        """Return the last error, the nearest cause first; None when nothing is wrong."""
-        if self.source.ended_at is not None:
+        """Return the last error, None when nothing is wrong.
+
+        First what only the operator can mend, then the nearest cause.
+        """
+        source = self.source
+        if source.ended_at is not None:
             return "the recording is over: its last prices stay, and are not live"
-        if (error := self.error or self.source.error or self.source.unlisted.get(self.id)) is not None:
-            return error
+        found = (source.operator_error, self.error, source.error, source.unlisted.get(self.id))
+        if any(found):
+            return next(filter(None, found))
         for actor in (self.actor, self.source.actor):
             if actor.state is ActorState.QUARANTINED:
                 return actor.last_error

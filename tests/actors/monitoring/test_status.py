@@ -176,6 +176,17 @@ def test_last_error_is_the_most_specific(
     assert expected == status.last_error()
 
 
+def test_what_only_the_operator_can_mend_is_told_first() -> None:
+    """A spent quota matters more than a list of before that cannot be read, and than the other scopes."""
+    status = _status(error="lagging", failures=1)
+    status.source.scopes = {
+        Scope("scope-0"): ScopeStatus(failures=1, last_error="timeout"),
+        Scope("scope-1"): ScopeStatus(failures=1, last_error="quota spent", needs_operator=True),
+    }
+
+    assert "quota spent" == status.last_error()
+
+
 def test_service_derives_the_state_of_every_bookmaker() -> None:
     """All states are derived at once, by id in configured order, at the wall clock's time."""
     birch = BookmakerId("birch")
