@@ -6,8 +6,9 @@ the bytes of all that are not sent yet, on the work for each client, and on how 
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from math import ceil
 from typing import TypeAlias
 
@@ -24,6 +25,8 @@ from web.protocol.rate_limit import WorkLimit
 
 MAX_HELD_BYTES = 33_554_432
 """Bytes of all bodies that exist: those kept, and those that clients have not taken yet."""
+MAX_SHARE = 4
+"""One client may have that part of them made for it, and one body in any case: it may read slowly."""
 MAX_KEPT_BYTES = 8_388_608
 """Bytes of the bodies that are kept for the next client; the newest is kept in any case."""
 SMALL_BYTES = 65_536
@@ -46,19 +49,23 @@ class Made(Struct, frozen=True):
 
 
 class OwnBody:
-    """A body. What sends its parts keeps it until they are sent: its bytes count as long as it exists."""
+    """A body. What sends its parts keeps it until they are sent: its bytes count as long as it exists.
 
-    def __init__(self, made: Made, of: OwnBodies) -> None:
+    They also count for the `client` that it was made for.
+    """
+
+    def __init__(self, made: Made, of: OwnBodies, client: str | None = None) -> None:
         self.version = made.version
         self.parts = tuple(made.parts)
         self.coding = made.coding
         self.text = made.text
         self.size = sum(map(len, self.parts)) + (0 if made.text is None else len(made.text.short))
         self._of = of
-        of.held_bytes += self.size
+        self._client = client
+        of.count(client, self.size)
 
     def __del__(self) -> None:
-        self._of.held_bytes -= self.size
+        self._of.count(self._client, -self.size)
 
 
 Room: TypeAlias = Callable[[int], None]
@@ -74,6 +81,7 @@ class OwnBodies:
         self.held_bytes = 0
         self._work = work or WorkLimit()
         self._max_held_bytes = max_held_bytes
+        self._held_for: Counter[str] = Counter()
         self._kept: OrderedDict[Hashable, OwnBody] = OrderedDict()
         self._in_work: dict[Hashable, anyio.Event] = {}
         self._long = anyio.Lock(fast_acquire=True)
@@ -93,12 +101,12 @@ class OwnBodies:
             await other.wait()
         self._in_work[key] = anyio.Event()
         try:
-            made = await self._run(make(self._check_room), client)
+            made = await self._run(make(partial(self._check_room, client=client)), client)
         finally:
             self._in_work.pop(key).set()
         if made is None:
             return None
-        body = OwnBody(made, self)
+        body = OwnBody(made, self, client)
         self._keep(key, body)
         return body
 
@@ -135,11 +143,25 @@ class OwnBodies:
         self._check_room(sum(map(len, parts)))
         return OwnBody(Made(0, parts), self)
 
-    def _check_room(self, size: int) -> None:
-        if size > SMALL_BYTES and self.held_bytes + size > self._max_held_bytes:
-            self._kept.clear()
-            if self.held_bytes + size > self._max_held_bytes:
-                raise _no_room()
+    def count(self, client: str | None, size: int) -> None:
+        """Count bytes that are there now, for a client as well if it counts; less than 0: that are gone."""
+        self.held_bytes += size
+        if client is not None:
+            self._held_for[client] += size
+            if not self._held_for[client]:
+                del self._held_for[client]
+
+    def _check_room(self, size: int, client: str | None = None) -> None:
+        if size <= SMALL_BYTES or self._has_room(size, client):
+            return
+        self._kept.clear()
+        if not self._has_room(size, client):
+            raise _no_room()
+
+    def _has_room(self, size: int, client: str | None) -> bool:
+        held = 0 if client is None else self._held_for[client]
+        is_fair = not held or held + size <= self._max_held_bytes // MAX_SHARE
+        return is_fair and self.held_bytes + size <= self._max_held_bytes
 
     def _keep(self, key: Hashable, body: OwnBody) -> None:
         self._kept[key] = body

@@ -63,6 +63,20 @@ async def test_a_newer_version_is_made_anew() -> None:
     assert second is again
 
 
+async def test_one_client_leaves_room_for_others() -> None:
+    """However slowly it reads what was made for it; a body that is the only one may be of any length."""
+    own = OwnBodies(max_held_bytes=8 * LONG)
+    held = [await own.get("one", 7, CLIENT, _making(2 * LONG))]
+    with pytest.raises(Problem) as refused:
+        await own.get("two", 7, CLIENT, _making(LONG))
+    others = [await own.get(f"key {client}", 7, client, _making(3 * LONG)) for client in ("a", "b")]
+    del held[:], others[:]
+    after = await own.get("two", 7, CLIENT, _making(LONG))
+
+    assert 503 == refused.value.status
+    assert after is not None
+
+
 async def test_a_request_goes_on_when_the_first_is_given_up() -> None:
     """The client of the first leaves while its body is being made."""
     own, found = OwnBodies(), list[object]()
