@@ -9,22 +9,44 @@ import contextlib
 import anyio
 import anyio.lowlevel
 import h11
+import httpx2
 import pytest
 from httpcore2 import AsyncNetworkStream, ReadError
 
 from actors.core.cooperative import BUDGET_S
 from actors.core.errors import SourceError
 from actors.transports.http import MANY_PARTS, MIN_PART_BYTES
-from actors.transports.paced_reads import FIRST_BYTES, LEAST_BYTES, MAX_WORK_S, MOST_BYTES, PacedStream
+from actors.transports.paced_reads import (
+    FIRST_BYTES,
+    LEAST_BYTES,
+    MAX_WORK_S,
+    MOST_BYTES,
+    PacedStream,
+    PacedTransport,
+    default_context,
+)
 from tests.support.peers.broken import CHUNKED
 from tests.support.peers.fetching import fetched, trouble
 from tests.support.peers.http import HttpPeer, raw
+from tests.support.peers.plain_http import NO_TLS
 
 pytestmark = pytest.mark.anyio
 
 TINY = b"1\r\nx\r\n"
 INTERIM = b"HTTP/1.1 102 Processing\r\n\r\n"
 LEFT_TO_PARSE = 2_000  # a fifth of the tiny chunks in a read of 64 kB
+
+
+async def test_sources_share_the_certificates_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading them takes longer than all else at the start of a source."""
+    made: list[object] = []
+    monkeypatch.setattr(httpx2, "create_ssl_context", lambda **_: made.append(NO_TLS) or NO_TLS)
+    default_context.cache_clear()
+    for _ in range(3):
+        PacedTransport(None)
+    default_context.cache_clear()
+
+    assert [NO_TLS] == made
 
 
 @pytest.mark.parametrize(
