@@ -1,13 +1,17 @@
-"""What a service shows of Azuro by the rules of its page, from its tables; and changes of these."""
+"""What is on offer at Azuro by the rules of its page, read from its answers; changes of its tables.
+
+An independent reading: it shares nothing with the source, and takes only what `peers/azuro.py` sends.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tests.support.peers.azuro import Azuro
 
 Choose = Callable[[Sequence[Any]], Any]
+Odds = tuple[float, ...]
 
 PARTS = ("game", "condition", "outcome")
 CONDITION: dict[str, tuple[Any, ...]] = {
@@ -23,6 +27,10 @@ OUTCOME: dict[str, tuple[Any, ...]] = {
     "outcomeId": ("29", "30", "31", "32"),
 }
 GAME: dict[str, tuple[Any, ...]] = {"state": ("Prematch", "Live", "Stopped", "Finished", "Canceled")}
+FLAGS = {"Prematch": "isPrematchEnabled", "Live": "isLiveEnabled"}
+OVER = {"Resolved", "Canceled", "Removed"}
+RESULT = ("29", "30", "31")
+BOOK_SUM = (0.95, 1.40)
 
 
 def change(venue: Azuro, name: str, part: str, choose: Choose) -> None:
@@ -37,20 +45,50 @@ def change(venue: Azuro, name: str, part: str, choose: Choose) -> None:
     changed[key] = choose(choices[key])
 
 
-def expected(venue: Azuro) -> dict[str, tuple[float, ...]]:
-    """Return the odds of each match that is shown."""
-    shown = {}
+def expected(venue: Azuro) -> dict[str, Odds]:
+    """Return the odds of each match that is on offer now."""
+    found = {}
     for name, game in venue.games.items():
-        result = venue.result(name)
-        flag = {"Prematch": "isPrematchEnabled", "Live": "isLiveEnabled"}.get(game["state"])
-        is_open = flag is not None and result[flag] is not False
-        is_open &= result["state"] == "Active" and result["hidden"] is not True
-        by_id = {outcome["outcomeId"]: outcome for outcome in result["outcomes"]}
-        is_open &= by_id.keys() == {"29", "30", "31"}
-        is_open &= all(outcome.get("state") in {None, "Active"} for outcome in by_id.values())
-        is_open &= not any(outcome.get("hidden") for outcome in by_id.values())
-        if is_open and by_id["29"]["odds"] != "nan":
-            odds = tuple(float(by_id[outcome]["odds"]) for outcome in ("29", "30", "31"))
-            if min(odds) > 1 and 0.95 <= sum(1 / price for price in odds) <= 1.40:
-                shown[name] = odds
-    return shown
+        by_id = {condition["conditionId"]: condition for condition in venue.conditions[name]}
+        condition = by_id.get(result_of(by_id.values()) or "")
+        odds = odds_of(game, condition) if is_listed(game) else None
+        if odds is not None:
+            found[name] = odds
+    return found
+
+
+def is_listed(game: Mapping[str, Any]) -> bool:
+    """Return whether a game's odds may be asked for."""
+    return game["state"] in FLAGS
+
+
+def result_of(conditions: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return the id of the only condition of the result of a game, if there is one that is not over."""
+    found = [
+        str(condition["conditionId"])
+        for condition in conditions
+        if _outcomes(condition) == RESULT
+        and condition["state"] not in OVER
+        and condition["hidden"] is not True
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def odds_of(game: Mapping[str, Any], condition: Mapping[str, Any] | None) -> Odds | None:
+    """Return the odds of a listed game in a condition, None if that is not open, or has none to show."""
+    if condition is None or _outcomes(condition) != RESULT:
+        return None
+    outcomes = {outcome["outcomeId"]: outcome for outcome in condition["outcomes"]}
+    is_open = condition["state"] == "Active" and condition["hidden"] is not True
+    is_open &= condition[FLAGS[game["state"]]] is not False
+    is_open &= all(outcome.get("state") in {None, "Active"} for outcome in outcomes.values())
+    is_open &= not any(outcome.get("hidden") for outcome in outcomes.values())
+    if not is_open:
+        return None
+    odds = tuple(float(outcomes[outcome]["odds"]) for outcome in RESULT)
+    is_fair = min(odds) > 1 and BOOK_SUM[0] <= sum(1 / price for price in odds) <= BOOK_SUM[1]
+    return odds if is_fair else None
+
+
+def _outcomes(condition: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(sorted(outcome["outcomeId"] for outcome in condition["outcomes"]))

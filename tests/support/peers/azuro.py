@@ -70,9 +70,10 @@ def condition_of(
 
 
 class Azuro:
-    """The venue; games, conditions and outcomes come in random order."""
+    """The venue; games, `page_size` of them at a time, conditions and outcomes come in random order."""
 
-    def __init__(self, seed: int = 1) -> None:
+    def __init__(self, seed: int = 1, page_size: int = 100) -> None:
+        self.page_size = page_size
         self.games: dict[str, dict[str, Any]] = {}
         self.conditions: dict[str, list[dict[str, Any]]] = {}
         self.random = Random(seed)
@@ -119,7 +120,7 @@ class Azuro:
         assert "football" == query["sportSlug"]
         is_live = query["gameState"] == "Live"
         games = [game for game in self.games.values() if (game["state"] == "Live") == is_live]
-        size, page = int(query["perPage"]), int(query["page"])
+        size, page = min(int(query["perPage"]), self.page_size), int(query["page"])
         shown = games[(page - 1) * size : page * size]
         self.random.shuffle(shown)
         return {

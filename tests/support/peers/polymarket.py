@@ -102,15 +102,19 @@ class Polymarket:
                 raise AssertionError(path)
         return await serving(json.dumps(body).encode())(request)
 
+    def markets(self, tag: str | None = None) -> list[dict[str, Any]]:
+        """Return the markets of a tag, or all."""
+        return [
+            market_of(listed.event, role, **listed.markets.get(role, {}))
+            for listed in self.matches.values()
+            if tag in {None, listed.tag}
+            for role in ROLES
+        ]
+
     def page(self, query: Mapping[str, str]) -> dict[str, Any]:
         """Return a page of the open markets of a tag."""
         assert ("moneyline", "false") == (query["sports_market_types"], query["closed"]), query
-        markets = [
-            market_of(listed.event, role, **listed.markets.get(role, {}))
-            for listed in self.matches.values()
-            if listed.tag == query["tag_id"]
-            for role in ROLES
-        ]
+        markets = self.markets(query["tag_id"])
         begin = int(query.get("after_cursor", "0"))
         end = begin + self.page_size
         page = markets[begin:end]

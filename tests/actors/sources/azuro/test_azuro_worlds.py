@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -70,13 +69,4 @@ def _read(venue: Azuro) -> dict[str, tuple[float, ...]]:
 @given(_worlds())
 def test_world_is_read_as_its_tables_say(venue: Azuro) -> None:
     """States, outcomes and odds decide, whatever the order of what comes."""
-    assert expected(venue) == _read(venue)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(600)
-@settings(max_examples=2_000)
-@given(_worlds())
-def test_many_worlds_are_read_as_their_tables_say(venue: Azuro) -> None:
-    """The same with many more."""
     assert expected(venue) == _read(venue)

@@ -1,0 +1,161 @@
+"""The life of Polymarket with two leagues."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx2
+
+from tests.support.builders.polymarket import ROLES, league_row, time_text
+from tests.support.oracles.polymarket_reading import Open, change, expected, odds_of, open_matches
+from tests.support.peers.polymarket import CONFIG, Polymarket
+from tests.support.simulation.venue_life import (
+    DAY,
+    HOUR,
+    OVER_S,
+    Choose,
+    Life,
+    Listing,
+    Odds,
+    Quote,
+    Reading,
+    last_before,
+)
+
+NEAR_S, FAR_S = 15.0, 90.0
+HORIZON_S = 14 * DAY
+
+
+class PolymarketLife(Life):
+    """Matches of even numbers are in one league, those of odd ones in another."""
+
+    name, config, listed_for_s = "polymarket", CONFIG, 900.0
+    tags = ("82", "780")
+
+    def __init__(self, wall_0: float, seed: int, page_size: int) -> None:
+        super().__init__(wall_0)
+        self.venue = Polymarket(seed, page_size)
+        self.venue.leagues.append(league_row("lal", 780, name="La Liga"))
+        self.answer = self.venue.answer
+        self._readings: dict[str, Reading] = {}
+        self._lists: dict[str, list[Listing]] = {tag: [] for tag in self.tags}
+
+    def add(self, number: int, start: float) -> None:
+        """List a match."""
+        tag = self.tags[number % 2]
+        self.venue.add(f"10{number}", f"Home {number}", f"Away {number}", start=start, tag=tag)
+
+    def names(self) -> list[str]:
+        """Return the matches."""
+        return [*self.venue.matches]
+
+    def happens(self, name: str, choose: Choose) -> None:
+        """Change something of a match."""
+        listed = self.venue.matches[name]
+        match choose(("state", "price", "price", "kick-off")):
+            case "state":
+                change(self.venue, name, choose)
+            case "price":
+                level = (f"0.{choose(range(300, 420))}", choose(("4000", "50", "1")))
+                listed.asks[choose(ROLES)] = [("0.9", "9000"), level]
+            case _:
+                listed.event["startTime"] = time_text(self.wall_0 + choose((HOUR, 30 * HOUR, 60 * HOUR)))
+
+    def settle(self, name: str) -> None:
+        """End a match."""
+        listed = self.venue.matches[name]
+        listed.event.update(ended=True, period="VFT")
+        listed.every_market(closed=True, acceptingOrders=False)
+
+    def remove(self, name: str) -> None:
+        """List a match no longer."""
+        del self.venue.matches[name]
+
+    def follow(self, request: httpx2.Request, body: Any, asked: float, now: float) -> None:
+        """Take a page of markets, or books."""
+        query = request.url.params
+        if request.url.path == "/markets/keyset":
+            self._page(query["tag_id"], query.get("after_cursor"), body, asked, now)
+        elif request.url.path == "/books":
+            self._books({item["token_id"] for item in json.loads(request.content)}, body, asked, now)
+
+    def listings(self) -> list[Listing]:
+        """Return the newest list of each league."""
+        return [listings[-1] for listings in self._lists.values() if listings]
+
+    def is_current(self, since: float) -> bool:
+        """Return whether both leagues were asked for after that second, and then all books."""
+        newest = self.listings()
+        return len(newest) == len(self.tags) and all(
+            listing.asked >= since
+            and all(
+                name in self.quotes and self.quotes[name].asked > listing.done for name in listing.matches
+            )
+            for listing in newest
+        )
+
+    def expected(self, now: float) -> dict[str, Odds]:
+        """Return the odds by the tables."""
+        wall, odds = self.wall_0 + now, expected(self.venue)
+        listed = open_matches(self.venue.markets())
+        return {name: odds[name] for name in odds if -OVER_S < listed[name].start - wall <= HORIZON_S}
+
+    def _page(self, tag: str, cursor: str | None, page: Any, asked: float, now: float) -> None:
+        if cursor is None:
+            self._readings[tag] = Reading(asked)
+        reading = self._readings.get(tag)
+        if reading is None:
+            return
+        reading.items += page["markets"]
+        following = page.get("next_cursor", "")
+        if following in reading.seen:  # in a circle
+            del self._readings[tag]
+        elif following:
+            reading.seen.add(following)
+        else:
+            del self._readings[tag]
+            self._listed(tag, Listing(self._shown(reading.items, now), reading.asked, now))
+
+    def _shown(self, markets: list[Any], now: float) -> dict[str, Open]:
+        wall = self.wall_0 + now
+        return {
+            name: match
+            for name, match in open_matches(markets).items()
+            if -2 * OVER_S <= match.start - wall <= HORIZON_S
+        }
+
+    def _listed(self, tag: str, listing: Listing) -> None:
+        self._lists[tag].append(listing)
+        for name, quote in self.quotes.items():
+            if self.tags[int(name) % 2] == tag:
+                quote.is_listed &= _is_same(quote.of, listing.matches.get(name))
+
+    def _books(self, tokens: set[str], books: list[Any], asked: float, now: float) -> None:
+        found: dict[str, Open] = {}
+        for listings in self._lists.values():
+            for listing in last_before(listings, now):
+                asked_for = {
+                    name: match
+                    for name, match in listing.matches.items()
+                    if tokens.issuperset(match.tokens)
+                }
+                found = {**asked_for, **found}
+        newest = {name: match for listing in self.listings() for name, match in listing.matches.items()}
+        holds_s = NEAR_S if self.is_near((match.start for match in found.values()), now) else FAR_S
+        is_changed = any(listing.done >= asked for listing in self.listings())
+        for name, match in found.items():
+            odds, bounds = (
+                odds_of(match.tokens, books),
+                (NEAR_S, FAR_S) if is_changed else (holds_s, holds_s),
+            )
+            is_listed = _is_same(match, newest.get(name)) and not is_changed
+            self.quotes[name] = Quote(odds, match, match.start, asked, bounds, is_listed)
+        for name in set(self.quotes) - set(found):  # of a group that has lost it meanwhile
+            if not self.quotes[name].is_listed and tokens.issuperset(self.quotes[name].of.tokens):
+                del self.quotes[name]
+
+
+def _is_same(old: Open, new: Open | None) -> bool:
+    """Return whether a match is still asked for in the same way, in the same group."""
+    return new is not None and (old.tokens, old.start // DAY) == (new.tokens, new.start // DAY)

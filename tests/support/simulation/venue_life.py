@@ -1,0 +1,141 @@
+"""The life of a venue without a key: what happens to it, and what a service must and may show of it.
+
+A life follows every answer that came whole. From these alone it reads what is vouched for, by the rules of
+the venue's page: it knows nothing of groups, schedules or boards. All times are seconds of a virtual loop,
+but kick-offs, which are Unix seconds.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+
+from tests.support.peers.web import Answer
+
+HOUR, DAY = 3600.0, 86_400.0
+OVER_S = 3 * HOUR  # after its kick-off a match leaves, whatever a venue says
+NEAR_BEFORE_S, NEAR_AFTER_S = 2 * HOUR, 2.5 * HOUR
+
+Choose = Callable[[Sequence[Any]], Any]
+Odds = tuple[float, ...]
+
+
+@dataclass
+class Quote:
+    """What the last answer about a match said: no odds if it is not on offer.
+
+    It was asked for at `asked`, and holds at least and at most for so many seconds. `is_listed`: every list
+    since has the match as it was, `of`.
+    """
+
+    odds: Odds | None
+    of: Any
+    start: float
+    asked: float
+    holds_s: tuple[float, float]
+    is_listed: bool = True
+
+
+@dataclass
+class Listing:
+    """A list that was read to its end: its matches, the first request and the last answer."""
+
+    matches: Mapping[str, Any]
+    asked: float
+    done: float
+
+
+@dataclass
+class Reading:
+    """The pages of a list so far, and what identifies them."""
+
+    asked: float
+    items: list[Any] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+
+
+class Life(ABC):
+    """A venue with its tables; `wall_0` is the wall clock at second 0, a list holds for `listed_for_s`."""
+
+    name: str
+    config: str
+    listed_for_s: float
+    answer: Answer
+
+    def __init__(self, wall_0: float) -> None:
+        self.wall_0 = wall_0
+        self.quotes: dict[str, Quote] = {}
+
+    @abstractmethod
+    def add(self, number: int, start: float) -> None:
+        """List a match, or list it anew as it was at first."""
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Return all matches that are listed."""
+
+    @abstractmethod
+    def happens(self, name: str, choose: Choose) -> None:
+        """Change a state, a price or a kick-off of a match, or take away what its prices stand in."""
+
+    @abstractmethod
+    def settle(self, name: str) -> None:
+        """End a match; its prices stay."""
+
+    @abstractmethod
+    def remove(self, name: str) -> None:
+        """List a match no longer."""
+
+    @abstractmethod
+    def follow(self, request: httpx2.Request, body: Any, asked: float, now: float) -> None:
+        """Take an answer that came whole."""
+
+    @abstractmethod
+    def listings(self) -> list[Listing]:
+        """Return the newest of each list that was read to its end."""
+
+    @abstractmethod
+    def is_current(self, since: float) -> bool:
+        """Return whether everything was asked for after that second, and answered."""
+
+    @abstractmethod
+    def expected(self, now: float) -> dict[str, Odds]:
+        """Return the odds of each match that is on offer now, by the tables."""
+
+    def must(self, now: float) -> dict[str, Odds]:
+        """Return what is vouched for: it has to be on the board."""
+        return {
+            name: quote.odds
+            for name, quote in self.quotes.items()
+            if quote.odds is not None
+            and quote.is_listed
+            and now < quote.asked + quote.holds_s[0]
+            and self.wall_0 + now < quote.start + OVER_S
+        }
+
+    def may(self, now: float) -> dict[str, Odds]:
+        """Return what was vouched for not too long ago, while some list still holds."""
+        is_listed = any(now <= listing.asked + self.listed_for_s for listing in self.listings())
+        return {
+            name: quote.odds
+            for name, quote in self.quotes.items()
+            if is_listed
+            and quote.odds is not None
+            and now <= quote.asked + quote.holds_s[1]
+            and self.wall_0 + now <= quote.start + OVER_S
+        }
+
+    def is_near(self, starts: Iterable[float], now: float) -> bool:
+        """Return whether any kick-off is near."""
+        wall = self.wall_0 + now
+        return any(start - NEAR_BEFORE_S <= wall <= start + NEAR_AFTER_S for start in starts)
+
+
+def last_before(listings: Sequence[Listing], now: float) -> list[Listing]:
+    """Return the last list before that second, two if it came in that moment: their order is unknown."""
+    before = [listing for listing in listings if listing.done <= now]
+    return before[-2:][::-1] if before and before[-1].done == now else before[-1:]
