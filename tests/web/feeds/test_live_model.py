@@ -7,6 +7,7 @@ its view, and after each change the copy is compared with the list of that versi
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
 from collections import Counter
 from random import Random
 from typing import Any
@@ -46,6 +47,7 @@ class World(FilledBoard):
         self.random = random
         self.seen: Counter[str] = Counter()
         self._lists = {view: {FIRST_VERSION: b""} for view in VIEWS}
+        self._versions = {view: [FIRST_VERSION] for view in VIEWS}
         self._serial = 0
 
     def latest(self, view: BookmakerId | None) -> int:
@@ -54,13 +56,9 @@ class World(FilledBoard):
 
     def check(self, copy: Copy, view: BookmakerId | None) -> None:
         """Compare a copy with the list of its version, that of the last commit that changed the view."""
-        lists = self._lists[view]
-        version = (
-            copy.version
-            if copy.version in lists
-            else max(listed for listed in lists if listed <= copy.version)
-        )
-        assert lists[version] == copy.matches, f"{view} at {copy.version}"
+        versions = self._versions[view]
+        version = versions[bisect_right(versions, copy.version) - 1]
+        assert self._lists[view][version] == copy.matches, f"{view} at {copy.version}"
 
     def happen(self) -> None:
         """Make one random change to the board."""
@@ -80,8 +78,9 @@ class World(FilledBoard):
 
     def _note(self, snapshot: Snapshot) -> None:
         for view in VIEWS:
-            if self.latest(view) not in self._lists[view]:
-                self._lists[view][self.latest(view)] = Copy.of(ORDER, snapshot, view).matches
+            if (latest := self.latest(view)) not in self._lists[view]:
+                self._lists[view][latest] = Copy.of(ORDER, snapshot, view).matches
+                self._versions[view].append(latest)
                 self.seen["commits"] += 1
 
     def _batch(self) -> Batch:
@@ -240,20 +239,12 @@ async def _lived(seed: int, steps: int, max_changes: int) -> World:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("seed", "max_changes"), [(1, 1000), (2, 30), (3, 12), (4, 5), (5, 1)])
 async def test_copies_equal_the_lists(seed: int, max_changes: int) -> None:
     """By stream and by polls, for every view, there is no gap and no repeat, however short the history."""
-    world = await _lived(seed, 1000, max_changes)
+    world = await _lived(seed, 5_000, max_changes)
 
     happened = {"snapshot", "changes", "conflated", "bye", "poll 200", "commits"}
     assert happened | ({"reset", "poll 410"} if max_changes < 30 else set()) <= set(world.seen)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize(("seed", "max_changes"), [(11, 1000), (12, 30), (13, 12), (14, 5), (15, 24)])
-async def test_copies_equal_the_lists_in_a_long_run(seed: int, max_changes: int) -> None:
-    """The same holds for 10,000 steps; a history of five versions answers with most resets."""
-    world = await _lived(seed, 10_000, max_changes)
-
-    assert world.seen["changes"] > 2_000
+    assert world.seen["changes"] > 100
