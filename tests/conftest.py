@@ -84,6 +84,12 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 @pytest.fixture
+def is_long(pytestconfig: pytest.Config) -> bool:
+    """Return whether tests may take long: some then try more of the same."""
+    return bool(pytestconfig.getoption("--long"))
+
+
+@pytest.fixture
 def anyio_backend() -> object:
     """Run asynchronous tests on asyncio's usual loop, unless a folder overrides this."""
     return "asyncio"
