@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from statistics import median
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -47,6 +47,14 @@ _encode = msgspec.json.encode
 Seen: TypeAlias = dict[FixtureView, dict[FixtureId, tuple[bytes, object]]]
 
 
+class _Known(NamedTuple):
+    """A fixture, its JSON and the views that show it, which are made once."""
+
+    fixture: Fixture
+    json: bytes
+    views: Sequence[FixtureView]
+
+
 class FixtureRules:
     """Checks each snapshot that is published; `broken` is the first rule that one broke."""
 
@@ -58,7 +66,8 @@ class FixtureRules:
         self._names = dict(names)
         self._clock = clock
         self._last = first
-        self._json: dict[FixtureId, tuple[Fixture, bytes]] = {}
+        self._views = [FixtureView(kind, name) for kind in ViewKind for name in (None, *names)]
+        self._known: dict[FixtureId, _Known] = {}
         self._all_seen: Seen = {}
         self._checked: dict[FixtureId, Fixture] = {}
 
@@ -75,15 +84,16 @@ class FixtureRules:
 
     def shown(self, view: FixtureView, state: FixtureState) -> dict[str, bytes]:
         """Return the JSON of what a view shows, by id, in order."""
-        return {fixture.id: self._shown(fixture, state) for fixture in state if view.shows(fixture)}
+        return {fixture.id: self._of(fixture, state).json for fixture in state if view.shows(fixture)}
 
-    def _shown(self, fixture: Fixture, state: FixtureState) -> bytes:
-        known = self._json.get(fixture.id)
-        if known is None or known[0] is not fixture:
+    def _of(self, fixture: Fixture, state: FixtureState) -> _Known:
+        known = self._known.get(fixture.id)
+        if known is None or known.fixture is not fixture:
             fair = fair_chances(fixture, state.terms)
             made = _encode(fixture_v2(fixture, self._names, state.terms, fair))
-            known = self._json[fixture.id] = fixture, made
-        return known[1]
+            views = [view for view in self._views if view.shows(fixture)]
+            known = self._known[fixture.id] = _Known(fixture, made, views)
+        return known
 
     def _check_surebets(self, new: Snapshot) -> None:
         now, due = self._clock.now(), fixtures_of(new).candidates.due
@@ -94,10 +104,9 @@ class FixtureRules:
     def _check_changes(self, old: FixtureState, new: Snapshot) -> None:
         state, changes = fixtures_of(new), new.fixture_changes
         noted = changes.changes if isinstance(changes, FixtureChanges) else ()
-        views = [FixtureView(kind, name) for kind in ViewKind for name in (None, *self._names)]
-        all_before = self._all_seen or self._seen(old, views)
-        all_after = self._all_seen = self._seen(state, views)
-        before, after = all_before[views[0]], all_after[views[0]]
+        all_before = self._all_seen or self._seen(old)
+        all_after = self._all_seen = self._seen(state)
+        before, after = all_before[self._views[0]], all_after[self._views[0]]
         differ = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
         assert differ == {change.id for change in noted}, "changes are not what changed"
         members = {member.key for fixture in state for member in fixture.members}
@@ -110,7 +119,7 @@ class FixtureRules:
             assert is_merged == (change.into is not None), f"{change.id} went into {change.into}"
             assert change.into is None or state.get(change.into) is not None, f"{change.into} is not there"
             self.merged += is_merged
-        for view in views:
+        for view in self._views:
             versions, is_same = (
                 (old.version(view), state.version(view)),
                 all_before[view] == all_after[view],
@@ -124,13 +133,15 @@ class FixtureRules:
                 )
         self.surebets += sum(fixture.surebet is not None for fixture in state)
 
-    def _seen(self, state: FixtureState, views: list[FixtureView]) -> Seen:
+    def _seen(self, state: FixtureState) -> Seen:
         """Return what each view shows, by id, in order."""
-        every = {fixture.id: (self._shown(fixture, state), fixture.members) for fixture in state}
-        return {
-            view: {fixture.id: every[fixture.id] for fixture in state if view.shows(fixture)}
-            for view in views
-        }
+        seen: Seen = {view: {} for view in self._views}
+        for fixture in state:
+            known = self._of(fixture, state)
+            shown = known.json, fixture.members
+            for view in known.views:
+                seen[view][fixture.id] = shown
+        return seen
 
 
 def check_entries(snapshot: Snapshot, checked: dict[FixtureId, Fixture] | None = None) -> None:
