@@ -160,6 +160,16 @@ def test_a_bookmaker_that_has_not_answered_yet_is_not_marked_as_down(site: Offer
     expect(bwin).to_have_attribute("data-status", "starting")
 
 
+def test_no_notice_is_of_a_bookmaker_without_prices(site: Offered, page: Page) -> None:
+    """One that is down has none on the board that were collected."""
+    site.offer(DERBY)
+    _checked(page, status="fail", state="stale", last_error="no answer")
+    page.goto(site.start().base)
+
+    notice = "The prices of Bet365 were collected earlier. They may have changed since."
+    expect(page.locator("#collected")).to_have_text(notice)
+
+
 def test_late_prices_say_how_late(site: Offered, page: Page) -> None:
     """As far as their source says it."""
     site.offer(DERBY)

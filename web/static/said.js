@@ -7,7 +7,9 @@ import { count, duration } from "./format.js";
 export function noticesOf({ board, health: { checks, links } }, bookmakers) {
     const simulated = ({ id }) => checks[id]?.simulated ?? false;
     const isAny = board.matches.length > 0;
-    const collected = ({ id }) => isAny && checks[id]?.prices === "collected" && !simulated({ id });
+    const isShown = ({ id }) => isAny && checks[id]?.status !== "fail"; // what is down has no prices here
+    const collected = (bookmaker) =>
+        isShown(bookmaker) && checks[bookmaker.id]?.prices === "collected" && !simulated(bookmaker);
     return {
         simulated: noticeOf(bookmakers, simulated, "are simulated or recorded. They are not real offers."),
         collected: noticeOf(bookmakers, collected, "were collected earlier. They may have changed since."),
