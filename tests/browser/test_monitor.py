@@ -165,6 +165,24 @@ def test_when_all_is_down_the_first_line_says_so(site: Offered, context: OpenCon
     assert of_row["height"] <= 70
 
 
+def test_a_bookmaker_that_fails_from_the_start_is_marked_as_down(site: Offered, page: Page) -> None:
+    """As the first line says it; without an error it only has not answered yet."""
+
+    def starting(monitor: Any) -> None:
+        for record, error in zip(monitor["bookmakers"], ("refused", None), strict=True):
+            record |= {"state": "starting", "last_error": error}
+
+    site.offer(DERBY)
+    service = site.start()
+    _altered(page, starting)
+    page.goto(f"{service.base}/monitor")
+
+    states = page.locator("#bookmakers .state")
+    expect(states).to_have_text(["starting, failing", "starting"])
+    expect(states.first).to_have_attribute("data-state", "down")
+    expect(states.last).to_have_attribute("data-state", "starting")
+
+
 def test_missing_measurements_are_shown_as_such(site: Offered, page: Page) -> None:
     """Null is shown as words without a bar, not as zero."""
     site.offer(DERBY)

@@ -21,9 +21,10 @@ const error = (item) => item.last_error ?? "";
 const state = {
     title: "State",
     fill(cell, item) {
-        setText(cell, item.state);
+        const isFailing = item.state === "starting" && item.last_error; // down, as the first line says
+        setText(cell, isFailing ? "starting, failing" : item.state);
         cell.className = "state";
-        cell.dataset.state = item.state;
+        cell.dataset.state = isFailing ? "down" : item.state;
     },
 };
 
