@@ -70,7 +70,7 @@ class BetfairSession:
         self._conflate_ms = options.conflate_ms
         self._segments = SegmentedMessage()
         self._is_first = is_historic
-        self._closed: dict[str, int] = {}  # the versions of markets that are closed, the latest
+        self._versions: dict[str, int] = {}  # of markets that are closed, or were before the image
         self._unidentified = 0  # parts of this message that cannot be read, nor of which market they are
 
     @property
@@ -216,6 +216,7 @@ class BetfairSession:
     def _apply(self, message: Message) -> Sliced[Reaction]:
         match message.ct:
             case "SUB_IMAGE":
+                self._note_versions(self.markets.values())
                 self.markets.clear()
                 is_image = True
             case "RESUB_DELTA":
@@ -282,17 +283,21 @@ class BetfairSession:
     def _is_superseded(self, change: MarketChange) -> bool:
         """Return whether it is about an older copy of a market: the definition's version decides."""
         definition, market = change.marketDefinition, self.markets.get(change.id)
-        known = self._closed.get(change.id) if market is None else market.version
+        known = self._versions.get(change.id) if market is None else market.version
         version = None if definition is None else definition.version
         return version is not None and known is not None and version < known
 
     def _close(self, market: Market) -> None:
         self.markets.pop(market.market_id, None)
         self._names.pop(market.market_id, None)
-        if market.version is not None:
-            self._closed[market.market_id] = market.version
-            if len(self._closed) > MAX_MARKETS:
-                del self._closed[next(iter(self._closed))]
+        self._note_versions((market,))
+
+    def _note_versions(self, markets: Iterable[Market]) -> None:
+        for market in markets:
+            if market.version is not None:
+                self._versions[market.market_id] = market.version
+        while len(self._versions) > MAX_MARKETS:
+            del self._versions[next(iter(self._versions))]
 
     def _extract(self, markets: Iterable[Market]) -> Sliced[tuple[Extract, tuple[str, ...]]]:
         """Return the offers of these markets, and the ids of markets without names; drop closed markets."""

@@ -14,12 +14,14 @@ from tests.support.builders.betfair import (
     definition,
     delta,
     image,
+    line,
     live,
     market,
     offered,
     offers,
     shown,
 )
+from tests.support.systems.betfair_board import Follower
 
 OLD_PRICES, NEW_PRICES = (3.0, 3.3, 2.5), (1.8, 3.8, 5.0)
 OLD, NEW = market(prices=OLD_PRICES, version=10), market(prices=NEW_PRICES, version=20)
@@ -79,6 +81,20 @@ def test_version_outlives_an_image_of_the_market() -> None:
     stage.receive(delta(market(prices=PRICES)))
 
     assert stage.receive(delta(OLD)).changes is None
+
+
+@pytest.mark.parametrize("known", [SUSPENDED, NEW])
+def test_older_copy_in_a_new_image_does_not_count(known: Json) -> None:
+    """A server that lags behind the one before sends what was offered then."""
+    follower = Follower()
+    follower.connect()
+    shown_by_image = []
+    for copy in (known, OLD, market(prices=PRICES, version=21)):
+        follower.take(line(image(copy, market("1.2"))))
+        shown_by_image.append(follower.shown())
+
+    assert {"1.2": PRICES} == shown_by_image[1]
+    assert {"1.1": PRICES, "1.2": PRICES} == shown_by_image[2]
 
 
 def test_newer_definition_counts() -> None:
