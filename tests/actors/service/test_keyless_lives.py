@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter, deque
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import anyio
 import httpx2
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -33,7 +33,7 @@ from actors.service.settings import Settings, load
 from tests.support.peers.web import Answer, Web, dropping, hanging, refusing, serving
 from tests.support.simulation.azuro_life import AzuroLife
 from tests.support.simulation.polymarket_life import PolymarketLife
-from tests.support.simulation.venue_life import DAY, HOUR, Life, Odds
+from tests.support.simulation.venue_life import DAY, HOUR, Choose, Life, Odds
 from tests.support.systems.virtual_service import VirtualService, pass_to, running
 from tests.support.time.virtual import WALL_0, VirtualClock, VirtualLoop
 
@@ -122,12 +122,14 @@ class VenueMachine(RuleBasedStateMachine):
     @rule(data=st.data(), times=st.integers(1, 3))
     def happens(self, data: st.DataObject, times: int) -> None:
         """States, prices and kick-offs change, and what the prices stand in is missing."""
-
-        def choose(choices: Any) -> Any:
-            return data.draw(st.sampled_from(choices))
-
         for _ in range(times):
-            self.life.happens(choose(self.life.names()), choose)
+            self.life.happens(data.draw(st.sampled_from(self.life.names())), _choosing(data))
+
+    @precondition(lambda self: self.life.names())
+    @rule(data=st.data())
+    def closes(self, data: st.DataObject) -> None:
+        """A match is suspended or hidden, and still has prices."""
+        self.life.close(data.draw(st.sampled_from(self.life.names())), _choosing(data))
 
     @precondition(lambda self: self.life.names())
     @rule(data=st.data())
@@ -211,6 +213,13 @@ class VenueMachine(RuleBasedStateMachine):
         }
 
 
+def _choosing(data: st.DataObject) -> Choose:
+    def choose(choices: Sequence[Any]) -> Any:
+        return data.draw(st.sampled_from(choices))
+
+    return choose
+
+
 class PolymarketMachine(VenueMachine):
     """Polymarket."""
 
@@ -238,6 +247,7 @@ def _live(folder: Path, name: str, lives: int, *, derandomize: bool) -> None:
         database=None,
         phases=(Phase.generate, Phase.shrink),
         report_multiple_bugs=False,
+        suppress_health_check=tuple(HealthCheck),  # on a busy machine it takes long to draw a life
     )
     run_state_machine_as_test(machine, settings=extent)
 

@@ -67,6 +67,28 @@ class AzuroLife(Life):
             case part:
                 change(self.venue, name, part, choose)
 
+    def close(self, name: str, choose: Choose) -> None:
+        """Stop or hide a game, its condition or an outcome."""
+        game, result = self.venue.games[name], self.venue.result(name)
+        part, said = choose(
+            (
+                (result, {"state": "Stopped"}),
+                (result, {"hidden": True}),
+                (result, {"isPrematchEnabled": False, "isLiveEnabled": False}),
+                (
+                    result,
+                    {
+                        "isPrematchEnabled": game["state"] == "Live",
+                        "isLiveEnabled": game["state"] != "Live",
+                    },
+                ),
+                (result["outcomes"][0], {"state": "Stopped"}),
+                (result["outcomes"][0], {"hidden": True}),
+                (game, {"state": "Stopped"}),
+            )
+        )
+        part.update(said)
+
     def settle(self, name: str) -> None:
         """End a game."""
         self.venue.games[name]["state"] = "Finished"

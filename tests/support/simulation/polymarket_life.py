@@ -62,6 +62,17 @@ class PolymarketLife(Life):
             case _:
                 listed.event["startTime"] = time_text(self.wall_0 + choose((HOUR, 30 * HOUR, 60 * HOUR)))
 
+    def close(self, name: str, choose: Choose) -> None:
+        """Close a market or end the event, or take away a book."""
+        listed, role = self.venue.matches[name], choose(ROLES)
+        how = choose(("acceptingOrders", "active", "enableOrderBook", "ended", "period", "book"))
+        if how == "book":
+            listed.asks.pop(role, None)
+        elif how in {"ended", "period"}:
+            listed.event[how] = "FT" if how == "period" else True
+        else:
+            listed.market(role, **{how: False})
+
     def settle(self, name: str) -> None:
         """End a match."""
         listed = self.venue.matches[name]

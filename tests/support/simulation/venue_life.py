@@ -83,6 +83,10 @@ class Life(ABC):
         """Change a state, a price or a kick-off of a match, or take away what its prices stand in."""
 
     @abstractmethod
+    def close(self, name: str, choose: Choose) -> None:
+        """Suspend or hide a match, or a part of it, in any way; its prices stay."""
+
+    @abstractmethod
     def settle(self, name: str) -> None:
         """End a match; its prices stay."""
 
