@@ -22,7 +22,8 @@ from actors.core.validation import Reason
 from actors.matches.fair import FairRules
 from actors.matches.surebets import SurebetRules
 from actors.matching.rules import Rule
-from actors.monitoring.status import BookmakerState, LoggedEvent
+from actors.monitoring.log_events import LoggedEvent
+from actors.monitoring.status import BookmakerState
 from actors.service.registry import BUILT_IN
 from actors.service.settings import BookmakerSettings, LinksSettings, ServerSettings
 from actors.source_api.kinds import PolledKind

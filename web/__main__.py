@@ -28,8 +28,9 @@ from actors.core.limits import Limits
 from actors.core.nearest import did_you_mean
 from actors.matching.tables import load as load_tables
 from actors.monitoring import logs
+from actors.monitoring.log_events import LogStatus
 from actors.monitoring.loop_watch import watched
-from actors.monitoring.status import LogStatus, ServiceStatus
+from actors.monitoring.status import ServiceStatus
 from actors.recordings.reader import open_sources
 from actors.service.describe import configuration_lines, kind_lines, recording_lines
 from actors.service.recorder import Recorder
@@ -117,28 +118,29 @@ def _serve(given: argparse.Namespace) -> Exit:
         check_uvicorn(*bind)
     written = logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
     load_tables()
-    sock, streams = _listening(bind, settings.server, settings.limits, len(settings.sources))
+    sock, streams = _listening(bind, settings.server, settings.limits, len(settings.sources), written)
     return anyio.run(_run_service, settings, written, sock, streams, given.server, backend_options=_LOOP)
 
 
 def _listening(
-    bind: tuple[str, int | None], server: ServerSettings, limits: Limits, sources: int
+    bind: tuple[str, int | None], server: ServerSettings, limits: Limits, sources: int, written: LogStatus
 ) -> tuple[Listener, int]:
     """Return the listening socket, and how many clients may follow changes."""
     requests = limits.max_requests_per_connection
     caps, streams = fitted(limits.max_connections, server.max_streams, requests, sources)
-    return listen(*bind, caps), streams
+    return listen(*bind, caps, written.metrics.http.turned_away), streams
 
 
 async def _run_service(
     settings: Settings, written: LogStatus, sock: Listener, max_streams: int, server: str
 ) -> Exit:
     clock = SystemClock()
-    system = System(settings, clock, Random(), is_archived=True)
+    system = System(settings, clock, Random(), is_archived=True, log_status=written)
     published, status = system.published, system.status
-    status.log = written
     per_client = settings.limits.max_streams_per_client
-    audience = Audience(published.history, max_streams, per_client, system.fixture_history)
+    audience = Audience(
+        published.history, max_streams, per_client, system.fixture_history, status.metrics.streams
+    )
     app = create_app(
         published,
         status,
@@ -147,7 +149,6 @@ async def _run_service(
         audience,
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
-        turned_away=sock.turned_away,
         watched=Watch(sock.find).around,
         limits=settings.limits,
         review=system.review,
@@ -182,7 +183,7 @@ async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
             code = await record_until_stopped(system.supervisor, for_s, recorder.watch, start_exit_deadline)
     log.info(
         "recording.finished",
-        payloads={name: record.payloads for name, record in system.status.sources.items()},
+        payloads={name: record.payloads.number for name, record in system.status.sources.items()},
     )
     return code
 
@@ -191,19 +192,18 @@ def _replay(given: argparse.Namespace) -> Exit:
     sources = open_sources(given.path, kind_named, given.price)
     written = logs.configure(ServerSettings().log_level, sys.stdout)
     load_tables()
-    sock, streams = _listening(parse_bind(given.bind), ServerSettings(), Limits(), len(sources))
-    replay = partial(Replay, sources, given.speed, archive=given.archive)
-    return anyio.run(_run_replay, replay, written, sock, streams)
+    sock, streams = _listening(parse_bind(given.bind), ServerSettings(), Limits(), len(sources), written)
+    replay = partial(Replay, sources, given.speed, archive=given.archive, log_status=written)
+    return anyio.run(_run_replay, replay, sock, streams)
 
 
-async def _run_replay(
-    start: Callable[[Clock], Replay], written: LogStatus, sock: Listener, max_streams: int
-) -> Exit:
+async def _run_replay(start: Callable[[Clock], Replay], sock: Listener, max_streams: int) -> Exit:
     replay = start(SystemClock())
     status, playback = replay.status, replay.playback
-    status.log = written
     per_client = Limits().max_streams_per_client
-    audience = Audience(playback.history, max_streams, per_client, playback.fixture_history)
+    audience = Audience(
+        playback.history, max_streams, per_client, playback.fixture_history, status.metrics.streams
+    )
     app = create_app(
         playback,
         status,
@@ -212,7 +212,6 @@ async def _run_replay(
         audience,
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
-        turned_away=sock.turned_away,
         watched=Watch(sock.find).around,
         review=playback.review,
     )

@@ -13,6 +13,7 @@ from actors.board.snapshot import Readable
 from actors.core.clock import Clock
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId
+from actors.monitoring.metrics import Metrics
 from actors.monitoring.status import ServiceStatus
 from actors.review.review import Review
 from web.endpoints import (
@@ -69,7 +70,6 @@ def create_app(
     *,
     keep_fresh: KeepFresh,
     refusals: str,
-    turned_away: Callable[[], int] = lambda: 0,
     watched: Callable[[ASGIFramework], ASGIFramework] = lambda app: app,
     limits: Limits = Limits(),  # noqa: B008 - a frozen value
     review: Review | None = None,
@@ -77,12 +77,13 @@ def create_app(
 ) -> Quart:
     """Return the application that shows `board`; `names` are display names in configured order.
 
-    `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's, and
-    `turned_away` counts the clients that it answered by itself. `watched` wraps what may wait, and tells it
-    when a client has left. `review` asks the linker; `past` has what was shown. Quart answers all else.
+    `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's. `watched`
+    wraps what may wait, and tells it when a client has left. `review` asks the linker; `past` has what was
+    shown. Quart answers all else.
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
-    counters = HttpCounters(partial(_figures, audience, limit, turned_away))
+    counters = HttpCounters(status.metrics.http)
+    _show_clients(status.metrics, audience, limit)
     answers, live = _live(board, names, audience, limits.max_clients, past)
     handlers = _odds(answers, names, board, clock, past) | archive.handlers(past, clock)
     handlers |= probes.handlers(board, status, counters, clock, review)
@@ -96,10 +97,15 @@ def create_app(
     quart_setup.add_routes(app, (*handlers, *waiting, stream.PATH))
     following = stream.Stream(WaitingPath(app.asgi_app, waiting, counters), live, counters, keep_fresh)
     guard = quart_setup.Guard(watched(following), refusals, counters)
-    fast_path = FastPath(guard, handlers, counters, status)
+    fast_path = FastPath(guard, handlers, counters, status, pages.route_of)
     throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
     app.asgi_app = throttle  # type: ignore[assignment, method-assign]  # as Quart documents
     return app
+
+
+def _show_clients(metrics: Metrics, audience: Audience, limit: RateLimit) -> None:
+    metrics.http.clients.set_function(partial(len, limit))
+    metrics.streams.clients.set_function(partial(len, audience))
 
 
 def _odds(
@@ -107,15 +113,6 @@ def _odds(
 ) -> dict[str, Handler]:
     lists = None if past is None else PastLists(past, board, clock, answers.own)
     return odds.handlers(answers, names, lists)
-
-
-def _figures(audience: Audience, limit: RateLimit, turned_away: Callable[[], int]) -> dict[str, int]:
-    return {
-        "streams": len(audience),
-        "clients": len(limit),
-        "throttled": limit.refused,
-        "turned_away": turned_away(),
-    }
 
 
 def _live(

@@ -10,6 +10,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -123,6 +124,14 @@ class Folder:
     def file(self, day: date) -> Path:
         """Return the file of a day."""
         return self.path / name_of(day)
+
+    def size(self) -> int:
+        """Return the bytes of all its files. Raises: OSError."""
+        total = 0
+        for path in self.path.iterdir():
+            with suppress(FileNotFoundError):  # an operator may remove it meanwhile
+                total += path.stat().st_size
+        return total
 
     def bad_days(self) -> list[date]:
         """Return the days that were set aside."""

@@ -288,6 +288,7 @@ class Writer:
             self._tidied_s = elapsed_s()
             for _ in self.folder.forget(self._settings):
                 pass
+            self._status.size_bytes = self.folder.size()
 
     def _seal(self) -> None:
         """Go on sealing the first day; what fails, as while an operator reads it, is tried in a minute."""

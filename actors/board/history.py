@@ -17,6 +17,7 @@ from msgspec import Meta, Struct
 
 from actors.board.diff import is_other, named
 from actors.board.snapshot import Entry, RemovalReason, Snapshot
+from actors.core.clock import elapsed_s
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId
 
@@ -90,6 +91,8 @@ class History(ABC, Generic[V, R]):
         self._count = 0
         self._pending: deque[Iterator[tuple[Hashable, R]]] = deque()
         self._changed: set[V] = set()
+        self.committed_s = 0.0
+        """When the first commit of those came that the listeners are called after, by `elapsed_s`."""
         self._listeners: list[Callable[[Collection[V]], None]] = []
 
     @abstractmethod
@@ -119,6 +122,8 @@ class History(ABC, Generic[V, R]):
         if views := [*self._views(snapshot)]:
             for view in views:
                 self._previous[view], self._latest[view] = self.latest(view), snapshot.version
+            if not self._changed:
+                self.committed_s = elapsed_s()
             self._changed.update(views)
             self._pending.append(self._records(snapshot))
 

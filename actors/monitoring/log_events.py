@@ -1,4 +1,4 @@
-"""Keeps the newest lines of the log for /monitor, without stacks, in bounded memory.
+"""The record of the log: the lines that it lost, and the newest, without stacks, in bounded memory.
 
 Only our own events, whose names hold no values, and of these what a person looks for: changes of state.
 """
@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from actors.monitoring.status import LoggedEvent, LogStatus
+from msgspec import Struct
+
+from actors.monitoring.metrics import Count, Counts, Metrics
 
 is_own = re.compile("[a-z]+[.][a-z_]+").fullmatch
 """Whether a text is the name of an event of ours; texts of others may hold values."""
@@ -20,6 +23,36 @@ MAX_EVENTS, MAX_FIELDS, MAX_CHARS = 100, 12, 300
 _LEVELS = frozenset({"info", "warning", "error", "critical"})
 _OFTEN = frozenset({"program.remarked"})  # up to 60 a minute: they would push out all others
 _NOT_SHOWN = frozenset({"timestamp", "level", "event", "exception", "stack"})
+
+
+class LoggedEvent(Struct, frozen=True):
+    """A line of the log at `at` (Unix seconds): our event, and its other fields as short texts."""
+
+    at: float
+    level: str
+    event: str
+    fields: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class LogStatus:
+    """Lines that did not reach the log; written by `log_writer` and `log_limits`.
+
+    `dropped` lines were too many for their reader, `failed` lines could not be written.
+    `client_errors` counts by kind what clients caused, which is logged once a minute at most.
+    `events` are the newest lines, the last the newest; written by `log_events`, from any thread.
+    """
+
+    metrics: Metrics = field(default_factory=Metrics)
+    dropped: Count = field(init=False)
+    failed: Count = field(init=False)
+    client_errors: Counts = field(init=False)
+    events: tuple[LoggedEvent, ...] = ()
+
+    def __post_init__(self) -> None:
+        lost = self.metrics.process.lost_lines
+        self.dropped, self.failed = lost.labels("dropped"), lost.labels("failed")
+        self.client_errors = Counts(self.metrics.http.errors)
 
 
 def keep(status: LogStatus, line: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import structlog
 
 from actors.core.clock import elapsed_s
-from actors.monitoring.status import LogStatus
+from actors.monitoring.log_events import LogStatus
 
 log = structlog.get_logger()
 
@@ -45,7 +45,7 @@ class LogLimits(logging.Filter):
         if kind is None:
             return record.levelno >= logging.root.level and self._is_due(_place(record, error))
         if record.name != "hypercorn.error":  # the end of the same connection reports it again
-            self._status.client_errors[kind] += 1
+            self._status.client_errors.add(kind)
             if self._is_due(kind):
                 log.warning("http.client_errors", kind=kind, errors=self._status.client_errors[kind])
         return False

@@ -18,7 +18,7 @@ from typing import TextIO
 
 import structlog
 
-from actors.monitoring.status import LogStatus
+from actors.monitoring.log_events import LogStatus
 
 log = structlog.get_logger()
 
@@ -57,7 +57,7 @@ class BackgroundHandler(QueueHandler):
         waiting = self._put - self._taken
         self._is_full = waiting > (self._max_waiting / 2 if self._is_full else self._max_waiting)
         if self._is_full:
-            self._status.dropped += 1
+            self._status.dropped.inc()
         else:
             self._report()
             self._put += len(line)
@@ -73,7 +73,8 @@ class BackgroundHandler(QueueHandler):
         super().close()
 
     def _report(self) -> None:
-        lines, self._reported = self._status.dropped - self._reported, self._status.dropped
+        dropped = self._status.dropped.number
+        lines, self._reported = dropped - self._reported, dropped
         if lines:
             log.warning("log.dropped", lines=lines)
 
@@ -87,4 +88,4 @@ class BackgroundHandler(QueueHandler):
             while line:
                 line = line[os.write(self._output, line) :]
         except OSError:
-            self._status.failed += 1
+            self._status.failed.inc()

@@ -11,10 +11,9 @@ from structlog.dev import ConsoleRenderer, plain_traceback
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import EventDict, Processor
 
-from actors.monitoring.log_events import is_own, keep
+from actors.monitoring.log_events import LogStatus, is_own, keep
 from actors.monitoring.log_limits import LIMITED, LogLimits
 from actors.monitoring.log_writer import BackgroundHandler
-from actors.monitoring.status import LogStatus
 from actors.runtime.supervisor import MAX_ERROR_CHARS, error_text
 
 MAX_ERRORS = 100

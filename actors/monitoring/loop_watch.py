@@ -58,7 +58,7 @@ class _Watch:
 
     def _ask(self, began: float, worked: float) -> None:
         answered = threading.Event()
-        self.loop.call_soon_threadsafe(answered.set)
+        self.loop.call_soon_threadsafe(self._answer, answered, elapsed_s())
         answered.wait(LAGGED_S)
         if elapsed_s() - began < LAGGED_S:
             return
@@ -68,7 +68,7 @@ class _Watch:
         # that holds the interpreter's lock stops this thread too, but uses processor time.
         if answered.wait(SECOND_CHANCE_S) and worked_s() - worked < LAGGED_S:
             return
-        self.status.stalls += 1
+        self.status.stalls.inc()
         log.warning("loop.lagged", task=task and task.get_name(), stack=stack)
         while not answered.wait(PAUSE_S):
             if self.ended.is_set():
@@ -76,6 +76,11 @@ class _Watch:
         took_s = elapsed_s() - began
         self.status.longest_s = max(self.status.longest_s, took_s)
         log.info("loop.recovered", lagged_for_s=round(took_s, 3))
+
+    def _answer(self, answered: threading.Event, asked_s: float) -> None:
+        """Note in the loop how late it does what is due."""
+        self.status.lag.observe(elapsed_s() - asked_s)
+        answered.set()
 
 
 def _stack(frame: FrameType | None) -> str:

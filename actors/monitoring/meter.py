@@ -1,20 +1,15 @@
-"""A meter: how long something took and how often it happened lately, in fixed memory.
-
-Pure. Durations are counted in logarithmic buckets, so a quantile is right to within a fifth.
-"""
+"""A meter: what a histogram has counted lately, quantiles and rates of the last minutes. Pure."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from itertools import accumulate
-from math import inf, log2
+from collections.abc import Sequence
+from math import inf, isinf
 
 from msgspec import Struct
 
+from actors.monitoring.metrics import Count, Timing
+
 WINDOW_S = 60.0
-BUCKETS_PER_DOUBLING = 4
-SHORTEST_S = 1e-6
-BUCKETS = 40 * BUCKETS_PER_DOUBLING  # to twelve days; the last also counts what is longer
 
 
 class Summary(Struct, frozen=True):
@@ -28,50 +23,62 @@ class Summary(Struct, frozen=True):
     p99_s: float | None
 
 
+class _Mark(Struct, frozen=True):
+    """What was counted until a window began, in monotonic seconds."""
+
+    began: float
+    counted: Sequence[int]
+    size: int
+
+
 class Meter:
     """Samples of something that takes time and has a size, such as a batch and its changes."""
 
-    def __init__(self) -> None:
-        self._old: _Window | None = None
-        self._new = _Window(inf)
+    def __init__(self, durations: Timing, sizes: Count | None = None) -> None:
+        self._durations = durations
+        self._sizes = sizes
+        self._old: _Mark | None = None
+        self._new = self._mark(inf)
 
     def add(self, took_s: float, size: int, now: float) -> None:
         """Count a sample that ended at `now`, in monotonic seconds."""
         self._rotate(now)
-        place = int(BUCKETS_PER_DOUBLING * log2(max(took_s, SHORTEST_S) / SHORTEST_S))
-        window = self._new
-        window.counts[min(place, BUCKETS - 1)] += 1
-        window.size += size
+        self._durations.observe(took_s)
+        if self._sizes is not None:
+            self._sizes.inc(size)
 
     def summary(self, now: float) -> Summary:
         """Summarise the last one to two minutes before `now`, in monotonic seconds."""
         self._rotate(now)
-        windows = [self._new] if self._old is None else [self._old, self._new]
-        counts = [sum(both) for both in zip(*(window.counts for window in windows), strict=True)]
-        total, elapsed_s = sum(counts), max(now - windows[0].began, 1.0)
-        size = sum(window.size for window in windows)
-        quantiles = (_quantile(counts, total, share) for share in (0.5, 0.95, 0.99))
-        return Summary(total, total / elapsed_s, size / elapsed_s, *quantiles)
+        since, until = self._old or self._new, self._mark(now)
+        counted = [new - old for old, new in zip(since.counted, until.counted, strict=True)]
+        total, elapsed_s = counted[-1], max(now - since.began, 1.0)
+        quantiles = (_quantile(self._durations.upper_ends, counted, share) for share in (0.5, 0.95, 0.99))
+        return Summary(total, total / elapsed_s, (until.size - since.size) / elapsed_s, *quantiles)
 
     def _rotate(self, now: float) -> None:
         """Begin with the first sample or summary; begin another window when this window has ended."""
-        self._new.began = min(self._new.began, now)
+        if isinf(self._new.began):
+            self._new = self._mark(now)
         elapsed_s = now - self._new.began
         if elapsed_s >= WINDOW_S:
             self._old = self._new if elapsed_s < 2 * WINDOW_S else None
-            self._new = _Window(now)
+            self._new = self._mark(now)
+
+    def _mark(self, began: float) -> _Mark:
+        return _Mark(began, self._durations.counted(), 0 if self._sizes is None else self._sizes.number)
 
 
-class _Window:
-    def __init__(self, began: float) -> None:
-        self.began = began
-        self.counts = [0] * BUCKETS
-        self.size = 0
+def _quantile(ends: Sequence[float], counted: Sequence[int], share: float) -> float | None:
+    """Return the sample at that share of all, evenly spread in its bucket, as `histogram_quantile` does.
 
-
-def _quantile(counts: list[int], total: int, share: float) -> float | None:
-    """Return the upper end of the bucket that holds the sample at that share of all."""
-    if not total:
+    `counted` samples are at most as long as each of `ends`.
+    """
+    if not counted[-1]:
         return None
-    place = bisect_left(list(accumulate(counts)), share * total)
-    return float(SHORTEST_S * 2 ** ((place + 1) / BUCKETS_PER_DOUBLING))
+    rank = share * counted[-1]
+    place = next(place for place, number in enumerate(counted) if number >= rank)
+    if isinf(ends[place]):
+        return ends[place - 1]
+    start, before = (ends[place - 1], counted[place - 1]) if place else (0.0, 0)
+    return start + (ends[place] - start) * (rank - before) / (counted[place] - before)

@@ -1,17 +1,21 @@
-"""Which matches of a bookmaker are rejected now, unlike the counters, which grow with every list. Pure."""
+"""Which matches of a bookmaker are rejected now, and which were last, at what prices. Pure.
+
+Unlike the counters, which grow with every list.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from actors.core.messages import Batch, Scope, SourceMatchId
-from actors.core.validation import Reason
+from actors.core.messages import Batch, Match, Scope, SourceMatchId
+from actors.core.validation import Reason, RefusedMatch, cleaned
 
 MAX_IDS = 5  # that are shown of a reason
 MAX_NOTED = 20_000  # of a scope; of a list with more the rest is only counted
+MAX_KEPT = 20
 
 FAULTY = frozenset({Reason.UNREADABLE, Reason.TYPE, Reason.MATCH_ID, Reason.START_TIME})
 """Reasons of which the source's text is the cause, and no offer: a part of it could not be read."""
@@ -76,3 +80,32 @@ class Rejections:
             if unread := sum(counts[reason] for reason in FAULTY):
                 return f"{scope}: {unread} of its matches cannot be read, the others are shown"
         return None
+
+
+class KeptRejected(Struct, frozen=True):
+    """A match as it was when it was rejected, at `at` (Unix seconds); its names can be shown."""
+
+    at: float
+    scope: Scope
+    match: Match
+    reason: str
+
+
+class NewestRejected:
+    """The newest of them, rejected still or not; of each match the last time counts."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[Scope, SourceMatchId], KeptRejected] = {}
+
+    def __iter__(self) -> Iterator[KeptRejected]:
+        """Iterate over them, the newest last."""
+        return iter(tuple(self._kept.values()))
+
+    def note(self, scope: Scope, refused: Iterable[RefusedMatch], at: float) -> None:
+        """Take matches of a list that were rejected at `at` (Unix seconds)."""
+        for found in refused:
+            key = scope, found.match.source_match_id
+            self._kept.pop(key, None)
+            self._kept[key] = KeptRejected(at, scope, cleaned(found.match), found.reason)
+        for key in list(self._kept)[:-MAX_KEPT]:
+            del self._kept[key]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
 
-from msgspec import Struct
-
 from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId, Offer, Prices, Scope, SourceName
+from actors.monitoring.log_events import LogStatus
 from actors.monitoring.meter import Meter
-from actors.monitoring.newest_rejected import NewestRejected
+from actors.monitoring.metrics import Count, Counts, Metrics, Timing
 from actors.monitoring.outages import Outage
-from actors.monitoring.rejections import Rejections
+from actors.monitoring.rejections import NewestRejected, Rejections
 from actors.runtime.actor import ActorState, ActorStatus
 
 
@@ -30,18 +28,6 @@ class BookmakerState(StrEnum):
     SUSPECT = "suspect"  # the newest payload is doubted
     STALE = "stale"  # withdrawn
     QUARANTINED = "quarantined"
-
-
-MAX_REASONS = 100
-MAX_REASON_CHARS = 64
-OTHER = "other"
-
-
-def count(counter: Counter[str], reason: str, number: int = 1) -> None:
-    """Add to the counter of a reason, which may be any text: of more than a hundred, to that of `OTHER`."""
-    if reason not in counter and (len(counter) >= MAX_REASONS or len(reason) > MAX_REASON_CHARS):
-        reason = OTHER
-    counter[reason] += number
 
 
 @dataclass(slots=True)
@@ -78,27 +64,39 @@ class SourceStatus:
     kind: str
     is_simulated: bool
     actor: ActorStatus
-    attempts: int = 0
-    payloads: int = 0
-    confirmations: int = 0
-    received_bytes: int = 0
+    metrics: Metrics = field(default_factory=Metrics)
+    attempts: Count = field(init=False)
+    payloads: Count = field(init=False)
+    confirmations: Count = field(init=False)
+    received_bytes: Count = field(init=False)
+    slow_messages: Count = field(init=False)
+    failed_by: Counts = field(init=False)
     failures: int = 0
-    failures_total: int = 0
     is_down: bool = False
     failing_since: float | None = None
     failing_since_mono: float | None = None
     last_success_at: float | None = None
     next_attempt_at: float | None = None
     last_error: str | None = None
-    failed_by: Counter[str] = field(default_factory=Counter)
     scopes: dict[Scope, ScopeStatus] = field(default_factory=dict)
     quota: Mapping[str, float | None] | None = None
-    slow_messages: int = 0
     prices: Prices = Prices.LIVE
     delayed_s: float | None = None
     ended_at: float | None = None
     keys_found: set[str] = field(default_factory=set)
     unlisted: dict[BookmakerId, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        of = self.metrics.sources
+        self.attempts, self.payloads = of.attempts.labels(self.name), of.payloads.labels(self.name)
+        self.confirmations = of.confirmations.labels(self.name)
+        self.received_bytes, self.slow_messages = of.received.labels(self.name), of.slow.labels(self.name)
+        self.failed_by = Counts(of.failures, self.name)
+
+    @property
+    def failures_total(self) -> int:
+        """All failures since the start."""
+        return sum(self.failed_by.values())
 
     @property
     def error(self) -> str | None:
@@ -123,29 +121,34 @@ class BookmakerStatus:
     """A bookmaker; written by its actor, `state` by `observe`.
 
     `errors` has the scopes whose newest document cannot be read, `rejections` the matches that are rejected
-    now; `rejected` counts all since the start by reason.
-    `offer` says what kind of offer its prices are.
-    Without `is_named` the name is the id until the source gives one. `meter` measures its batches from
-    receipt to commit, with the entries they changed; at `changed_at` the newest of these was received.
-    `newest_rejected` are matches whose prices are known.
+    now, `newest_rejected` the last whose prices are known; `rejected` counts all since the start by reason.
+    `offer` says what kind of offer its prices are. Without `is_named` the name is the id until the source
+    gives one. `meter` measures its batches from receipt to commit, with the entries they changed; at
+    `changed_at` the newest of these was received, at `accepted_at` the newest that was accepted at all.
     """
 
     id: BookmakerId
     name: str
     source: SourceStatus
     actor: ActorStatus
-    batches: int = 0
     last_batch_at: float | None = None
+    accepted_at: float | None = None
     changed_at: float | None = None
-    rejected: Counter[str] = field(default_factory=Counter)
+    batches: Count = field(init=False)
+    rejected: Counts = field(init=False)
     errors: dict[Scope, str] = field(default_factory=dict)
     rejections: Rejections = field(default_factory=Rejections)
     state: BookmakerState = BookmakerState.STARTING
     since: float | None = None
     is_named: bool = True
     offer: Offer = field(default_factory=Offer)
-    meter: Meter = field(default_factory=Meter)
+    meter: Meter = field(init=False)
     newest_rejected: NewestRejected = field(default_factory=NewestRejected)
+
+    def __post_init__(self) -> None:
+        of = self.source.metrics.bookmakers
+        self.batches, self.rejected = of.batches.labels(self.id), Counts(of.rejected, self.id)
+        self.meter = Meter(of.source_to_commit.labels(self.id), of.changes.labels(self.id))
 
     def learn_name(self, title: str, *, is_in_use: bool) -> None:
         """Take the first display name from the source that is not empty, if none is configured or in use.
@@ -158,7 +161,7 @@ class BookmakerStatus:
     def note_rejected(self, rejected: Mapping[str, int]) -> None:
         """Count rejected matches by reason."""
         for reason, number in rejected.items():
-            count(self.rejected, reason, number)
+            self.rejected.add(reason, number=number)
 
     def observe(self, book: Book, at: Instant) -> BookmakerState:
         """Return the state that follows from this record and the bookmaker's book; note a new state."""
@@ -166,6 +169,14 @@ class BookmakerStatus:
         if state is not self.state or self.since is None:
             self.state, self.since = state, at.wall
         return state
+
+    def confirmed_at(self, book: Book, now: Instant) -> float | None:
+        """Return when the source last vouched for what is shown; None if it does not, or nothing is."""
+        if self.source.prices is Prices.COLLECTED:
+            return None
+        shown = [state for state in book.lists.values() if not state.withdrawn]
+        newest = max((state.confirmed_mono - state.delay_s for state in shown), default=None)
+        return None if newest is None else now.wall - max(now.mono - newest, 0.0)
 
     @property
     def error(self) -> str | None:
@@ -206,23 +217,30 @@ class BookmakerStatus:
 
 @dataclass(slots=True)
 class BoardStatus:
-    """The aggregator's record; `commits` measures the turns that changed entries, with their number."""
+    """The aggregator's record: batches by verdict, what became of entries (`changes`).
+
+    `commits` measures the turns that changed entries.
+    """
 
     actor: ActorStatus
+    metrics: Metrics = field(default_factory=Metrics)
     last_turn_mono: float | None = None
     first_version: int = 0
-    verdicts: Counter[str] = field(default_factory=Counter)
-    upserted: int = 0
-    removed: int = 0
-    finished: int = 0
-    dropped: int = 0
-    commits: Meter = field(default_factory=Meter)
+    verdicts: Counts = field(init=False)
+    changes: Counts = field(init=False)
+    dropped: Count = field(init=False)
+    commits: Meter = field(init=False)
     outages: dict[SourceName, Outage] = field(default_factory=dict)
     books: Mapping[BookmakerId, Book] = field(default_factory=dict)
     """Those that the last turn was recorded with."""
     look_at_all_mono: float = -inf
     received: Callable[[], int] = lambda: 0
     conflated: Callable[[], int] = lambda: 0
+
+    def __post_init__(self) -> None:
+        of = self.metrics.board
+        self.verdicts, self.changes = Counts(of.outcomes), Counts(of.changes)
+        self.dropped, self.commits = of.dropped, Meter(of.commit)
 
 
 @dataclass(slots=True)
@@ -236,46 +254,29 @@ class LinksStatus:
 class ArchiveStatus:
     """The archive's record, written by its thread; `error` is why it cannot be written now, or None.
 
-    `written` is the newest version on disk, `gaps` counts gaps since the start, and `lag_s` returns how old
-    at a time (Unix seconds) the oldest version is that waits to be written, also while the thread is stuck.
+    `written` is the newest version on disk, `gaps` counts gaps since the start, `size_bytes` is that of the
+    files, and `lag_s` returns how old at a time (Unix seconds) the oldest version is that waits to be
+    written, also while the thread is stuck.
     """
 
     error: str | None = None
     written: int = 0
     gaps: int = 0
+    size_bytes: int = 0
     lag_s: Callable[[float], float] = lambda _: 0.0
 
 
 @dataclass(slots=True)
 class LoopStatus:
-    """How often the event loop was blocked for most of a second or longer; written by `loop_watch`."""
+    """How late the event loop is, and how often it was blocked for long; written by `loop_watch`."""
 
-    stalls: int = 0
+    metrics: Metrics = field(default_factory=Metrics)
     longest_s: float = 0.0
+    lag: Timing = field(init=False)
+    stalls: Count = field(init=False)
 
-
-class LoggedEvent(Struct, frozen=True):
-    """A line of the log at `at` (Unix seconds): our event, and its other fields as short texts."""
-
-    at: float
-    level: str
-    event: str
-    fields: Mapping[str, str]
-
-
-@dataclass(slots=True)
-class LogStatus:
-    """Lines that did not reach the log; written by `log_writer` and `log_limits`.
-
-    `dropped` lines were too many for their reader, `failed` lines could not be written.
-    `client_errors` counts by kind what clients caused, which is logged once a minute at most.
-    `events` are the newest lines, the last the newest; written by `log_events`, from any thread.
-    """
-
-    dropped: int = 0
-    failed: int = 0
-    client_errors: Counter[str] = field(default_factory=Counter)
-    events: tuple[LoggedEvent, ...] = ()
+    def __post_init__(self) -> None:
+        self.lag, self.stalls = self.metrics.process.lag, self.metrics.process.stalls
 
 
 @dataclass(slots=True)
@@ -289,9 +290,17 @@ class ServiceStatus:
     actors: dict[str, ActorStatus]
     links: LinksStatus = field(default_factory=lambda: LinksStatus(ActorStatus("linker")))
     is_draining: bool = False
-    loop: LoopStatus = field(default_factory=LoopStatus)
-    log: LogStatus = field(default_factory=LogStatus)
+    loop: LoopStatus = field(init=False)
+    log: LogStatus = field(init=False)
     archive: ArchiveStatus | None = None
+
+    def __post_init__(self) -> None:
+        self.loop, self.log = LoopStatus(self.metrics), LogStatus(self.metrics)
+
+    @property
+    def metrics(self) -> Metrics:
+        """The registry that all records count in."""
+        return self.board.metrics
 
     @property
     def names(self) -> Mapping[BookmakerId, str]:

@@ -19,7 +19,7 @@ from actors.core.messages import Batch, BookmakerId, Scope, SourceName
 from actors.core.nearest import did_you_mean
 from actors.core.validation import Reason
 from actors.monitoring.outages import Outage
-from actors.monitoring.status import ScopeStatus, ServiceStatus, SourceStatus, count
+from actors.monitoring.status import ScopeStatus, ServiceStatus, SourceStatus
 
 FAILURES_TO_BE_DOWN = 2
 EVERY_S = 1.0
@@ -29,7 +29,7 @@ def failed(
     status: SourceStatus, error: SourceError, now: Instant, log: Log, *, at_once: bool = False
 ) -> None:
     """Record a failed attempt of any scope; log `source.down` at the second in a row, or `at_once`."""
-    _count(status, error)
+    status.failed_by.add(error.reason)
     status.failures += 1
     status.last_error = str(error)
     if status.failing_since is None:
@@ -49,7 +49,7 @@ def scope_failed(
     if not alone:
         failed(status, error, now, log)
         return
-    _count(status, error)
+    status.failed_by.add(error.reason)
     if record.failures >= FAILURES_TO_BE_DOWN and not record.is_lost:
         record.is_lost = True
         log.warning("scope.lost", scope=scope, error=record.last_error, attempts=record.failures)
@@ -102,13 +102,12 @@ def note_keys(
             log.warning("bookmaker.unlisted", bookmaker=bookmaker, error=status.unlisted[bookmaker])
 
 
-def _count(status: SourceStatus, error: SourceError) -> None:
-    status.failures_total += 1
-    count(status.failed_by, error.reason)
-
-
 def record_turn(
-    status: ServiceStatus, snapshot: Snapshot, applied: Iterable[Applied], now: Instant, log: Log
+    status: ServiceStatus,
+    snapshot: Snapshot,
+    applied: Iterable[tuple[BookmakerId, Applied]],
+    now: Instant,
+    log: Log,
 ) -> None:
     """Record a turn of the board that ended at `now`; log what was withdrawn, and what came back.
 
@@ -116,11 +115,10 @@ def record_turn(
     """
     board = status.board
     board.last_turn_mono = now.mono
-    for change in applied:
-        board.verdicts[change.verdict] += 1
-        board.upserted += change.upserted
-        board.removed += change.removed
-        board.finished += change.finished
+    for bookmaker, change in applied:
+        board.verdicts.add(bookmaker, change.verdict)
+        for name in ("upserted", "removed", "finished"):
+            board.changes.add(name, number=getattr(change, name))
     withdrawn: dict[SourceName, list[tuple[BookmakerId, Scope]]] = {}
     counts: Counter[SourceName] = Counter()
     known, board.books = board.books, snapshot.books
@@ -153,9 +151,10 @@ def record_latencies(
     for batch, change in zip(batches, applied, strict=True):
         record = status.bookmakers[batch.bookmaker]
         if change.too_many:
-            record.rejected[Reason.TOO_MANY] += change.too_many
+            record.rejected.add(Reason.TOO_MANY, number=change.too_many)
         if change.verdict is Verdict.ACCEPTED:
             latency_s = max(now.wall - batch.received_at, 0.0)
+            record.accepted_at = batch.received_at
             record.meter.add(latency_s, change.upserted + change.removed, now.mono)
         if change.upserted:
             record.changed_at = batch.received_at

@@ -138,7 +138,9 @@ class AggregatorActor:
             changes = sum(applied.upserted + applied.removed for applied in turn.applied)
             self.status.board.commits.add(took_s, changes, now.mono)
             self._log.debug("board.committed", version=snapshot.version, took_ms=round(took_s * 1e3, 3))
-        record_turn(self.status, snapshot, turn.applied, now, self._log)
+        bookmakers = [batch.bookmaker for batch in turn.batches]
+        applied = zip(bookmakers, turn.applied, strict=True)
+        record_turn(self.status, snapshot, applied, now, self._log)
         self.published.end_turn()
         await run_sliced(self.published.digest(), STEP_S)
 
@@ -183,6 +185,6 @@ class AggregatorActor:
             board = Board(self.published.newest, self.published.rules, self.advance)
             run_now(board.withdraw(item.bookmaker, item.scope))
             self.published.publish(run_now(board.finish(self.clock.now())))
-            self.status.board.dropped += 1
+            self.status.board.dropped.inc()
             self._log.error("batch.dropped", bookmaker=item.bookmaker, scope=item.scope)
         self.blame(item)

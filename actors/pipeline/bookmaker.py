@@ -82,7 +82,7 @@ class BookmakerActor:
         self.bus.publish(read.batch)
         if self.status.errors.pop(delivery.scope, None) is not None:
             self._logger().info("bookmaker.recovered", scope=delivery.scope)
-        self.status.batches += 1
+        self.status.batches.inc()
         self.status.last_batch_at = self.clock.now().wall
         self.status.newest_rejected.note(delivery.scope, read.refused, self.status.last_batch_at)
 

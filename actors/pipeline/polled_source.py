@@ -101,7 +101,7 @@ class SourceActor:
             polls.start_soon(contained, self._handle_refreshes, name=self._status.actor.name)
             while True:
                 target = await self._next()
-                self._status.attempts += 1
+                self._status.attempts.inc()
                 self._schedule.begin(target, self._context.clock.now())
                 polls.start_soon(contained, self._poll, transport, target, name=self._status.actor.name)
 
@@ -204,8 +204,8 @@ class SourceActor:
 
     async def _received(self, target: Target, answer: Fetched) -> None:
         now = self._context.clock.now()
-        self._status.payloads += 1
-        self._status.received_bytes += answer.wire_bytes
+        self._status.payloads.inc()
+        self._status.received_bytes.inc(answer.wire_bytes)
         self._plan.on_answered(target, answer.headers, now)
         payload = payload_of(self._status.name, self._newest(target), answer, now)
         if target.is_catalogue:
@@ -235,7 +235,7 @@ class SourceActor:
             if self._context.record is not None:
                 self._context.record(payload)
         if len(needing) < len(inboxes):
-            self._status.confirmations += 1
+            self._status.confirmations.inc()
         for bookmaker, delivery in deliveries(payload, content, needing, inboxes, holds):
             inboxes[bookmaker].put_nowait(delivery)
 

@@ -234,6 +234,6 @@ class StreamTasks:
     async def _failed(self, error: SourceError) -> None:
         if error.reason == "login":
             self.http.drop_token()
-        self._context.status.failed_by[f"errand_{error.reason}"] += 1
+        self._context.status.failed_by.add(f"errand_{error.reason}")
         asked_for_s = error.retry_after_s if isinstance(error, TransportError) else None
         await anyio.sleep(max(asked_for_s or 0.0, RETRY_S))

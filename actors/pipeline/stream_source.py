@@ -65,7 +65,7 @@ class StreamSourceActor:
             tasks = StreamTasks(self._kind, self._context, self._delivery, client)
             group.start_soon(contained, tasks.run, name=self._status.actor.name)
             while True:
-                self._status.attempts += 1
+                self._status.attempts.inc()
                 try:
                     with self._context.attempt(SCOPE):
                         await self._receive(tasks)
@@ -109,8 +109,9 @@ class StreamSourceActor:
     ) -> None:
         began = elapsed_s()
         for line in filter(None, lines):
-            self._status.payloads += 1
-            self._status.received_bytes += len(line)
+            self._status.payloads.inc()
+            self._status.received_bytes.inc(len(line))
+            slow_before = self._feed.session.slow_messages
             async with self._delivery.lock:
                 self._context.record_payload(SCOPE, now, line)
                 result = await run_sliced(self._feed.line(line, now))
@@ -119,7 +120,7 @@ class StreamSourceActor:
             tasks.http.request_names(reaction.unnamed, result.listed)
             for answer in (*reaction.send, *self._delivery.lines_to_send(now)):
                 await self._send(connection, answer)
-            self._status.slow_messages = self._feed.session.slow_messages
+            self._status.slow_messages.inc(self._feed.session.slow_messages - slow_before)
             self._status.delayed_s = self._feed.session.delay_s
             if reaction.withdraw:
                 failed(self._status, self._lateness(), now, self._log, at_once=True)

@@ -49,7 +49,7 @@ class TickingSourceActor:
             with self._context.attempt(machine.scope):
                 changes = await run_sliced(machine.advance(now))
         except SourceError as error:
-            self._status.attempts += 1
+            self._status.attempts.inc()
             redact(error, secrets_of(self._context.options))
             failed(self._status, error, now, self._log)
             return
@@ -75,8 +75,8 @@ class TickingSourceActor:
             self._context.record_payload(machine.scope, now, msgspec.json.encode(batches), tick)
         for batch in batches:
             self._context.inboxes[batch.bookmaker].put_nowait(batch)
-        self._status.attempts += 1
-        self._status.payloads += 1
+        self._status.attempts.inc()
+        self._status.payloads.inc()
         succeeded(self._status, now, self._log)
         if getattr(machine, "is_over", False) is True:
             ended(self._status, now, self._log)

@@ -17,7 +17,7 @@ from actors.core.messages import BookmakerId, SourceMatchId, SourceName
 from actors.core.nearest import did_you_mean
 from actors.matches.model import FixtureState
 from actors.matching.event import EventKey, FixtureId
-from actors.monitoring.newest_rejected import KeptRejected
+from actors.monitoring.rejections import KeptRejected
 from actors.monitoring.status import BookmakerStatus
 
 NEAREST = 5

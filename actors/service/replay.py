@@ -18,6 +18,7 @@ from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced, run_sliced
 from actors.core.messages import NOT_MODIFIED, Scope
 from actors.core.validation import Reason
+from actors.monitoring.log_events import LogStatus
 from actors.monitoring.status import BookmakerStatus
 from actors.monitoring.transitions import ended, record_turn, scope_failed, scope_succeeded, succeeded
 from actors.recordings.format import Ending
@@ -47,11 +48,12 @@ class Replay:
         speed: float,
         pace: Clock,
         archive: Path | None = None,
+        log_status: LogStatus | None = None,
     ) -> None:
         self.playback = Playback(sources)
         self._committed: list[Snapshot] = []
         now = self.playback.now()
-        self.status = service_status(_recorded_settings(sources), now.wall)
+        self.status = service_status(_recorded_settings(sources), now.wall, log_status)
         for source in self.status.sources.values():
             source.is_simulated = True  # a recording is never live
         self.status.board.first_version = self.playback.snapshot.version
@@ -96,7 +98,9 @@ class Replay:
         commits = version - self.status.board.first_version
         is_whole = set(playback.endings.values()) == {Ending.CLOSED} and commits > 0
         report = log.info if is_whole else log.warning
-        rejected = sum((bookmaker.rejected for bookmaker in self.status.bookmakers.values()), Counter())
+        rejected = Counter[str]()
+        for bookmaker in self.status.bookmakers.values():
+            rejected.update(bookmaker.rejected)
         facts = {"payloads": payloads, "version": version, "commits": commits, "endings": playback.endings}
         report("replay.finished", **facts, rejected=dict(rejected))
         for source in self.status.sources.values():
@@ -107,7 +111,7 @@ class Replay:
         result = yield from self.playback.play(moment)
         if isinstance(moment, Arrival):
             self._record(moment, result)
-        applied = [part.applied for part in result.parts if part.applied is not None]
+        applied = [(part.bookmaker, part.applied) for part in result.parts if part.applied is not None]
         board_log = log.bind(actor="aggregator")
         record_turn(self.status, self.playback.snapshot, applied, self.playback.now(), board_log)
         yield from self.playback.link()
@@ -121,12 +125,12 @@ class Replay:
         payload, now = arrival.payload, self.playback.now()
         status = self.status.sources[payload.source]
         source_log = log.bind(actor=status.actor.name, source=status.name)
-        status.attempts += 1
+        status.attempts.inc()
         if payload.status == NOT_MODIFIED:
-            status.confirmations += 1
+            status.confirmations.inc()
         else:
-            status.payloads += 1
-            status.received_bytes += len(payload.body)
+            status.payloads.inc()
+            status.received_bytes.inc(len(payload.body))
         if result.error is not None:
             others = [other for scope, other in status.scopes.items() if scope != payload.scope]
             alone = any(not other.failures for other in others)
@@ -149,12 +153,12 @@ def _record_part(status: BookmakerStatus, part: BookmakerResult, scope: Scope, n
         status.rejections.note(part.batch, part.rejected)
         status.newest_rejected.note(scope, part.refused, now.wall)
     if part.applied is not None and part.applied.too_many:
-        status.rejected[Reason.TOO_MANY] += part.applied.too_many
+        status.rejected.add(Reason.TOO_MANY, number=part.applied.too_many)
     is_in_use = part.applied is not None and part.applied.upserted > 0
     if is_in_use:
         status.changed_at = now.wall
     status.learn_name(part.title, is_in_use=is_in_use)
-    status.batches += 1
+    status.batches.inc()
     status.last_batch_at = now.wall
 
 

@@ -26,6 +26,7 @@ from actors.matches.linking import Links, Partition, Waiting
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
 from actors.matches.update import FixtureUpdater
 from actors.matching.overrides import Overrides
+from actors.monitoring.log_events import LogStatus
 from actors.monitoring.status import (
     BoardStatus,
     BookmakerStatus,
@@ -70,7 +71,8 @@ class System:
     `record(source)`, where given, returns the function that records a payload of that source. `transports`
     open the transport of polled sources, in place of HTTP, and `streams` the lines and the HTTP client of
     pushed ones; `linker` makes the matcher; `tick_s` is as of `AggregatorActor`. If it `is_archived`, and
-    the configuration has an archive, that is opened; the caller has to close it.
+    the configuration has an archive, that is opened; the caller has to close it. Metrics are those of
+    `log_status`, where given.
 
     Raises: ArchiveLockedError, ConfigError.
     """
@@ -87,6 +89,7 @@ class System:
         linker: Callable[[], Partition] | None = None,
         tick_s: float = TICK_S,
         is_archived: bool = False,
+        log_status: LogStatus | None = None,
     ) -> None:
         now = clock.now()
         self._settings = settings
@@ -96,7 +99,7 @@ class System:
         self._transports = transports
         self._streams = streams
         self._tick_s = tick_s
-        self.status = service_status(settings, now.wall)
+        self.status = service_status(settings, now.wall, log_status)
         self.status.board.last_turn_mono = now.mono
         self._terms, self._intake = terms_of(settings), new_intake()
         self.archive = open_configured(settings, self.status, clock, self._terms) if is_archived else None
@@ -207,7 +210,7 @@ class System:
     def _reject_list(self, bookmaker: BookmakerId, scope: Scope, why: str) -> None:
         """Record that a list was withdrawn because it cannot be shown, and request it anew."""
         status = self.status.bookmakers[bookmaker]
-        status.rejected[Reason.TYPE] += 1
+        status.rejected.add(Reason.TYPE)
         status.errors[scope] = f"rejected: {why}"
         log.error("list.rejected", bookmaker=bookmaker, scope=scope, error=why)
         self._blame(bookmaker, "could not be encoded")
@@ -265,9 +268,11 @@ class System:
         return ChildSpec(context.status.actor, start)
 
 
-def service_status(settings: Settings, now: float) -> ServiceStatus:
-    """Open the records of a service that starts at `now` (Unix seconds)."""
-    board = BoardStatus(ActorStatus("aggregator"))
+def service_status(settings: Settings, now: float, log_status: LogStatus | None = None) -> ServiceStatus:
+    """Open the records of a service that starts at `now` (Unix seconds), in the registry of its log's."""
+    log_status = log_status or LogStatus()
+    metrics = log_status.metrics
+    board = BoardStatus(ActorStatus("aggregator"), metrics)
     sources = {
         name: SourceStatus(
             name,
@@ -275,6 +280,7 @@ def service_status(settings: Settings, now: float) -> ServiceStatus:
             isinstance(source.kind, TickingKind),
             ActorStatus(f"source:{name}"),
             prices=prices_of(source.kind, source.options),
+            metrics=metrics,
         )
         for name, source in settings.sources.items()
     }
@@ -292,7 +298,9 @@ def service_status(settings: Settings, now: float) -> ServiceStatus:
     links = LinksStatus(ActorStatus("linker"))
     owners: list[BoardStatus | LinksStatus | BookmakerStatus | SourceStatus] = [board, links]
     actors = [owner.actor for owner in (*owners, *bookmakers.values(), *sources.values())]
-    return ServiceStatus(now, board, sources, bookmakers, {actor.name: actor for actor in actors}, links)
+    status = ServiceStatus(now, board, sources, bookmakers, {actor.name: actor for actor in actors}, links)
+    status.log = log_status
+    return status
 
 
 def terms_of(settings: Settings) -> FixtureSettings:

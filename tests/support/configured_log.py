@@ -10,7 +10,7 @@ from typing import TextIO
 import structlog
 
 from actors.monitoring import logs
-from actors.monitoring.status import LogStatus
+from actors.monitoring.log_events import LogStatus
 
 
 @contextmanager

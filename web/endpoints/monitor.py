@@ -7,11 +7,11 @@ from typing import Literal
 from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
-from actors.core.messages import Prices
 from actors.matches.model import fixtures_of
-from actors.monitoring.meter import Meter
-from actors.monitoring.newest_rejected import KeptRejected
-from actors.monitoring.status import BookmakerStatus, LoggedEvent, LogStatus, LoopStatus, SourceStatus
+from actors.monitoring.log_events import LoggedEvent, LogStatus
+from actors.monitoring.meter import Summary
+from actors.monitoring.rejections import KeptRejected
+from actors.monitoring.status import BookmakerStatus, LoopStatus, SourceStatus
 from actors.review.review import Review
 from actors.review.survey import counts
 from actors.runtime.actor import ActorStatus
@@ -49,12 +49,12 @@ def actor_view(status: ActorStatus) -> ActorReport:
 
 def loop_view(status: LoopStatus) -> Loop:
     """Return how often the event loop was blocked, and how long at most; null before the first time."""
-    return {"stalls": status.stalls, "longest_s": time_view(status.longest_s or None)}
+    return {"stalls": status.stalls.number, "longest_s": time_view(status.longest_s or None)}
 
 
 def log_view(status: LogStatus) -> LogCounters:
     """Return how many lines of the log were lost."""
-    return {"dropped": status.dropped, "failed": status.failed}
+    return {"dropped": status.dropped.number, "failed": status.failed.number}
 
 
 def event_view(event: LoggedEvent) -> EventReport:
@@ -76,14 +76,14 @@ def source_view(status: SourceStatus) -> Source:
         "prices": status.prices,
         "delayed_s": time_view(status.delayed_s),
         "state": _source_state(status),
-        "attempts": status.attempts,
+        "attempts": status.attempts.number,
         "failures_in_a_row": status.failures,
         "failures": status.failures_total,
         "failed_by": dict(status.failed_by),
-        "payloads": status.payloads,
-        "confirmations": status.confirmations,
-        "received_bytes": status.received_bytes,
-        "slow_messages": status.slow_messages,
+        "payloads": status.payloads.number,
+        "confirmations": status.confirmations.number,
+        "received_bytes": status.received_bytes.number,
+        "slow_messages": status.slow_messages.number,
         "failing_since": time_view(status.failing_since),
         "last_success_at": time_view(status.last_success_at),
         "next_attempt_at": time_view(status.next_attempt_at),
@@ -128,9 +128,8 @@ def fixtures_view(review: Review, snapshot: Snapshot) -> Sliced[FixturesReport]:
     }
 
 
-def meter_view(meter: Meter, now: float) -> Durations:
-    """Return durations in milliseconds, of the last one to two minutes."""
-    summary = meter.summary(now)
+def durations_view(summary: Summary) -> Durations:
+    """Return durations in milliseconds."""
     p50, p95, p99 = (
         None if value is None else round(value * 1e3, 3)
         for value in (summary.p50_s, summary.p95_s, summary.p99_s)
@@ -151,7 +150,7 @@ def bookmaker_view(status: BookmakerStatus, book: Book, now: Instant) -> Bookmak
         "delayed_s": time_view(status.source.delayed_s),
         "state": status.state,
         "since": time_view(status.since),
-        "confirmed_at": _confirmed_at(status, book, now),
+        "confirmed_at": time_view(status.confirmed_at(book, now)),
         "changed_at": time_view(status.changed_at),
         "matches": book.count,
         "rejected": dict(status.rejected),
@@ -164,7 +163,7 @@ def bookmaker_view(status: BookmakerStatus, book: Book, now: Instant) -> Bookmak
             "batches_per_s": round(summary.per_s, 3),
             "changes_per_s": round(summary.sizes_per_s, 3),
         },
-        "latency_ms": meter_view(status.meter, now.mono),
+        "latency_ms": durations_view(summary),
         "rejected_newest": [_rejected_view(found) for found in status.newest_rejected],
         "lists": {
             scope: {
@@ -188,12 +187,3 @@ def _rejected_view(found: KeptRejected) -> RejectedReport:
         "prices": [match.home_price, match.draw_price, match.away_price],
         "reason": found.reason,
     }
-
-
-def _confirmed_at(status: BookmakerStatus, book: Book, now: Instant) -> float | None:
-    """Return when the source last vouched for prices that are shown; None if it does not, or none are."""
-    if status.source.prices is Prices.COLLECTED:
-        return None
-    shown = [state for state in book.lists.values() if not state.withdrawn]
-    newest = max((state.confirmed_mono - state.delay_s for state in shown), default=None)
-    return None if newest is None else time_view(now.wall - max(now.mono - newest, 0.0))

@@ -56,6 +56,11 @@ def operation(summary: str, description: str) -> Operation:
 OPERATIONS = {"/": operation("The board as a page", "Live, filtered by its address.")}
 
 
+def route_of(path: str) -> str:
+    """Return the route that answers at a path are counted by: one for all files of the pages."""
+    return f"{STATIC}{{file}}" if path.startswith(STATIC) else path
+
+
 def page(name: str, filled: Mapping[str, str] = {}, **headers: str) -> Handler:
     """Return the handler of a file of ours; `headers` are sent besides the usual headers.
 

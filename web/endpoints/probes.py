@@ -1,6 +1,7 @@
-"""For operators: liveness, readiness, health, the supervision tree and the counters.
+"""For operators: liveness, readiness, health, the supervision tree, the counters, all metrics.
 
-No request computes anything over the board. `null` means not measured, never zero.
+No request computes anything over the board but how many fixtures and links it has. `null` means not
+measured, never zero.
 """
 
 from __future__ import annotations
@@ -9,32 +10,37 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+
+from prometheus_client import ProcessCollector
 
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced, run_sliced
 from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
+from actors.matching.rules import Rule
+from actors.monitoring.present import Present
 from actors.monitoring.status import ArchiveStatus, BookmakerState, BookmakerStatus, ServiceStatus
 from actors.review.review import Review
+from actors.review.survey import counts
 from actors.runtime.actor import ActorState, ActorStatus
 from web.encoding import probe_schemas as schemas
+from web.encoding.exposition import OPENMETRICS, TEXT, exposition
 from web.endpoints.monitor import (
     actor_view,
     bookmaker_view,
+    durations_view,
     event_view,
     fixtures_view,
     log_view,
     loop_view,
-    meter_view,
     source_view,
     time_view,
 )
 from web.endpoints.pages import page
 from web.protocol.contract import ACCEPT_ENCODING, HTML, IF_NONE_MATCH, Answer, Operation
-from web.protocol.negotiation import prefers_html
-from web.protocol.responses import Asked, Handler, HttpCounters, Prepared, prepared_json
+from web.protocol.negotiation import prefers_html, prefers_openmetrics
+from web.protocol.responses import Asked, Handler, HttpCounters, Prepared, prepared, prepared_json
 
 MAX_TURN_AGE_S = 10.0
 MAX_LAG_S = 10.0  # of the archive behind the board: it writes four times a second
@@ -75,6 +81,20 @@ OPERATIONS = {
     "/api/stats": Operation(
         "Counters", "Since the start.", (Answer(200, "The counters.", schemas.Stats, headers=_HEALTHY),)
     ),
+    "/metrics": Operation(
+        "All metrics, for Prometheus",
+        "Text, or OpenMetrics for a client that names `application/openmetrics-text`.",
+        (
+            Answer(
+                200,
+                "The metrics.",
+                str,
+                TEXT.partition(";")[0],
+                headers=("Cache-Control", "Vary"),
+                also=OPENMETRICS.partition(";")[0],
+            ),
+        ),
+    ),
 }
 
 
@@ -83,13 +103,17 @@ def handlers(
 ) -> dict[str, Handler]:
     """Return the handlers by path."""
     of_fixtures, of_people = partial(fixtures_view, review or Review()), page("monitor.html", Vary="Accept")
-    probes = _Probes(board, status, counters, clock, of_fixtures, of_people, version("oddsboard"))
+    release, registry = version("oddsboard"), status.metrics.registry
+    probes = _Probes(board, status, counters, clock, of_fixtures, of_people, release)
+    registry.register(Present(status, board, clock, release))
+    ProcessCollector(registry=registry)
     return {
         "/health/live": probes.live,
         "/health/ready": probes.ready,
         "/health": probes.health,
         "/monitor": probes.monitor,
         "/api/stats": probes.stats,
+        "/metrics": probes.metrics,
     }
 
 
@@ -150,10 +174,35 @@ class _Probes:
         }
         return prepared_json(content)
 
+    async def metrics(self, request: Asked) -> Prepared:
+        is_openmetrics = prefers_openmetrics(request.header(b"accept"))
+        snapshot, of_fixtures = self.board.newest, self.status.metrics.fixtures
+        if snapshot.fixtures is not None:
+            state = fixtures_of(snapshot)
+            found = await run_sliced(counts(state))
+            of_fixtures.fixtures.set(found.fixtures)
+            of_fixtures.linked.set(found.linked)
+            of_fixtures.surebets.set(found.surebets)
+            of_fixtures.pending.set(state.pending)
+            for rule in Rule:
+                of_fixtures.links.labels(rule).set(found.links.get(rule, 0))
+        headers = {"Content-Type": OPENMETRICS if is_openmetrics else TEXT, "Cache-Control": "no-store"}
+        text = await run_sliced(exposition(self.status.metrics.registry, is_openmetrics=is_openmetrics))
+        return prepared(200, {**headers, "Vary": "Accept"}, (text,))
+
     def _http(self) -> schemas.HttpReport:
-        counted: Any = self.counters.view() | {"client_errors": dict(self.status.log.client_errors)}
-        http: schemas.HttpReport = counted
-        return http
+        metrics = self.status.metrics
+        by_route = self.counters.by_route()
+        return {
+            "answers": by_route,
+            "answers_total": sum(sum(of_route.values()) for of_route in by_route.values()),
+            "body_bytes": metrics.http.body.number,
+            "streams": metrics.streams.clients.number,
+            "clients": metrics.http.clients.number,
+            "throttled": metrics.http.throttled.number,
+            "turned_away": metrics.http.turned_away.number,
+            "client_errors": dict(self.status.log.client_errors),
+        }
 
 
 def liveness(status: ServiceStatus, now: Instant) -> schemas.LiveProbe:
@@ -252,19 +301,19 @@ def _data(snapshot: Snapshot, status: ServiceStatus, now: Instant) -> schemas.Da
         "uptime_s": round(now.wall - status.started_at, 3),
         "matches": sum(book.count for book in snapshot.books.values()),
         "commits": snapshot.version - board.first_version,
-        "commit_ms": meter_view(board.commits, now.mono),
+        "commit_ms": durations_view(board.commits.summary(now.mono)),
         "loop": loop_view(status.loop),
         "batches": dict(board.verdicts),
-        "batches_dropped": board.dropped,
+        "batches_dropped": board.dropped.number,
         "batches_received": board.received(),
         "batches_conflated": board.conflated(),
-        "matches_upserted": board.upserted,
-        "matches_removed": board.removed,
-        "matches_finished": board.finished,
+        "matches_upserted": board.changes["upserted"],
+        "matches_removed": board.changes["removed"],
+        "matches_finished": board.changes["finished"],
         "sources": {
             name: {
-                "attempts": record.attempts,
-                "payloads": record.payloads,
+                "attempts": record.attempts.number,
+                "payloads": record.payloads.number,
                 "failed_by": dict(record.failed_by),
                 "quota": record.quota,
             }
@@ -274,7 +323,7 @@ def _data(snapshot: Snapshot, status: ServiceStatus, now: Instant) -> schemas.Da
             bookmaker: {
                 "matches": snapshot.books[bookmaker].count,
                 "named_matches": snapshot.books[bookmaker].named,
-                "batches": record.batches,
+                "batches": record.batches.number,
                 "last_batch_at": time_view(record.last_batch_at),
                 "rejected": dict(record.rejected),
             }

@@ -16,6 +16,7 @@ import anyio
 import anyio.lowlevel
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 
+from actors.core.clock import elapsed_s
 from actors.core.errors import CommitLateError
 from web.encoding.members import Member
 from web.encoding.schemas import ResetReason
@@ -77,7 +78,7 @@ class Stream:
                 try:
                     await self._serve(follower, request, scope, receive)
                 finally:
-                    self.counters.count(request, PATH, 200, follower.sent_bytes)
+                    self.counters.count(request, PATH, 200, follower.sent_bytes, is_timed=False)
         except Problem as problem:
             await send_problem(problem, request, PATH, self.counters, send)
 
@@ -116,6 +117,8 @@ class _Follower:
         """What its bytes are of, until they are sent."""
         self._beats = live.audience.beats
         self._rest: Rest | None = None
+        self._woken_s: float | None = None
+        """When what it was woken for was committed, until that is sent."""
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -137,8 +140,9 @@ class _Follower:
                 if due:
                     await self._write(due)
                     self._holds = None
+                    self._note_written()
                 else:
-                    await self._audience.wait(self._view, self._rest)
+                    self._woken_s = await self._audience.wait(self._view, self._rest)
         finally:
             if self._rest is not None:
                 self._rest.cancel()
@@ -181,6 +185,7 @@ class _Follower:
             if made is None:
                 return await self._snapshot(ResetReason.TOO_OLD)
             self._holds = made
+            self._audience.metrics.conflated.inc(made.is_merged)
             self._rest = Rest(self._conflate_s) if self._conflate_s else None
             return self._take(made)
         if self._beats != self._audience.beats:
@@ -188,10 +193,12 @@ class _Follower:
             return self._coded(messages.heartbeat(self._version))
         return []
 
-    async def _snapshot(self, reset_reason: ResetReason | None = None) -> messages.Pieces:
+    async def _snapshot(self, reset_reason: ResetReason | None = None) -> Sequence[bytes]:
         made = await self._frames.snapshot(self._view, self._coding)
-        before = [] if reset_reason is None else self._coded(messages.reset(reset_reason, made.version))
-        return [*before, *self._take(made)]
+        if reset_reason is None:
+            return self._take(made)
+        self._audience.resets[reset_reason].inc()
+        return [*self._coded(messages.reset(reset_reason, made.version)), *self._take(made)]
 
     def _take(self, made: Made | OwnBody) -> Sequence[bytes]:
         """Return the parts of what is sent next, and note what the client has then."""
@@ -202,6 +209,11 @@ class _Follower:
 
     def _coded(self, pieces: messages.Pieces) -> messages.Pieces:
         return pieces if self._member is None else [self._member.block(b"".join(pieces))]
+
+    def _note_written(self) -> None:
+        if self._woken_s is not None:
+            self._audience.metrics.commit_to_wire.observe(elapsed_s() - self._woken_s)
+            self._woken_s = None
 
     async def _write(self, pieces: messages.Pieces) -> None:
         """Send the pieces, and keep none that is sent."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from actors.archive.past import Reach
 from actors.board.history import Change, History, ListHistory, Recent, Record
@@ -93,13 +94,11 @@ class Frames(ABC, Generic[V, R]):
             return None
 
         def make(room: Room) -> Sliced[Made | None]:
-            if (made := (yield from self._delta(view, since, room, older, is_marked=False))) is None:
-                return None
-            version, data = made
-            if coding is Coding.IDENTITY or sum(map(len, data)) < MIN_GZIP_BYTES:
-                return Made(version, data)
-            packed = yield from gzipped(data)
-            return Made(version, packed, coding)
+            delta = yield from self._delta(view, since, room, older, is_marked=False)
+            if delta is None or coding is Coding.IDENTITY or sum(map(len, delta.parts)) < MIN_GZIP_BYTES:
+                return delta
+            packed = yield from gzipped(delta.parts)
+            return Made(delta.version, packed, coding)
 
         return await self._made(("delta", view, since, coding), view, client, make)
 
@@ -114,14 +113,13 @@ class Frames(ABC, Generic[V, R]):
             return None
 
         def make(room: Room) -> Sliced[Made | None]:
-            if (made := (yield from self._delta(view, since, room, older, is_marked=True))) is None:
+            if (delta := (yield from self._delta(view, since, room, older, is_marked=True))) is None:
                 return None
-            version, data = made
-            message = _message("changes", data, self._id(version))
+            message = _message("changes", delta.parts, self._id(delta.version))
             if last is None:
-                return Made(version, message)
+                return replace(delta, parts=message)
             blocks, text = yield from deflated(message, last)
-            return Made(version, blocks, Coding.GZIP, text)
+            return replace(delta, parts=blocks, coding=Coding.GZIP, text=text)
 
         return await self._made(("message", view, since, last), view, client, make)
 
@@ -148,8 +146,8 @@ class Frames(ABC, Generic[V, R]):
 
     def _delta(
         self, view: V, since: int, room: Room, older: Older | None, *, is_marked: bool
-    ) -> Sliced[tuple[int, Pieces] | None]:
-        """Return what changed in a view after `since`, with its newest version; None if it is not known."""
+    ) -> Sliced[Made | None]:
+        """Return what changed in a view after `since`, to its newest version; None if it is not known."""
         recent = yield from self.history.since(view, since if older is None else older.until)
         if recent is not None and older is not None:
             recent = self._merged(older, recent)
@@ -161,7 +159,8 @@ class Frames(ABC, Generic[V, R]):
         head = b'{"version":%d,"since":%d,%b"%b":[' % (recent.version, since, mark, self.name)
         at = b"" if is_marked else cursor(recent.version, self.history.epoch)  # an event has it as its id
         tail = b"]%b%b}" % (self._more(recent), at)
-        return recent.version, [head, *shown, b'],"removed":[', *gone, tail]
+        parts = [head, *shown, b'],"removed":[', *gone, tail]
+        return Made(recent.version, parts, is_merged=recent.is_merged)
 
 
 class ListFrames(Frames[BookmakerId | None, Change]):
@@ -265,7 +264,7 @@ def bye(version: int, retry_ms: int) -> Pieces:
     return [b"retry: %d\n%b" % (retry_ms, message)]
 
 
-def _message(name: str, data: Pieces, message_id: bytes | None = None) -> Pieces:
+def _message(name: str, data: Sequence[bytes], message_id: bytes | None = None) -> Pieces:
     pieces = [_head(name, message_id), *data, _END]
     return pieces if sum(map(len, data)) > SMALL_BYTES else [b"".join(pieces)]
 

@@ -39,13 +39,14 @@ RETRY_AFTER = {"Retry-After": "5"}
 class Made(Struct, frozen=True):
     """What a body is made of: the version that it leads to, the bytes in parts, their coding.
 
-    `text` is there if they are blocks of a member.
+    `text` is there if they are blocks of a member. If it `is_merged`, several versions led to it.
     """
 
     version: int
     parts: Sequence[bytes]
     coding: Coding = Coding.IDENTITY
     text: Text | None = None
+    is_merged: bool = False
 
 
 class OwnBody:
@@ -59,6 +60,7 @@ class OwnBody:
         self.parts = tuple(made.parts)
         self.coding = made.coding
         self.text = made.text
+        self.is_merged = made.is_merged
         self.size = sum(map(len, self.parts)) + (0 if made.text is None else len(made.text.short))
         self._of = of
         self._client = client

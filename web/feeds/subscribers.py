@@ -14,20 +14,25 @@ from typing import Any, TypeAlias
 
 import anyio
 
-from actors.board.history import ListHistory
+from actors.board.history import History, ListHistory
 from actors.board.snapshot import Deadlines, Readable, Snapshot
 from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureView
+from actors.monitoring.metrics import Metrics, OfStreams
+from web.encoding.schemas import ResetReason
 from web.feeds.messages import FixtureFrames, Frames, ListFrames
 from web.protocol.problems import Problem
 
 HEARTBEAT_S = 10.0
 FAREWELL_S = 1.0  # for clients to end their connections when the service ends
 RETRY_MIN_MS, RETRY_MAX_MS = 1000, 5000  # after that they reconnect at random times, not all at once
+REFUSALS = ("stopping", "too_many_client_streams", "too_many_streams")
 GROUP = 32  # clients woken in one iteration of the loop: one or two milliseconds of work
 
 
+_Woken: TypeAlias = asyncio.Future[float | None]
+"""When the change was committed that wakes a client; None if something else does."""
 Watched: TypeAlias = BookmakerId | FixtureView | None
 """A view that changes: of the lists by its bookmaker, None for all, or of fixtures."""
 
@@ -37,7 +42,7 @@ class Rest:
 
     def __init__(self, seconds: float) -> None:
         self.is_over = False
-        self.sleeper: asyncio.Future[None] | None = None
+        self.sleeper: _Woken | None = None
         self._timer = asyncio.get_running_loop().call_later(seconds, self._end)
 
     def cancel(self) -> None:
@@ -62,22 +67,26 @@ class Audience:
         max_clients: int,
         max_per_client: int,
         fixtures: FixtureHistory | None = None,
+        metrics: OfStreams | None = None,
     ) -> None:
         self.history = history
         self.fixtures = fixtures
+        self.metrics = metrics = metrics or Metrics().streams
+        self.resets = {reason: metrics.resets.labels(reason) for reason in ResetReason}
+        self._refused = {code: metrics.refused.labels(code) for code in REFUSALS}
         self.beats = 0
         self.is_leaving = False
         self._max_clients = max_clients
         self._max_per_client = max_per_client
         self._per_client: Counter[str | None] = Counter()
         self._clients: set[anyio.CancelScope] = set()
-        self._waiting: dict[Watched, set[asyncio.Future[None]]] = {}
-        self._resting: set[asyncio.Future[None]] = set()
+        self._waiting: dict[Watched, set[_Woken]] = {}
+        self._resting: set[_Woken] = set()
         self._heart: asyncio.TimerHandle | None = None
         self._gone = anyio.Event()
-        history.subscribe(self._wake_views)
+        history.subscribe(partial(self._wake_views, history))
         if fixtures is not None:
-            fixtures.subscribe(self._wake_views)
+            fixtures.subscribe(partial(self._wake_views, fixtures))
 
     def __len__(self) -> int:
         """Return the number of clients."""
@@ -90,12 +99,12 @@ class Audience:
         Raises: Problem 503 if no more clients are taken, 429 if no more of that name.
         """
         if self.is_leaving:
-            raise _refusal("stopping", "the service is about to end")
+            raise self._refusal("stopping", "the service is about to end")
         if client is not None and self._per_client[client] >= self._max_per_client:
             why = f"this client follows changes {self._max_per_client} times already"
-            raise _refusal("too_many_client_streams", why, 429)
+            raise self._refusal("too_many_client_streams", why, 429)
         if len(self._clients) >= self._max_clients:
-            raise _refusal("too_many_streams", f"{self._max_clients} clients follow changes already")
+            raise self._refusal("too_many_streams", f"{self._max_clients} clients follow changes already")
         if self._heart is None:
             self._heart = asyncio.get_running_loop().call_later(HEARTBEAT_S, self._beat)
         with anyio.CancelScope() as scope:
@@ -111,16 +120,19 @@ class Audience:
                 if not self._clients:
                     self._gone.set()
 
-    async def wait(self, view: Watched, rest: Rest | None = None) -> None:
-        """Wait for a change of the view (during `rest`: for its end), a heartbeat, or the end of all."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async def wait(self, view: Watched, rest: Rest | None = None) -> float | None:
+        """Wait for a change of the view (during `rest`: for its end), a heartbeat, or the end of all.
+
+        Return when that change was committed, by `elapsed_s`; None for anything else.
+        """
+        future: _Woken = asyncio.get_running_loop().create_future()
         if rest is None or rest.is_over:
             waiting = self._waiting.setdefault(view, set())
         else:
             waiting, rest.sleeper = self._resting, future
         waiting.add(future)
         try:
-            await future
+            return await future
         finally:
             waiting.discard(future)
 
@@ -141,10 +153,14 @@ class Audience:
         if self._heart is not None:
             self._heart.cancel()
 
-    def _wake_views(self, views: Collection[Watched]) -> None:
+    def _refusal(self, code: str, why: str, status: int = 503) -> Problem:
+        self._refused[code].inc()
+        return Problem(status, code, f"{why}; try again later", {"Retry-After": "5"})
+
+    def _wake_views(self, history: History[Any, Any], views: Collection[Watched]) -> None:
         for view in views:
             if view in self._waiting:
-                _wake_in_groups(iter(list(self._waiting[view])))
+                _wake_in_groups(iter(list(self._waiting[view])), history.committed_s)
 
     def _beat(self) -> None:
         self._heart = None
@@ -158,21 +174,17 @@ class Audience:
         _wake_in_groups(iter([*waiting, *self._resting]))
 
 
-def _wake_in_groups(waiting: Iterator[asyncio.Future[None]]) -> None:
+def _wake_in_groups(waiting: Iterator[_Woken], committed_s: float | None = None) -> None:
     group = list(islice(waiting, GROUP))
     for future in group:
-        _wake(future)
+        _wake(future, committed_s)
     if group:
-        asyncio.get_running_loop().call_soon(_wake_in_groups, waiting)
+        asyncio.get_running_loop().call_soon(_wake_in_groups, waiting, committed_s)
 
 
-def _wake(future: asyncio.Future[None]) -> None:
+def _wake(future: _Woken, committed_s: float | None = None) -> None:
     if not future.done():
-        future.set_result(None)
-
-
-def _refusal(code: str, why: str, status: int = 503) -> Problem:
-    return Problem(status, code, f"{why}; try again later", {"Retry-After": "5"})
+        future.set_result(committed_s)
 
 
 @dataclass(frozen=True, slots=True)

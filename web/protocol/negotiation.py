@@ -47,14 +47,15 @@ def coding_for(accept_encoding: str | None) -> Coding | None:
 @lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each
 def prefers_html(accept: str | None) -> bool:
     """Return whether text/html has a higher weight than application/json."""
-    if accept is None or len(accept) > _MAX_HEADER:
-        return False
-    weights = _weights(accept, _MEDIA_RANGE)
-    html, json = (
-        next((weights[key] for key in (f"{kind}/{form}", f"{kind}/*", "*/*") if key in weights), 0.0)
-        for kind, form in (("text", "html"), ("application", "json"))
-    )
-    return html > json
+    weights = _media_weights(accept)
+    return _weight(weights, "text", "html") > _weight(weights, "application", "json")
+
+
+@lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each
+def prefers_openmetrics(accept: str | None) -> bool:
+    """Return whether OpenMetrics is named, and has no lower weight than plain text."""
+    weights = _media_weights(accept)
+    return 0.0 < weights.get("application/openmetrics-text", 0.0) >= _weight(weights, "text", "plain")
 
 
 @lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each
@@ -65,6 +66,14 @@ def has_already(if_none_match: str, etag: str) -> bool:
     if len(if_none_match) > _MAX_HEADER or not _TAGS.fullmatch(if_none_match):
         return False
     return etag in {tag.removeprefix("W/") for tag in re.findall(_TAG, if_none_match)}
+
+
+def _media_weights(accept: str | None) -> dict[str, float]:
+    return {} if accept is None or len(accept) > _MAX_HEADER else _weights(accept, _MEDIA_RANGE)
+
+
+def _weight(weights: dict[str, float], kind: str, form: str) -> float:
+    return next((weights[key] for key in (f"{kind}/{form}", f"{kind}/*", "*/*") if key in weights), 0.0)
 
 
 def _weights(header: str, form: re.Pattern[str]) -> dict[str, float]:

@@ -25,7 +25,7 @@ class Taken(Struct, frozen=True):
 
 
 class RateLimit:
-    """The limit of every client alike; `refused` counts the requests above it.
+    """The limit of every client alike.
 
     Times are monotonic seconds. `max_clients` bounds the table.
     """
@@ -33,7 +33,6 @@ class RateLimit:
     def __init__(self, per_s: float, burst: int, max_clients: int) -> None:
         self.per_s = per_s
         self.burst = burst
-        self.refused = 0
         self._interval_s = 1.0 / per_s
         self._tolerance_s = burst * self._interval_s
         self._max_clients = max_clients
@@ -48,7 +47,6 @@ class RateLimit:
         """Count a request of `client`; a refused request takes nothing from its burst."""
         used_s = max(self._full_at.get(client, now) - now, 0.0)
         if used_s + self._interval_s > self._tolerance_s + 1e-9:  # rounding must not cost a request
-            self.refused += 1
             self._full_at.move_to_end(client)
             return Taken(0, used_s, used_s + self._interval_s - self._tolerance_s)
         used_s += self._interval_s

@@ -5,12 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from http import HTTPStatus
-from typing import Any
+from operator import itemgetter
 
 import msgspec
 import structlog
@@ -19,6 +18,7 @@ from msgspec import Struct
 
 from actors.core.clock import elapsed_s
 from actors.core.errors import CommitLateError
+from actors.monitoring.metrics import OTHER, Count, OfHttp, Timing
 from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem, ProblemDocument
 
@@ -42,6 +42,8 @@ PREFLIGHT = {
     "Access-Control-Max-Age": "86400",
 }
 
+METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that are counted by name: a client may send any."""
 ID_BYTES = 16
 MIN_GZIP_BYTES = 1_024
 """Bytes of a body from which on it is compressed: a smaller body is a single packet anyway."""
@@ -202,20 +204,32 @@ def _gzipped(body: bytes) -> bytes:
 
 
 class HttpCounters:
-    """Answers since the start by route and status, the bytes of their bodies, and the figures `of_now`."""
+    """Counts answers by route, method and status, and how long they took."""
 
-    def __init__(self, of_now: Callable[[], Mapping[str, int]]) -> None:
-        self._of_now = of_now
-        self._answers: Counter[tuple[str, int]] = Counter()
-        self._body_bytes = 0
+    def __init__(self, metrics: OfHttp) -> None:
+        self.metrics = metrics
+        self._bound: dict[tuple[str, str, int], tuple[Count, Timing | None]] = {}
         self._is_logged = log.bind().is_enabled_for(logging.DEBUG)  # logging is set up before
 
-    def count(self, request: Asked, route: str, status: int, body_bytes: int) -> None:
-        """Count an answer and log it; `route` is never the client's text. A HEAD's counts no bytes."""
+    def count(
+        self, request: Asked, route: str, status: int, body_bytes: int, *, is_timed: bool = True
+    ) -> None:
+        """Count an answer and log it; `route` is never the client's text. A HEAD's counts no bytes.
+
+        An answer that ends only with its client is not timed.
+        """
+        took_s = elapsed_s() - request.began
+        key = route, request.method if request.method in METHODS else OTHER, status
+        bound = self._bound.get(key)
+        if bound is None:
+            bound = self._bound[key] = self._bind(*key, is_timed=is_timed)
+        answers, durations = bound
+        answers.inc()
+        if durations is not None:
+            durations.observe(took_s)
         if request.method == "HEAD":
             body_bytes = 0
-        self._answers[route, status] += 1
-        self._body_bytes += body_bytes
+        self.metrics.body.inc(body_bytes)
         if self._is_logged:
             log.debug(
                 "request.served",
@@ -224,17 +238,17 @@ class HttpCounters:
                 path=request.path,
                 status=status,
                 body_bytes=body_bytes,
-                took_ms=round((elapsed_s() - request.began) * 1e3, 3),
+                took_ms=round(took_s * 1e3, 3),
             )
 
-    def view(self) -> dict[str, Any]:
-        """Return the counters as plain values."""
-        by_route: dict[str, dict[str, int]] = {}
-        for (route, status), answers in sorted(self._answers.items()):
-            by_route.setdefault(route, {})[str(status)] = answers
-        return {
-            "answers": by_route,
-            "answers_total": self._answers.total(),
-            "body_bytes": self._body_bytes,
-            **self._of_now(),
-        }
+    def by_route(self) -> dict[str, dict[str, int]]:
+        """Return how many answers there were by route and status."""
+        found: dict[str, dict[str, int]] = {}
+        for (route, _, status), (answers, _) in sorted(self._bound.items(), key=itemgetter(0)):
+            of_route = found.setdefault(route, {})
+            of_route[str(status)] = of_route.get(str(status), 0) + answers.number
+        return found
+
+    def _bind(self, route: str, method: str, status: int, *, is_timed: bool) -> tuple[Count, Timing | None]:
+        answers = self.metrics.requests.labels(route, method, str(status))
+        return answers, self.metrics.duration.labels(route) if is_timed else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import anyio
 import anyio.lowlevel
@@ -41,7 +41,8 @@ _PARAMETER = re.compile(r"\{[a-z]+\}")
 class FastPath:
     """An ASGI application around another: answers GET and HEAD of the paths in `handlers` itself.
 
-    Once the service drains, every answer ends its connection, so that clients go while there is time.
+    Answers are counted by `route_of` their path. Once the service drains, every answer ends its connection,
+    so that clients go while there is time.
     """
 
     def __init__(
@@ -50,10 +51,11 @@ class FastPath:
         handlers: Mapping[str, Handler],
         counters: HttpCounters,
         status: ServiceStatus,
+        route_of: Callable[[str], str] = str,
     ) -> None:
         self._app = app
         self._status = status
-        self._handlers = handlers
+        self._handlers = {path: (route_of(path), handler) for path, handler in handlers.items()}
         self._counters = counters
         self._ids = _random_ids()
 
@@ -62,11 +64,12 @@ class FastPath:
         if self._status.is_draining:
             send = _closing(send)
         if scope["type"] == "http" and scope["method"] in {"GET", "HEAD"}:
-            handler = self._handlers.get(exact_path(scope) or "")
-            if handler is not None:
+            found = self._handlers.get(exact_path(scope) or "")
+            if found is not None:
+                route, handler = found
                 request = asked(scope, next(self._ids))
                 answer = await _answered(handler, request)
-                self._counters.count(request, request.path, answer.status, answer.body_bytes)
+                self._counters.count(request, route, answer.status, answer.body_bytes)
                 sending = send_prepared(answer, request, send)
                 del answer  # as in `send_prepared`
                 await sending

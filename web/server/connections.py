@@ -17,6 +17,7 @@ from collections import OrderedDict
 from msgspec import Struct
 
 from actors.core.clock import elapsed_s
+from actors.monitoring.metrics import Count, Metrics
 from web.protocol.request_head import MAX_HEAD_BYTES, HeadGate
 from web.protocol.throttle import UNCOUNTED
 from web.server.load import FEW, Load, turning_away
@@ -179,8 +180,9 @@ class Connections:
     `open` counts also streams, and those that are about to be closed: `ended` by us, or answered.
     """
 
-    def __init__(self, refusals: str, caps: Caps) -> None:
+    def __init__(self, refusals: str, caps: Caps, turned_away: Count | None = None) -> None:
         self.refusals = refusals.encode()
+        self.turned_away = turned_away or Metrics().http.turned_away
         self.caps = caps
         self.known: set[bytes] = set()
         self.by_request: OrderedDict[Connection, None] = OrderedDict()
@@ -259,7 +261,7 @@ class Connections:
         return b"" if path in UNCOUNTED or b"\r\n\r\n" not in head else head
 
     def _turn_away(self, accepted: socket.socket, request: bytes) -> None:
-        self.load.turned_away += 1
+        self.turned_away.inc()
         with contextlib.suppress(OSError):
             _recv(accepted, MAX_HEAD_BYTES, socket.MSG_DONTWAIT)  # else closing would reset it
             _send(accepted, turning_away(request), socket.MSG_DONTWAIT)

@@ -13,6 +13,7 @@ from typing import Any
 from weakref import ReferenceType, WeakValueDictionary, ref
 
 from actors.core.errors import BindError
+from actors.monitoring.metrics import Count
 from web.server.connections import Caps, Connection, Connections
 from web.server.reader import SLOW_READER_S
 
@@ -42,12 +43,12 @@ class Listener(socket.socket):
     `refusals` is the secret path below which the gate asks for the answer to a request that it refused.
     """
 
-    def __init__(self, family: int, caps: Caps) -> None:
+    def __init__(self, family: int, caps: Caps, turned_away: Count | None = None) -> None:
         # TCP is named, because asyncio turns Nagle's algorithm off only for a socket that names it.
         super().__init__(family, socket.SOCK_STREAM, 0 if family == socket.AF_UNIX else socket.IPPROTO_TCP)
         self.connections: WeakValueDictionary[tuple[str, int], Connection] = WeakValueDictionary()
         self.refusals = f"/{token_hex(16)}/"
-        self.held = Connections(self.refusals, caps)
+        self.held = Connections(self.refusals, caps, turned_away)
 
     def bind(self, address: Any, /) -> None:
         """Bind it; a Unix socket's file replaces a file at which no process listens any more."""
@@ -91,10 +92,6 @@ class Listener(socket.socket):
         accepted = _accepted.get()
         return None if accepted is None or self.family != socket.AF_UNIX else accepted()
 
-    def turned_away(self) -> int:
-        """Return how many clients were answered here, because too many waited."""
-        return self.held.load.turned_away
-
     def begin(self, client: Client) -> None:
         """Note that a request of this client is being answered."""
         if (connection := self.find(client)) is not None:
@@ -113,13 +110,14 @@ class Listener(socket.socket):
                 _limit_unsent(connection, STREAM_UNSENT_BYTES)
 
 
-def listen(host: str, port: int | None, caps: Caps = CAPS) -> Listener:
+def listen(host: str, port: int | None, caps: Caps = CAPS, turned_away: Count | None = None) -> Listener:
     """Open the listening socket; port 0 is a free port. Without a port `host` is a Unix socket's path.
 
+    `turned_away` counts the clients that it answers by itself, because too many wait.
     Raises: BindError if that is not possible.
     """
     family = socket.AF_UNIX if port is None else socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = Listener(family, caps)
+    sock = Listener(family, caps, turned_away)
     try:
         if family != socket.AF_UNIX:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -30,11 +30,10 @@ _ID = b"*" * 2 * ID_BYTES
 
 
 class Load:
-    """The requests that wait; times in monotonic seconds. `turned_away` counts clients."""
+    """The requests that wait; times in monotonic seconds."""
 
     def __init__(self) -> None:
         self.waiting = 0
-        self.turned_away = 0
         self._late_since: float | None = None
         self._high_until = -inf
 

@@ -87,7 +87,7 @@ class ProgramSourceActor:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(contained, self._keep_house, name=self._status.actor.name)
             while True:
-                self._status.attempts += 1
+                self._status.attempts.inc()
                 try:
                     await self._attempt(tasks)
                 except SourceError as error:
@@ -137,9 +137,9 @@ class ProgramSourceActor:
     async def _take(self, lines: bytes, now: Instant) -> None:
         """Take some lines. Raises: PayloadError for the first that breaks the protocol."""
         async with self._taking:
-            self._status.received_bytes += len(lines)
+            self._status.received_bytes.inc(len(lines))
             taken = await run_sliced(self._feed.lines(lines, now))
-            self._status.payloads += lines.count(b"\n", 0, taken.used_bytes)
+            self._status.payloads.inc(lines.count(b"\n", 0, taken.used_bytes))
             if taken.used_bytes:
                 self._context.record_payload(LINES_SCOPE, now, lines[: taken.used_bytes])
             if taken.error is not None:

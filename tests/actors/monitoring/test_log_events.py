@@ -8,8 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from actors.monitoring.log_events import MAX_CHARS, MAX_EVENTS, MAX_FIELDS
-from actors.monitoring.status import LoggedEvent
+from actors.monitoring.log_events import MAX_CHARS, MAX_EVENTS, MAX_FIELDS, LoggedEvent
 from tests.support.configured_log import configured
 
 log = structlog.get_logger()

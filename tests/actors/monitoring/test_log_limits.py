@@ -13,8 +13,8 @@ import structlog
 from structlog.stdlib import ProcessorFormatter
 from structlog.testing import capture_logs
 
+from actors.monitoring.log_events import LogStatus
 from actors.monitoring.log_limits import LIMITED, LogLimits
-from actors.monitoring.status import LogStatus
 
 ASYNCIO, HYPERCORN, UVICORN = map(logging.getLogger, LIMITED)
 TIMED_OUT = TimeoutError(errno.ETIMEDOUT, "Connection timed out")
@@ -102,7 +102,7 @@ def test_an_error_of_a_connection_is_counted_once(rig: Rig) -> None:
     HYPERCORN.error("Error in ASGI Framework", exc_info=raised(TIMED_OUT))
     report("Unhandled exception in client_connected_cb", raised(TIMED_OUT))
 
-    assert ({"timed_out": 1}, []) == (rig.status.client_errors, rig.passed)
+    assert ({"timed_out": 1}, []) == (dict(rig.status.client_errors), rig.passed)
 
 
 def test_a_bug_keeps_its_line_once_a_minute(rig: Rig) -> None:
@@ -148,4 +148,4 @@ def test_errors_are_counted_at_every_level(rig: Rig) -> None:
     report("Unhandled exception in client_connected_cb", raised(TIMED_OUT))
     HYPERCORN.error("Error in ASGI Framework", exc_info=raised(BUG))
 
-    assert ({"timed_out": 1}, []) == (rig.status.client_errors, rig.passed)
+    assert ({"timed_out": 1}, []) == (dict(rig.status.client_errors), rig.passed)

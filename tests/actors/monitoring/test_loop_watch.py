@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sized
+from math import inf
 
 import anyio
 import anyio.to_thread
@@ -46,7 +47,18 @@ async def test_stall_is_logged_while_it_lasts() -> None:
     assert [True] == ["test_loop_watch.py" in frame for frame in frames if frame.endswith(" _hold_up")]
     assert "s3cr3t" not in lagged["stack"]
     assert ("loop.recovered", round(status.longest_s, 3)) == (recovered["event"], recovered["lagged_for_s"])
-    assert 1 == status.stalls
+    assert 1 == status.stalls.number
+
+
+async def test_lag_is_measured_in_the_loop() -> None:
+    """As long as a loop is blocked, what is due is late by; most of it falls into the longest buckets."""
+    status = LoopStatus()
+    with capture_logs() as logs, watched(status):
+        _hold_up(logs)
+        await anyio.to_thread.run_sync(eventually, lambda: status.longest_s, "it is over")
+
+    places = dict(zip(status.lag.upper_ends, status.lag.counted(), strict=True))
+    assert places[inf] > places[0.5]
 
 
 @pytest.mark.long
@@ -58,7 +70,10 @@ async def test_each_stall_is_counted() -> None:
             _hold_up(logs, ended - 1)
             await anyio.to_thread.run_sync(eventually, lambda ended=ended: len(logs) == ended, "it is over")
 
-    assert (2, ["loop.lagged", "loop.recovered"] * 2) == (status.stalls, [line["event"] for line in logs])
+    assert (2, ["loop.lagged", "loop.recovered"] * 2) == (
+        status.stalls.number,
+        [line["event"] for line in logs],
+    )
     assert round(status.longest_s, 3) == max(line.get("lagged_for_s", 0.0) for line in logs)
 
 

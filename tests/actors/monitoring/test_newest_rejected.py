@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actors.core.messages import Scope
 from actors.core.validation import Reason, RefusedMatch
-from actors.monitoring.newest_rejected import MAX_KEPT, KeptRejected, NewestRejected
+from actors.monitoring.rejections import MAX_KEPT, KeptRejected, NewestRejected
 from tests.support.builders.messages import match
 
 

@@ -84,11 +84,10 @@ async def test_latency_of_each_accepted_batch_is_measured() -> None:
         commits = stage.status.board.commits.summary(3.0)
 
     assert (2, 2.0) == (alder.count, alder.sizes_per_s)
-    assert 1.0 <= (alder.p50_s or 0) < 1.2
-    assert 2.0 <= (alder.p99_s or 0) < 2.4
+    assert 0.5 < (alder.p50_s or 0) <= 1.0 < (alder.p99_s or 0) <= 2.5  # by the buckets
     assert (1, 1.0) == (birch.count, birch.sizes_per_s)
-    assert (birch.p50_s or 1) < 1e-5
-    assert (2, 3.0) == (commits.count, commits.sizes_per_s)
+    assert (birch.p50_s or 1) < 0.001
+    assert 2 == commits.count
 
 
 async def test_batch_without_changes_makes_no_version() -> None:
@@ -125,7 +124,7 @@ async def test_changes_are_counted() -> None:
             await settle()
 
         board = stage.status.board
-        assert (3, 1, 1) == (board.upserted, board.removed, board.finished)
+        assert (3, 1, 1) == tuple(board.changes[name] for name in ("upserted", "removed", "finished"))
 
 
 async def test_aggregator_ticks_every_second_without_batches() -> None:

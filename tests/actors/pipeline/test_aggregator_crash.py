@@ -42,7 +42,7 @@ async def test_poison_batch_loses_no_other_batch() -> None:
         await settle()
 
         assert ["alder_applied", "cedar_waiting"] == stage.shown()
-        assert (["birch"], 1) == (stage.blamed, stage.status.board.dropped)
+        assert (["birch"], 1) == (stage.blamed, stage.status.board.dropped.number)
         assert (1, ActorState.RUNNING) == (
             stage.status.board.actor.crashes,
             stage.status.board.actor.state,
@@ -116,7 +116,7 @@ async def test_reads_do_not_fail_during_crashes() -> None:
                 versions.append(stage.version)
 
         assert sorted(versions) == versions
-        assert ([f"alder_m{number}"], 40) == (stage.shown(), stage.status.board.dropped)
+        assert ([f"alder_m{number}"], 40) == (stage.shown(), stage.status.board.dropped.number)
 
 
 async def test_fourth_unexplained_crash_ends_the_process() -> None:
@@ -164,4 +164,4 @@ async def test_list_that_falls_due_during_a_turn_goes_in_its_commit() -> None:
         await settle()
 
         assert (["birch_m1", "cedar_m1"], 2) == (stage.shown(), stage.version)
-        assert (0, 0) == (stage.status.board.actor.crashes, stage.status.board.dropped)
+        assert (0, 0) == (stage.status.board.actor.crashes, stage.status.board.dropped.number)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import anyio
 import pytest
 
@@ -15,6 +13,7 @@ from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import BookmakerId, SourceMatchId
 from actors.matches.linking import PORTION, Linking
 from actors.matches.model import first_snapshot, fixtures_of
+from actors.monitoring.metrics import Counts
 from actors.runtime.actor import ActorState
 from tests.support.builders.fixtures import ADVANCING, ALDER, BIRCH, CEDAR, ROSTER, TERMS, EqualNames
 from tests.support.builders.messages import SCOPE, batch, match
@@ -48,7 +47,7 @@ async def test_batch_of_which_no_fixtures_can_be_made_is_dropped() -> None:
         stage.intake.put_nowait(batch([match("b", prices=(2.1, 3.5, 4.0))], bookmaker=BIRCH))
         await settle()
 
-        assert ([ALDER], 1) == (stage.blamed, stage.status.board.dropped)
+        assert ([ALDER], 1) == (stage.blamed, stage.status.board.dropped.number)
         assert [["birch_b"]] == _shown(stage)
         assert not stage.published.newest.books[ALDER].is_serving
         assert ActorState.RUNNING is stage.status.board.actor.state
@@ -67,7 +66,7 @@ async def test_one_of_several_batches_of_which_no_fixtures_can_be_made_is_found_
     async with supervised(stage.child):
         await settle()
 
-        assert ([CEDAR], 1) == (stage.blamed, stage.status.board.dropped)
+        assert ([CEDAR], 1) == (stage.blamed, stage.status.board.dropped.number)
         assert [["alder_a"], ["birch_b"]] == _shown(stage)
         assert 2 == stage.status.board.actor.crashes
 
@@ -84,28 +83,28 @@ async def test_one_of_several_confirmations_that_crash_a_commit_is_found_out() -
             stage.intake.put_nowait(again)
         await settle()
 
-        assert ([BIRCH], 1) == (stage.blamed, stage.status.board.dropped)
+        assert ([BIRCH], 1) == (stage.blamed, stage.status.board.dropped.number)
         assert [["alder_alder"], ["cedar_cedar"]] == _shown(stage)
         lists = [[*stage.published.newest.books[name].lists.values()] for name in (ALDER, CEDAR)]
         assert [["list-2"], ["list-2"]] == [[state.list_id for state in some] for some in lists]
 
 
-class _Breaking(Counter[str]):
+class _Breaking(Counts):
     """Counts, but for the first time."""
 
     is_broken = True
 
-    def __setitem__(self, key: str, value: int) -> None:
+    def add(self, *values: str, number: int = 1) -> None:
         if self.is_broken:
             self.is_broken = False
             raise RuntimeError("the records are broken")
-        super().__setitem__(key, value)
+        super().add(*values, number=number)
 
 
 async def test_crash_after_a_commit_costs_no_list() -> None:
     """Nothing is withdrawn and no bookmaker blamed."""
     stage = AggregatorStage(first=first_snapshot(1000, TERMS), advance=_breaking)
-    stage.status.board.verdicts = _Breaking()
+    stage.status.board.verdicts = _Breaking(stage.status.metrics.board.outcomes)
     for change in (batch([match("a")]), batch([match("b")], bookmaker=BIRCH)):
         stage.intake.put_nowait(change)
 
@@ -115,7 +114,7 @@ async def test_crash_after_a_commit_costs_no_list() -> None:
         assert (1, [], 0) == (
             stage.status.board.actor.crashes,
             stage.blamed,
-            stage.status.board.dropped,
+            stage.status.board.dropped.number,
         )
         assert ([["alder_a"], ["birch_b"]], 1001) == (_shown(stage), stage.published.newest.version)
 

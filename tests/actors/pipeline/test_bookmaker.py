@@ -27,7 +27,7 @@ async def test_document_becomes_a_complete_batch() -> None:
 
     assert [batch([match("m1"), match("m2")], received_mono=3.0)] == stage.published
     assert (1, WALL_0 + 3, None) == (
-        stage.status.batches,
+        stage.status.batches.number,
         stage.status.last_batch_at,
         stage.status.error,
     )
@@ -84,5 +84,5 @@ async def test_unreadable_part_is_an_error_until_the_next_readable_one() -> None
         ("bookmaker.lost", "bookmaker:alder", "alder", "no column"),
         ("bookmaker.recovered", "bookmaker:alder", "alder", None),
     ] == [(line["event"], line["actor"], line["bookmaker"], line.get("error")) for line in logs]
-    assert (2, 2) == (len(stage.published), stage.status.batches)
+    assert (2, 2) == (len(stage.published), stage.status.batches.number)
     assert [BookmakerId("alder")] * 2 == [failure.bookmaker for failure in stage.failures]

@@ -129,7 +129,12 @@ async def test_record_describes_an_outage() -> None:
     async with supervised(stage.child):
         await anyio.sleep(12.5)
 
-        assert (4, 3, 3, True) == (status.attempts, status.failures, status.failures_total, status.is_down)
+        assert (4, 3, 3, True) == (
+            status.attempts.number,
+            status.failures,
+            status.failures_total,
+            status.is_down,
+        )
         assert ("refused", WALL_0 + 10.5) == (status.last_error, status.failing_since)
         assert (WALL_0 + 14, WALL_0 + 0.5) == (status.next_attempt_at, status.last_success_at)
 

@@ -78,7 +78,7 @@ async def test_stream_that_is_late_from_the_beginning_is_kept() -> None:
 
     assert ([0.0], ["1.1"]) == (stage.opened, shown)
     assert ("the server says that its stream is late", True) == (error, is_down)
-    assert (None, {"unreliable": 1}) == (stage.context.status.error, stage.context.status.failed_by)
+    assert (None, {"unreliable": 1}) == (stage.context.status.error, dict(stage.context.status.failed_by))
     assert ["source.down", "source.recovered"] == [
         logged["event"] for logged in logs if logged["event"].startswith("source.")
     ]
@@ -111,7 +111,7 @@ async def test_line_without_an_end_is_given_up() -> None:
         stage.wire.say(b"x" * 2000)
         await settle()
 
-    assert ((1, []), {"no_image": 1}) == (before, stage.context.status.failed_by)
+    assert ((1, []), {"no_image": 1}) == (before, dict(stage.context.status.failed_by))
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,12 @@ async def test_every_tick_counts_as_a_success() -> None:
         status = stage.context.status
 
     expected = (41, 41, 0, WALL_0 + 10)
-    assert expected == (status.attempts, status.payloads, status.failures, status.last_success_at)
+    assert expected == (
+        status.attempts.number,
+        status.payloads.number,
+        status.failures,
+        status.last_success_at,
+    )
 
 
 async def test_machine_may_fail_for_a_while() -> None:
@@ -242,12 +247,23 @@ async def test_machine_may_fail_for_a_while() -> None:
         stage.take(NAMES[0])
         await anyio.sleep(3 * TICK_S)
         await settle()
-        while_away = (status.attempts, status.payloads, status.failures, status.last_error, status.is_down)
+        while_away = (
+            status.attempts.number,
+            status.payloads.number,
+            status.failures,
+            status.last_error,
+            status.is_down,
+        )
         offered = stage.inboxes[NAMES[0]].depth
         await anyio.sleep(TICK_S)
         await settle()
 
         assert (4, 1, 3, "away", True) == while_away
         assert (0, 1) == (offered, stage.inboxes[NAMES[0]].depth)
-        assert (2, 0, None, False) == (status.payloads, status.failures, status.last_error, status.is_down)
+        assert (2, 0, None, False) == (
+            status.payloads.number,
+            status.failures,
+            status.last_error,
+            status.is_down,
+        )
         assert (1, 0) == (status.actor.starts, status.actor.crashes)

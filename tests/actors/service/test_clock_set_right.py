@@ -69,13 +69,13 @@ async def test_clock_corrected_after_the_start_loses_no_match(tmp_path: Path, an
 async def test_clock_an_hour_off_changes_nothing(tmp_path: Path, shift_s: float) -> None:
     """No match ends by it, so no list is requested again (faults.md, C12)."""
     async with _polling(tmp_path, conditional(FILE, '"one"'), WALL) as service:
-        version, payloads = service.snapshot.version, service.source(SITE).payloads
+        version, payloads = service.snapshot.version, service.source(SITE).payloads.number
         for shift in (shift_s, 0.0):
             service.clock.wall_shift_s = shift
             await service.confirmations(SITE, 3)
 
         assert (version, payloads, {COUNT}) == (
             service.snapshot.version,
-            service.source(SITE).payloads,
+            service.source(SITE).payloads.number,
             _shown(service),
         )

@@ -121,7 +121,7 @@ def test_month_never_uses_more_than_its_credits(a_month: int) -> None:
 
     assert max(days.values()) <= a_month / DAYS
     assert len(stage.asked) <= a_month
-    assert (0, len(stage.asked)) == (status.failures_total, status.payloads)
+    assert (0, len(stage.asked)) == (status.failures_total, status.payloads.number)
 
 
 @Budget

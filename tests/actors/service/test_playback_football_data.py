@@ -164,13 +164,13 @@ def _check_versions(before: Snapshot, after: Snapshot, changed: set[BookmakerId]
 async def _check_unchanged_polls(board: VirtualService, web: Web, etag: str) -> None:
     """Check that 304s, from here on, move the deadlines and change nothing else."""
     await board.confirmations(SITE, 1)
-    before, payloads, asked = board.snapshot, board.source(SITE).payloads, len(web.requests)
+    before, payloads, asked = board.snapshot, board.source(SITE).payloads.number, len(web.requests)
     await board.confirmations(SITE, 2)
     await until(lambda: board.snapshot.valid_until > before.valid_until)
     after = board.snapshot
 
     assert (after.version, _view_versions(after)) == (before.version, _view_versions(before))
     assert all(book.chunks is before.books[name].chunks for name, book in after.books.items())
-    assert board.source(SITE).payloads == payloads
+    assert board.source(SITE).payloads.number == payloads
     assert {request.headers.get("if-none-match") for request in web.requests[asked:]} == {etag}
     assert all("if-modified-since" in request.headers for request in web.requests[asked:])

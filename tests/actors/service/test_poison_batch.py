@@ -107,7 +107,7 @@ async def test_poisoned_list_is_requested_again() -> None:
         await anyio.sleep(0.3)
 
         assert (["alder_own", "cedar_own"], ALL_SHOWN) == (at_once, _shown(system))
-        assert (ALL_RUNNING, 1) == (_states(system), system.status.board.dropped)
+        assert (ALL_RUNNING, 1) == (_states(system), system.status.board.dropped.number)
 
 
 async def test_second_poison_within_a_minute_quarantines_that_bookmaker() -> None:
@@ -141,7 +141,7 @@ async def test_second_poison_after_a_minute_does_not_quarantine() -> None:
             await anyio.sleep(61)
 
         assert [ALL_RUNNING] * 4 == states
-        assert (ALL_SHOWN, 4) == (_shown(system), system.status.board.dropped)
+        assert (ALL_SHOWN, 4) == (_shown(system), system.status.board.dropped.number)
 
 
 async def test_one_poison_of_each_bookmaker_quarantines_none() -> None:
@@ -154,7 +154,7 @@ async def test_one_poison_of_each_bookmaker_quarantines_none() -> None:
         await anyio.sleep(0.5)
 
         assert ([], ALL_SHOWN) == (at_once, _shown(system))
-        assert (ALL_RUNNING, 3) == (_states(system), system.status.board.dropped)
+        assert (ALL_RUNNING, 3) == (_states(system), system.status.board.dropped.number)
 
 
 async def test_poison_of_every_bookmaker_does_not_end_the_process() -> None:

@@ -197,4 +197,4 @@ async def test_computed_source_is_recorded_tick_by_tick(tmp_path: Path) -> None:
     _, records, _ = read((tmp_path / "out" / "simulated.rec.zst").read_bytes())
     ticks = [(record.received_s, record.payload.list_id, record.payload.scope) for record in records]
     assert [(float(s), f"simulated-{WALL_0 + s:.6f}", "simulated") for s in range(10)] == ticks
-    assert service.source("simulated").payloads == len(records)
+    assert service.source("simulated").payloads.number == len(records)

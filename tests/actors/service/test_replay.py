@@ -405,13 +405,13 @@ async def test_probes_show_the_recorded_figures(tmp_path: Path) -> None:
     assert {NAME: BookmakerState.ENDED} == states
     assert (True, 7, 1, 3) == (
         source.is_simulated,
-        source.payloads,
-        source.confirmations,
+        source.payloads.number,
+        source.confirmations.number,
         source.failures_total,
     )
     assert ({"price": 1}, 5, WALL_0 + 6) == (
-        bookmaker.rejected,
-        bookmaker.batches,
+        dict(bookmaker.rejected),
+        bookmaker.batches.number,
         bookmaker.last_batch_at,
     )
     assert {"accepted": 3, "confirmed": 2} == replay.status.board.verdicts

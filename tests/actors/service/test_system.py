@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ import pytest
 from actors.board.snapshot import Entry
 from actors.core.errors import CoreFailure
 from actors.core.messages import BookmakerId
+from actors.monitoring.metrics import Counts
 from actors.monitoring.status import BookmakerState
 from tests.support.systems.virtual_service import EXPIRE_S, THREE, pass_to, simulated
 from tests.support.time.virtual import WALL_0, VirtualLoop
@@ -155,14 +155,15 @@ async def test_process_ends_with_its_core(tmp_path: Path) -> None:
     A slow machine may take two turns for one second's batches, so that it ends sooner.
     """
 
-    class Unwritable(Counter[str]):
-        def __setitem__(self, key: str, value: int) -> None:
+    class Unwritable(Counts):
+        def add(self, *values: str, number: int = 1) -> None:
+            del values, number
             raise RuntimeError("the record is broken")
 
     with pytest.RaisesGroup(CoreFailure, flatten_subgroups=True):
         async with simulated(tmp_path) as service:
             await pass_to(10)
-            service.system.status.board.verdicts = Unwritable()
+            service.system.status.board.verdicts = Unwritable(service.system.status.metrics.board.outcomes)
             await anyio.sleep(60)
 
     assert 10.0 < anyio.current_time() <= 15.0

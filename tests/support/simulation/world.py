@@ -29,6 +29,7 @@ from actors.matches.model import FixtureView, fixtures_of
 from actors.matching.event import Event, EventKey
 from actors.matching.matcher import GroupChanges, Matcher
 from actors.matching.overrides import Overrides
+from actors.monitoring.metrics import Counts, Metrics
 from actors.runtime.actor import ActorState
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.source_api.options import PolledOptions, SourceOptions
@@ -55,21 +56,21 @@ ROOMY = 70
 KEPT_LINES = 60
 
 
-class Breakable(Counter[str]):
+class Breakable(Counts):
     """A record of the aggregator; when `is_broken`, the next note of a turn crashes its actor, once."""
 
     def __init__(self, clock: VirtualClock) -> None:
-        super().__init__()
+        super().__init__(Metrics().board.outcomes)
         self.is_broken = False
         self.crashed_mono = -inf
         self._clock = clock
 
-    def __setitem__(self, key: str, value: int) -> None:
-        """Set a count."""
+    def add(self, *values: str, number: int = 1) -> None:
+        """Count."""
         if self.is_broken:
             self.is_broken, self.crashed_mono = False, self._clock.now().mono
             raise RuntimeError("the record is broken")
-        super().__setitem__(key, value)
+        super().add(*values, number=number)
 
 
 class Fragile(Matcher):

@@ -174,9 +174,11 @@ async def open_site(
     status = site_status(names, clock.now().wall)
     if archive is not None:
         status.archive = archive.status
-    sock, stop = listen(*bind, caps), anyio.Event()
+    metrics = status.metrics
+    sock, stop = listen(*bind, caps, metrics.http.turned_away), anyio.Event()
     base = address_of(sock)
-    audience = Audience(published.history, MAX_STREAMS, of_clients.max_streams_per_client, fixtures)
+    per_client = of_clients.max_streams_per_client
+    audience = Audience(published.history, MAX_STREAMS, per_client, fixtures, metrics.streams)
     app = create_app(
         board or published,
         status,
@@ -185,7 +187,6 @@ async def open_site(
         audience,
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
-        turned_away=sock.turned_away,
         watched=Watch(sock.find).around,
         limits=of_clients,
         past=None if archive is None else archive.past(),
@@ -224,7 +225,8 @@ def _archive(
 def site_status(names: Mapping[BookmakerId, str], now: float) -> ServiceStatus:
     """Open the records of a service with one source for all of these bookmakers."""
     board = BoardStatus(ActorStatus("aggregator"))
-    source = SourceStatus(SOURCE, "scripted", is_simulated=False, actor=ActorStatus(f"source:{SOURCE}"))
+    actor = ActorStatus(f"source:{SOURCE}")
+    source = SourceStatus(SOURCE, "scripted", is_simulated=False, actor=actor, metrics=board.metrics)
     bookmakers = {
         bookmaker: BookmakerStatus(bookmaker, name, source, ActorStatus(f"bookmaker:{bookmaker}"))
         for bookmaker, name in names.items()

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 from actors.core.messages import BookmakerId, SourceName
+from actors.monitoring.metrics import Metrics
 from actors.monitoring.status import BoardStatus, BookmakerStatus, ServiceStatus, SourceStatus
 from actors.runtime.actor import ActorStatus
 from actors.runtime.supervisor import ChildSpec, Supervisor
@@ -24,19 +25,23 @@ async def supervised(*specs: ChildSpec) -> AsyncIterator[Supervisor]:
         tasks.cancel_scope.cancel()
 
 
-def source_record(name: str = "source") -> SourceStatus:
+def source_record(name: str = "source", metrics: Metrics | None = None) -> SourceStatus:
     """Return a new record of a source."""
-    return SourceStatus(SourceName(name), "kind", is_simulated=False, actor=ActorStatus(f"source:{name}"))
+    actor = ActorStatus(f"source:{name}")
+    return SourceStatus(
+        SourceName(name), "kind", is_simulated=False, actor=actor, metrics=metrics or Metrics()
+    )
 
 
-def bookmaker_record(name: str) -> BookmakerStatus:
+def bookmaker_record(name: str, metrics: Metrics | None = None) -> BookmakerStatus:
     """Return a new record of a bookmaker with a source of its own."""
     actor = ActorStatus(f"bookmaker:{name}")
-    return BookmakerStatus(BookmakerId(name), name.title(), source_record(f"of-{name}"), actor)
+    return BookmakerStatus(BookmakerId(name), name.title(), source_record(f"of-{name}", metrics), actor)
 
 
 def service_record(*names: str) -> ServiceStatus:
     """Return new records of a service with these bookmakers."""
-    bookmakers = {BookmakerId(name): bookmaker_record(name) for name in names}
+    board = BoardStatus(ActorStatus("aggregator"))
+    bookmakers = {BookmakerId(name): bookmaker_record(name, board.metrics) for name in names}
     sources = {bookmaker.source.name: bookmaker.source for bookmaker in bookmakers.values()}
-    return ServiceStatus(WALL_0, BoardStatus(ActorStatus("aggregator")), sources, bookmakers, {})
+    return ServiceStatus(WALL_0, board, sources, bookmakers, {})

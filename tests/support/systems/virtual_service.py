@@ -153,17 +153,17 @@ class VirtualService:
 
     async def polls(self, name: str, count: int) -> None:
         """Let time pass until a source has polled that many more times, and the last is answered."""
-        wanted = self.source(name).attempts + count
-        await until(lambda: self.source(name).attempts >= wanted)
+        wanted = self.source(name).attempts.number + count
+        await until(lambda: self.source(name).attempts.number >= wanted)
 
     async def confirmations(self, name: str, count: int) -> None:
         """Let time pass until a source has confirmed its lists that many more times."""
-        wanted = self.source(name).confirmations + count
-        await until(lambda: self.source(name).confirmations >= wanted)
+        wanted = self.source(name).confirmations.number + count
+        await until(lambda: self.source(name).confirmations.number >= wanted)
 
     def batches(self, *names: str) -> list[int]:
         """Return how many batches each of these bookmakers has published."""
-        return [self.system.status.bookmakers[BookmakerId(name)].batches for name in names]
+        return [self.system.status.bookmakers[BookmakerId(name)].batches.number for name in names]
 
     def rejected(self, name: str) -> Counter[str]:
         """Return how many matches of a bookmaker were rejected so far, by reason."""

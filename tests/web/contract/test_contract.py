@@ -15,11 +15,12 @@ pytestmark = pytest.mark.anyio
 
 LISTS = ["/api/odds", "/api/v2/odds"]
 PAGE = "/"
+METRICS = "/metrics"
 DOCUMENTED = ["/api/capabilities", "/api/odds", "/api/stats", "/api/v2/odds", "/health", "/monitor"]
 PROBES = ["/health/live", "/health/ready"]
 LIVE = ["/api/v2/changes", "/api/v2/stream", "/api/v2/fixtures", "/api/v2/surebets"]
 CONTRACT = ["/docs", "/openapi.json"]
-NO_JSON = {PAGE, "/docs", "/api/v2/stream"}
+NO_JSON = {PAGE, METRICS, "/docs", "/api/v2/stream"}
 NO_PATHS = (
     *("/api", "/api/", "/api/v1/odds", "/API/ODDS", "/health/x", "/favicon.ico", "/static/x"),
     *("/static", "/static/", "/static/index.html", "/static/../index.html", "/index.html"),
@@ -48,14 +49,14 @@ async def test_capabilities_have_the_specified_fields(site: Site) -> None:
 
 
 async def test_the_endpoints_are_the_paths_without_a_parameter(site: Site) -> None:
-    """The endpoints are the specified paths, capabilities, probes, stream, page and contract, each once."""
+    """The endpoints are the specified paths, probes, metrics, stream, page and contract, each once."""
     endpoints = (await site.json("/api/capabilities"))["endpoints"]
 
-    assert sorted([PAGE, *DOCUMENTED, *PROBES, *LIVE, *CONTRACT]) == sorted(endpoints)
+    assert sorted([PAGE, METRICS, *DOCUMENTED, *PROBES, *LIVE, *CONTRACT]) == sorted(endpoints)
 
 
-async def test_every_listed_endpoint_but_pages_and_stream_answers_json(site: Site) -> None:
-    """Every listed endpoint can be read as JSON, except the pages and the stream."""
+async def test_every_listed_endpoint_but_pages_stream_and_metrics_answers_json(site: Site) -> None:
+    """Every listed endpoint can be read as JSON, except the pages, the stream and the metrics."""
     endpoints = (await site.json("/api/capabilities"))["endpoints"]
 
     asked = [f"{path}?since=5000" for path in endpoints if path not in NO_JSON]

@@ -16,6 +16,7 @@ import pytest
 import structlog.testing
 from quart import Quart
 
+from actors.monitoring.metrics import Metrics
 from tests.support.builders.messages import match
 from tests.support.systems.front_end import asgi_scope
 from tests.support.systems.site import Site, open_site
@@ -115,7 +116,9 @@ class _Client:
                 self.body += event["body"]
                 self.references.append(sys.getrefcount(first))
 
-        layer = FastPath(_unreachable, {"/list": lambda _: given()}, HttpCounters(dict), service_record())
+        layer = FastPath(
+            _unreachable, {"/list": lambda _: given()}, HttpCounters(Metrics().http), service_record()
+        )
         scope = {**asgi_scope("/list", "", []), "method": method, "raw_path": b"/list"}
         await layer(scope, _unreachable, send)  # type: ignore[arg-type]  # as a server would
 
@@ -166,7 +169,7 @@ async def test_other_tasks_run_while_a_long_body_is_sent() -> None:
 )
 async def test_an_error_is_computed_once(method: str, error: Exception, status: int) -> None:
     """The error is sent, counted and logged without calling Quart, with the headers of a GET."""
-    asked, sent, counters = [], [], HttpCounters(dict)
+    asked, sent, counters = [], [], HttpCounters(Metrics().http)
 
     async def handler(request: Asked) -> Prepared:
         asked.append(request)
@@ -187,10 +190,10 @@ async def test_an_error_is_computed_once(method: str, error: Exception, status: 
     assert (1, status, {"/list": {str(status): 1}}) == (
         len(asked),
         start["status"],
-        counters.view()["answers"],
+        counters.by_route(),
     )
     assert (b"application/problem+json", method == "GET") == (headers[b"content-type"], counted > 0)
-    assert counted == counters.view()["body_bytes"]
+    assert counted == counters.metrics.body.number
     assert int(headers[b"content-length"]) > 0
     assert (["request.failed"] if status == 500 else []) == logged
 
@@ -216,7 +219,7 @@ async def test_what_a_body_is_of_is_kept_until_it_is_sent() -> None:
     async def send(_: Any) -> None:
         seen.append(gone() is not None)
 
-    layer = FastPath(_unreachable, {"/list": given}, HttpCounters(dict), service_record())
+    layer = FastPath(_unreachable, {"/list": given}, HttpCounters(Metrics().http), service_record())
     await layer(asgi_scope("/list", "", []), _unreachable, send)  # type: ignore[arg-type]
 
     assert ([True] * 4, None) == (seen, gone())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.oracles.negotiation import coding_by_rfc, matches_by_rfc
-from web.protocol.negotiation import Coding, coding_for, has_already, prefers_html
+from web.protocol.negotiation import Coding, coding_for, has_already, prefers_html, prefers_openmetrics
 
 ETAG = '"1001"'
 TAGS = (ETAG, f"W/{ETAG}", '"1001-gzip"', '"100"', '""', '"a,b"', '"\\"', '"é"', f"w/{ETAG}")
@@ -187,6 +187,24 @@ def test_8_kb_of_garbage_take_linear_time(header: str) -> None:
 def test_html_is_chosen_when_its_weight_is_higher(header: str | None, *, expected: bool) -> None:
     """The most specific range gives the weight of each type, and invalid ranges are ignored."""
     assert expected == prefers_html(header)
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (None, False),
+        ("*/*", False),
+        ("application/*", False),
+        ("application/openmetrics-text", True),
+        ("application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2", True),
+        ("application/openmetrics-text;q=0.2, text/plain;q=0.3", False),
+        ("application/openmetrics-text;q=0.2, */*", False),
+        ("application/openmetrics-text;q=0", False),
+    ],
+)
+def test_openmetrics_is_chosen_when_it_is_named(header: str | None, *, expected: bool) -> None:
+    """And plain text, the older form, has no higher weight."""
+    assert expected == prefers_openmetrics(header)
 
 
 @given(st.text(max_size=300))

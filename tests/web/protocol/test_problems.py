@@ -10,6 +10,7 @@ import structlog
 from quart import Quart, Response, abort
 from structlog.testing import capture_logs
 
+from actors.monitoring.metrics import Metrics
 from web.protocol import quart_setup
 from web.protocol.problems import Problem
 from web.protocol.responses import HttpCounters
@@ -22,7 +23,7 @@ SECRET = "hunter2 at /srv/oddsboard/secret.py"  # noqa: S105 - what must not get
 
 def _app() -> Quart:
     app = Quart("oddsboard", static_folder=None)
-    quart_setup.install(app, HttpCounters(dict))
+    quart_setup.install(app, HttpCounters(Metrics().http))
 
     @app.get("/ours")
     async def ours() -> Response:

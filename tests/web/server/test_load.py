@@ -113,7 +113,7 @@ async def test_who_sends_nothing_or_half_a_head_does_not_wait() -> None:
                 connection.sendall(sent)
             await site.until(lambda: site.connections.open == 2)
 
-            assert (0, 0) == (load.waiting, load.turned_away)
+            assert (0, 0) == (load.waiting, site.connections.turned_away.number)
 
 
 @pytest.mark.anyio
@@ -151,4 +151,4 @@ async def test_what_waits_is_counted_until_it_begins() -> None:
 
             assert 0 == site.connections.load.waiting
         await site.until(lambda: site.connections.open == 0)
-        assert (0, 0) == (site.connections.load.waiting, site.connections.load.turned_away)
+        assert (0, 0) == (site.connections.load.waiting, site.connections.turned_away.number)

@@ -127,11 +127,11 @@ async def test_a_flood_neither_grows_nor_stops_the_others(tmp_path: Path) -> Non
     text = f"listed()\nfor _ in range(1000):\n    sys.stdout.write({lines!r})\nlisted(item('last'))"
     ticking = "listed(item())\nwhile True:\n    time.sleep(0.05)\n    say('alive')"
     async with staged(flood, text + FOR_EVER) as flooding, staged(calm, ticking) as other:
-        await flooding.until(lambda: flooding.status.payloads > 100_000)
-        before = other.status.payloads
+        await flooding.until(lambda: flooding.status.payloads.number > 100_000)
+        before = other.status.payloads.number
         await flooding.until(lambda: flooding.shown() == {"last": 2.1})
 
-        assert other.status.payloads > before + 10
+        assert other.status.payloads.number > before + 10
         assert (0, 0) == (flooding.status.failures_total, other.status.failures_total)
 
 
