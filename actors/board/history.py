@@ -80,20 +80,30 @@ class History(ABC, Generic[V, R]):
     """The changes of views after `first`, of its epoch. Kept in parts: a view is of some of them."""
 
     def __init__(self, first: Snapshot, parts: Iterable[Hashable], limits: HistoryLimits) -> None:
+        self._max_changes = limits.max_changes
+        self._every_part = [*parts]
+        self._listeners: list[Callable[[Collection[V]], None]] = []
+        self._begin(first)
+
+    def _begin(self, first: Snapshot) -> None:
         self.epoch = first.epoch
         self._first = first.version
-        self._max_changes = limits.max_changes
         self._latest: dict[V, int] = {}
         self._previous: dict[V, int] = {}
         # Newest last. No OrderedDict: going through one takes five times as long.
-        self._kept: dict[Hashable, dict[str, R]] = {part: {} for part in parts}
+        self._kept: dict[Hashable, dict[str, R]] = {part: {} for part in self._every_part}
         self._oldest = dict.fromkeys(self._kept, first.version)
         self._count = 0
         self._pending: deque[Iterator[tuple[Hashable, R]]] = deque()
         self._changed: set[V] = set()
         self.committed_s = 0.0
         """When the first commit of those came that the listeners are called after, by `elapsed_s`."""
-        self._listeners: list[Callable[[Collection[V]], None]] = []
+
+    def restart(self, first: Snapshot, views: Collection[V]) -> None:
+        """Begin anew with a snapshot that does not follow the last, and tell the clients of `views`."""
+        self._begin(first)
+        for listener in self._listeners:
+            listener(views)
 
     @abstractmethod
     def _parts(self, view: V) -> Iterable[Hashable]:
@@ -250,6 +260,9 @@ class ListHistory(History[BookmakerId | None, Change]):
 
     def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
         super().__init__(first, first.books, limits)
+
+    def _begin(self, first: Snapshot) -> None:
+        super()._begin(first)
         self._latest.update({name: book.v2_version for name, book in first.books.items()})
         self._latest[None] = max(self._latest.values(), default=first.version)
 

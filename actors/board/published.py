@@ -142,6 +142,11 @@ class Published:
             new = msgspec.structs.replace(new, differences={}, fixture_changes=None)
         self._snapshot = new
 
+    def restart(self, first: Snapshot) -> None:
+        """Replace the newest snapshot by one that does not follow it: its history begins anew."""
+        self._snapshot = first
+        self.history.restart(first, (None, *first.books))
+
     def end_turn(self) -> None:
         """Wake the reads that wait for the aggregator's turn, which has ended."""
         turn, self._turn = self._turn, anyio.Event()

@@ -129,6 +129,7 @@ class Book(Struct, frozen=True, eq=False):
 
     Before `in_play_until` (monotonic) and `next_start` (Unix) no match in play is too old (`in_play.py`).
     `v1_version` and `v2_version` are the last commits that changed what its own v1 and v2 views show.
+    Of a book of another process nothing holds after `vouched_until` (monotonic).
     """
 
     v1_version: int
@@ -142,10 +143,13 @@ class Book(Struct, frozen=True, eq=False):
     is_serving: bool = False
     in_play_until: float = inf
     next_start: float = inf
+    vouched_until: float = inf
 
     def serves(self, mono: float) -> bool:
         """Return whether any of its lists is shown and not stale at that time, withdrawn yet or not."""
-        return any(not state.withdrawn and mono < state.deadline for state in self.lists.values())
+        return mono < self.vouched_until and any(
+            not state.withdrawn and mono < state.deadline for state in self.lists.values()
+        )
 
 
 class Differences(Struct, frozen=True, eq=False):

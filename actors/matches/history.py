@@ -71,7 +71,13 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
     def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
         super().__init__(first, ViewKind, limits)
         self.terms = fixtures_of(first).terms
+
+    def _begin(self, first: Snapshot) -> None:
+        super()._begin(first)
         self._newest = fixtures_of(first)
+        for kind, versions in self._newest.versions.items():
+            self._latest |= {FixtureView(kind, name): version for name, version in versions.items()}
+        self._first = self._newest.first_version
 
     def add(self, snapshot: Snapshot) -> None:
         """Add the newest snapshot, at once; `digest` works through its changes."""

@@ -32,14 +32,17 @@ Edits = dict[FixtureId, dict[BookmakerId, Entry | None]]
 
 
 class FixtureUpdater:
-    """The function for `Board` that takes fixtures from one version to the next."""
+    """The function for `Board` that takes fixtures from one version to the next.
 
-    def __init__(self, terms: FixtureSettings) -> None:
+    Without surebets nothing that it makes depends on the time.
+    """
+
+    def __init__(self, terms: FixtureSettings, *, has_surebets: bool = True) -> None:
         self.roster = terms.roster
         self._of_source: dict[SourceName, list[BookmakerId]] = {}
         for name, info in terms.roster.items():
             self._of_source.setdefault(info.source, []).append(name)
-        self._surebets = Surebets(terms)
+        self._surebets = Surebets(terms) if has_surebets else None
 
     def __call__(
         self, base: Snapshot, books: Books, noted: Noted, links: object, now: Instant
@@ -52,7 +55,8 @@ class FixtureUpdater:
             for fixture in apply(draft, links, self.roster):
                 self._part(draft, fixture, {member.key.source for member in fixture.members})
                 yield
-        yield from self._surebets.settle(draft, base.books, books, now)
+        if self._surebets is not None:
+            yield from self._surebets.settle(draft, base.books, books, now)
         return (yield from draft.finish())
 
     def take(self, draft: FixtureUpdate, books: Books, noted: Noted) -> Sliced[None]:
