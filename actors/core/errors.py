@@ -4,6 +4,7 @@
     ├── ConfigError, BindError, CoreFailure, ArchiveLockedError     end the process
     ├── ServiceUnreachableError                 ends a command that asks a running service
     ├── CommitLateError                         ends a read: what is overdue was not withdrawn in time
+    ├── StoreLostError, OtherBoardError         of a cluster's server: expected, joined again
     ├── ActorReturned, ActorExited, EndlessError  crash an actor
     └── SourceError                             a source's expected failure: kept as state, tried again
         └── TransportError, StreamError, PayloadError
@@ -66,6 +67,14 @@ class CoreFailure(OddsboardError):
 
 class CommitLateError(OddsboardError):
     """A read would show an overdue entry, and the aggregator has not withdrawn it in time."""
+
+
+class StoreLostError(OddsboardError):
+    """The server that a cluster shares did not answer in time, or refused: kept as state, joined again."""
+
+
+class OtherBoardError(OddsboardError):
+    """The server has another board than this process had: its epoch is over, and it is joined again."""
 
 
 class ActorReturned(OddsboardError):

@@ -16,6 +16,7 @@ from actors.monitoring.metrics import Count, Counts, Metrics, Timing
 from actors.monitoring.outages import Outage
 from actors.monitoring.rejections import NewestRejected, Rejections
 from actors.runtime.actor import ActorState, ActorStatus
+from actors.runtime.membership import ClusterStatus
 
 
 class BookmakerState(StrEnum):
@@ -171,10 +172,11 @@ class BookmakerStatus:
         return state
 
     def confirmed_at(self, book: Book, now: Instant) -> float | None:
-        """Return when the source last vouched for what is shown; None if it does not, or nothing is."""
+        """Return when the source last vouched for what is shown; None if that is unknown, or nothing is."""
         if self.source.prices is Prices.COLLECTED:
             return None
-        shown = [state for state in book.lists.values() if not state.withdrawn]
+        lists = book.lists.values()  # of another process, whose confirmations do not travel: for ever
+        shown = [state for state in lists if not state.withdrawn and state.stale_after_s < inf]
         newest = max((state.confirmed_mono - state.delay_s for state in shown), default=None)
         return None if newest is None else now.wall - max(now.mono - newest, 0.0)
 
@@ -293,6 +295,7 @@ class ServiceStatus:
     loop: LoopStatus = field(init=False)
     log: LogStatus = field(init=False)
     archive: ArchiveStatus | None = None
+    cluster: ClusterStatus | None = None
 
     def __post_init__(self) -> None:
         self.loop, self.log = LoopStatus(self.metrics), LogStatus(self.metrics)

@@ -131,7 +131,8 @@ def record_turn(
     for bookmaker, record in records:
         if record.source.name not in changed:
             continue
-        record.observe(snapshot.books[bookmaker], now)
+        if status.cluster is None:  # else this is not the board that is shown
+            record.observe(snapshot.books[bookmaker], now)
         lists = snapshot.books[bookmaker].lists
         gone = [(bookmaker, scope) for scope, state in lists.items() if state.withdrawn]
         withdrawn.setdefault(record.source.name, []).extend(gone)

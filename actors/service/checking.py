@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ import msgspec
 from msgspec import UNSET
 
 from actors.core.allowed import refusals
+from actors.core.environment import is_variable
 from actors.core.errors import ConfigError
 from actors.core.limits import check_proxy
 from actors.core.messages import BookmakerId, SourceName
@@ -20,7 +22,6 @@ from actors.core.nearest import did_you_mean
 from actors.core.validation import clean_name
 from actors.matching.overrides import Overrides
 from actors.review.links_file import read
-from actors.service.environment import is_variable
 from actors.service.registry import BUILT_IN, checking, kind_named
 from actors.service.tables import (
     BookmakerSettings,
@@ -73,12 +74,14 @@ class Check:
             file.surebets,
             self._overrides(file.links),
             file.archive,
+            file.cluster,
         )
         if "bookmakers" not in wrong and not file.bookmakers:
             self.faults.append("bookmakers has no entry, must have at least one")
         if "sources" not in wrong:
             self._check_bookmakers(settings, [*file.sources])
         self._check_names(settings)
+        self._check_cluster(settings)
         found = {None if entry is None else entry.source for entry in bookmakers.values()}
         may_be_used = "bookmakers" in wrong or not found <= {*file.sources}
         self._check_sources(settings, may_be_used=may_be_used)
@@ -190,6 +193,19 @@ class Check:
                 )
                 allowed = "one that no other bookmaker has, or both must have the same company"
                 self.faults.append(f"{found} already, must be {allowed}")
+
+    def _check_cluster(self, settings: Settings) -> None:
+        """Check that what all processes must agree on is configured, and what a cluster does not have."""
+        if settings.cluster.url is None:
+            return
+        if find_spec("redis") is None:
+            self.faults.append("cluster.url needs redis; pip install 'oddsboard[cluster]'")
+        if settings.archive.path is not None:
+            self.faults.append("archive.path must be left out in a cluster, which cannot be archived yet")
+        for name, bookmaker in settings.bookmakers.items():
+            if bookmaker.name is None:
+                why = "in a cluster it must be configured, the same for all processes"
+                self.faults.append(f"bookmakers.{name}.name is missing: {why}")
 
     def _check_sources(self, settings: Settings, *, may_be_used: bool) -> None:
         """Check each with the keys of its bookmakers; it `may_be_used` by those that have faults."""

@@ -53,6 +53,7 @@ from actors.runtime.conflation import Inbox, merged_deliveries
 from actors.runtime.mailbox import Bus, Mailbox, PoisonGuard
 from actors.runtime.supervisor import ChildSpec, Supervisor
 from actors.service.archiving import open_configured
+from actors.service.clustering import Cluster
 from actors.service.settings import Settings
 from actors.source_api.kinds import PolledKind, TickingKind, prices_of
 from actors.source_api.program import ProgramKind
@@ -72,7 +73,8 @@ class System:
     open the transport of polled sources, in place of HTTP, and `streams` the lines and the HTTP client of
     pushed ones; `linker` makes the matcher; `tick_s` is as of `AggregatorActor`. If it `is_archived`, and
     the configuration has an archive, that is opened; the caller has to close it. Metrics are those of
-    `log_status`, where given.
+    `log_status`, where given. `cluster` makes this process part of a cluster: `published` has what it
+    collects itself then, without fixtures, and `shown` the board.
 
     Raises: ArchiveLockedError, ConfigError.
     """
@@ -90,10 +92,10 @@ class System:
         tick_s: float = TICK_S,
         is_archived: bool = False,
         log_status: LogStatus | None = None,
+        cluster: Callable[[FixtureSettings], Cluster] | None = None,
     ) -> None:
         now = clock.now()
-        self._settings = settings
-        self._clock = clock
+        self._settings, self._clock = settings, clock
         self._random = random
         self._record = record
         self._transports = transports
@@ -102,20 +104,41 @@ class System:
         self.status = service_status(settings, now.wall, log_status)
         self.status.board.last_turn_mono = now.mono
         self._terms, self._intake = terms_of(settings), new_intake()
+        self._cluster = None if cluster is None else cluster(self._terms)
         self.archive = open_configured(settings, self.status, clock, self._terms) if is_archived else None
         first = self._first(now.wall)
         self.published = Published(first, settings.board, clock, settings.history, self._intake.put_nowait)
-        self.fixture_history = FixtureHistory(first, settings.history)
+        self.shown, self.fixture_history = self.published, FixtureHistory(first, settings.history)
         self.bus, self.review, self._waiting = Bus(), Review(settings.overrides), Waiting()
+        if self._cluster is not None:
+            self._show(self._cluster)
         self.bus.subscribe(self._intake.put_nowait)
         self._inboxes: dict[BookmakerId, Inbox] = {
             name: Mailbox(lambda item: item.scope, merged_deliveries) for name in settings.bookmakers
         }
         self._contexts = {name: self._context(name) for name in settings.sources}
         self._poisoned_mono: dict[BookmakerId | None, float] = {}
-        bookmakers, sources = map(self._bookmaker, settings.bookmakers), map(self._source, settings.sources)
-        core = (self._aggregator(), self._links(linker))
-        self.supervisor = Supervisor([*core, *bookmakers, *sources], clock)
+        self.supervisor = Supervisor(self._children(linker), clock)
+
+    def _show(self, cluster: Cluster) -> None:
+        """Show the board of a cluster in place of what is collected here."""
+        self.shown, self.fixture_history = cluster.published, cluster.fixture_history
+        self._waiting, self.status.cluster = cluster.waiting, cluster.status
+
+    def _children(self, linker: Callable[[], Partition] | None) -> list[ChildSpec]:
+        """Return all actors, in the order in which they are started."""
+        core = [self._aggregator()]
+        if self._cluster is None:
+            core.append(self._links(linker))
+        else:
+            core += self._cluster.children(self.published, self.bus)
+            self.status.actors |= {child.status.name: child.status for child in core}
+            if not self._cluster.collects:
+                return core
+            actor, matcher = self.status.links.actor, linker or self.review.new_matcher
+            core.append(self._cluster.linker(actor, matcher, self.review))
+        settings = self._settings
+        return [*core, *map(self._bookmaker, settings.bookmakers), *map(self._source, settings.sources)]
 
     def _first(self, wall: float) -> Snapshot:
         """Return the first snapshot: the archive's, or an empty board under a new epoch."""
@@ -139,7 +162,7 @@ class System:
             *(intake, self.published, self.status, self._blame_item, self._clock),
             resumed=self._wake_sources,
             on_rejected=self._reject_list,
-            advance=FixtureUpdater(self._terms),
+            advance=FixtureUpdater(self._terms) if self._cluster is None else None,
             tick_s=self._tick_s,
         )
         return ChildSpec(board.actor, start, lambda: intake.in_flight is not None, is_core=True)
@@ -263,9 +286,12 @@ class System:
                 start = partial(StreamSourceActor, kind, context, open_lines, open_http)
             case ProgramKind():
                 start = partial(ProgramSourceActor, kind, context)
-                actor = context.status.actor
-                return ChildSpec(actor, start, is_leaf=True, stop_within_s=PROGRAM_STOPS_S)
-        return ChildSpec(context.status.actor, start)
+        if self._cluster is not None:
+            start = self._cluster.gated(name, start)
+        actor = context.status.actor
+        if isinstance(kind, ProgramKind):
+            return ChildSpec(actor, start, is_leaf=True, stop_within_s=PROGRAM_STOPS_S)
+        return ChildSpec(actor, start)
 
 
 def service_status(settings: Settings, now: float, log_status: LogStatus | None = None) -> ServiceStatus:

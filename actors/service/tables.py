@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
@@ -53,6 +55,27 @@ class LinksSettings(Struct, frozen=True, forbid_unknown_fields=True):
     file: str | None = None
 
 
+class Role(StrEnum):
+    """What a process does in a cluster."""
+
+    COLLECTOR = "collector"  # runs the sources whose lease it holds, and commits what they list
+    REPLICA = "replica"  # shows the board to clients
+
+
+BOTH = (Role.COLLECTOR, Role.REPLICA)
+
+
+class ClusterSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """A Redis or Valkey server; without a `url` the process is on its own.
+
+    All keys begin with the `prefix`: processes of one prefix have one board.
+    """
+
+    url: Annotated[str, Meta(pattern=r"^(rediss?|unix)://.+")] | None = None
+    prefix: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}$")] = "oddsboard"
+    roles: Annotated[tuple[Role, ...], Meta(min_length=1)] = BOTH
+
+
 class SourceSettings(Struct, frozen=True):
     """A source: its kind, that kind's options, and its table as written, without secrets."""
 
@@ -75,6 +98,7 @@ class Settings(Struct, frozen=True):
     surebets: SurebetRules = SurebetRules()
     overrides: Overrides = Overrides()  # as the file of links had them
     archive: ArchiveSettings = ArchiveSettings()
+    cluster: ClusterSettings = ClusterSettings()
 
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
         """Return the bookmakers of `source`."""
@@ -89,6 +113,8 @@ class Settings(Struct, frozen=True):
     def secrets(self) -> tuple[str, ...]:
         """Return every credential of every source, never to be shown; longest first."""
         found = {secret for source in self.sources.values() for secret in credentials_of(source.options)}
+        if self.cluster.url is not None and (password := urlsplit(self.cluster.url).password):
+            found |= {password, unquote(password)}
         return tuple(sorted(found, key=len, reverse=True))
 
 
@@ -105,6 +131,7 @@ class File(Struct, frozen=True, forbid_unknown_fields=True):
     fair: FairRules = FairRules()
     surebets: SurebetRules = SurebetRules()
     archive: ArchiveSettings = ArchiveSettings()
+    cluster: ClusterSettings = ClusterSettings()
 
 
 def parse_bind(bind: str) -> tuple[str, int | None]:

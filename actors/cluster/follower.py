@@ -1,0 +1,163 @@
+"""The actor of a replica: builds the board from a checkpoint and the log, and knows until when it holds.
+
+Its connection is its own, because a read of the log waits. The published board keeps the last state while
+the server is away; its deadlines end by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+import anyio
+import msgspec
+import structlog
+from structlog.typing import FilteringBoundLogger
+
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
+from actors.cluster.liveness import Evidence
+from actors.cluster.progress import LinksBox
+from actors.cluster.records import decoded
+from actors.cluster.replay import State, applied, kept, restored, shown
+from actors.cluster.store import CollectorId, Logged, Look, Position, Store
+from actors.core.clock import Clock
+from actors.core.cooperative import run_sliced
+from actors.core.errors import OtherBoardError, StoreLostError
+from actors.matches.model import FixtureSettings
+from actors.matches.update import FixtureUpdater
+from actors.runtime.membership import ClusterStatus
+
+log: FilteringBoundLogger = structlog.get_logger()
+
+LOOK_S = 0.5
+RETRY_S = 0.3
+CHECKPOINT_RECORDS = 2_000
+"""After so many records the state is kept, and the log cut: what a new replica has to read."""
+
+
+@dataclass(slots=True)
+class FollowerActor:
+    """Publishes in `published` what the log has; `own` is this process as a collector.
+
+    The collector with the smallest id keeps the state for others: which of them it is matters to nobody.
+    `restarted` is called with a snapshot that does not follow the one before; `links` is told how far it
+    is.
+    """
+
+    store: Store
+    published: Published
+    terms: FixtureSettings
+    own: CollectorId | None
+    links: LinksBox
+    restarted: Callable[[Snapshot], None]
+    status: ClusterStatus
+    clock: Clock
+    checkpoint_records: int = CHECKPOINT_RECORDS
+    _updater: FixtureUpdater = field(init=False)
+    _state: State | None = None
+    _evidence: Evidence = field(default_factory=Evidence)
+    _look: Look | None = None
+    _unkept: int = 0
+    _kept_at: Position = Position(0)  # noqa: RUF009 - a frozen value
+
+    def __post_init__(self) -> None:
+        """Make what makes the fixtures."""
+        self._updater = FixtureUpdater(self.terms, has_surebets=False)
+
+    async def run(self) -> None:
+        """Run for ever."""
+        try:
+            while True:
+                try:
+                    await self._join()
+                    await self._follow()
+                except (StoreLostError, OtherBoardError, msgspec.MsgspecError) as error:
+                    self.status.follower.lost(str(error), self.clock.now(), log)
+                    self.published.end_turn()
+                    await anyio.sleep(RETRY_S)
+        finally:
+            await self.store.close()
+
+    async def _join(self) -> None:
+        epoch = await self.store.join(int(self.clock.now().wall * 1000))
+        if self._state is None or self._state.snapshot.epoch != epoch:
+            self._evidence = Evidence()
+            await self._restore(epoch)
+
+    async def _restore(self, epoch: str) -> None:
+        """Begin with what the server keeps, in place of what is shown."""
+        found = await self.store.restore()
+        self._state = state = await run_sliced(restored(found, self.terms, epoch))
+        self._unkept, self._kept_at = 0, found.at or Position(0)
+        first = shown(state, self._evidence.until)
+        self.published.restart(first)
+        self.restarted(first)
+        self.links.drop()
+        self.status.begin(epoch, state.at.version)
+        log.info("board.restored", version=state.at.version, epoch=epoch)
+
+    async def _follow(self) -> None:
+        looked_mono = -inf
+        while True:
+            left_s = looked_mono + LOOK_S - self.clock.now().mono
+            if left_s <= 0:
+                looked_mono, left_s = self.clock.now().mono, LOOK_S
+                await self._take_look(looked_mono)
+            state = self._known()
+            if not await self._apply(await self.store.tail(state.at, left_s)):
+                log.warning("log.gap_found", version=self._known().at.version)
+                await self._restore(state.snapshot.epoch)
+            self.published.end_turn()
+            await self._keep()
+
+    async def _take_look(self, sent_mono: float) -> None:
+        self._look = look = await self.store.look()
+        state = self._known()
+        self._evidence.looked(look, sent_mono)
+        self.status.head = look.head.version
+        self.status.leases = {name: lease.collector for name, lease in look.leases.items()}
+        self.status.follower.well(self.clock.now(), log)
+        self._refresh(state)
+
+    async def _apply(self, records: Sequence[Logged]) -> bool:
+        """Publish what these records make of the board; return False if one does not follow the last."""
+        for logged in records:
+            state = self._known()
+            if logged.epoch != state.snapshot.epoch or not logged.at.is_next(state.at):
+                return False
+            self._state = new = await run_sliced(
+                applied(state, logged.at, decoded(logged.data), self._updater)
+            )
+            self.published.publish(shown(new, self._evidence.until))
+        if records:
+            self._unkept += len(records)
+            self._refresh(self._known())
+            await run_sliced(self.published.digest())
+            self.links.applied(self._known().at)
+        return True
+
+    def _refresh(self, state: State) -> None:
+        """Show until when the lists hold by what is known now."""
+        self._evidence.applied(state.at)
+        self.status.follow(state.at.version, self.clock.now().mono)
+        self.published.publish(
+            msgspec.structs.replace(
+                shown(state, self._evidence.until), differences={}, fixture_changes=None
+            )
+        )
+
+    async def _keep(self) -> None:
+        look, state = self._look, self._known()
+        if look is None or self._unkept < self.checkpoint_records or self.own is None:
+            return
+        if self.own == min(look.beats, default=None):
+            data = await run_sliced(kept(state))
+            await self.store.checkpoint(state.at, data, self._kept_at)
+            self._kept_at, self._unkept = state.at, 0
+
+    def _known(self) -> State:
+        if self._state is None:
+            raise StoreLostError("there is no board yet")
+        return self._state

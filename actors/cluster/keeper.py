@@ -1,0 +1,241 @@
+"""The actor of a collector: commits its own board, keeps the leases of its sources, and beats.
+
+It alone decides which sources run here. A commit under a lease that is gone is refused; then everything
+that this collector listed has left the board already, so that it drops its lists and begins anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import inf
+
+import anyio
+import structlog
+from structlog.typing import FilteringBoundLogger
+
+from actors.board.published import Published
+from actors.cluster.gate import Gate
+from actors.cluster.liveness import SILENT_S, Silence
+from actors.cluster.outbox import Due, Outbox
+from actors.cluster.progress import LinksBox
+from actors.cluster.records import Record, encoded
+from actors.cluster.store import CollectorId, Commit, Look, Store
+from actors.cluster.wire_fixtures import wire_links
+from actors.core.clock import Clock
+from actors.core.cooperative import run_sliced
+from actors.core.errors import OtherBoardError, StoreLostError
+from actors.core.messages import BookmakerId, SourceName
+from actors.runtime.membership import ClusterStatus
+
+log: FilteringBoundLogger = structlog.get_logger()
+
+LINKS = SourceName("@links")
+"""The lease of the matcher; no source can have that name."""
+CYCLE_S = 0.5  # between two looks, with a beat each
+RETRY_S = 0.3
+LEAVE_S = 1.0  # for saying at the end that its lists leave
+SHARE = 4  # of the free sources at most one in so many is taken in a cycle, so that others get some
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A commit whose answer is not known yet."""
+
+    commit: Commit
+    due: Due | None = None
+    """What of the board it has; None if it has links."""
+
+
+@dataclass(slots=True)
+class KeeperActor:
+    """Commits what `published` shows, the board of this process alone, as `outbox` follows it.
+
+    `sources` are those that it may collect, with their bookmakers; `LINKS` is among them, as a source of
+    `links` and of no bookmaker. `drop` withdraws the lists of a source from that board; `changed` is set
+    when it changes.
+    """
+
+    id: CollectorId
+    store: Store
+    outbox: Outbox
+    published: Published
+    links: LinksBox
+    sources: Mapping[SourceName, tuple[BookmakerId, ...]]
+    gates: Mapping[SourceName, Gate]
+    drop: Callable[[SourceName], None]
+    changed: asyncio.Event
+    status: ClusterStatus
+    clock: Clock
+    _held: dict[SourceName, int] = field(default_factory=dict)
+    _asked: set[SourceName] = field(default_factory=set)
+    """Those whose lease was asked for in vain or not: the answer is not known."""
+    _epoch: str = ""
+    _sequence: int = 0
+    _pending: _Pending | None = None
+    _beaten_mono: float = -inf
+    _silence: Silence = field(default_factory=Silence)
+
+    async def run(self) -> None:
+        """Run for ever; at the end say that the lists of this process leave."""
+        self._lose_all()
+        try:
+            while True:
+                try:
+                    await self._join()
+                    while True:
+                        await self._cycle()
+                except (StoreLostError, OtherBoardError) as error:
+                    self.status.keeper.lost(str(error), self.clock.now(), log)
+                    await anyio.sleep(RETRY_S)
+        finally:
+            self._lose_all()
+            with anyio.move_on_after(LEAVE_S, shield=True):
+                await self._leave()
+
+    async def _join(self) -> None:
+        now = self.clock.now()
+        epoch = await self.store.join(int(now.wall * 1000))
+        if epoch == self._epoch:
+            return
+        self._epoch, self._pending, self._silence = epoch, None, Silence()
+        self.outbox.reset()
+        self.links.drop()
+        self._asked.clear()
+        if now.mono - self._beaten_mono >= SILENT_S:  # somebody else may have listed the sources meanwhile
+            self._lose_all()
+        self._held.clear()
+
+    async def _cycle(self) -> None:
+        sent_mono = self.clock.now().mono
+        look = await self.store.look()
+        answered_mono = self.clock.now().mono
+        await self._keep_leases(look)
+        for collector, beat in self._silence.looked(look, sent_mono, answered_mono).items():
+            if collector != self.id and await self.store.depose(collector, beat, _leaving(collector)):
+                log.warning("collector.deposed", collector=collector)
+        has_beaten, left_s = False, CYCLE_S
+        while left_s > 0:
+            self.changed.clear()
+            if await self._commit() and not has_beaten:
+                await self._beat(look.round)
+                has_beaten = True
+            left_s = sent_mono + CYCLE_S - self.clock.now().mono
+            with anyio.move_on_after(max(left_s, 0.0)):
+                await self.changed.wait()
+
+    async def _keep_leases(self, look: Look) -> None:
+        ours = {name: lease.token for name, lease in look.leases.items() if lease.collector == self.id}
+        if self._held and self.id not in look.beats:
+            self._lose_all()
+        if any(self._held.get(name, token) != token for name, token in ours.items()) or any(
+            name not in self._held and name not in self._asked for name in ours
+        ):  # what the log has of ours is not known
+            await self.store.depose(self.id, look.beats[self.id], _leaving(self.id))
+            self._lose_all()
+            return
+        self._held |= ours
+        self._asked -= ours.keys()
+        for name in self.sources.keys() & look.leases.keys() - ours.keys():
+            self._lose(name)
+        await self._take(look)
+        for name in self._held:
+            self.gates[name].open()
+
+    async def _take(self, look: Look) -> None:
+        """Take some of the sources that nobody has."""
+        free = [name for name in self.sources if name not in look.leases]
+        for name in free[: -(-len(free) // SHARE)]:
+            self._asked.add(name)
+            token = await self.store.acquire(self.id, name)
+            self._asked.discard(name)
+            if token is not None:
+                self._held[name] = token
+                log.info("lease.acquired", source=name, token=token)
+
+    async def _commit(self) -> bool:
+        """Commit what is due; return whether this board was in order when that was found."""
+        newest = self.published.newest
+        is_in_order = self.published.is_valid(newest.deadlines)
+        if self._pending is not None:  # it is older
+            await self._send(self._pending)
+            return False
+        names = [name for source in self._held for name in self.sources[source]]
+        due = await run_sliced(self.outbox.due(names))
+        if due.books:
+            self._pending = _Pending(self._commit_of(due), due)
+            if not await self._send(self._pending):
+                return False
+        else:
+            self.outbox.acked(due)
+        if (links := self.links.due) is not None and LINKS in self._held:
+            data = encoded(Record(self.id, links=wire_links(links)))
+            self._sequence += 1
+            commit = Commit(self.id, self._sequence, True, data, {LINKS: self._held[LINKS]})  # noqa: FBT003
+            self._pending = _Pending(commit)
+            return is_in_order and await self._send(self._pending)
+        return is_in_order
+
+    def _commit_of(self, due: Due) -> Commit:
+        self._sequence += 1
+        leases = {
+            source: token
+            for source, token in self._held.items()
+            if not due.books.keys().isdisjoint(self.sources[source])
+        }
+        data = encoded(Record(self.id, dict(due.books)))
+        return Commit(self.id, self._sequence, due.is_seen, data, leases)
+
+    async def _send(self, pending: _Pending) -> bool:
+        """Commit; return False if a lease is gone, and with it everything."""
+        at = await self.store.commit(pending.commit)
+        self._pending = None
+        if at is None:
+            log.warning("lease.lost", sources=sorted(self._held))
+            self._lose_all()
+            return False
+        if pending.due is None:
+            self.links.committed(at)
+        else:
+            self.outbox.acked(pending.due)
+        return True
+
+    async def _beat(self, answered: int) -> None:
+        if not self._held:
+            return
+        sent_mono = self.clock.now().mono
+        if await self.store.beat(self.id, answered):
+            self._beaten_mono = sent_mono
+            self.status.keeper.well(self.clock.now(), log)
+        else:
+            log.warning("lease.lost", sources=sorted(self._held))
+            self._lose_all()
+
+    def _lose(self, source: SourceName) -> None:
+        """End a source here, and withdraw its lists."""
+        self._held.pop(source, None)
+        if self.gates[source].is_open:
+            self.gates[source].close()
+            self.drop(source)
+
+    def _lose_all(self) -> None:
+        """End all sources here: the log has nothing of this process any more."""
+        for source in self.sources:
+            self._lose(source)
+        self._pending = None
+        self.outbox.reset()
+        self.links.drop()
+
+    async def _leave(self) -> None:
+        try:
+            look = await self.store.look()
+            if (beat := look.beats.get(self.id)) is not None:
+                await self.store.depose(self.id, beat, _leaving(self.id))
+        except (StoreLostError, OtherBoardError):
+            pass  # another collector sees that this one is silent
+        await self.store.close()
+
+
+def _leaving(collector: CollectorId) -> bytes:
+    return encoded(Record(collector, leaves=True))

@@ -1,0 +1,188 @@
+"""The wire format of a cluster: records of the log, and the state that a checkpoint keeps. Pure.
+
+MessagePack; structs are arrays, so that names of fields do not travel. All processes of a board have the
+same `FORMAT`. Nothing here is a time of a machine's clock but what sources and collectors publish as Unix
+seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from actors.board.snapshot import Chunk, Entry, RemovalReason
+from actors.cluster.store import CollectorId, Position
+from actors.cluster.wire_fixtures import WireFixtures, WireLinks
+from actors.core.cooperative import Sliced
+from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
+
+FORMAT: Final = 1
+"""Another number for other records, or for other results of the same."""
+
+
+class WireEntry(Struct, frozen=True, array_like=True, gc=False):
+    """An entry: `Entry` without its id, and the fields of its match in their order."""
+
+    scope: Scope
+    updated: float
+    received_at: float | None
+    source_match_id: SourceMatchId
+    home: str
+    away: str
+    league: str | None
+    home_price: float
+    draw_price: float
+    away_price: float
+    start_time: int | None
+    source_time: float | None
+    latest_start: int | None
+    in_play: bool | None
+    fee_rate: float
+    max_stake: float | None
+    url: str | None
+
+
+class WireList(Struct, frozen=True, array_like=True, gc=False):
+    """What clients see of a list: whether it is withdrawn, and how often it was not believed."""
+
+    withdrawn: bool
+    doubted: int
+
+
+class BookRecord(Struct, frozen=True, array_like=True):
+    """What changed of a bookmaker: entries as they are now, those that left with why, lists that differ."""
+
+    entries: tuple[WireEntry, ...] = ()
+    gone: tuple[tuple[SourceMatchId, RemovalReason], ...] = ()
+    lists: dict[Scope, WireList] = {}
+
+
+class Record(Struct, frozen=True, array_like=True):
+    """A commit of a collector, by bookmaker, or links; with `leaves` all of its lists are withdrawn."""
+
+    collector: CollectorId
+    books: dict[BookmakerId, BookRecord] = {}
+    leaves: bool = False
+    links: WireLinks | None = None
+
+
+class WireBook(Struct, frozen=True, array_like=True):
+    """A book: the versions of its views, who collects it, its lists, its chunks as they are cut."""
+
+    v1_version: int
+    v2_version: int
+    collector: CollectorId | None
+    lists: dict[Scope, WireList]
+    chunks: tuple[bytes, ...]
+
+
+class WireState(Struct, frozen=True, array_like=True):
+    """The state after a record."""
+
+    version: int
+    sub: int
+    books: dict[BookmakerId, WireBook]
+    fixtures: WireFixtures
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_record = msgspec.msgpack.Decoder(Record)
+_state = msgspec.msgpack.Decoder(WireState)
+_entries = msgspec.msgpack.Decoder(tuple[WireEntry, ...])
+
+
+def encoded(record: Record) -> bytes:
+    """Return a record as bytes. Raises: ValueError if a text in it cannot be encoded."""
+    return _encode(record)
+
+
+def decoded(data: bytes) -> Record:
+    """Return the record of these bytes. Raises: MsgspecError."""
+    return _record.decode(data)
+
+
+def wire_entry(entry: Entry) -> WireEntry:
+    """Return an entry as it travels."""
+    match = entry.match
+    return WireEntry(
+        entry.scope,
+        entry.updated,
+        entry.received_at,
+        match.source_match_id,
+        match.home,
+        match.away,
+        match.league,
+        match.home_price,
+        match.draw_price,
+        match.away_price,
+        match.start_time,
+        match.source_time,
+        match.latest_start,
+        match.in_play,
+        match.fee_rate,
+        match.max_stake,
+        match.url,
+    )
+
+
+def entry_of(bookmaker: BookmakerId, wire: WireEntry) -> Entry:
+    """Return the entry of a bookmaker that travelled."""
+    match = Match(
+        wire.source_match_id,
+        wire.home,
+        wire.away,
+        wire.league,
+        wire.home_price,
+        wire.draw_price,
+        wire.away_price,
+        wire.start_time,
+        wire.source_time,
+        wire.latest_start,
+        wire.in_play,
+        wire.fee_rate,
+        wire.max_stake,
+        wire.url,
+    )
+    return Entry(f"{bookmaker}_{wire.source_match_id}", wire.scope, match, wire.updated, wire.received_at)
+
+
+def chunk_bytes(chunk: Chunk) -> bytes:
+    """Return the entries of a chunk as bytes."""
+    return _encode([wire_entry(entry) for entry in chunk.entries])
+
+
+def chunk_of(bookmaker: BookmakerId, data: bytes) -> Chunk:
+    """Return a chunk of the entries in these bytes. Raises: MsgspecError."""
+    entries = [entry_of(bookmaker, wire) for wire in _entries.decode(data)]
+    return Chunk.of([entry.source_match_id for entry in entries], entries)
+
+
+def state_bytes(at: Position, books: Mapping[BookmakerId, WireBook], fixtures: WireFixtures) -> bytes:
+    """Return a state as bytes."""
+    return _encode(WireState(at.version, at.sub, dict(books), fixtures))
+
+
+def state_of(data: bytes) -> WireState:
+    """Return the state of these bytes. Raises: MsgspecError."""
+    return _state.decode(data)
+
+
+def chunks_of(bookmaker: BookmakerId, some: Iterable[bytes]) -> Sliced[tuple[Chunk, ...]]:
+    """Return the chunks of a book, in slices."""
+    chunks = []
+    for data in some:
+        chunks.append(chunk_of(bookmaker, data))
+        yield
+    return tuple(chunks)
+
+
+def all_chunk_bytes(chunks: Sequence[Chunk]) -> Sliced[tuple[bytes, ...]]:
+    """Return the chunks of a book as bytes, in slices."""
+    done = []
+    for chunk in chunks:
+        done.append(chunk_bytes(chunk))
+        yield
+    return tuple(done)

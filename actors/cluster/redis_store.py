@@ -1,0 +1,215 @@
+"""The shared server over redis-py: one connection, one request at a time, nothing retried in secret.
+
+Each connection joins before anything else, so that a server that was restarted, restored or replaced is
+noticed before a script runs on it. The only module that imports redis, which is an extra.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from actors.cluster import scripts
+from actors.cluster.progress import Seen
+from actors.cluster.store import (
+    CollectorId,
+    Commit,
+    Lease,
+    Logged,
+    Look,
+    Position,
+    Restored,
+)
+from actors.core.errors import OtherBoardError, StoreLostError
+from actors.core.messages import SourceName
+
+if TYPE_CHECKING:
+    from redis.asyncio.connection import AbstractConnection
+
+TIMEOUT_S = 1.0
+"""For a short request: less than for what a collector's silence is taken for its death."""
+LONG_S = 5.0  # for a checkpoint, which may be some megabytes
+MAX_RECORDS = 256  # read at once
+
+
+class RedisStore:
+    """A `Store` at the `url`; `new_epoch` returns one that never was, `shape` is as of `scripts.py`.
+
+    `seen` is that of the process; it notes what the server tells.
+    """
+
+    def __init__(self, url: str, prefix: str, shape: str, new_epoch: Callable[[], str], seen: Seen) -> None:
+        self._url = url
+        self._keys = scripts.names(prefix)
+        self._shape = shape
+        self._new_epoch = new_epoch
+        self._seen = seen
+        self._connection: AbstractConnection | None = None
+        self._shas: dict[str, str] = {}
+        self._epoch = ""
+
+    async def join(self, unix_ms: int) -> str:
+        """As of `Store`."""
+        await self.close()
+        async with self._bounded(TIMEOUT_S):
+            self._connection = _connection(self._url)
+            await self._connection.connect()  # type: ignore[no-untyped-call]
+            server = run_id_of(await self._asked("INFO", "server"))
+        about = (server, self._shape, self._seen.version, unix_ms, self._new_epoch())
+        found = await self._run(scripts.JOIN, *about)
+        if found[0] != b"ok":
+            raise StoreLostError("the board of this prefix is of processes with another configuration")
+        self._epoch = found[1].decode()
+        return self._epoch
+
+    async def look(self) -> Look:
+        """As of `Store`."""
+        version, sub, number, beats, leases = await self._done(scripts.LOOK)
+        self._seen.note(int(version))
+        return Look(
+            Position(int(version), int(sub)),
+            int(number),
+            {CollectorId(name): int(beat) for name, beat in _pairs(beats)},
+            {SourceName(name): _lease(text) for name, text in _pairs(leases)},
+        )
+
+    async def beat(self, collector: CollectorId, answered: int) -> bool:
+        """As of `Store`."""
+        return await self._is_done(scripts.BEAT, collector, answered)
+
+    async def acquire(self, collector: CollectorId, source: SourceName) -> int | None:
+        """As of `Store`."""
+        found = await self._answer(scripts.ACQUIRE, collector, source)
+        return int(found[1]) if found[0] == b"ok" else None
+
+    async def commit(self, commit: Commit) -> Position | None:
+        """As of `Store`."""
+        leases = [str(part) for pair in commit.leases.items() for part in pair]
+        about = (commit.collector, commit.sequence, int(commit.is_seen), commit.data)
+        found = await self._answer(scripts.COMMIT, *about, *leases)
+        if found[0] != b"ok":
+            return None
+        self._seen.note(int(found[1]))
+        return Position(int(found[1]), int(found[2]))
+
+    async def depose(self, collector: CollectorId, beat: int, data: bytes) -> bool:
+        """As of `Store`."""
+        return await self._is_done(scripts.DEPOSE, collector, beat, data)
+
+    async def restore(self) -> Restored:
+        """As of `Store`."""
+        first, *at = await self._done(scripts.RESTORE, within_s=LONG_S)
+        if not at:
+            return Restored(int(first))
+        return Restored(int(first), Position(int(at[0]), int(at[1])), at[2])
+
+    async def checkpoint(self, at: Position, state: bytes, trim: Position) -> None:
+        """As of `Store`."""
+        where = (at.version, at.sub, state, f"{trim.version}-{trim.sub}")
+        await self._answer(scripts.CHECKPOINT, *where, within_s=LONG_S)
+
+    async def tail(self, after: Position, wait_s: float) -> Sequence[Logged]:
+        """As of `Store`."""
+        where = ("STREAMS", self._keys[scripts.KEYS.index("log")], f"{after.version}-{after.sub}")
+        async with self._bounded(wait_s + TIMEOUT_S):
+            wait_ms = max(round(wait_s * 1000), 1)
+            found = await self._asked("XREAD", "COUNT", MAX_RECORDS, "BLOCK", wait_ms, *where)
+        records = [] if not found else [_logged(name, fields) for name, fields in found[0][1]]
+        for record in records[-1:]:
+            self._seen.note(record.at.version)
+        return records
+
+    async def close(self) -> None:
+        """As of `Store`."""
+        connection, self._connection = self._connection, None
+        self._shas.clear()
+        if connection is not None:
+            await connection.disconnect(nowait=True)
+
+    async def _done(self, script: str, *arguments: object, within_s: float = TIMEOUT_S) -> list[Any]:
+        return (await self._answer(script, *arguments, within_s=within_s))[1:]
+
+    async def _is_done(self, script: str, *arguments: object) -> bool:
+        return bool((await self._answer(script, *arguments))[0] == b"ok")
+
+    async def _answer(self, script: str, *arguments: object, within_s: float = TIMEOUT_S) -> list[Any]:
+        found = await self._run(script, self._epoch, self._seen.version, *arguments, within_s=within_s)
+        if found[0] == b"epoch":
+            await self.close()
+            raise OtherBoardError("the board of this epoch is over, or has lost something")
+        return found
+
+    async def _run(self, script: str, *arguments: object, within_s: float = TIMEOUT_S) -> list[Any]:
+        async with self._bounded(within_s):
+            if script not in self._shas:
+                self._shas[script] = (await self._asked("SCRIPT", "LOAD", script)).decode()
+            found: list[Any] = await self._asked(
+                "EVALSHA", self._shas[script], len(self._keys), *self._keys, *arguments
+            )
+        return found
+
+    async def _asked(self, *command: object) -> Any:
+        if self._connection is None:
+            raise StoreLostError("there is no connection; join first")
+        await self._connection.send_command(*command, check_health=False)
+        return await self._connection.read_response()
+
+    @asynccontextmanager
+    async def _bounded(self, within_s: float) -> AsyncIterator[None]:
+        """Turn whatever goes wrong within the block, or takes too long, into a lost connection."""
+        from redis.exceptions import RedisError  # noqa: PLC0415 - an extra, which is not always there
+
+        try:
+            with anyio.fail_after(within_s):
+                yield
+        except (RedisError, OSError, TimeoutError) as error:
+            await self.close()
+            raise StoreLostError(f"the server of the cluster: {type(error).__name__}: {error}") from error
+        except anyio.get_cancelled_exc_class():  # its answer may still come: nobody may read it as another
+            with anyio.CancelScope(shield=True):
+                await self.close()
+            raise
+
+
+def _connection(url: str) -> AbstractConnection:
+    """Return a connection that is not open yet."""
+    from redis.asyncio.connection import Connection, parse_url  # noqa: PLC0415 - as above
+    from redis.asyncio.retry import Retry  # noqa: PLC0415
+    from redis.backoff import NoBackoff  # noqa: PLC0415
+    from redis.maint_notifications import MaintNotificationsConfig  # noqa: PLC0415
+
+    options: dict[str, Any] = dict(parse_url(url))
+    made: AbstractConnection = options.pop("connection_class", Connection)(
+        **options,
+        protocol=2,
+        retry=Retry(NoBackoff(), 0),
+        maint_notifications_config=MaintNotificationsConfig(enabled=False),
+        driver_info=None,
+    )
+    return made
+
+
+def run_id_of(info: bytes) -> str:
+    """Return the id of a run of the server, from its answer to INFO."""
+    lines = info.decode("utf-8", "replace").splitlines()
+    return next((line.partition(":")[2] for line in lines if line.startswith("run_id:")), "")
+
+
+def _pairs(flat: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Iterate over the names and values of a hash."""
+    for name, value in zip(flat[::2], flat[1::2], strict=True):
+        yield name.decode(), value
+
+
+def _lease(text: bytes) -> Lease:
+    token, collector = text.decode().split(" ", 1)
+    return Lease(int(token), CollectorId(collector))
+
+
+def _logged(name: bytes, fields: Sequence[bytes]) -> Logged:
+    version, _, sub = name.partition(b"-")
+    epoch, data = fields[1], fields[3]
+    return Logged(Position(int(version), int(sub)), epoch.decode(), data)

@@ -1,0 +1,193 @@
+"""The Lua scripts by which processes of a cluster change and read what they share, each all or nothing.
+
+All get the same keys, in this order, in one hash slot (`names`):
+
+1. `board`: a hash with `epoch`, `server` (the server's run id at its begin), `shape` (what all processes
+must have in common), `first` (the version of its empty board), `version` and `sub` of the newest record,
+and `round` (how often it was looked at).
+2. `log`: a stream of records. The id `V-0` is version V; `V-S` with S above 0 is a record after V that
+   shows clients nothing new. Fields: `e`, the epoch, and `d`, the record (`records.py`).
+3. `leases`: by source `TOKEN COLLECTOR`. 4. `tokens`: by source the newest token.
+5. `beats`: by collector the newest round that it answered. 6. `acks`: by collector `SEQUENCE VERSION SUB`.
+7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`.
+
+The first two arguments, except for JOIN, are the caller's epoch and the highest version that it has seen.
+An answer is a list: the first item is `ok`, or says why nothing was done; `epoch` means that the board is
+another one, or has lost something, so that the caller has to join. No script reads a clock.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+KEYS: Final = ("board", "log", "leases", "tokens", "beats", "acks", "checkpoint")
+
+
+def names(prefix: str) -> list[str]:
+    """Return the names of the keys of a board."""
+    return [f"{{{prefix}}}:{key}" for key in KEYS]
+
+
+_SAME_EPOCH = """
+local board = redis.call('HMGET', KEYS[1], 'epoch', 'version')
+if board[1] ~= ARGV[1] or tonumber(board[2]) < tonumber(ARGV[2]) then return {'epoch'} end
+"""
+_APPENDED = """
+local function appended(is_seen, record)
+  local version = redis.call('HGET', KEYS[1], 'version')
+  local sub = '0'
+  if is_seen then
+    version = string.format('%.0f', tonumber(version) + 1)
+  else
+    sub = string.format('%.0f', tonumber(redis.call('HGET', KEYS[1], 'sub')) + 1)
+  end
+  redis.call('XADD', KEYS[2], version .. '-' .. sub, 'e', ARGV[1], 'd', record)
+  redis.call('HSET', KEYS[1], 'version', version, 'sub', sub)
+  return version, sub
+end
+"""
+
+JOIN: Final = """
+-- Arguments: the server's run id, shape, highest version seen, Unix milliseconds, an epoch that is new.
+-- 1. A board of another shape is not ours.
+local board = redis.call('HMGET', KEYS[1], 'epoch', 'server', 'shape', 'version')
+if board[1] and board[3] ~= ARGV[2] then return {'shape'} end
+-- 2. A board that the same server has had since it began, and of which nobody has seen more, is as it was.
+local version = tonumber(board[4] or '0')
+if board[1] and board[2] == ARGV[1] and tonumber(ARGV[3]) <= version then
+  return {'ok', board[1]}
+end
+-- 3. Else something may be lost: nothing of the former epoch stays, and its versions are not used again.
+redis.call('DEL', unpack(KEYS))
+version = string.format('%.0f', math.max(version, tonumber(ARGV[3]), tonumber(ARGV[4])) + 1)
+redis.call('HSET', KEYS[1], 'epoch', ARGV[5], 'server', ARGV[1], 'shape', ARGV[2],
+  'first', version, 'version', version, 'sub', '0', 'round', '0')
+return {'ok', ARGV[5]}
+"""
+
+LOOK: Final = (
+    """
+-- Arguments: epoch, seen. Returns: version, sub, round, beats, leases; these two as names and values.
+-- 1. The board is checked.
+"""
+    + _SAME_EPOCH
+    + """
+-- 2. The round is raised, so that what answers it was done after this.
+local round = redis.call('HINCRBY', KEYS[1], 'round', 1)
+local head = redis.call('HMGET', KEYS[1], 'version', 'sub')
+return {'ok', head[1], head[2], round, redis.call('HGETALL', KEYS[5]), redis.call('HGETALL', KEYS[3])}
+"""
+)
+
+BEAT: Final = (
+    """
+-- Arguments: epoch, seen, collector, the round that it answers.
+-- 1. The board is checked, and that the collector was not deposed.
+"""
+    + _SAME_EPOCH
+    + """
+if redis.call('HEXISTS', KEYS[5], ARGV[3]) == 0 then return {'deposed'} end
+-- 2. An older answer that was late changes nothing.
+if tonumber(ARGV[4]) > tonumber(redis.call('HGET', KEYS[5], ARGV[3])) then
+  redis.call('HSET', KEYS[5], ARGV[3], ARGV[4])
+end
+return {'ok'}
+"""
+)
+
+ACQUIRE: Final = (
+    """
+-- Arguments: epoch, seen, collector, source. Returns: the token.
+-- 1. The board is checked, and that the lease is free.
+"""
+    + _SAME_EPOCH
+    + """
+if redis.call('HEXISTS', KEYS[3], ARGV[4]) == 1 then return {'taken'} end
+-- 2. The collector gets it under a token that nobody had, and lives from now on.
+local token = redis.call('HINCRBY', KEYS[4], ARGV[4], 1)
+redis.call('HSET', KEYS[3], ARGV[4], token .. ' ' .. ARGV[3])
+redis.call('HSETNX', KEYS[5], ARGV[3], redis.call('HGET', KEYS[1], 'round'))
+return {'ok', token}
+"""
+)
+
+COMMIT: Final = (
+    """
+-- Arguments: epoch, seen, collector, sequence, whether clients see it (1 or 0), record, then source and
+-- token of each lease that it is under. Returns: version and sub of the record.
+-- 1. The board is checked.
+"""
+    + _SAME_EPOCH
+    + _APPENDED
+    + """
+-- 2. A record that was committed is not committed again: its answer may have been lost.
+local ack = redis.call('HGET', KEYS[6], ARGV[3])
+if ack then
+  local sequence, version, sub = string.match(ack, '(%d+) (%d+) (%d+)')
+  if tonumber(ARGV[4]) <= tonumber(sequence) then return {'ok', version, sub} end
+end
+-- 3. All leases are the collector's, under these tokens.
+for i = 7, #ARGV, 2 do
+  if redis.call('HGET', KEYS[3], ARGV[i]) ~= ARGV[i + 1] .. ' ' .. ARGV[3] then
+    return {'lease', ARGV[i]}
+  end
+end
+-- 4. The record gets its version, and the log has it.
+local version, sub = appended(ARGV[5] == '1', ARGV[6])
+redis.call('HSET', KEYS[6], ARGV[3], ARGV[4] .. ' ' .. version .. ' ' .. sub)
+return {'ok', version, sub}
+"""
+)
+
+DEPOSE: Final = (
+    """
+-- Arguments: epoch, seen, collector, its newest beat as the caller knows, the record that its lists leave.
+-- 1. The board is checked, and that the collector has not beaten since.
+"""
+    + _SAME_EPOCH
+    + _APPENDED
+    + """
+if redis.call('HGET', KEYS[5], ARGV[3]) ~= ARGV[4] then return {'alive'} end
+-- 2. Its leases are free, and its lists leave with a version.
+redis.call('HDEL', KEYS[5], ARGV[3])
+redis.call('HDEL', KEYS[6], ARGV[3])
+local leases = redis.call('HGETALL', KEYS[3])
+for i = 1, #leases, 2 do
+  if string.match(leases[i + 1], ' (.+)$') == ARGV[3] then redis.call('HDEL', KEYS[3], leases[i]) end
+end
+appended(true, ARGV[5])
+return {'ok'}
+"""
+)
+
+CHECKPOINT: Final = (
+    """
+-- Arguments: epoch, seen, version, sub, state, the id up to which records are no longer needed.
+-- 1. The board is checked, and that there is none of the same time or later.
+"""
+    + _SAME_EPOCH
+    + """
+local at = redis.call('HMGET', KEYS[7], 'version', 'sub')
+if at[1] then
+  local later = tonumber(ARGV[3]) - tonumber(at[1])
+  if later < 0 or (later == 0 and tonumber(ARGV[4]) <= tonumber(at[2])) then return {'old'} end
+end
+-- 2. It is kept in place of the last.
+redis.call('HSET', KEYS[7], 'version', ARGV[3], 'sub', ARGV[4], 'state', ARGV[5])
+redis.call('XTRIM', KEYS[2], 'MINID', ARGV[6])
+return {'ok'}
+"""
+)
+
+RESTORE: Final = (
+    """
+-- Arguments: epoch, seen. Returns: the version of the empty board; version, sub and state of a checkpoint.
+"""
+    + _SAME_EPOCH
+    + """
+local at = redis.call('HMGET', KEYS[7], 'version', 'sub', 'state')
+local first = redis.call('HGET', KEYS[1], 'first')
+if not at[1] then return {'ok', first} end
+return {'ok', first, at[1], at[2], at[3]}
+"""
+)

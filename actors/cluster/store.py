@@ -1,0 +1,116 @@
+"""What processes of a cluster ask of the server that they share, whatever it is: values, and the protocol.
+
+`redis_store.py` asks a real server by the scripts; tests have a model of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NewType, Protocol
+
+from msgspec import Struct
+
+from actors.core.messages import SourceName
+
+CollectorId = NewType("CollectorId", str)  # random, of one process; no blanks
+
+
+class Position(Struct, frozen=True, order=True, gc=False):
+    """The place of a record: the version that clients see with it, and the records since that version."""
+
+    version: int
+    sub: int = 0
+
+    def is_next(self, after: Position) -> bool:
+        """Return whether there can be no record between `after` and this."""
+        return self in {Position(after.version + 1), Position(after.version, after.sub + 1)}
+
+
+class Lease(Struct, frozen=True):
+    """Who may commit for a source: a collector under a token, which grows with each holder."""
+
+    token: int
+    collector: CollectorId
+
+
+class Look(Struct, frozen=True):
+    """What there is at a moment: the newest record, the round of this look, beats by collector, leases."""
+
+    head: Position
+    round: int
+    beats: Mapping[CollectorId, int]
+    leases: Mapping[SourceName, Lease]
+
+
+class Logged(Struct, frozen=True):
+    """A record of the log, as it was committed."""
+
+    at: Position
+    epoch: str
+    data: bytes
+
+
+class Restored(Struct, frozen=True):
+    """The version of the empty board, and the newest checkpoint, if any."""
+
+    first: int
+    at: Position | None = None
+    state: bytes = b""
+
+
+class Commit(Struct, frozen=True):
+    """A record on its way: the same `sequence` again is the same record. `leases` are those it is under."""
+
+    collector: CollectorId
+    sequence: int
+    is_seen: bool
+    data: bytes
+    leases: Mapping[SourceName, int]
+
+
+class Store(Protocol):
+    """A connection to the server. All methods wait, for a bounded time.
+
+    Raises: StoreLostError if it does not answer in time or refuses, OtherBoardError if the epoch is over;
+    after both only `join` may be called.
+    """
+
+    async def join(self, unix_ms: int) -> str:
+        """Connect anew and return the epoch; it is new if versions that were seen here may be lost."""
+        ...
+
+    async def look(self) -> Look:
+        """Raise the round, and return what there is."""
+        ...
+
+    async def beat(self, collector: CollectorId, answered: int) -> bool:
+        """Say that a collector is in order since that round; return False if it was deposed."""
+        ...
+
+    async def acquire(self, collector: CollectorId, source: SourceName) -> int | None:
+        """Return the token of the lease of a source; None if somebody has it."""
+        ...
+
+    async def commit(self, commit: Commit) -> Position | None:
+        """Append a record; None, and nothing is done, if a lease is not the collector's any more."""
+        ...
+
+    async def depose(self, collector: CollectorId, beat: int, data: bytes) -> bool:
+        """Free the leases of a collector and append a record; False if it has beaten since `beat`."""
+        ...
+
+    async def restore(self) -> Restored:
+        """Return what a board begins with."""
+        ...
+
+    async def checkpoint(self, at: Position, state: bytes, trim: Position) -> None:
+        """Keep the state at a position, and drop the records before `trim`."""
+        ...
+
+    async def tail(self, after: Position, wait_s: float) -> Sequence[Logged]:
+        """Return the next records, oldest first, perhaps not all; none if there is none within `wait_s`."""
+        ...
+
+    async def close(self) -> None:
+        """Disconnect."""
+        ...

@@ -1,0 +1,158 @@
+"""The wire format of links and fixtures. Pure.
+
+A fixture names its entries, which travel in their books; all else of it depends on its past, and is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+import msgspec
+from immutables import Map
+from msgspec import Struct
+
+from actors.board.board import Books
+from actors.board.chunks import find
+from actors.core.cooperative import Sliced
+from actors.core.messages import BookmakerId, SourceMatchId
+from actors.matches.linking import Links
+from actors.matches.model import (
+    Fixture,
+    FixtureChunk,
+    FixtureSettings,
+    FixtureState,
+    Highest,
+    Place,
+    ViewKind,
+)
+from actors.matching.event import Event, EventKey, FixtureId, derived_id
+from actors.matching.matcher import Group, Member
+
+
+class WireLinks(Struct, frozen=True, array_like=True):
+    """Links as the matcher gave them: `Links`."""
+
+    groups: tuple[Group, ...]
+    events: tuple[Event, ...]
+    pending: int
+
+
+class WireFixture(Struct, frozen=True, array_like=True):
+    """A fixture; `listed` has the bookmaker and the match of each entry."""
+
+    id: FixtureId
+    created: int
+    members: tuple[Member, ...]
+    listed: tuple[tuple[BookmakerId, SourceMatchId], ...]
+    lead: BookmakerId
+    highest: tuple[float, float, float]
+    outdone: dict[BookmakerId, BookmakerId]
+
+
+class WireFixtures(Struct, frozen=True, array_like=True):
+    """All fixtures: chunks as they are cut; versions of views, and how many events were to be linked."""
+
+    chunks: tuple[bytes, ...]
+    versions: tuple[tuple[ViewKind, BookmakerId | None, int], ...]
+    pendings: tuple[tuple[ViewKind, BookmakerId | None, int], ...]
+    pending: int
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_fixtures = msgspec.msgpack.Decoder(tuple[WireFixture, ...])
+
+
+def wire_links(links: Links) -> WireLinks:
+    """Return links as they travel."""
+    return WireLinks(links.groups, tuple(links.events.values()), links.pending)
+
+
+def links_of(wire: WireLinks) -> Links:
+    """Return links that travelled; nobody waits for these."""
+    return Links(wire.groups, {event.key: event for event in wire.events}, wire.pending)
+
+
+def wire_fixtures(state: FixtureState) -> Sliced[WireFixtures]:
+    """Return all fixtures as they are kept."""
+    chunks = []
+    for chunk in state.chunks:
+        chunks.append(_encode([_wire(fixture) for fixture in chunk.entries]))
+        yield
+    return WireFixtures(tuple(chunks), _flat(state.versions), _flat(state.pendings), state.pending)
+
+
+def fixtures_from(
+    wire: WireFixtures, books: Books, first_version: int, terms: FixtureSettings
+) -> Sliced[FixtureState]:
+    """Return the fixtures that were kept, of the entries of these books. Raises: MsgspecError."""
+    chunks = []
+    places: dict[FixtureId, Place] = {}
+    by_event: dict[EventKey, FixtureId] = {}
+    for data in wire.chunks:
+        fixtures = [_fixture(of, books) for of in _fixtures.decode(data)]
+        chunks.append(FixtureChunk.of([fixture.place for fixture in fixtures], fixtures))
+        places |= {fixture.id: fixture.place for fixture in fixtures}
+        by_event |= {member.key: fixture.id for fixture in fixtures for member in fixture.members}
+        yield
+    return FixtureState(
+        first_version,
+        terms,
+        tuple(chunks),
+        Map(places),
+        Map(by_event),
+        Map({derived_id(key): key for key in by_event}),
+        _nested(wire.versions),
+        wire.pending,
+        _nested(wire.pendings),
+    )
+
+
+def _wire(fixture: Fixture) -> WireFixture:
+    listed = zip(fixture.bookmakers, fixture.listed, strict=True)
+    highest = fixture.highest
+    return WireFixture(
+        fixture.id,
+        fixture.created,
+        fixture.members,
+        tuple([(name, entry.source_match_id) for name, entry in listed]),
+        fixture.lead,
+        (highest.home, highest.draw, highest.away),
+        dict(fixture.outdone),
+    )
+
+
+def _fixture(wire: WireFixture, books: Books) -> Fixture:
+    entries = [find(books[name].chunks, match_id) for name, match_id in wire.listed]
+    if None in entries:
+        raise msgspec.ValidationError(f"fixture {wire.id} lists an entry that is not on the board")
+    listed: Any = tuple(entries)
+    lead = [name for name, _ in wire.listed].index(wire.lead)
+    start = listed[lead].match.start_time
+    return Fixture(
+        wire.id,
+        wire.created,
+        wire.members,
+        tuple([name for name, _ in wire.listed]),
+        listed,
+        wire.lead,
+        Place(inf if start is None else start, wire.id),
+        Highest(*wire.highest),
+        outdone=wire.outdone,
+    )
+
+
+def _flat(
+    of_views: Mapping[ViewKind, Mapping[BookmakerId | None, int]],
+) -> tuple[tuple[ViewKind, BookmakerId | None, int], ...]:
+    return tuple([(kind, name, value) for kind, of in of_views.items() for name, value in of.items()])
+
+
+def _nested(
+    flat: tuple[tuple[ViewKind, BookmakerId | None, int], ...],
+) -> dict[ViewKind, dict[BookmakerId | None, int]]:
+    nested: dict[ViewKind, dict[BookmakerId | None, int]] = {}
+    for kind, name, value in flat:
+        nested.setdefault(kind, {})[name] = value
+    return nested

