@@ -32,6 +32,7 @@ from actors.monitoring.log_events import LogStatus
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import ServiceStatus
 from actors.recordings.reader import open_sources
+from actors.service.clustering import Cluster
 from actors.service.describe import configuration_lines, kind_lines, recording_lines
 from actors.service.recorder import Recorder
 from actors.service.registry import kind_named
@@ -135,8 +136,9 @@ async def _run_service(
     settings: Settings, written: LogStatus, sock: Listener, max_streams: int, server: str
 ) -> Exit:
     clock = SystemClock()
-    system = System(settings, clock, Random(), is_archived=True, log_status=written)
-    published, status = system.published, system.status
+    cluster = None if settings.cluster.url is None else partial(Cluster, settings, clock)
+    system = System(settings, clock, Random(), is_archived=True, log_status=written, cluster=cluster)
+    published, status = system.shown, system.status
     per_client = settings.limits.max_streams_per_client
     audience = Audience(
         published.history, max_streams, per_client, system.fixture_history, status.metrics.streams

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import TypeVar
 
 from hypercorn.typing import ASGIFramework
 from quart import Quart
@@ -16,6 +17,7 @@ from actors.core.messages import BookmakerId
 from actors.monitoring.metrics import Metrics
 from actors.monitoring.status import ServiceStatus
 from actors.review.review import Review
+from actors.runtime.membership import ClusterStatus
 from web.endpoints import (
     archive,
     capabilities,
@@ -44,6 +46,7 @@ from web.protocol.sending import FastPath, WaitingPath
 from web.protocol.throttle import Throttle
 from web.server.listener import KeepFresh
 
+V = TypeVar("V")
 OPERATIONS = {
     **odds.OPERATIONS,
     **archive.OPERATIONS,
@@ -78,41 +81,55 @@ def create_app(
     """Return the application that shows `board`; `names` are display names in configured order.
 
     `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's. `watched`
-    wraps what may wait, and tells it when a client has left. `review` asks the linker; `past` has what was
-    shown. Quart answers all else.
+    wraps what may wait. `review` asks the linker; `past` has what was shown. Quart answers all else.
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
-    counters = HttpCounters(status.metrics.http)
-    _show_clients(status.metrics, audience, limit)
-    answers, live = _live(board, names, audience, limits.max_clients, past)
-    handlers = _odds(answers, names, board, clock, past) | archive.handlers(past, clock)
+    counters = _counters(status.metrics, audience, limit)
+    answers, live = _live(board, names, audience, limits.max_clients, past=past, cluster=status.cluster)
+    handlers = _odds(answers, names, board, clock, past)
     handlers |= probes.handlers(board, status, counters, clock, review)
     handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
     waiting = changes.handlers(live) | links.handlers(board, clock, review, answers.own)
     waiting |= entries.handlers(board, status, clock, audience, answers.own, review=review, past=past)
     waiting |= fixtures.handlers_of_fixture(answers, names, None if audience.fixtures is None else board)
-    paths = [path for path in (*handlers, *waiting, stream.PATH) if not path.startswith(pages.STATIC)]
-    handlers |= _described(paths, names, is_archived=past is not None)
+    fast, slow = _served(handlers, status.cluster), _served(waiting, status.cluster)
+    streams = _served({stream.PATH: True}, status.cluster)
+    fast |= _described((*fast, *slow, *streams), names, is_archived=past is not None)
     quart_setup.install(app, counters)
-    quart_setup.add_routes(app, (*handlers, *waiting, stream.PATH))
-    following = stream.Stream(WaitingPath(app.asgi_app, waiting, counters), live, counters, keep_fresh)
+    quart_setup.add_routes(app, (*fast, *slow, *streams))
+    inner: ASGIFramework = WaitingPath(app.asgi_app, slow, counters)
+    following = stream.Stream(inner, live, counters, keep_fresh) if streams else inner
     guard = quart_setup.Guard(watched(following), refusals, counters)
-    fast_path = FastPath(guard, handlers, counters, status, pages.route_of)
+    fast_path = FastPath(guard, fast, counters, status, pages.route_of)
     throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
     app.asgi_app = throttle  # type: ignore[assignment, method-assign]  # as Quart documents
     return app
 
 
-def _show_clients(metrics: Metrics, audience: Audience, limit: RateLimit) -> None:
+def _served(handlers: Mapping[str, V], cluster: ClusterStatus | None) -> dict[str, V]:
+    """Return those that are served: a cluster has no surebets, a mere collector nothing but probes."""
+    if cluster is None:
+        return {**handlers}
+    if cluster.is_shown:
+        return {path: made for path, made in handlers.items() if path != fixtures.SUREBETS}
+    return {
+        path: made
+        for path, made in handlers.items()
+        if path in probes.OPERATIONS or path.startswith(pages.STATIC)
+    }
+
+
+def _counters(metrics: Metrics, audience: Audience, limit: RateLimit) -> HttpCounters:
     metrics.http.clients.set_function(partial(len, limit))
     metrics.streams.clients.set_function(partial(len, audience))
+    return HttpCounters(metrics.http)
 
 
 def _odds(
     answers: Answers, names: Mapping[BookmakerId, str], board: Readable, clock: Clock, past: Past | None
 ) -> dict[str, Handler]:
     lists = None if past is None else PastLists(past, board, clock, answers.own)
-    return odds.handlers(answers, names, lists)
+    return odds.handlers(answers, names, lists) | archive.handlers(past, clock)
 
 
 def _live(
@@ -120,18 +137,21 @@ def _live(
     names: Mapping[BookmakerId, str],
     audience: Audience,
     max_clients: int,
+    *,
     past: Past | None,
+    cluster: ClusterStatus | None,
 ) -> tuple[Answers, Live]:
     answers = Answers(board, names, OwnBodies(WorkLimit(max_clients=max_clients)))
     older = None if past is None else OlderChanges(past, names, answers.own)
     lists, history = ListFrames(audience.history, names, answers, older), audience.fixtures
     of_fixtures = None if history is None else FixtureFrames(history, answers)
-    return answers, Live(board, names, audience, lists, of_fixtures)
+    return answers, Live(board, names, audience, lists, of_fixtures, has_surebets=cluster is None)
 
 
 def _described(
     paths: Sequence[str], names: Mapping[BookmakerId, str], *, is_archived: bool
 ) -> dict[str, Handler]:
+    paths = [path for path in paths if not path.startswith(pages.STATIC)]
     of_contract = _describing(tuple(paths), tuple(names), is_archived=is_archived)
     return of_contract | capabilities.handlers(_operations(paths, is_archived=is_archived), names)
 

@@ -70,14 +70,36 @@ class ArchiveCheck(TypedDict):
     last_error: str | None
 
 
+class ClusterCheck(TypedDict):
+    """This process in its cluster, in `/health`: it warns while the shared server does not answer.
+
+    `collector` is the name of the process as one, `leases` has that of the collector of each source, and of
+    the links. The board is `lag_versions` behind what the server told last; `lag_s` seconds ago it was not
+    behind. `resets` counts how often the board began anew.
+    """
+
+    status: Literal["pass", "warn"]
+    roles: list[str]
+    collector: str | None
+    leases: dict[str, str]
+    lag_versions: int
+    lag_s: float | None
+    resets: int
+    last_error: str | None
+
+
 class Health(TypedDict):
-    """The state of every bookmaker by id, of the linker, and of an archive; 503 if and only if it fails."""
+    """The state of every bookmaker by id, of the linker, of an archive, and of the cluster.
+
+    503 if and only if it fails.
+    """
 
     status: Grade
     epoch: str
     checks: dict[str, Check]
     links: LinksCheck
     archive: NotRequired[ArchiveCheck]
+    cluster: NotRequired[ClusterCheck]
 
 
 class ActorReport(TypedDict):

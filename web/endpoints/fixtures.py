@@ -26,7 +26,8 @@ from web.protocol.problems import Problem
 from web.protocol.query import BOOKMAKERS, CHOICES, FAIR, OF_LISTS, Parameter, Query
 from web.protocol.responses import Asked, Handler, Prepared, prepared
 
-PATHS = {"/api/v2/fixtures": ViewKind.FIXTURES, "/api/v2/surebets": ViewKind.SUREBETS}
+SUREBETS = "/api/v2/surebets"
+PATHS = {"/api/v2/fixtures": ViewKind.FIXTURES, SUREBETS: ViewKind.SUREBETS}
 ONE = "/api/v2/fixtures/{id}"
 ID = Parameter("id", "The id of a fixture.", is_required=True, place="path")
 

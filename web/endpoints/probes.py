@@ -24,6 +24,7 @@ from actors.monitoring.status import ArchiveStatus, BookmakerState, BookmakerSta
 from actors.review.review import Review
 from actors.review.survey import counts
 from actors.runtime.actor import ActorState, ActorStatus
+from actors.runtime.membership import ClusterStatus
 from web.encoding import probe_schemas as schemas
 from web.encoding.exposition import OPENMETRICS, TEXT, exposition
 from web.endpoints.monitor import (
@@ -238,7 +239,10 @@ def _health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.
     }
     if status.archive is not None:
         content["archive"] = check = _archive_check(status.archive, now.wall)
-        content["status"] = "warn" if (overall, check["status"]) == ("pass", "warn") else overall
+        content["status"] = overall = "warn" if (overall, check["status"]) == ("pass", "warn") else overall
+    if status.cluster is not None:
+        content["cluster"] = of_cluster = _cluster_check(status.cluster, now)
+        content["status"] = "warn" if (overall, of_cluster["status"]) == ("pass", "warn") else overall
     return content
 
 
@@ -291,6 +295,19 @@ def _archive_check(archive: ArchiveStatus, wall: float) -> schemas.ArchiveCheck:
         "lag_s": round(lag_s, 3),
         "gaps": archive.gaps,
         "last_error": archive.error,
+    }
+
+
+def _cluster_check(cluster: ClusterStatus, now: Instant) -> schemas.ClusterCheck:
+    return {
+        "status": "pass" if cluster.error is None else "warn",
+        "roles": list(cluster.roles),
+        "collector": cluster.collector,
+        "leases": {**cluster.leases},
+        "lag_versions": max(cluster.head - cluster.version, 0),
+        "lag_s": cluster.lag_s(now.mono),
+        "resets": cluster.resets,
+        "last_error": cluster.error,
     }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from math import inf
 
 from msgspec.structs import replace
 
@@ -180,7 +181,7 @@ def _last(request: Asked) -> str:
 
 def _confirmed_at(snapshot: Snapshot, bookmaker: BookmakerId, entry: Entry, now: Instant) -> float | None:
     state = snapshot.books[bookmaker].lists.get(entry.scope)
-    if state is None:
+    if state is None or state.stale_after_s == inf:  # of another process, whose confirmations do not travel
         return None
     return round(now.wall - (now.mono - state.vouched_at(entry.source_match_id)), 3)
 

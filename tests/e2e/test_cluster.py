@@ -1,0 +1,145 @@
+"""Processes with one board over a real server: same bytes, take-over, no price that nobody vouches for."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.support.systems.process import Service, service
+from tests.support.systems.shared_server import ENGINES, SharedServer, shared_server
+from tests.support.time.waiting import eventually
+
+PATHS = ("/api/odds", "/api/v2/odds", "/api/v2/odds?bookmaker=birch", "/api/v2/fixtures")
+UNAVAILABLE = 503
+CONFIG = """
+[server]
+drain_s = 0.0
+[cluster]
+url = "{url}"
+roles = {roles}
+[sources.alder]
+kind = "simulated"
+matches = 300
+updates_per_s = 10.0
+[sources.birch]
+kind = "simulated"
+spelling = "formal"
+matches = 300
+updates_per_s = 10.0
+[bookmakers.alder]
+name = "Alder"
+source = "alder"
+key = "sharp"
+[bookmakers.birch]
+name = "Birch"
+source = "birch"
+key = "standard"
+"""
+BOTH, COLLECTOR, REPLICA = '["collector", "replica"]', '["collector"]', '["replica"]'
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SharedServer]:
+    """Return a server that runs."""
+    with shared_server(request.param, tmp_path) as running:
+        yield running
+
+
+def _config(server: SharedServer, folder: Path, roles: str) -> Path:
+    file = folder / f"{len(list(folder.glob('*.toml')))}.toml"
+    file.write_text(CONFIG.format(url=server.url, roles=roles), "utf-8")
+    return file
+
+
+def _leases(running: Service) -> dict[str, str]:
+    leases: dict[str, str] = running.get("/health").json()["cluster"]["leases"]
+    return leases
+
+
+def _wait_linked(*every: Service) -> None:
+    for running in every:
+        running.wait_ready()
+        eventually(partial(_is_linked, running), "all is listed and linked")
+
+
+def _is_linked(running: Service) -> bool:
+    health = running.get("/health").json()
+    listed = {check["state"] for check in health["checks"].values()}
+    answer = running.get("/api/v2/fixtures")
+    fixtures = answer.json()["fixtures"] if answer.status_code != UNAVAILABLE else []
+    return listed == {"live"} and any(len(fixture["entries"]) > 1 for fixture in fixtures)
+
+
+def test_all_machines_show_the_same_bytes(server: SharedServer, tmp_path: Path) -> None:
+    """Whenever they show the same tag, also a machine that joined later, from a checkpoint or the log."""
+    bodies: dict[tuple[str, str, str], bytes] = {}
+    shared = differing = 0
+    with service(_config(server, tmp_path, BOTH)) as first:
+        _wait_linked(first)
+        with service(_config(server, tmp_path, REPLICA)) as second:
+            _wait_linked(second)
+            for _ in range(25):
+                for running in (first, second):
+                    for path in PATHS:
+                        for coding in ("identity", "gzip"):
+                            answer = running.get(path, {"Accept-Encoding": coding})
+                            raw = (path, coding, answer.headers["etag"])
+                            shared += raw in bodies
+                            differing += bodies.setdefault(raw, answer.content) != answer.content
+
+    assert shared
+    assert 0 == differing
+
+
+def test_another_collector_takes_over(server: SharedServer, tmp_path: Path) -> None:
+    """Its sources run there within 10 s, and a client goes on at the other machine from where it was."""
+    with (
+        service(_config(server, tmp_path, BOTH)) as first,
+        service(_config(server, tmp_path, BOTH)) as second,
+    ):
+        _wait_linked(first, second)
+        own = second.get("/health").json()["cluster"]["collector"]
+        before = first.get("/api/v2/odds")
+        first.stop(signal.SIGKILL)
+        eventually(lambda: set(_leases(second).values()) == {own}, "it has all leases", 10.0)
+        _wait_linked(second)
+        changes = second.get(f"/api/v2/changes?since={before.headers['odds-cursor']}")
+
+    assert 200 == changes.status_code
+    assert changes.json()["version"] > before.json()["version"]
+
+
+def test_a_replica_shows_nothing_that_nobody_vouches_for(server: SharedServer, tmp_path: Path) -> None:
+    """Without any other collector, no version says that the lists are gone: then it is 503."""
+    with (
+        service(_config(server, tmp_path, COLLECTOR)) as collector,
+        service(_config(server, tmp_path, REPLICA)) as replica,
+    ):
+        _wait_linked(replica)
+        of_collector = collector.get("/api/v2/odds")
+        collector.stop(signal.SIGKILL)
+        eventually(lambda: replica.get("/api/v2/odds").status_code == UNAVAILABLE, "it is 503")
+        problem = replica.get("/api/v2/odds").json()
+
+    assert 404 == of_collector.status_code
+    assert "commit_late" == problem["code"]
+
+
+def test_the_board_begins_anew_with_the_server(server: SharedServer, tmp_path: Path) -> None:
+    """A restart with all data is enough: another epoch, higher versions, and all lists again at once."""
+    with service(_config(server, tmp_path, BOTH)) as running:
+        _wait_linked(running)
+        before = running.get("/api/v2/odds")
+        server.kill()
+        server.start()
+        eventually(lambda: running.get("/health").json()["cluster"]["resets"] == 1, "it begins anew")
+        _wait_linked(running)
+        after = running.get("/api/v2/odds")
+        changes = running.get(f"/api/v2/changes?since={before.headers['odds-cursor']}")
+
+    assert after.json()["version"] > before.json()["version"]
+    assert 410 == changes.status_code
