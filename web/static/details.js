@@ -103,7 +103,8 @@ export class Details {
     #fillBest() {
         const { columns, shown } = this.#view;
         const best = bestOf(this.#match, columns).map((found, index) => {
-            const [outcome, where, isGross] = [OUTCOMES[index], namesOf(found), isGrossAt(found)];
+            const [outcome, isGross] = [OUTCOMES[index], isGrossAt(found)];
+            const where = this.#view.trust === "gone" ? HIDDEN : namesOf(found);
             const [chance, isLive] = [this.#match.fair?.[outcome], !found.isCollected];
             return { key: outcome, outcome, best: found.price, where, isLive, isGross, chance };
         });

@@ -110,12 +110,14 @@ class BestCells {
         this.cells.forEach(({ before, figure, name, others, after, element: cell }, index) => {
             const found = best[index];
             const text = found === undefined ? "" : trust === "gone" ? "–" : price(found.price);
-            const names = found === undefined ? "" : namesOf(found);
+            const where = trust === "gone" ? undefined : found; // where it was best is as old
+            const names = where === undefined ? "" : namesOf(where);
             setText(figure, text);
-            setText(name, found?.at[0].short ?? "");
-            setText(others, found?.at.length > 1 ? ` +${found.at.length - 1}` : "");
+            setText(name, where?.at[0].short ?? "");
+            setText(others, where?.at.length > 1 ? ` +${where.at.length - 1}` : "");
             setText(before, found === undefined ? "" : `Best of ${SPOKEN[OUTCOMES[index]]}: `);
-            setText(after, found === undefined ? "" : ` at ${names}`);
+            const remark = trust === "live" ? "" : ", not live";
+            setText(after, where === undefined ? "" : ` at ${names}${remark}`);
             cell.title = names;
         });
     }
