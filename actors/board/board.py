@@ -129,7 +129,10 @@ class Board:
         yield from self._end_old(batch.bookmaker, now)
 
     def expire(self, now: Instant) -> Sliced[None]:
-        """Withdraw every list that is stale at `now`, and every match past its time, or in play and old."""
+        """Withdraw every list that is stale at `now`, and every match past its time, or in play and old.
+
+        A stale list without a match is forgotten, unless it was the last one of its bookmaker.
+        """
         for bookmaker, book in self._books.items():
             if book.deadline <= now.mono:
                 stale = {scope for scope, state in book.lists.items() if state.deadline <= now.mono}
@@ -222,6 +225,13 @@ class Board:
         gone = yield from entries_where(book.chunks, lambda entry: entry.scope in scopes)
         yield from self._remove(bookmaker, gone, reason)
         book = self._books[bookmaker]
+        if reason is RemovalReason.STALE and any(
+            scope not in scopes and not state.withdrawn for scope, state in book.lists.items()
+        ):
+            # The list of a day that is over: nothing is missed, and nobody asks for it again.
+            over = scopes - {entry.scope for entry in gone.values()}
+            lists = {scope: state for scope, state in book.lists.items() if scope not in over}
+            book, scopes = msgspec.structs.replace(book, lists=lists), scopes - over
         withdrawn = {
             scope: msgspec.structs.replace(book.lists[scope], withdrawn=True, doubted=0) for scope in scopes
         }

@@ -81,6 +81,17 @@ def test_empty_list_goes_stale_without_a_version() -> None:
     assert base.version == snapshot.version
 
 
+@pytest.mark.parametrize(("received_mono", "is_there"), [(0.0, True), (10.0, False)])
+def test_stale_list_without_a_match_is_forgotten_beside_another(
+    received_mono: float, *, is_there: bool
+) -> None:
+    """A day that is over is no outage; where all lists are stale, it is."""
+    base = arrived(LISTED, batch([], scope=OTHER))
+    base = arrived(base, batch([match("a"), match("b")], received_mono=received_mono))
+
+    assert is_there is (OTHER in _expired(base, 30.0).books[BOOKMAKER].lists)
+
+
 @pytest.mark.parametrize(
     ("after_kick_off", "expected"),
     [(0.0, {"a", "b"}), (10_799.9, {"a", "b"}), (10_800.0, {"b"}), (1e9, {"b"})],

@@ -108,10 +108,14 @@ class NaiveBook:
             self._keep(lambda row: row.scope != scope)
 
     def go_stale(self, now: Instant) -> None:
-        """Withdraw all lists that have reached their deadline."""
-        for scope, known in self.lists.items():
-            if now.mono >= known.deadline:
-                self.withdraw(scope)
+        """Withdraw all lists that have reached their deadline; forget the empty ones beside another."""
+        stale = {scope for scope, known in self.lists.items() if now.mono >= known.deadline}
+        full = {row.scope for row in self.rows.values()}
+        if any(scope not in stale and not known.withdrawn for scope, known in self.lists.items()):
+            for scope in [scope for scope in stale - full if not self.lists[scope].withdrawn]:
+                del self.lists[scope]
+        for scope in stale & self.lists.keys():
+            self.withdraw(scope)
 
     def expire(self, now: Instant) -> None:
         """Remove all matches that kicked off too long ago, or since then were not confirmed in time."""
