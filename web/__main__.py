@@ -46,7 +46,7 @@ from web.endpoints.probes import liveness
 from web.feeds.subscribers import Audience
 from web.server.completion import COMPLETES, SHELLS, script
 from web.server.descriptors import fitted
-from web.server.lifecycle import Exit, Life, record_until_stopped, start_exit_deadline
+from web.server.lifecycle import Exit, Life, pause_collector, record_until_stopped, start_exit_deadline
 from web.server.listener import Listener, address_of, listen
 from web.server.notify import Notifier
 from web.server.servers import Serve, check_uvicorn, serve, serve_with_uvicorn
@@ -118,6 +118,7 @@ def _serve(given: argparse.Namespace) -> Exit:
     if given.server == "uvicorn":
         check_uvicorn(*bind)
     written = logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
+    pause_collector()
     load_tables()
     sock, streams = _listening(bind, settings.server, settings.limits, len(settings.sources), written)
     return anyio.run(_run_service, settings, written, sock, streams, given.server, backend_options=_LOOP)

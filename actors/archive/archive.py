@@ -125,9 +125,9 @@ def open_archive(
         folder.tidy()
         days = folder.days()
         good = [day for day in days if folder.check(day, is_last=day == days[-1])]
-        stood = _stood(folder) if good and good[-1] == days[-1] else None
-        last = max(folder.days(), default=None)
         ending = take_ending(folder)
+        stood = _stood(folder, ending) if good and good[-1] == days[-1] else None
+        last = max(folder.days(), default=None)
     except OSError as error:
         log.warning("archive.stalled", error=str(error))
         status.error = str(error)
@@ -142,14 +142,21 @@ def open_archive(
     return Archive(folder, writer, status, clock, configured, shown, begun.snapshot, begun, on_machine)
 
 
-def _stood(folder: Folder) -> Stood | None:
+def _stood(folder: Folder, ending: Ending | None) -> Stood | None:
     """Return what stood at the end of the newest day; None if it cannot be read: damage is set aside."""
     day = folder.days()[-1]
     try:
         with Reader.open(folder.file(day), is_written=True) as reader:
             fixtures = [fixture for fixture, _ in reader.members(reader.last)]
             seen_ms = max(reader.seen_ms, reader.last_ms)
-            return Stood(reader.last, seen_ms, reader.entries(reader.last), fixtures)
+            if ending is not None and (ending.version, ending.epoch) == (
+                reader.last,
+                reader.epoch(reader.last),
+            ):
+                entries = ending.entries()  # the same in half the time
+            else:
+                entries = reader.entries(reader.last)
+            return Stood(reader.last, seen_ms, entries, fixtures)
     except (sqlite3.Error, UnreadableError) as error:
         if is_damage(error):
             folder.set_aside(day, str(error))

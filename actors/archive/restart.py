@@ -57,6 +57,15 @@ class Ending(Struct, frozen=True):
     names: dict[BookmakerId, str]
     books: dict[BookmakerId, EndedBook]
 
+    def entries(self) -> list[PastChange]:
+        """Return the entries that the v2 list had."""
+        return [
+            PastChange(name, entry.id, self.version, entry, None)
+            for name, book in self.books.items()
+            for entry in book.entries
+            if entry.is_named
+        ]
+
 
 class Stood(Struct, frozen=True):
     """What the archive has of the end: its last version, entries and fixtures, and until when it held."""

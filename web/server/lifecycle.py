@@ -73,11 +73,17 @@ def start_exit_deadline(code: Exit) -> None:
     signal.setitimer(signal.ITIMER_REAL, HARD_STOP_S)
 
 
+def pause_collector() -> None:
+    """Look for no cycles until `set_up_collector`: hardly anything that is built until then is freed."""
+    gc.disable()
+
+
 def set_up_collector() -> None:
     """Exclude all present objects from full collections, once everything is imported and built."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG)
+    gc.enable()
 
 
 @dataclass(slots=True)
