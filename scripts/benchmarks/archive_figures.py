@@ -1,21 +1,24 @@
-"""Figures of the archive: bytes a change, the time of a restart, of a list as it was, and of an export.
+"""Figures of the archive: bytes a change, a minute of many changes, a restart, a list as it was, an export.
 
 Commits are of lists alone, without fixtures, whose making is not what is measured.
 
 PYTHONPATH=. .venv/bin/python scripts/benchmarks/archive_figures.py [CHANGES]
+
+With a million changes, the default, it takes some minutes.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
-from time import perf_counter, process_time
+from time import monotonic, perf_counter, process_time, sleep, time
 
 import structlog
 
@@ -27,7 +30,7 @@ from actors.archive.past import Days
 from actors.archive.restart import Configured, Machine
 from actors.board.board import Board, BoardRules
 from actors.board.snapshot import Snapshot
-from actors.core.clock import Instant
+from actors.core.clock import Clock, Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, ListId, Match, Scope, SourceMatchId, SourceName
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
@@ -42,7 +45,7 @@ LONG_S = 1e9
 
 
 @dataclass
-class Clock:
+class SetClock:
     """A clock that the figures set."""
 
     wall: float = WALL
@@ -56,6 +59,14 @@ class Clock:
         """Advance both clocks."""
         self.wall += seconds
         self.mono += seconds
+
+
+class RealClock:
+    """The clock of the machine."""
+
+    def now(self) -> Instant:
+        """Return the present moment."""
+        return Instant(monotonic(), time())
 
 
 @dataclass
@@ -113,7 +124,7 @@ def running(folder: Path, clock: Clock, bookmakers: int) -> Iterator[Running]:
         terms=terms,
         configured={name: Configured("same", title) for name, title in names.items()},
         names=lambda _: names,
-        on_machine=lambda: Machine("boot", clock.mono),
+        on_machine=lambda: Machine("boot", clock.now().mono),
     )
     yield Running(archive, clock, archive.beginning.snapshot, Random(1))
     archive.close(is_orderly=True)
@@ -121,7 +132,7 @@ def running(folder: Path, clock: Clock, bookmakers: int) -> Iterator[Running]:
 
 def changes(folder: Path, count: int, bookmakers: int, matches: int, a_commit: int) -> None:
     """Print bytes a change and the writer's time, and what a restart takes at that size."""
-    clock = Clock()
+    clock = SetClock()
     with running(folder, clock, bookmakers) as live:
         names = [*live.archive.names]
         for name in names:
@@ -164,9 +175,34 @@ def changes(folder: Path, count: int, bookmakers: int, matches: int, a_commit: i
         print(f"  begun again in {_took(before)} after a kill, {gone:,} entries have left")
 
 
+def steady(folder: Path, a_second: int, seconds: float) -> None:
+    """Print whether anything is lost at so many changes a second, and what the thread that writes takes."""
+    with running(folder, RealClock(), 50) as live:
+        names = [*live.archive.names]
+        for name in names:
+            live.commit(live.batch(name, iter(range(1_000)), complete=True))
+        live.archive.writer.step()
+        live.archive.start()
+        writer = next(thread for thread in threading.enumerate() if thread.name == "archive")
+        began, before_s, done, lag_s = perf_counter(), _thread_s(writer), 0, 0.0
+        while (now := perf_counter()) < began + seconds:
+            if done >= (now - began) * a_second:
+                sleep(0.001)
+                continue
+            some = live.random.sample(range(1_000), 100)
+            live.commit(live.batch(live.random.choice(names), iter(some), complete=False))
+            done += len(some)
+            lag_s = max(lag_s, live.archive.writer.lag_s(live.clock.now().wall))
+        took_s, worked_s = perf_counter() - began, _thread_s(writer) - before_s
+        written = live.archive.writer.stop(60)
+        print(f"{done / took_s:,.0f} changes a second for {took_s:.0f} s, 100 a commit:")
+        print(f"  gaps: {live.archive.status.gaps}; all written: {written}; lag at most {lag_s:.2f} s")
+        print(f"  the thread that writes took {worked_s / took_s:.1%} of a processor")
+
+
 def past(folder: Path, days: int, a_day: int, matches: int) -> None:
     """Print what a list as it was takes, the first day's, after so many days."""
-    clock = Clock()
+    clock = SetClock()
     with running(folder, clock, 1) as live:
         (name,) = live.archive.names
         live.commit(live.batch(name, iter(range(matches)), complete=True))
@@ -204,6 +240,12 @@ def _took(before: tuple[float, float]) -> str:
     return f"{perf_counter() - before[0]:.2f} s ({process_time() - before[1]:.2f} s of a processor)"
 
 
+def _thread_s(thread: threading.Thread) -> float:
+    """Return the seconds of a processor that a thread has taken."""
+    found = Path(f"/proc/self/task/{thread.native_id}/schedstat").read_text("ascii")
+    return int(found.split()[0]) / 1e9
+
+
 def _size(folder: Path, names: str = "*") -> int:
     return sum(path.stat().st_size for path in folder.glob(names))
 
@@ -215,6 +257,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         changes(Path(folder) / "many", count, 50, 1_000, 25)
         changes(Path(folder) / "few", count // 10, 3, 240, 1)
+        steady(Path(folder) / "steady", 10_000, 60 * count / 1_000_000)
         past(Path(folder) / "past", 30, 20_000, 1_200)
 
 
