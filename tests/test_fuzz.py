@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 
@@ -17,7 +14,7 @@ from tests.support.builders.messages import match
 from tests.support.fuzzing.mutation import MAX_BYTES, mutated
 from tests.support.fuzzing.prices import InvalidPriceError, admitted, valid
 from tests.support.fuzzing.targets import targets
-from tests.support.source_code import ROOT
+from tests.support.systems.process import ran
 
 WITHOUT_PRICES = {
     *("the_odds_api_sports", "the_odds_api_headers", "betfair_login", "settings"),
@@ -36,29 +33,20 @@ import scripts.fuzz_parsers
 
 def test_fuzzing_needs_no_tools_of_the_tests() -> None:
     """Its environment has the locked `fuzz` group alone."""
-    done = subprocess.run(
-        [sys.executable, "-c", NOT_THERE], cwd=ROOT, capture_output=True, check=False, timeout=30
-    )
+    code, _, err = ran("-c", NOT_THERE)
 
-    assert (0, b"") == (done.returncode, done.stderr)
+    assert (0, "") == (code, err)
 
 
 @pytest.mark.parametrize("script", ["links_table", "damage_files football_data"])
 def test_script_without_recordings_says_so_in_a_line(script: str, tmp_path: Path) -> None:
     """It names the folder and the variable, without a traceback."""
-    done = subprocess.run(
-        [sys.executable, "-m", *f"scripts.{script}".split()],
-        cwd=ROOT,
-        env={**os.environ, "ODDSBOARD_RECORDINGS": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=30,
-    )
+    folder = {"ODDSBOARD_RECORDINGS": str(tmp_path)}
+    code, _, err = ran("-m", *f"scripts.{script}".split(), environment=folder)
 
-    assert 2 == done.returncode
-    assert f"no recordings in {tmp_path}, set ODDSBOARD_RECORDINGS to their folder" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert 2 == code
+    assert f"no recordings in {tmp_path}, set ODDSBOARD_RECORDINGS to their folder" in err
+    assert "Traceback" not in err
 
 
 @pytest.mark.parametrize("name", targets())

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from collections import Counter
 
 from tests.support.source_code import ROOT, files, imported, is_any_of, modules, names_used
+from tests.support.systems.process import ran
 
 MAX_MODULES = 12
 MAX_FILE_LINES = 350
@@ -45,15 +44,7 @@ def _broad_handlers(module: str) -> list[int]:
 
 def test_importing_everything_does_nothing() -> None:
     """In a fresh interpreter no import prints, starts a thread, sets up logs or catches a signal."""
-    done = subprocess.run(
-        [sys.executable, "-c", IMPORT_ALL, *modules()],
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-        timeout=30,
-    )
-
-    assert (0, b"", b"") == (done.returncode, done.stdout, done.stderr)
+    assert (0, "", "") == ran("-c", IMPORT_ALL, *modules())
 
 
 def test_packages_are_small() -> None:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.systems.process import ROOT, service, simulated
+from tests.support.systems.process import ROOT, ran, service, simulated
+from tests.support.time.waiting import DEADLINE_S
 from web.__main__ import main
 
 SECRETS = ("s3cr3t", 'it\'s "quoted"', "back\\slash", "two\nlines", "ümlaut\u202e")
@@ -32,18 +33,6 @@ key = "B365"
 """
 
 
-def _ran(*arguments: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "web", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=20,
-        check=False,
-    )
-    return done.returncode, done.stdout, done.stderr
-
-
 def _config(folder: Path, url: str, interval: str = "900") -> Path:
     config = folder / "some.toml"
     config.write_text(CONFIG.format(url=url, interval=interval), "utf-8")
@@ -55,7 +44,7 @@ def test_a_configuration_error_is_78_and_one_line(tmp_path: Path, command: str) 
     """The line is on standard error, with nothing on standard output, because nothing has started."""
     config = _config(tmp_path, "gopher://x")
 
-    code, out, err = _ran(command, "--config", str(config))
+    code, out, err = ran("-m", "web", command, "--config", str(config))
 
     assert (78, "") == (code, out)
     assert re.fullmatch(rf"oddsboard: {config}: sources\.feed\.url was 'gopher://x', .*\n", err)
@@ -66,7 +55,9 @@ def test_an_address_in_use_is_71_and_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
 
-        code, out, err = _ran("serve", "--config", str(_config(tmp_path, "http://x/")), "--bind", address)
+        code, out, err = ran(
+            "-m", "web", "serve", "--config", str(_config(tmp_path, "http://x/")), "--bind", address
+        )
 
     assert (71, "") == (code, out)
     assert re.fullmatch(rf"oddsboard: cannot listen on {re.escape(address)}: .*\n", err)
@@ -75,7 +66,9 @@ def test_an_address_in_use_is_71_and_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("host", NOT_OURS)
 def test_an_address_of_another_machine_is_71_and_one_line(tmp_path: Path, host: str) -> None:
     """Every reason for a failed bind has the same exit code."""
-    code, out, err = _ran("serve", "--config", str(_config(tmp_path, "http://x/")), "--bind", host)
+    code, out, err = ran(
+        "-m", "web", "serve", "--config", str(_config(tmp_path, "http://x/")), "--bind", host
+    )
 
     assert (71, "", 1) == (code, out, err.count("\n"))
     assert host in err
@@ -84,7 +77,7 @@ def test_an_address_of_another_machine_is_71_and_one_line(tmp_path: Path, host: 
 @pytest.mark.parametrize("bind", NO_ADDRESSES)
 def test_a_malformed_address_is_78_and_one_line(bind: str) -> None:
     """The line says which form is allowed."""
-    code, out, err = _ran("serve", "--bind", bind)
+    code, out, err = ran("-m", "web", "serve", "--bind", bind)
 
     assert (78, "", 1) == (code, out, err.count("\n"))
     assert (True, True) == (repr(bind) in err, "HOST:PORT" in err)
@@ -92,7 +85,7 @@ def test_a_malformed_address_is_78_and_one_line(bind: str) -> None:
 
 def test_the_version_is_the_packages() -> None:
     """The output is one line with name and number."""
-    assert (0, f"oddsboard {version('oddsboard')}\n", "") == _ran("version")
+    assert (0, f"oddsboard {version('oddsboard')}\n", "") == ran("-m", "web", "version")
 
 
 @pytest.mark.parametrize(
@@ -211,7 +204,7 @@ def test_a_closed_pipe_is_no_error() -> None:
         assert process.stderr is not None
         process.stdout.close()
 
-        assert ("", 0) == (process.stderr.read(), process.wait(20))
+        assert ("", 0) == (process.stderr.read(), process.wait(DEADLINE_S))
 
 
 def test_an_archive_in_use_is_75(tmp_path: Path) -> None:
@@ -220,7 +213,7 @@ def test_an_archive_in_use_is_75(tmp_path: Path) -> None:
     archive = f"[archive]\npath = {str(tmp_path / 'archive')!r}\n"
     config.write_text(config.read_text("utf-8") + archive, "utf-8")
     with service(config) as running:
-        code, _, err = _ran("serve", "--config", str(config), "--bind", "127.0.0.1:0")
+        code, _, err = ran("-m", "web", "serve", "--config", str(config), "--bind", "127.0.0.1:0")
         status = running.get("/health/live").status_code
 
     assert (75, 200) == (code, status)

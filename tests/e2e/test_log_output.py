@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.systems.process import Service, logging_to, small_pipe
-from tests.support.time.waiting import eventually
+from tests.support.time.waiting import DEADLINE_S, eventually
 
 
 def _answers(running: Service, number: int) -> set[int]:
@@ -37,7 +37,7 @@ def test_a_pipe_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
     with small_pipe() as (_, writing), logging_to(tmp_path, writing) as running:
         statuses = _answers(running, 100)  # some 200 bytes of log each
         running.process.send_signal(signal.SIGTERM)
-        code, errors = running.process.wait(20), running.process.communicate()[1]
+        code, errors = running.process.wait(DEADLINE_S), running.process.communicate()[1]
 
     assert ({200}, 0, "") == (statuses, code, errors)
 
@@ -49,7 +49,7 @@ def test_a_second_signal_ends_the_process_though_nobody_reads(tmp_path: Path) ->
         running.process.send_signal(signal.SIGTERM)
         eventually(lambda: running.get("/health/ready").status_code == 503, "it is stopping")
         running.process.send_signal(signal.SIGTERM)
-        code = running.process.wait(20)
+        code = running.process.wait(DEADLINE_S)
 
     assert 128 + signal.SIGTERM == code
 
@@ -87,7 +87,7 @@ def test_a_log_that_cannot_be_written_costs_only_its_lines(tmp_path: Path, redir
             _await_failed(running, 10)
         log = _log(running)
         running.process.send_signal(signal.SIGTERM)
-        code, errors = running.process.wait(20), running.process.communicate()[1]
+        code, errors = running.process.wait(DEADLINE_S), running.process.communicate()[1]
 
     assert ({200}, 0, "") == (statuses, code, errors)
     assert (0, redirection == ">/dev/full") == (log["dropped"], log["failed"] >= 10)
@@ -102,6 +102,6 @@ def test_a_reader_that_has_gone_costs_only_lines(tmp_path: Path) -> None:
         statuses = _answers(running, 10)
         _await_failed(running, 10)
         running.process.send_signal(signal.SIGTERM)
-        code, errors = running.process.wait(20), running.process.communicate()[1]
+        code, errors = running.process.wait(DEADLINE_S), running.process.communicate()[1]
 
     assert ({200}, 0, "") == (statuses, code, errors)

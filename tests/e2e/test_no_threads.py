@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.systems.process import ROOT, program
+from tests.support.time.waiting import DEADLINE_S
 
 NO_THREADS = """
 import _thread
@@ -36,6 +37,6 @@ def test_a_service_without_threads_starts_and_ends(
         if command == "serve":
             assert 200 == running.get("/health/live").status_code
             running.process.send_signal(signal.SIGTERM)
-        code = running.process.wait(20)
+        code = running.process.wait(DEADLINE_S)
 
     assert (0, "", 1) == (code, capfd.readouterr().err, len(running.events("loop.unwatched")))

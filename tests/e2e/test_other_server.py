@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
-from tests.support.systems.process import ROOT, program
+from tests.support.systems.process import ROOT, program, ran
 from tests.support.time.waiting import eventually
 
 DEFAULT = ROOT / "config" / "default.toml"
@@ -40,21 +38,13 @@ def test_uvicorn_serves_and_stops_like_hypercorn() -> None:
 
 def test_uvicorn_listens_for_a_proxy_on_this_machine_only(tmp_path: Path) -> None:
     """On another address the command fails; on a Unix socket it serves, and says what it is for."""
-    refused = subprocess.run(
-        [sys.executable, "-m", "web", "serve", "--server", "uvicorn", "--bind", "0.0.0.0:0"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+    code, _, err = ran("-m", "web", "serve", "--server", "uvicorn", "--bind", "0.0.0.0:0")
     bind = f"unix:{tmp_path}/board.sock"
     with program("serve", "--server", "uvicorn", "--config", str(DEFAULT), "--bind", bind) as running:
         assert 0 == running.stop()
 
-    assert 78 == refused.returncode
-    assert "bind was 0.0.0.0, must be a loopback address or unix:/PATH" in refused.stderr
-    assert 1 == len(refused.stderr.splitlines())
+    assert (78, 1) == (code, len(err.splitlines()))
+    assert "bind was 0.0.0.0, must be a loopback address or unix:/PATH" in err
     (started,) = running.events("service.started")
     assert (bind, "uvicorn") == (started["url"], started["server"])
     assert "proxy on this machine" in started["note"]
@@ -63,15 +53,7 @@ def test_uvicorn_listens_for_a_proxy_on_this_machine_only(tmp_path: Path) -> Non
 
 def test_without_the_extra_the_error_names_it() -> None:
     """One line names the option and the extra, with the exit code of an invalid configuration."""
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_IT],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+    code, _, err = ran("-c", WITHOUT_IT)
 
-    assert 78 == done.returncode
-    assert "--server uvicorn: uvicorn is not installed; pip install 'oddsboard[uvicorn]'" in done.stderr
-    assert 1 == len(done.stderr.splitlines())
+    assert (78, 1) == (code, len(err.splitlines()))
+    assert "--server uvicorn: uvicorn is not installed; pip install 'oddsboard[uvicorn]'" in err

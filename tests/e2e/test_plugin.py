@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.peers.http import http_peer, respond
 from tests.support.systems.process import ROOT, service
+from tests.support.systems.process import ran as ran_python
 from tests.support.time.waiting import eventually
 from web.__main__ import main
 
@@ -88,18 +89,10 @@ def ran(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_an_installed_kind_is_listed(installed: Path) -> None:
     """`sources` shows its name with its package and its options."""
-    listed = subprocess.run(
-        [sys.executable, "-m", "web", "sources"],
-        cwd=ROOT,
-        env={"PYTHONPATH": str(installed)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    code, out, err = ran_python("-m", "web", "sources", environment={"PYTHONPATH": str(installed)})
 
-    assert "" == listed.stderr
-    found = r"^lines \(oddsboard-lines\)\n(  .*\n)*  url  \(required\)\n"
-    assert re.search(found, listed.stdout, re.MULTILINE)
+    assert (0, "") == (code, err)
+    assert re.search(r"^lines \(oddsboard-lines\)\n(  .*\n)*  url  \(required\)\n", out, re.MULTILINE)
 
 
 def test_an_installed_kind_supplies_odds(installed: Path, tmp_path: Path) -> None:

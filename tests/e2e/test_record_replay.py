@@ -6,8 +6,6 @@ import contextlib
 import json
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import formatdate
@@ -25,7 +23,7 @@ from tests.support.builders.recorded import header, pieces_of, read, received, w
 from tests.support.peers.http import HttpPeer, conditional, http_peer
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.recordings import football_data, the_odds_api
-from tests.support.systems.process import ROOT, Service, program, service
+from tests.support.systems.process import ROOT, Service, program, ran, service
 from tests.support.time.waiting import eventually
 from web.__main__ import main
 
@@ -49,18 +47,6 @@ source = "feed"
 key = "BW"
 """
 SERVED, RECORDED = "/served.csv", "/recorded.csv"
-
-
-def _ran(*arguments: str, within_s: float = 20.0) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "web", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=within_s,
-        check=False,
-    )
-    return done.returncode, done.stdout, done.stderr
 
 
 def _config(folder: Path, peer: HttpPeer, path: str) -> Path:
@@ -252,13 +238,15 @@ def test_a_recording_ends_after_its_time(tmp_path: Path) -> None:
     """The exit code is 0, the file is closed, and `inspect` lists its content."""
     config = ROOT / "config" / "default.toml"
 
-    code, out, err = _ran("record", "--config", str(config), "--out", str(tmp_path), "--for", "1s")
+    code, out, err = ran(
+        "-m", "web", "record", "--config", str(config), "--out", str(tmp_path), "--for", "1s"
+    )
     events = [json.loads(line)["event"] for line in out.splitlines()]
 
     assert (0, "") == (code, err)
     edges = ["service.started", *["source.simulated"] * 3, "service.stopping", "service.stopped"]
     assert [*edges, "recording.finished"] == events
-    code, out, err = _ran("inspect", str(tmp_path / "cedar.rec.zst"))
+    code, out, err = ran("-m", "web", "inspect", str(tmp_path / "cedar.rec.zst"))
     first, *lines, last = out.splitlines()
     assert (0, "") == (code, err)
     assert re.fullmatch(r".*cedar\.rec\.zst: source cedar of kind simulated, from 20.*Z", first)
@@ -272,7 +260,7 @@ def test_inspect_shows_where_a_file_ends_early(tmp_path: Path) -> None:
     path = write(tmp_path / "feed.rec.zst", header(), received(b"one", 0.0), received(b"", 1.0, status=304))
     path.write_bytes(path.read_bytes()[:-10])
 
-    code, out, err = _ran("inspect", str(path))
+    code, out, err = ran("-m", "web", "inspect", str(path))
 
     assert (0, "", "1 payloads, 3 bytes; cut") == (code, err, out.splitlines()[-1])
     assert "2026-05-28T20:26:40.000Z f.csv 200 3 bytes, list " in out
@@ -311,7 +299,7 @@ def test_an_impossible_folder_is_78_and_one_line(tmp_path: Path) -> None:
     """It runs in its own process, because the recorder has begun to log by then."""
     (tmp_path / "some.csv").write_bytes(b"Div,Date\n")
 
-    code, out, err = _ran("record", "--out", str(tmp_path / "some.csv"))
+    code, out, err = ran("-m", "web", "record", "--out", str(tmp_path / "some.csv"))
 
     assert (78, "", 1) == (code, out, err.count("\n"))
     assert re.fullmatch("oddsboard: .*some\\.csv: cannot be written to: File exists.*\n", err)

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from tests.support.systems.process import Service, service, simulated
-from tests.support.time.waiting import eventually
+from tests.support.time.waiting import DEADLINE_S, eventually
 
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 STOPPED = ["service.stopping", "service.stopped"]
@@ -39,7 +39,7 @@ def test_a_draining_service_is_not_ready_but_serves_odds(
         eventually(lambda: client.get("/health/ready").status_code == 503, "readiness is 503")
         during = [client.get(path).status_code for path in ("/api/odds", "/api/v2/odds", "/health/live")]
         reason = client.get("/health/ready").json()["reason"]
-        code = running.process.wait(20)
+        code = running.process.wait(DEADLINE_S)
         eventually(lambda: len(_stop_events(running)) == 2, "the last line of the log")
 
     assert ([200, 200, 200], "draining", 0) == (during, reason, code)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.peers.loading import CLIENTS, loading, read_to_the_end
 from tests.support.systems.process import Service, service, simulated
-from tests.support.time.waiting import eventually
+from tests.support.time.waiting import DEADLINE_S, eventually
 
 REQUEST = b"GET /api/v2/stream HTTP/1.1\r\nHost: board\r\n\r\n"
 STREAMS = 100
@@ -52,7 +52,7 @@ def test_a_signal_under_load_fails_no_request(
         eventually(lambda: running.events("service.stopping"), "it is stopping")
         ready = running.get("/health/ready").status_code
         received = read_to_the_end(streams, DRAIN_S + 10)
-        code, took_s = running.process.wait(20), time.monotonic() - began
+        code, took_s = running.process.wait(DEADLINE_S), time.monotonic() - began
 
     failed = [outcome for outcome in outcomes if outcome not in {(200, ""), (0, "refused")}]
     told = sum(body.endswith(b"}\n\n\r\n0\r\n\r\n") and b"\nevent: bye\n" in body for body in received)

@@ -31,7 +31,7 @@ from tests.support.systems.feed import configured
 from tests.support.systems.process import ROOT, Service, logging_to, service, small_pipe
 from tests.support.systems.site import open_site
 from tests.support.time.virtual import ManualClock
-from tests.support.time.waiting import eventually, let_pass
+from tests.support.time.waiting import DEADLINE_S, eventually, let_pass
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
@@ -61,7 +61,7 @@ def test_i3_a_signal_during_the_start_ends_cleanly(tmp_path: Path, figure: Figur
             let_pass(start_s * number / 6)
             process.send_signal(signal.SIGTERM)
             began = time.monotonic()
-            errors = process.communicate(timeout=20)[1]
+            errors = process.communicate(timeout=DEADLINE_S)[1]
             worst_s = max(worst_s, time.monotonic() - began)
         codes.add(process.returncode)
         assert "" == errors
@@ -170,7 +170,7 @@ def test_j4_a_log_that_cannot_be_written_delays_nobody(tmp_path: Path, figure: F
                 let_pass(2.5)
                 found = probe.result()
             running.process.send_signal(signal.SIGTERM)
-            code, errors = running.process.wait(20), running.process.communicate()[1]
+            code, errors = running.process.wait(DEADLINE_S), running.process.communicate()[1]
         assert (0, "", found["asked"]) == (code, errors, found["answered"])
         took[where] = found
 
@@ -218,7 +218,7 @@ def _logged(config: Path, log: Path) -> str:
                     client.get(path)
             eventually(lambda: b"source.down" in log.read_bytes(), "a source is down")
             process.terminate()
-            process.wait(20)
+            process.wait(DEADLINE_S)
         finally:
             process.kill()
     return log.read_text("utf-8")

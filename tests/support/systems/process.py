@@ -19,10 +19,9 @@ from typing import Any
 import httpx2
 
 from tests.support.peers.plain_http import NO_TLS
-from tests.support.time.waiting import eventually
+from tests.support.time.waiting import DEADLINE_S, eventually
 
 ROOT = Path(__file__).parents[3]
-START_S = 20.0
 PIPE_BYTES = 4096
 SIMULATED = """
 [server]
@@ -96,7 +95,7 @@ class Service:
         """Return the entry of one source in /monitor."""
         return next(record for record in self.get("/monitor").json()["sources"] if record["name"] == name)
 
-    def stop(self, number: signal.Signals = signal.SIGTERM, within_s: float = 20.0) -> int:
+    def stop(self, number: signal.Signals = signal.SIGTERM, within_s: float = DEADLINE_S) -> int:
         """Send a signal and return the exit code."""
         self.process.send_signal(number)
         return self.process.wait(within_s)
@@ -144,7 +143,7 @@ def started(
     reader = threading.Thread(target=running._read, daemon=True)
     reader.start()
     try:
-        assert running._started.wait(START_S), "the service did not start"
+        assert running._started.wait(DEADLINE_S), "the service did not start"
         yield running
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -153,6 +152,20 @@ def started(
         reader.join(5)
         if process.stdout is not None:
             process.stdout.close()
+
+
+def ran(*arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, str, str]:
+    """Run the interpreter with these arguments to its end; return code, output and errors."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
 
 
 @contextlib.contextmanager

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
-from tests.support.source_code import ROOT
+from tests.support.systems.process import ran
 from web.server.lifecycle import Exit
 
 PROGRAM = """
@@ -38,8 +35,4 @@ HANGS = [
 def test_the_process_ends_though_something_hangs(hangs: str, code: Exit) -> None:
     """The loop waits for ever, does not come back, or a thread keeps the process."""
     program = PROGRAM.format(code=int(code), hangs=hangs)
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, timeout=20, check=False
-    )
-
-    assert (code, b"", b"") == (done.returncode, done.stdout, done.stderr)
+    assert (code, "", "") == ran("-c", program)
