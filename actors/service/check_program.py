@@ -20,6 +20,7 @@ from actors.transports.process import Program, running
 
 MAX_SHOWN = 20  # matches of a list, and rejected matches
 MAX_CHARS = 300
+LOOK_S = 0.5  # between two looks whether it has exited
 
 Report = Callable[[str], None]
 
@@ -62,20 +63,25 @@ class ProgramCheck:
         """Take all lines until the program is to be ended, and return why."""
         clock, silence_s = SystemClock(), self._options.longest_silence_s
         feed = ProgramFeed(self._lists, (), self._options.staleness_s)
+        spoken_mono = clock.now().mono
         while True:
             lines = b""
-            with anyio.move_on_after(silence_s) as silence:
-                while not lines:
-                    try:
-                        lines = await program.receive()
-                    except TransportError as error:
-                        return error
-            if silence.cancelled_caught:
+            with anyio.move_on_after(min(silence_s, LOOK_S)):
+                try:
+                    lines = await program.receive()
+                except TransportError as error:
+                    return error
+            now = clock.now()
+            if lines:
+                spoken_mono = now.mono
+                taken = await run_sliced(feed.lines(lines, now))
+                self._lines += lines.count(b"\n", 0, taken.used_bytes)
+                if taken.error is not None:
+                    return taken.error
+            elif program.has_exited():  # though others have its output open
+                return program.ending()
+            elif now.mono - spoken_mono >= silence_s:
                 return TransportError(f"no line for {silence_s:g} s", reason="silence")
-            taken = await run_sliced(feed.lines(lines, clock.now()))
-            self._lines += lines.count(b"\n", 0, taken.used_bytes)
-            if taken.error is not None:
-                return taken.error
 
     async def _report_remarks(self, program: Program) -> None:
         while (remark := await program.remark()) is not None:

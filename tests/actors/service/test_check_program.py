@@ -48,6 +48,7 @@ time.sleep(60)
     ("text", "why"),
     [
         ("listed(item())\nsys.exit(4)", "it ended with code 4"),
+        ("subprocess.Popen(['sleep', '60'])\nlisted(item())\nsys.exit(4)", "it ended with code 4"),
         ("say('alive')\ntime.sleep(60)", "alive of list 'epl' came without a complete list"),
         ("listed(item())\ntime.sleep(60)", "no line for 0.5 s"),
         ("print('hello', flush=True)\ntime.sleep(60)", "a line is not JSON"),
