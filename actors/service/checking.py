@@ -45,6 +45,7 @@ class Check:
     def __init__(self) -> None:
         self.faults: list[str] = []
         self._wrong_keys: set[BookmakerId] = set()
+        self._kinds: dict[SourceName, Kind] = {}  # also of sources that have faults
 
     def settings(self, raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
         """Check the `expanded` file, and return what is free of faults; these quote the `raw` file."""
@@ -114,6 +115,7 @@ class Check:
                 kind = kind_named(str(named))
         if kind is None:
             return None
+        self._kinds[SourceName(name)] = kind
         secret = secret_names(kind.options)
         written = {
             key: "***" if key in secret and value and not is_variable(str(value)) else value
@@ -161,13 +163,13 @@ class Check:
             if other != bookmaker_id:
                 found = f"{at}.key was {bookmaker.key!r}, which bookmakers.{other} has already"
                 self.faults.append(f"{found}, must be another")
-            if (source := settings.sources.get(bookmaker.source)) is not None:
+            if (kind := self._kinds.get(bookmaker.source)) is not None:
                 told = len(self.faults)
                 with self._at(at):
-                    source.kind.check_key(bookmaker.key)
+                    kind.check_key(bookmaker.key)
                 if len(self.faults) > told:
                     self._wrong_keys.add(bookmaker_id)
-                self._check_with_kind(bookmaker, source.kind, at)
+                self._check_with_kind(bookmaker, kind, at)
 
     def _check_with_kind(self, bookmaker: BookmakerSettings, kind: Kind, at: str) -> None:
         if bookmaker.name is None and not (isinstance(kind, PolledKind) and kind.has_titles):

@@ -14,7 +14,9 @@ from actors.core.messages import Scope
 from actors.source_api.options import PolledOptions, Seconds
 from actors.source_api.plan import Target
 
-Environment = Annotated[str, Meta(pattern="^[A-Za-z0-9]{1,32}$")]
+Environment = Annotated[
+    str, Meta(pattern="^[A-Za-z0-9]{1,32}$", title='1 to 32 letters and digits, like "PolygonUSDT"')
+]
 
 
 class _GamesAskedFor(msgspec.Struct, rename="camel"):

@@ -82,6 +82,7 @@ SEVERAL: dict[str, tuple[str, Changes, list[str]]] = {
             "api.api_key refers to ${NOWHERE}",
             "api.regions refers to ${NOT_THERE}",
             "api.credits_per_day was 0",
+            "bookmakers.pinnacle.key was 'a&b'",
         ],
     ),
     "a source that nobody uses, and a plan that is too slow": (
@@ -96,6 +97,11 @@ SEVERAL: dict[str, tuple[str, Changes, list[str]]] = {
         VALID,
         [('"football_data"', '"footbal_data"'), ('name = "Bet365"', 'name = " "')],
         ["sources.feed.kind was 'footbal_data'", "bookmakers.bet365.name was ' '"],
+    ),
+    "an option of a source, and the key of its bookmaker": (
+        VALID,
+        [("= 900", "= 0"), (LAST, 'key = "Max"')],
+        ["feed.poll_interval_s was 0", "bookmakers.bet365.key was 'Max', an aggregate"],
     ),
     "an address and a type": (
         VALID,

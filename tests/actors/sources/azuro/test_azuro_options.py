@@ -20,7 +20,7 @@ SOURCE = 'kind = "azuro"'
         ('key = "azuro"', 'key = "pool"', "bookmakers.azuro.key was 'pool', must be 'azuro'"),
         (SOURCE, f"{SOURCE}\nstale_after_s = 361", "stale_after_s was 361, must be at most 360"),
         (SOURCE, f"{SOURCE}\nfar_interval_s = 121", "stale_after_s was 363, must be at most 360"),
-        (SOURCE, f'{SOURCE}\nenvironment = "a b"', "sources.azuro.environment"),
+        (SOURCE, f'{SOURCE}\nenvironment = "a b"', "was 'a b', must be 1 to 32 letters and digits"),
     ],
 )
 def test_configuration_that_cannot_work_is_refused(
