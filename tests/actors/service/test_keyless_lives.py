@@ -50,6 +50,7 @@ FAULTS: dict[str, Answer] = {
     "refuses": refusing,
 }
 CUT, SLOW = "cut", "slow"
+SOON = st.sampled_from((0.0, 6.0, 16.0, 61.0))
 KICK_OFFS = (
     *(30 * HOUR, 2.02 * HOUR, 1.99 * HOUR, 60 * HOUR, 50.0, 13.9 * DAY, 14.2 * DAY, -HOUR, -2.98 * HOUR),
 )
@@ -119,29 +120,31 @@ class VenueMachine(RuleBasedStateMachine):
         self.life.add(number, WALL_0 + self.now + start)
 
     @precondition(lambda self: self.life.names())
-    @rule(data=st.data(), times=st.integers(1, 3))
-    def happens(self, data: st.DataObject, times: int) -> None:
+    @rule(data=st.data(), seconds=SOON)
+    def happens(self, data: st.DataObject, seconds: float) -> None:
         """States, prices and kick-offs change, and what the prices stand in is missing."""
-        for _ in range(times):
-            self.life.happens(data.draw(st.sampled_from(self.life.names())), _choosing(data))
+        self.life.happens(self._some(data), _choosing(data))
+        self._pass(seconds)
 
     @precondition(lambda self: self.life.names())
-    @rule(data=st.data())
-    def closes(self, data: st.DataObject) -> None:
+    @rule(data=st.data(), seconds=SOON)
+    def closes(self, data: st.DataObject, seconds: float) -> None:
         """A match is suspended or hidden, and still has prices."""
-        self.life.close(data.draw(st.sampled_from(self.life.names())), _choosing(data))
+        self.life.close(self._some(data), _choosing(data))
+        self._pass(seconds)
 
     @precondition(lambda self: self.life.names())
-    @rule(data=st.data())
-    def settles(self, data: st.DataObject) -> None:
+    @rule(data=st.data(), seconds=SOON)
+    def settles(self, data: st.DataObject, seconds: float) -> None:
         """A match ends, and still has prices."""
-        self.life.settle(data.draw(st.sampled_from(self.life.names())))
+        self.life.settle(self._some(data))
+        self._pass(seconds)
 
     @precondition(lambda self: self.life.names())
     @rule(data=st.data())
     def vanishes(self, data: st.DataObject) -> None:
         """A match is listed no longer."""
-        self.life.remove(data.draw(st.sampled_from(self.life.names())))
+        self.life.remove(self._some(data))
 
     @rule(
         names=st.lists(st.sampled_from(("", CUT, SLOW, SLOW, *FAULTS)), min_size=1, max_size=4),
@@ -190,6 +193,12 @@ class VenueMachine(RuleBasedStateMachine):
             self.closing.set()
             self._run(self.host)
         self.loop.close()
+
+    def _some(self, data: st.DataObject) -> str:
+        """Return a match: of those that are shown if there are any, else of all that are listed."""
+        listed = self.life.names()
+        shown = [name for name in listed if name in self._shown()]
+        return data.draw(st.sampled_from(shown or listed))
 
     async def _serve(self, seed: int) -> None:
         webs = {self.life.name: Web(self.site.answer)}
