@@ -1,6 +1,6 @@
 vcl 4.1;
-# oddsboard behind Varnish (7 or newer), as an alternative to nginx: lists are kept for a second, and equal requests
-# wait for one answer. It speaks no TLS: put hitch, or another TLS end, in front. docs/operations.md explains it.
+# oddsboard behind Varnish (7 or newer), beside nginx or in its place: lists are kept for a second, and equal requests
+# wait for one answer. It speaks no TLS: put nginx, hitch, or another TLS end, in front. docs/operations.md explains it.
 # The service's configuration needs `trusted_proxies = ["127.0.0.1"]` in [limits].
 
 import std;
@@ -30,6 +30,12 @@ sub vcl_recv {
         || req.url ~ "^/static/[a-z-]+\.[a-z]+$") {
         return (hash);
     }
+    # Waits for changes, of whole seconds. None of a single second: an answer without changes would answer the next
+    # request as well.
+    if (req.url ~ "^/api/v2/changes\?((since|view|bookmaker|wait)=[0-9A-Za-z-]+(&|$))+$"
+        && req.url ~ "[?&]wait=([2-9]|[12][0-9]|30)(&|$)") {
+        return (hash);
+    }
     return (pass);
 }
 
@@ -45,10 +51,11 @@ sub vcl_hash {
 sub vcl_backend_response {
     set beresp.grace = 0s;
     set beresp.keep = 0s;
-    # The service says no-cache for clients. X-Accel-Expires: 0 means that a price is about to leave.
+    # The service says no-cache for clients. X-Accel-Expires: 0 means that a price is about to leave. For a second no
+    # equal request waits then, as each gets an answer of its own.
     if (bereq.uncacheable || beresp.status != 200 || beresp.http.X-Accel-Expires == "0") {
         set beresp.uncacheable = true;
-        set beresp.ttl = 0s;
+        set beresp.ttl = 1s;
         return (deliver);
     }
     set beresp.ttl = 1s;
@@ -63,14 +70,13 @@ sub vcl_deliver {
     unset resp.http.Via;
 }
 
-# While the service is down or restarts: a problem document, as all its errors.
+# While the service is down or restarts: a problem document, as all its errors, for all that wait for this answer.
 sub vcl_backend_error {
     set beresp.status = 503;
     set beresp.http.Content-Type = "application/problem+json";
     set beresp.http.Cache-Control = "no-store";
     set beresp.http.Access-Control-Allow-Origin = "*";
     set beresp.http.Retry-After = "1";
-    set beresp.ttl = 0s;
     set beresp.body = {"{"type":"about:blank","title":"Service Unavailable","code":"overloaded","instance":"","}
         + {""detail":"please try again","request_id":"varnish-"} + bereq.xid + {"","status":503}"};
     return (deliver);

@@ -10,16 +10,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from scripts.benchmarks import compare
-from scripts.benchmarks.parts import intake, proxy, publish, reads, scale, stream, streams
+from scripts.benchmarks.parts import intake, proxy, publish, reads, scale, stream, streams, waits
 from scripts.benchmarks.report import Report
 
 BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
     "reads": ("Reads", reads.run),
-    "proxy": ("Behind nginx", proxy.run),
+    "proxy": ("Behind nginx and Varnish", proxy.run),
     "publish": ("Publishing", publish.run),
     "intake": ("Intake", intake.run),
     "stream": ("The exchange's stream", stream.run),
     "streams": ("Streams of changes", streams.run),
+    "waits": ("Waits for changes", waits.run),
     "scale": ("Scale of one process", scale.run),
 }
 

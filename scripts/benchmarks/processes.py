@@ -112,6 +112,17 @@ def nginx(folder: Path) -> Iterator[Served]:
         yield Served(url, psutil.Process(process.pid))
 
 
+@contextlib.contextmanager
+def varnish(settings: Path, port: int) -> Iterator[Served]:
+    """Run Varnish with these settings at that port until the block ends; its state is beside them."""
+    state = settings.parent / "state"
+    state.mkdir()
+    command = ["varnishd", "-F", "-a", f"127.0.0.1:{port}", "-f", str(settings), "-n", str(state)]
+    with _running([*command, "-s", "malloc,64m", "-j", "none"], ROOT) as process:
+        _wait(lambda: _accepts(port), "Varnish")
+        yield Served(f"http://127.0.0.1:{port}", psutil.Process(process.pid))
+
+
 def get(base: str, path: str, headers: Mapping[str, str]) -> tuple[int, dict[str, str], bytes]:
     """Send one GET. Return status, headers (names in lower case, no date) and body."""
     connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=30)

@@ -10,14 +10,12 @@ import select
 import socket
 import socketserver
 import ssl
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from shutil import which
 
 import httpx2
 import pytest
@@ -25,71 +23,15 @@ import pytest
 from tests.support.builders.certificates import Authority
 from tests.support.builders.football_data import sheet
 from tests.support.peers.http import Answer, Asked, HttpPeer, drop, hang, http_peer, respond
-from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.feed import configured
-from tests.support.systems.process import ROOT, service
+from tests.support.systems.process import service
+from tests.support.systems.proxies import UNTIL_S, client_of, free_port, needs_nginx, nginx
 from tests.support.time.waiting import eventually, let_pass
 
-NGINX = which("nginx") or "/usr/sbin/nginx"
-SHIPPED = ROOT / "config" / "deploy" / "nginx.conf"
 LIST = "/api/v2/odds"
 KEPT = {"Cache-Control": "no-cache", "ETag": '"1-e"'}
-UNTIL_S = 30.0
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(not Path(NGINX).exists(), reason="needs nginx (Debian: apt-get install nginx)"),
-]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _accepts(port: int) -> bool:
-    with socket.socket() as probe:
-        return not probe.connect_ex(("127.0.0.1", port))
-
-
-@contextmanager
-def proxied(upstream: str, folder: Path, more: str = "", tls: str = "") -> Iterator[str]:
-    """Run nginx with the shipped settings in front of `upstream`, and return its address.
-
-    `upstream` is HOST:PORT or unix:PATH; `more` is added to the http block, `tls` to the server.
-    """
-    port, shipped = _free_port(), SHIPPED.read_text()
-    for old, new in (
-        ("/var/cache/nginx", str(folder)),
-        ("server 127.0.0.1:8000;", f"server {upstream};"),
-        ("127.0.0.1:8001", f"127.0.0.1:{_free_port()}"),
-        ("listen 80;", f"listen 127.0.0.1:{port};"),
-        ("    # listen 443 ssl http2;\n", tls),
-    ):
-        assert old in shipped
-        shipped = shipped.replace(old, new)
-    paths = "".join(
-        f"{name}_temp_path {folder / name};\n"
-        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    main = folder / "nginx.conf"
-    main.write_text(
-        f"daemon off; user root; pid {folder / 'pid'}; error_log {folder / 'error'};\n"
-        f"events {{ worker_connections 1024; }}\n"
-        f"http {{\naccess_log off;\n{paths}\n{shipped}\n{more.replace('PORT', str(port))}\n}}\n"
-    )
-    process = subprocess.Popen([NGINX, "-p", str(folder), "-c", str(main), "-e", str(folder / "error")])
-    try:
-        eventually(lambda: _accepts(port), "nginx listens")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
-def _client(base: str, **headers: str) -> httpx2.Client:
-    return httpx2.Client(base_url=base, trust_env=False, verify=NO_TLS, headers=headers, timeout=UNTIL_S)
+pytestmark = [pytest.mark.long, needs_nginx]
 
 
 @contextmanager
@@ -100,7 +42,7 @@ def _running(folder: Path) -> Iterator[str]:
         '[sources.s]\nkind = "simulated"\nmatches = 40\nupdates_per_s = 0.01\n'
         '[bookmakers.a]\nname = "A"\nsource = "s"\nkey = "sharp"\n'
     )
-    with service(config) as running, _client(running.base) as client:
+    with service(config) as running, client_of(running.base) as client:
         eventually(lambda: client.get("/health/ready").status_code == 200, "it is ready")
         yield running.base.removeprefix("http://")
 
@@ -109,14 +51,14 @@ def _running(folder: Path) -> Iterator[str]:
 def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address of nginx in front of a quiet service."""
     folder = tmp_path_factory.mktemp("nginx")
-    with _running(folder) as upstream, proxied(upstream, folder) as address:
+    with _running(folder) as upstream, nginx(upstream, folder) as address:
         yield address
 
 
 @pytest.fixture
 def scripted(tmp_path: Path) -> Iterator[tuple[HttpPeer, str]]:
     """Return a scripted service and the address of nginx in front of it."""
-    with http_peer() as peer, proxied(f"127.0.0.1:{peer.port}", tmp_path) as address:
+    with http_peer() as peer, nginx(f"127.0.0.1:{peer.port}", tmp_path) as address:
         yield peer, address
 
 
@@ -133,7 +75,7 @@ def _numbered(peer: HttpPeer, path: str, headers: dict[str, str] = KEPT) -> None
 @pytest.mark.parametrize("coding", ["identity", "gzip", "gzip, deflate, br", "gzip;q=0", "br"])
 def test_a_poll_with_a_tag_is_304(front: str, coding: str) -> None:
     """With the cache in between too: for the tag of that coding, strong, weak, in a list, and for `*`."""
-    with _client(front, **{"Accept-Encoding": coding}) as client:
+    with client_of(front, **{"Accept-Encoding": coding}) as client:
         first = client.get(LIST)
         tag = first.headers["etag"]
         again = [
@@ -159,7 +101,7 @@ def test_a_poll_with_a_tag_is_304(front: str, coding: str) -> None:
 
 def test_each_coding_has_the_list_of_the_service(front: str) -> None:
     """They are kept apart, and gzip is as the service made it."""
-    with _client(front) as client:
+    with client_of(front) as client:
         plain = client.get(LIST, headers={"Accept-Encoding": "identity"})
         with client.stream("GET", LIST, headers={"Accept-Encoding": "gzip"}) as packed:
             raw = b"".join(packed.iter_raw())
@@ -186,7 +128,7 @@ def test_the_service_is_asked_once_a_second(scripted: tuple[HttpPeer, str], path
     peer, front = scripted
     peer.answers[path] = respond(b"[]", headers=KEPT)
     began = time.monotonic()
-    with _client(front) as client:
+    with client_of(front) as client:
         statuses = {client.get(path).status_code for _ in range(800)}
 
     assert {200} == statuses
@@ -204,12 +146,12 @@ def test_an_old_list_is_not_shown_in_the_place_of_an_error(
 
     def errors_in_a_row() -> int:
         count = 0
-        with _client(front) as client:
+        with client_of(front) as client:
             while count < 10 and not is_over.is_set():
                 count = 0 if client.get(LIST).status_code == 200 else count + 1
         return count
 
-    with _client(front) as client:
+    with client_of(front) as client:
         assert 200 == client.get(LIST).status_code
     peer.answers[LIST] = gone
     with ThreadPoolExecutor(8) as clients:
@@ -227,7 +169,7 @@ def test_an_answer_is_shown_in_its_second_only(scripted: tuple[HttpPeer, str]) -
         respond(str(int(time.time())).encode(), headers=KEPT)(connection, asked)
 
     peer.answers[LIST] = answer
-    with _client(front) as client:
+    with client_of(front) as client:
         answers = [(int(time.time()), int(client.get(LIST).content)) for _ in range(1500)]
 
     assert [] == [pair for pair in answers if pair[1] < pair[0]]
@@ -237,7 +179,7 @@ def test_what_is_about_to_go_is_not_kept(scripted: tuple[HttpPeer, str]) -> None
     """Each client gets an answer of its own."""
     peer, front = scripted
     _numbered(peer, LIST, {**KEPT, "X-Accel-Expires": "0"})
-    with _client(front) as client:
+    with client_of(front) as client:
         answers = [client.get(LIST) for _ in range(5)]
 
     assert [b"0", b"1", b"2", b"3", b"4"] == [answer.content for answer in answers]
@@ -253,7 +195,7 @@ def test_many_who_ask_at_once_ask_the_service_once(scripted: tuple[HttpPeer, str
         respond(b"[]", headers=KEPT)(connection, asked)
 
     def ask(_: int) -> int:
-        with _client(front) as client:
+        with client_of(front) as client:
             return client.get(LIST).status_code
 
     peer.answers[LIST] = answer
@@ -273,7 +215,7 @@ def test_other_queries_are_not_kept(scripted: tuple[HttpPeer, str], query: str) 
     """Whatever clients invent, the cache holds one copy for each bookmaker and coding."""
     peer, front = scripted
     _numbered(peer, LIST)
-    with _client(front) as client:
+    with client_of(front) as client:
         assert [b"0", b"1"] == [client.get(LIST + query).content for _ in range(2)]
 
 
@@ -282,7 +224,7 @@ def test_other_paths_are_not_kept(scripted: tuple[HttpPeer, str], path: str) -> 
     """Probes, counters and changes always come from the service."""
     peer, front = scripted
     _numbered(peer, path)
-    with _client(front) as client:
+    with client_of(front) as client:
         assert [b"0", b"1"] == [client.get(path).content for _ in range(2)]
 
 
@@ -293,8 +235,8 @@ def test_a_list_goes_when_its_source_is_silent(tmp_path: Path) -> None:
         config = configured(tmp_path, peer, ["only"], stale_after_s=4)
         with (
             service(config) as feed,
-            proxied(feed.base.removeprefix("http://"), tmp_path) as front,
-            _client(front) as client,
+            nginx(feed.base.removeprefix("http://"), tmp_path) as front,
+            client_of(front) as client,
         ):
             eventually(lambda: client.get(LIST).status_code == 200, "nginx shows the list")
             kept = feed.get(LIST).headers
@@ -308,7 +250,7 @@ def test_a_list_goes_when_its_source_is_silent(tmp_path: Path) -> None:
 @pytest.mark.parametrize("coding", ["identity", "gzip"])
 def test_streams_and_waits_are_not_held_back(front: str, coding: str) -> None:
     """The first event of a stream comes at once, compressed or not, and an answer when it is there."""
-    with _client(front, **{"Accept-Encoding": coding}) as client:
+    with client_of(front, **{"Accept-Encoding": coding}) as client:
         since = client.get(LIST).headers["etag"].replace('"', "").removesuffix("-gzip")
         wait = client.get("/api/v2/changes", params={"since": since, "wait": "0.1"})
         with client.stream("GET", "/api/v2/stream") as stream:
@@ -330,7 +272,7 @@ def test_a_stream_passes_as_far_as_it_has_come(scripted: tuple[HttpPeer, str]) -
         hang(is_over)(connection, asked)
 
     peer.answers[path] = answer
-    with _client(front) as client, client.stream("GET", path) as response:
+    with client_of(front) as client, client.stream("GET", path) as response:
         first = next(response.iter_bytes())
         is_over.set()
 
@@ -379,7 +321,7 @@ def test_each_spelling_of_a_path_has_the_same_copy(scripted: tuple[HttpPeer, str
 @pytest.mark.parametrize("path", [LIST, "/", "/api/v2/changes", "/api/v2/stream", "/health"])
 def test_while_the_service_is_down_errors_are_problem_documents(tmp_path: Path, path: str) -> None:
     """As it is for a moment in a restart: 503 with when to come again, as any error of the service."""
-    with proxied(f"127.0.0.1:{_free_port()}", tmp_path) as front, _client(front) as client:
+    with nginx(f"127.0.0.1:{free_port()}", tmp_path) as front, client_of(front) as client:
         answer = client.get(path)
 
     problem = answer.json()
@@ -429,7 +371,7 @@ def test_the_service_learns_who_asks(scripted: tuple[HttpPeer, str], path: str) 
     """The client's address is the last one of X-Forwarded-For, whatever the client has sent."""
     peer, front = scripted
     peer.answers[path] = respond(b"[]", headers=KEPT)
-    with _client(front, Host="odds.example", **{"X-Forwarded-For": "192.0.2.1"}) as client:
+    with client_of(front, Host="odds.example", **{"X-Forwarded-For": "192.0.2.1"}) as client:
         client.get(path)
 
     headers = peer.asked[0].headers
@@ -466,7 +408,7 @@ def test_connections_to_the_service_are_kept(tmp_path: Path, *, is_unix: bool) -
     with _Keeping(path if is_unix else ("127.0.0.1", 0)) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         upstream = f"unix:{path}" if is_unix else f"127.0.0.1:{server.server_address[1]}"
-        with proxied(upstream, tmp_path) as front, _client(front) as client:
+        with nginx(upstream, tmp_path) as front, client_of(front) as client:
             bodies = {client.get("/health").content for _ in range(20)}
         server.shutdown()
 
@@ -475,7 +417,7 @@ def test_connections_to_the_service_are_kept(tmp_path: Path, *, is_unix: bool) -
 
 def test_the_site_may_have_it_below_a_path(tmp_path: Path) -> None:
     """Page, lists, stream and 304 work there without any setting of the service."""
-    port = _free_port()
+    port = free_port()
     site = (
         f"server {{ listen 127.0.0.1:{port}; location /odds/ {{ proxy_pass http://127.0.0.1:PORT/;"
         " proxy_http_version 1.1; proxy_buffering off; proxy_read_timeout 40s;"
@@ -483,8 +425,8 @@ def test_the_site_may_have_it_below_a_path(tmp_path: Path) -> None:
     )
     with (
         _running(tmp_path) as upstream,
-        proxied(upstream, tmp_path, more=site),
-        _client(f"http://127.0.0.1:{port}") as client,
+        nginx(upstream, tmp_path, more=site),
+        client_of(f"http://127.0.0.1:{port}") as client,
     ):
         tag = client.get(f"/odds{LIST}").headers["etag"]
         again = client.get(f"/odds{LIST}", headers={"If-None-Match": tag})
@@ -499,14 +441,14 @@ def test_the_site_may_have_it_below_a_path(tmp_path: Path) -> None:
 
 def test_tls_and_http_2_are_spoken_there(tmp_path: Path) -> None:
     """With the lines for a certificate, browsers get HTTP/2, and the service HTTP/1.1 as ever."""
-    port, pair = _free_port(), Authority(tmp_path).self_signed("site")
+    port, pair = free_port(), Authority(tmp_path).self_signed("site")
     tls = (
         f"listen 127.0.0.1:{port} ssl http2;\n"
         f"ssl_certificate {pair.certificate};\nssl_certificate_key {pair.key};\n"
     )
     context = ssl.create_default_context(cafile=str(pair.certificate))
     context.set_alpn_protocols(["h2", "http/1.1"])
-    with _running(tmp_path) as upstream, proxied(upstream, tmp_path, tls=tls):
+    with _running(tmp_path) as upstream, nginx(upstream, tmp_path, tls=tls):
         plain = socket.create_connection(("127.0.0.1", port), UNTIL_S)
         with context.wrap_socket(plain, server_hostname="127.0.0.1") as wrapped:
             spoken = wrapped.selected_alpn_protocol()
@@ -549,7 +491,7 @@ def test_half_a_request_is_not_waited_for(front: str, sent: bytes) -> None:
 def test_a_large_head_is_refused(scripted: tuple[HttpPeer, str]) -> None:
     """It never reaches the service."""
     peer, front = scripted
-    with _client(front) as client:
+    with client_of(front) as client:
         statuses = [
             client.get("/health", params={"x": "y" * 5000}).status_code,
             client.get("/health", headers={"X-Large": "y" * 5000}).status_code,

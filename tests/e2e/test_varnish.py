@@ -3,84 +3,42 @@
 from __future__ import annotations
 
 import json
-import socket
-import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from shutil import which
 
 import httpx2
 import pytest
 
 from tests.support.peers.http import HttpPeer, http_peer, respond
-from tests.support.peers.plain_http import NO_TLS
-from tests.support.systems.process import ROOT, service, simulated
+from tests.support.systems.process import service, simulated
+from tests.support.systems.proxies import client_of, free_port, needs_varnish, varnish
 from tests.support.time.waiting import eventually
 
-VARNISH = which("varnishd") or "/usr/sbin/varnishd"
-SHIPPED = ROOT / "config" / "deploy" / "varnish.vcl"
 LIST = "/api/v2/odds"
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(
-        not Path(VARNISH).exists(), reason="needs varnish (Debian: apt-get install varnish)"
-    ),
-]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@contextmanager
-def _proxied(port: int, folder: Path) -> Iterator[httpx2.Client]:
-    """Run Varnish with the shipped settings in front of that port, and return a client of it."""
-    text, own = SHIPPED.read_text("utf-8"), _free_port()
-    assert '.port = "8000";' in text
-    settings = folder / "board.vcl"
-    settings.write_text(text.replace('.port = "8000";', f'.port = "{port}";'), "utf-8")
-    listen, state = f"127.0.0.1:{own}", folder / "state"
-    state.mkdir()
-    command = [VARNISH, "-F", "-a", listen, "-f", str(settings), "-n", str(state), "-s", "malloc,32m"]
-    # Outside of a service of its own it may run as nobody else.
-    process = subprocess.Popen(
-        [*command, "-j", "none"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        with httpx2.Client(
-            base_url=f"http://{listen}", trust_env=False, verify=NO_TLS, timeout=30
-        ) as client:
-            eventually(lambda: _answers(client), "Varnish listens", 60)
-            yield client
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def _answers(client: httpx2.Client) -> bool:
-    try:
-        client.get("/nothing")
-    except httpx2.TransportError:
-        return False
-    return True
+pytestmark = [pytest.mark.long, needs_varnish]
 
 
 @pytest.fixture
 def scripted(tmp_path: Path) -> Iterator[tuple[HttpPeer, httpx2.Client]]:
     """Return a scripted service, and a client of Varnish in front of it."""
-    with http_peer() as peer, _proxied(peer.port, tmp_path) as client:
+    with (
+        http_peer() as peer,
+        varnish(f"127.0.0.1:{peer.port}", tmp_path) as address,
+        client_of(address) as client,
+    ):
         yield peer, client
 
 
 def test_the_board_is_served_through_varnish(tmp_path: Path) -> None:
     """A tag is known again in each coding, a stream passes at once, and what is refused is a problem."""
     config = simulated(tmp_path, updates_per_s=0.01)
-    with service(config) as running, _proxied(running.address[1], tmp_path) as client:
+    with (
+        service(config) as running,
+        varnish(running.base, tmp_path) as address,
+        client_of(address) as client,
+    ):
         eventually(lambda: client.get("/health/ready").status_code == httpx2.codes.OK, "it is ready")
         for coding in ("gzip", "identity"):
             first = client.get(LIST, headers={"Accept-Encoding": coding})
@@ -124,7 +82,7 @@ def test_what_is_about_to_leave_is_not_kept(scripted: tuple[HttpPeer, httpx2.Cli
 
 def test_while_the_service_is_down_there_are_problem_documents(tmp_path: Path) -> None:
     """503 with Retry-After, in the shape of all other errors."""
-    with _proxied(_free_port(), tmp_path) as client:
+    with varnish(f"127.0.0.1:{free_port()}", tmp_path) as address, client_of(address) as client:
         answer = client.get(LIST)
 
     document = json.loads(answer.content)

@@ -194,6 +194,14 @@ async def test_a_version_of_another_epoch_is_410(site: Site) -> None:
             ), (since, wait)
 
 
+@pytest.mark.parametrize("query", ["since=1-other", "since=9999", "since=x", "since=1&wait=x", ""])
+async def test_no_cache_keeps_a_refusal(site: Site, query: str) -> None:
+    """The next request may be answered: after a restart, or once the version is there."""
+    response = await site.get(f"/api/v2/changes?{query}")
+
+    assert (True, "no-store") == (response.is_client_error, response.headers["Cache-Control"])
+
+
 async def test_a_dropped_version_is_410() -> None:
     """Answers are exact back to the oldest version kept; a quiet view reaches further back."""
     async with open_site(limits=HistoryLimits(max_changes=3)) as site:

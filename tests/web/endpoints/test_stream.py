@@ -170,6 +170,14 @@ async def test_an_unusable_version_resets(site: Site) -> None:
             assert {"reason": reason, "version": 5003} == reset.data, (given, version)
 
 
+async def test_no_cache_keeps_a_reset(site: Site) -> None:
+    """Whatever a client comes back with, a stream is not stored."""
+    async with streaming(site.base, "?since=1-other") as connection:
+        assert "reset" == (await connection.event()).name
+
+    assert "no-store, no-transform" == connection.head.headers["cache-control"]
+
+
 async def test_more_changes_than_one_event_has_are_a_reset(site: Site) -> None:
     """The list is smaller than that."""
     site.publish("alder", *(match(f"{number:05}") for number in range(MAX_ANSWER)))
