@@ -138,3 +138,18 @@ def test_books_hold_as_long_as_their_collector_is_believed() -> None:
 
     assert [7.0, float("inf")] == [snapshot.list_deadlines(name).stale for name in (ALDER, BIRCH)]
     assert 7.0 == snapshot.deadlines.stale
+
+
+def test_a_record_of_another_collector_replaces_a_book() -> None:
+    """Whatever the former had listed and the log has not withdrawn, nobody vouches for."""
+    log = list[tuple[Position, bytes]]()
+    collector = _Collector(log)
+    collector.take(batch([match("m1"), match("m2")]))
+    collector.commit()
+    change = decoded(log[-1][1])
+    book = change.books[ALDER]
+    newer = Record(B, {ALDER: msgspec.structs.replace(book, entries=book.entries[:1])})
+
+    state = _replayed([*log, (Position(FIRST + 2), encoded(newer))])
+    assert ["m1"] == [entry.source_match_id for entry in _entries(state.snapshot, ALDER)]
+    assert {"m2": RemovalReason.STALE} == state.snapshot.differences[ALDER].reasons

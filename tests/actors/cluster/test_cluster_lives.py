@@ -1,0 +1,22 @@
+"""Lives of a cluster in virtual time: whatever fails, machines agree, and show no price that has left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.simulation.cluster import lived
+
+pytestmark = pytest.mark.anyio
+SEEDS = 3
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+async def test_all_holds_whatever_fails(tmp_path: Path, seed: int) -> None:
+    """One tag has one body, no version is used twice, a price that left is gone everywhere after 5 s."""
+    life = await lived(tmp_path, seed)
+
+    assert [] == life.violations
+    assert life.checked > 0
+    assert all(count > 0 for count in life.fired.values()), life.fired

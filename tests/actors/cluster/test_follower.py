@@ -1,0 +1,157 @@
+"""A replica on a model of the server: what it shows when it misses records, or the board begins anew."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+
+import anyio
+import pytest
+
+from actors.board.board import BoardRules
+from actors.board.published import Published
+from actors.board.snapshot import Snapshot
+from actors.cluster.follower import FollowerActor
+from actors.cluster.liveness import HOLDS_S
+from actors.cluster.progress import LinksBox, Seen
+from actors.cluster.records import BookRecord, Record, WireEntry, WireList, encoded
+from actors.cluster.store import CollectorId, Commit, Position
+from actors.core.errors import CommitLateError
+from actors.core.messages import BookmakerId, Scope, SourceMatchId, SourceName
+from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
+from actors.runtime.membership import ClusterStatus
+from tests.support.simulation.shared import Data, ModelServer, ModelStore, Wire
+from tests.support.time.virtual import VirtualClock
+
+pytestmark = pytest.mark.anyio
+
+ALDER, SOURCE, SCOPE = BookmakerId("alder"), SourceName("source"), Scope("scope")
+TERMS = FixtureSettings(roster_of({ALDER: BookmakerInfo(SOURCE)}))
+ME = CollectorId("me")
+
+
+class _Replica:
+    """A follower, and a collector that the test plays."""
+
+    def __init__(self) -> None:
+        self.server, self.wire, self.clock = ModelServer(), Wire(Random(1)), VirtualClock()
+        self.restarts: list[Snapshot] = []
+        self.published = Published(first_snapshot(0, TERMS, "none"), BoardRules(), self.clock)
+        self.actor = FollowerActor(
+            store=ModelStore(self.server, self.wire, Seen()),
+            published=self.published,
+            terms=TERMS,
+            own=None,
+            links=LinksBox(lambda: None),
+            restarted=self.restarts.append,
+            status=ClusterStatus(("replica",), None),
+            clock=self.clock,
+        )
+        self._sequence = 0
+
+    def begin(self) -> None:
+        self.server.join(0, 1000)
+        self._token = self.server.acquire(ME, SOURCE) or 0
+
+    def list(self, match_id: str) -> Position:
+        """Commit that a match is listed."""
+        self._sequence += 1
+        entry = WireEntry(
+            *(SCOPE, 1.0, 1.0, SourceMatchId(match_id), match_id, "Away", None, 2.0, 3.0, 4.0),
+            *(None, None, None, None, 0.0, None, None),
+        )
+        book = BookRecord((entry,), (), {SCOPE: WireList(withdrawn=False, doubted=0)})
+        data = encoded(Record(ME, {ALDER: book}))
+        commit = Commit(ME, self._sequence, is_seen=True, data=data, leases={SOURCE: self._token})
+        at = self.server.commit(commit)
+        assert at is not None
+        return at
+
+    async def beat(self) -> None:
+        while True:
+            self.server.beat(ME, self.server.data.round)
+            await anyio.sleep(0.5)
+
+    def shown(self) -> set[str]:
+        chunks = self.published.newest.books[ALDER].chunks
+        return {str(name) for chunk in chunks for name in chunk.keys}
+
+
+@asynccontextmanager
+async def _following() -> AsyncIterator[_Replica]:
+    replica = _Replica()
+    replica.begin()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(replica.actor.run)
+        yield replica
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_replica_that_misses_records_begins_with_the_checkpoint() -> None:
+    """The log was cut while it was away: what was committed meanwhile is shown all the same."""
+    async with _following() as replica:
+        replica.list("m1")
+        await anyio.sleep(2.0)
+        replica.wire.is_cut_there = replica.wire.is_cut_back = True
+        await anyio.sleep(2.0)
+        at = [replica.list(name) for name in ("m2", "m3")][-1]
+        replica.server.keep(at, await _state_at(replica.server), Position(at.version + 1))
+        replica.list("m4")
+        replica.wire.is_cut_there = replica.wire.is_cut_back = False
+        await anyio.sleep(20.0)
+
+    assert {"m1", "m2", "m3", "m4"} == replica.shown()
+    assert 2 == len(replica.restarts)
+
+
+async def _state_at(server: ModelServer) -> bytes:
+    """Return the state of all records, as a replica keeps it that missed none."""
+    other = _Replica()
+    other.actor.store = ModelStore(server, other.wire, Seen())
+    other.actor.own, other.actor.checkpoint_records = ME, 1
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(other.actor.run)
+        await anyio.sleep(2.0)
+        tasks.cancel_scope.cancel()
+    assert server.data.checkpoint is not None
+    found = server.data.checkpoint[1]
+    server.data.checkpoint = None
+    return found
+
+
+async def test_a_board_that_begins_anew_replaces_what_is_shown() -> None:
+    """All data is lost: nothing of before stays, and versions are higher."""
+    async with _following() as replica:
+        last = replica.list("m1")
+        await anyio.sleep(2.0)
+        replica.server.data = Data()
+        await anyio.sleep(2.0)
+
+    assert set() == replica.shown()
+    assert replica.published.newest.version > last.version
+    assert ["e1", "e2"] == [snapshot.epoch for snapshot in replica.restarts]
+
+
+async def test_reads_end_with_the_evidence() -> None:
+    """While the collector beats, reads are answered; some seconds after its last beat none is."""
+    async with _following() as replica, anyio.create_task_group() as tasks:
+        replica.list("m1")
+        with anyio.move_on_after(30.0):
+            await replica.beat()
+        await replica.published.read()
+        await anyio.sleep(HOLDS_S)
+        with pytest.raises(CommitLateError):
+            await replica.published.read()
+        tasks.cancel_scope.cancel()
+
+
+async def test_lists_that_nobody_has_proven_yet_are_not_read() -> None:
+    """A replica that joins believes nothing that was answered before it asked."""
+    async with _following() as replica:
+        replica.list("m1")
+        await anyio.sleep(2.0)
+
+        assert {"m1"} == replica.shown()
+        with pytest.raises(CommitLateError):
+            await replica.published.read()

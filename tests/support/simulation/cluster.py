@@ -1,0 +1,296 @@
+"""Two collectors and three replicas in virtual time, under random faults, with a reader of all.
+
+The server is a model (`shared.py`); all else is the real service. Each machine has clocks of its own.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from math import inf
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import anyio
+import msgspec
+
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Entry, Snapshot
+from actors.cluster.liveness import HOLDS_S
+from actors.service.clustering import Cluster
+from actors.service.settings import load
+from actors.service.system import System
+from tests.support.simulation.shared import Data, ModelServer, ModelStore, Wire
+from tests.support.systems.front_end import UNLIMITED, front_end, get
+from tests.support.time.virtual import WALL_0, VirtualClock
+from web.feeds.subscribers import Audience
+
+CONFIG = """
+[cluster]
+url = "redis://model"
+roles = {roles}
+[sources.alder]
+kind = "simulated"
+matches = 12
+updates_per_s = 3.0
+[sources.birch]
+kind = "simulated"
+spelling = "formal"
+matches = 12
+updates_per_s = 3.0
+[bookmakers.alder]
+name = "Alder"
+source = "alder"
+key = "sharp"
+[bookmakers.birch]
+name = "Birch"
+source = "birch"
+key = "standard"
+"""
+PATHS = (
+    ("/api/v2/odds", ""),
+    ("/api/odds", ""),
+    ("/api/v2/odds", "bookmaker=alder"),
+    ("/api/v2/odds", "bookmaker=birch"),
+    ("/api/v2/fixtures", ""),
+)
+LIFE_S = 60.0
+CALM_S = 20.0  # without faults, at the end: everything must be back
+READ_S = 0.2
+MARGIN_S = 0.1
+"""For an answer that was begun when its price still held."""
+UNAVAILABLE = 503
+
+
+@dataclass
+class Life:
+    """What a life showed; `fired` counts faults, `checked` answers that were compared with others."""
+
+    violations: list[str] = field(default_factory=list)
+    fired: Counter[str] = field(default_factory=Counter)
+    checked: int = 0
+    answers: int = 0
+
+
+class _Truth:
+    """What any collector's own board shows, and when else it left all of them."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._boards: dict[int, set[tuple[object, ...]]] = {}
+        self._left: dict[tuple[object, ...], float] = {}
+
+    def follow(self, board: int, snapshot: Snapshot | None) -> None:
+        """Take what a board shows now; nothing once its process has ended."""
+        books = () if snapshot is None else snapshot.books.values()
+        new = {_shown(entry) for book in books for entry in entries_of(book.chunks)}
+        old = self._boards.get(board, set())
+        self._boards[board] = new
+        for entry in old - new:
+            self._left[entry] = self._now()
+        for entry in new:
+            self._left.pop(entry, None)
+
+    def age_s(self, entry: tuple[object, ...]) -> float:
+        """Return how long ago an entry left the last board; infinity if no board ever had it."""
+        if any(entry in board for board in self._boards.values()):
+            return 0.0
+        return self._now() - self._left.get(entry, -inf)
+
+
+def _shown(entry: Entry) -> tuple[object, ...]:
+    match = entry.match
+    return entry.id, match.home_price, match.draw_price, match.away_price, entry.updated
+
+
+class _World:
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.random = Random(seed)
+        self.folder = folder
+        self.server = ModelServer()
+        self.truth = _Truth(anyio.current_time)
+        self.life = Life()
+        self.machines: list[_Machine] = []
+        self._bodies: dict[tuple[str, str, str], bytes] = {}
+        self._versions: dict[tuple[str, int], int] = {}
+        self._copy: Data | None = None
+
+    def config(self, roles: str) -> Path:
+        file = self.folder / f"{len(roles)}.toml"
+        file.write_text(CONFIG.format(roles=roles), "utf-8")
+        return file
+
+    async def read(self) -> None:
+        """Ask any machine for anything, and check the answer against all others."""
+        machine = self.random.choice(self.machines)
+        path, query = self.random.choice(PATHS)
+        if machine.app is None:
+            return
+        coding = self.random.choice(["identity", "gzip"])
+        answer = await get(machine.app, path, query, accept_encoding=coding)
+        self.life.answers += 1
+        if answer.status == UNAVAILABLE:
+            self.life.fired["503"] += 1
+            return
+        where = f"{anyio.current_time():.2f} {machine.name} {path}?{query}"
+        raw = (path + query, coding, answer.headers["etag"])
+        self.life.checked += raw in self._bodies
+        if self._bodies.setdefault(raw, answer.body) != answer.body:
+            self.life.violations.append(f"{where}: another body of {raw[2]}")
+        version = int(answer.headers["etag"].strip('"').split("-")[0])
+        epoch = answer.headers["etag"].strip('"').split("-")[1]
+        self._check_version(where, path + query, epoch, version)
+        if path == "/api/v2/odds" and coding == "identity":
+            self._check_prices(where, msgspec.json.decode(answer.body)["matches"])
+
+    def _check_version(self, where: str, view: str, epoch: str, version: int) -> None:
+        """Check that no epoch has a version that a former epoch had."""
+        number = int(epoch.removeprefix("e"))
+        self._versions[view, number] = max(version, self._versions.get((view, number), 0))
+        older = [last for (name, of), last in self._versions.items() if name == view and of < number]
+        if max(older, default=0) >= version:
+            self.life.violations.append(f"{where}: version {version} was there in a former epoch")
+
+    def _check_prices(self, where: str, matches: list[Any]) -> None:
+        for match in matches:
+            odds = match["odds"]
+            entry = (match["id"], odds["1"], odds["X"], odds["2"], match["updated"])
+            if (age_s := self.truth.age_s(entry)) > HOLDS_S + MARGIN_S:
+                self.life.violations.append(f"{where}: {entry} left {age_s:.2f} s ago")
+
+    async def harm(self) -> None:
+        """Let something fail for a while."""
+        fault = self.random.choice([self._cut, self._cut, self._kill, self._stop, self._lose, self._fill])
+        await fault()
+
+    async def _cut(self) -> None:
+        machine = self.random.choice(self.machines)
+        wire, fired = machine.wire, machine.wire.fired
+        wire.is_cut_there, wire.is_cut_back = self.random.choice(
+            [(True, True), (True, False), (False, True)]
+        )
+        await anyio.sleep(self.random.uniform(0.5, 12.0))
+        wire.is_cut_there = wire.is_cut_back = False
+        self.life.fired["cut"] += wire.fired > fired
+
+    async def _kill(self) -> None:
+        machine = self.random.choice(self.machines)
+        await machine.restart(self.random.uniform(0.0, 8.0))
+        self.life.fired["kill"] += 1
+
+    async def _stop(self) -> None:
+        """Restart the server after a while, with all that it had or with an older copy."""
+        data = self.server.data
+        if self.random.random() < 0.5 and self._copy is not None:
+            data = self._copy
+        self.server.is_down = True
+        await anyio.sleep(self.random.uniform(0.1, 8.0))
+        self.server.is_down = False
+        self.server.restart(data)
+        self._copy = copy.deepcopy(self.server.data)
+        self.life.fired["server"] += 1
+
+    async def _lose(self) -> None:
+        """Lose all data, or go back to a copy, while connections stay."""
+        self.server.data = (
+            copy.deepcopy(self._copy) if self._copy and self.random.random() < 0.5 else Data()
+        )
+        self._copy = copy.deepcopy(self.server.data)
+        self.life.fired["data"] += 1
+
+    async def _fill(self) -> None:
+        self.server.is_full = True
+        await anyio.sleep(self.random.uniform(0.5, 8.0))
+        self.server.is_full = False
+        self.life.fired["memory"] += 1
+
+
+class _Machine:
+    """A process, which may be ended and started again."""
+
+    def __init__(self, world: _World, name: str, roles: str) -> None:
+        self.name = name
+        self.wire = Wire(world.random, world.random.choice([0.001, 0.01, 0.1]))
+        self.app: Any = None
+        self._world, self._roles = world, roles
+        self._clock = VirtualClock(WALL_0 + world.random.uniform(-3600.0, 3600.0))
+        self._clock.asleep_s = world.random.uniform(0.0, 1e6)
+        self._scope = anyio.CancelScope()
+        self._pause_s = 0.0
+        self._restarted = anyio.Event()
+
+    async def restart(self, pause_s: float) -> None:
+        """End the process, and start it again after a while."""
+        self._pause_s, self._restarted = pause_s, anyio.Event()
+        self._scope.cancel()
+        await self._restarted.wait()
+
+    async def run(self) -> None:
+        """Run for ever."""
+        while True:
+            async with self._started():
+                with anyio.CancelScope() as self._scope:
+                    await self._system.supervisor.run()
+            await anyio.sleep(self._pause_s)
+            self._restarted.set()
+
+    @asynccontextmanager
+    async def _started(self) -> AsyncIterator[None]:
+        world = self._world
+        settings = load(world.config(self._roles))
+        store = partial(ModelStore, world.server, self.wire)
+        cluster = partial(Cluster, settings, self._clock, open_store=store)
+        self._system = system = System(settings, self._clock, world.random, cluster=cluster)
+        board = id(system)
+        system.published.follow(lambda snapshot: world.truth.follow(board, snapshot))
+        audience = Audience(system.shown.history, 100, 100, system.fixture_history)
+        parts = (system.shown, system.status, system.status.names, self._clock, audience)
+        self.app = front_end(*parts, limits=UNLIMITED).asgi_app if "replica" in self._roles else None
+        try:
+            yield
+        finally:
+            self.app = None
+            world.truth.follow(board, None)
+
+
+async def lived(folder: Path, seed: int) -> Life:
+    """Live the life of a seed, and return what was found."""
+    world = _World(folder, seed)
+    both, replica = '["collector", "replica"]', '["replica"]'
+    roles = {"a": both, "b": both, "r": replica, "s": replica, "t": replica}
+    world.machines = [_Machine(world, name, of) for name, of in roles.items()]
+    async with anyio.create_task_group() as tasks:
+        for machine in world.machines:
+            tasks.start_soon(machine.run)
+        tasks.start_soon(_reading, world)
+        with anyio.move_on_after(LIFE_S):
+            while True:
+                await anyio.sleep(world.random.uniform(1.0, 6.0))
+                await world.harm()
+        world.server.is_full = world.server.is_down = False
+        for machine in world.machines:
+            machine.wire.is_cut_there = machine.wire.is_cut_back = False
+        await anyio.sleep(CALM_S)
+        await _check_back(world)
+        tasks.cancel_scope.cancel()
+    return world.life
+
+
+async def _reading(world: _World) -> None:
+    while True:
+        await anyio.sleep(world.random.uniform(0.0, READ_S))
+        await world.read()
+
+
+async def _check_back(world: _World) -> None:
+    for machine in world.machines:
+        answer = await get(machine.app, "/health")
+        checks = msgspec.json.decode(answer.body)["checks"]
+        states = {name: check["state"] for name, check in checks.items()}
+        if set(states.values()) != {"live"}:
+            world.life.violations.append(f"{machine.name} is not back: {states}")

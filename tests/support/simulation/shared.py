@@ -1,0 +1,260 @@
+"""A model of the server that a cluster shares, in virtual time, and connections to it that fail.
+
+A second implementation of the scripts, without Lua. A connection loses what is on its way there or back; a
+request may also arrive long after its sender has given up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import TypeVar
+
+import anyio
+
+from actors.cluster.progress import Seen
+from actors.cluster.store import CollectorId, Commit, Lease, Logged, Look, Position, Restored
+from actors.core.errors import OtherBoardError, StoreLostError
+from actors.core.messages import SourceName
+
+T = TypeVar("T")
+
+TIMEOUT_S = 1.0
+
+
+@dataclass
+class Data:
+    """All that a server keeps."""
+
+    epoch: str = ""
+    run: int = 0
+    first: int = 0
+    head: Position = Position(0)  # noqa: RUF009 - a frozen value
+    round: int = 0
+    log: list[Logged] = field(default_factory=list)
+    leases: dict[SourceName, Lease] = field(default_factory=dict)
+    tokens: dict[SourceName, int] = field(default_factory=dict)
+    beats: dict[CollectorId, int] = field(default_factory=dict)
+    acks: dict[CollectorId, tuple[int, Position]] = field(default_factory=dict)
+    checkpoint: tuple[Position, bytes] | None = None
+
+
+class ModelServer:
+    """The scripts on `data`; `run` is which run of the server it is."""
+
+    def __init__(self) -> None:
+        self.data = Data()
+        self.run = 1
+        self.epochs = 0
+        self.is_down = False
+        self.is_full = False
+        self.appended = asyncio.Event()
+
+    def restart(self, data: Data) -> None:
+        """Go on with these data as another run."""
+        self.data, self.run = copy.deepcopy(data), self.run + 1
+
+    def join(self, seen: int, unix_ms: int) -> str:
+        """Do what JOIN does."""
+        data = self.data
+        if data.epoch and data.run == self.run and seen <= data.head.version:
+            return data.epoch
+        self.epochs += 1
+        first = max(data.head.version, seen, unix_ms) + 1
+        self.data = Data(f"e{self.epochs}", self.run, first, Position(first))
+        return self.data.epoch
+
+    def check(self, epoch: str, seen: int) -> None:
+        """Do what all scripts but JOIN do first. Raises: StoreLostError, OtherBoardError."""
+        if self.is_full:
+            raise StoreLostError("out of memory")
+        if self.data.epoch != epoch or self.data.head.version < seen:
+            raise OtherBoardError("another board")
+
+    def look(self) -> Look:
+        """Do what LOOK does."""
+        self.data.round += 1
+        return Look(self.data.head, self.data.round, dict(self.data.beats), dict(self.data.leases))
+
+    def beat(self, collector: CollectorId, answered: int) -> bool:
+        """Do what BEAT does."""
+        beats = self.data.beats
+        if collector not in beats:
+            return False
+        beats[collector] = max(answered, beats[collector])
+        return True
+
+    def acquire(self, collector: CollectorId, source: SourceName) -> int | None:
+        """Do what ACQUIRE does."""
+        data = self.data
+        if source in data.leases:
+            return None
+        token = data.tokens[source] = data.tokens.get(source, 0) + 1
+        data.leases[source] = Lease(token, collector)
+        data.beats.setdefault(collector, data.round)
+        return token
+
+    def commit(self, commit: Commit) -> Position | None:
+        """Do what COMMIT does."""
+        data = self.data
+        sequence, at = data.acks.get(commit.collector, (0, data.head))
+        if commit.sequence <= sequence:
+            return at
+        held = {source: Lease(token, commit.collector) for source, token in commit.leases.items()}
+        if any(data.leases.get(source) != lease for source, lease in held.items()):
+            return None
+        self._append(commit.data, is_seen=commit.is_seen)
+        data.acks[commit.collector] = commit.sequence, data.head
+        return data.head
+
+    def depose(self, collector: CollectorId, beat: int, record: bytes) -> bool:
+        """Do what DEPOSE does."""
+        data = self.data
+        if data.beats.get(collector) != beat:
+            return False
+        del data.beats[collector]
+        data.acks.pop(collector, None)
+        data.leases = {source: of for source, of in data.leases.items() if of.collector != collector}
+        self._append(record, is_seen=True)
+        return True
+
+    def keep(self, at: Position, state: bytes, trim: Position) -> None:
+        """Do what CHECKPOINT does."""
+        data = self.data
+        if data.checkpoint is None or data.checkpoint[0] < at:
+            data.checkpoint = at, state
+            data.log = [record for record in data.log if record.at >= trim]
+
+    def _append(self, record: bytes, *, is_seen: bool) -> None:
+        data = self.data
+        version, sub = data.head.version, data.head.sub
+        data.head = Position(version + 1) if is_seen else Position(version, sub + 1)
+        data.log.append(Logged(data.head, data.epoch, record))
+        appended, self.appended = self.appended, asyncio.Event()
+        appended.set()
+
+
+@dataclass
+class Wire:
+    """The network between a process and the server; `fired` counts what it lost or held up."""
+
+    random: Random
+    delay_s: float = 0.001
+    is_cut_there: bool = False
+    is_cut_back: bool = False
+    fired: int = 0
+
+
+class ModelStore:
+    """A `Store` on a model."""
+
+    def __init__(self, server: ModelServer, wire: Wire, seen: Seen) -> None:
+        self._server, self._wire, self._seen = server, wire, seen
+        self._run: int | None = None
+        self._epoch = ""
+
+    async def join(self, unix_ms: int) -> str:
+        """As of `Store`."""
+        self._run = self._server.run
+        self._epoch = await self._asked(lambda: self._server.join(self._seen.version, unix_ms))
+        return self._epoch
+
+    async def look(self) -> Look:
+        """As of `Store`."""
+        look = await self._done(self._server.look)
+        self._seen.note(look.head.version)
+        return look
+
+    async def beat(self, collector: CollectorId, answered: int) -> bool:
+        """As of `Store`."""
+        return await self._done(lambda: self._server.beat(collector, answered))
+
+    async def acquire(self, collector: CollectorId, source: SourceName) -> int | None:
+        """As of `Store`."""
+        return await self._done(lambda: self._server.acquire(collector, source))
+
+    async def commit(self, commit: Commit) -> Position | None:
+        """As of `Store`."""
+        at = await self._done(lambda: self._server.commit(commit))
+        self._seen.note(0 if at is None else at.version)
+        return at
+
+    async def depose(self, collector: CollectorId, beat: int, data: bytes) -> bool:
+        """As of `Store`."""
+        return await self._done(lambda: self._server.depose(collector, beat, data))
+
+    async def restore(self) -> Restored:
+        """As of `Store`."""
+
+        def restore() -> Restored:
+            data = self._server.data
+            return Restored(data.first, *(data.checkpoint or ()))
+
+        return await self._done(restore)
+
+    async def checkpoint(self, at: Position, state: bytes, trim: Position) -> None:
+        """As of `Store`."""
+        await self._done(lambda: self._server.keep(at, state, trim))
+
+    async def tail(self, after: Position, wait_s: float) -> Sequence[Logged]:
+        """As of `Store`."""
+        if not await self._asked(lambda: self._newer(after)):
+            with anyio.move_on_after(wait_s):
+                await self._server.appended.wait()
+        records = await self._asked(lambda: self._newer(after))
+        for record in records[-1:]:
+            self._seen.note(record.at.version)
+        return records
+
+    async def close(self) -> None:
+        """As of `Store`."""
+        self._run = None
+
+    def _newer(self, after: Position) -> list[Logged]:
+        return [record for record in self._server.data.log if record.at > after][:50]
+
+    async def _done(self, call: Callable[[], T]) -> T:
+        epoch, seen = self._epoch, self._seen.version
+
+        def checked() -> T:
+            self._server.check(epoch, seen)
+            return call()
+
+        return await self._asked(checked)
+
+    async def _asked(self, call: Callable[[], T]) -> T:
+        """Have the server do something, as far as the network lets it."""
+        wire, run = self._wire, self._run
+        await anyio.sleep(wire.random.uniform(0.0, wire.delay_s))
+        if wire.is_cut_there:
+            wire.fired += 1
+            late_s = wire.random.uniform(0.0, 15.0)  # the kernel goes on sending it
+            asyncio.get_running_loop().call_later(late_s, self._late, call, run)
+            await self._lost()
+        if self._server.is_down or run is None or run != self._server.run:
+            self._run = None
+            raise StoreLostError("no connection")
+        try:
+            found = call()
+        except StoreLostError:
+            self._run = None
+            raise
+        if wire.is_cut_back:
+            wire.fired += 1
+            await self._lost()
+        await anyio.sleep(wire.random.uniform(0.0, wire.delay_s))
+        return found
+
+    def _late(self, call: Callable[[], object], run: int | None) -> None:
+        if run == self._server.run and not self._server.is_down:
+            with contextlib.suppress(StoreLostError, OtherBoardError):
+                call()
+
+    async def _lost(self) -> None:
+        await anyio.sleep(TIMEOUT_S)
+        self._run = None
+        raise StoreLostError("no answer in time")
