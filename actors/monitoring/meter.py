@@ -81,4 +81,5 @@ def _quantile(ends: Sequence[float], counted: Sequence[int], share: float) -> fl
     if isinf(ends[place]):
         return ends[place - 1]
     start, before = (ends[place - 1], counted[place - 1]) if place else (0.0, 0)
-    return start + (ends[place] - start) * (rank - before) / (counted[place] - before)
+    inside = start + (ends[place] - start) * (rank - before) / (counted[place] - before)
+    return min(inside, ends[place])  # rounding

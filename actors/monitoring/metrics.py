@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -19,7 +20,7 @@ COMMIT_S = tuple(
     number / 1e4 for number in (5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2500, 10_000)
 )
 LATENCY_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-ANSWER_S = (0.0001, 0.00025, 0.0005, *LATENCY_S)
+ANSWER_S = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 10.0, 60.0)
 """The upper ends of buckets, in seconds."""
 
 
@@ -29,8 +30,7 @@ class Count(Counter):
     @property
     def number(self) -> int:
         """What was counted so far."""
-        (family,) = self.collect()
-        return int(family.samples[0].value)
+        return int(self._value.get())  # `collect` takes twenty times as long
 
 
 class Level(Gauge):
@@ -53,8 +53,7 @@ class Timing(Histogram):
 
     def counted(self) -> list[int]:
         """Return how many durations were at most as long as each upper end."""
-        (family,) = self.collect()
-        return [int(sample.value) for sample in family.samples if sample.name.endswith("_bucket")]
+        return [*accumulate(int(bucket.get()) for bucket in self._buckets)]
 
 
 class Counts(Mapping[str, int]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.monitoring.meter import WINDOW_S, Meter, Summary
@@ -33,6 +33,7 @@ def test_quantile_without_samples_is_none() -> None:
 
 
 @given(DURATIONS)
+@example([1.0, 0.0078125])
 def test_quantile_is_in_the_bucket_of_its_sample(durations: list[float]) -> None:
     """What is longer than all buckets counts as the end of the last."""
     seen, known = _metered(*durations).summary(0.0), sorted(durations)
