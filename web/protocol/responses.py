@@ -34,10 +34,11 @@ COMMON = {
 """Headers of every answer, whichever layer gives it."""
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
-    # Besides our own, those that libraries for EventSource and for polling send.
+    # Besides our own, those that libraries for EventSource and for polling send; newer browsers read `*`
+    # as any other, such as those for tracing.
     "Access-Control-Allow-Headers": (
-        "Accept, Cache-Control, Content-Type, If-Modified-Since, If-None-Match, Last-Event-ID, Pragma,"
-        " X-Requested-With"
+        "Accept, Cache-Control, Content-Type, Expires, If-Modified-Since, If-None-Match, Last-Event-ID,"
+        " Pragma, X-Requested-With, *"
     ),
     "Access-Control-Max-Age": "86400",
 }

@@ -84,7 +84,9 @@ async def test_a_preflight_is_answered(site: Site, path: str) -> None:
     assert int(answered.headers["access-control-max-age"]) > 0
 
 
-@pytest.mark.parametrize("header", ["Cache-Control", "Pragma", "Last-Event-ID", "X-Requested-With"])
+@pytest.mark.parametrize(
+    "header", ["Cache-Control", "Pragma", "Expires", "Last-Event-ID", "X-Requested-With", "*"]
+)
 async def test_a_browser_may_send_what_libraries_send(site: Site, header: str) -> None:
     """Libraries for EventSource send more than a page of our own: without permission they never connect."""
     answered = await site.raw(
