@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import signal
 import socket
@@ -44,6 +45,12 @@ class SharedServer:
             [self._program, *options, *durable, *more], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
         )
         eventually(lambda: self.ask("PING") == b"+PONG", "the server answers")
+
+    def worked_s(self) -> float:
+        """Return the processor time that it has used, in seconds."""
+        assert self._process is not None
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text("ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def send(self, number: signal.Signals) -> None:
         """Send it a signal."""
