@@ -23,6 +23,8 @@ from tests.support.time.waiting import DEADLINE_S, eventually
 
 ROOT = Path(__file__).parents[3]
 PIPE_BYTES = 4096
+LAGS = {"loop.lagged", "loop.recovered"}
+"""Events of a process that the machine stops for a moment."""
 SIMULATED = """
 [server]
 drain_s = {drain_s}
