@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.support.builders.football_data import sheet
 from tests.support.peers.http import Answer, drop, hang, http_peer, respond
 from tests.support.systems.feed import configured, moving, watching
@@ -19,11 +17,13 @@ from tests.support.time.waiting import eventually
 TRUE, FALSE = (1.9, 3.4, 4.2), (2.5, 3.3, 2.9)
 GOOD_LIST, BAD_LIST = sheet("B365", TRUE), sheet("B365", FALSE, FALSE)
 HTML = b"<!DOCTYPE html><html><body>Down for maintenance, B365H 2.5</body></html>"
+TIMES = {"poll_interval_s": 0.25, "timeout_s": 1.0, "stale_after_s": 6.0}
+"""So long that what happens can be seen on a busy machine."""
 
 # How the source fails, and what its error then contains.
 FAULTS: dict[str, tuple[Callable[[threading.Event], Answer], str]] = {
     "drops the connection": (lambda _: drop, "disconnected"),
-    "hangs": (hang, "no whole answer within 0.5 s"),
+    "hangs": (hang, "no whole answer within 1 s"),
     "sends HTML": (lambda _: respond(HTML, headers={"Content-Type": "text/html"}), "header"),
     "cuts the body": (lambda _: respond(BAD_LIST[:-9], length=len(BAD_LIST)), "complete"),
     "throttles": (lambda _: respond(BAD_LIST, 429, {"Retry-After": "1"}), "429"),
@@ -31,40 +31,49 @@ FAULTS: dict[str, tuple[Callable[[threading.Event], Answer], str]] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_failing_source_does_not_affect_the_others(tmp_path: Path, fault: str) -> None:
-    """Its list stays until stale, is withdrawn, and returns; no wrong price, one log line a change."""
-    answer, error = FAULTS[fault]
+def test_failing_sources_do_not_affect_the_others(tmp_path: Path) -> None:
+    """Each list stays until stale, is withdrawn, and returns; no wrong price, one log line a change."""
+    names = [f"bad{number}" for number in range(len(FAULTS))]
+    over = threading.Event()
     with contextlib.ExitStack() as cleanup:
         peer = cleanup.enter_context(http_peer())
-        peer.answers |= {"/good.csv": moving("B365"), "/bad.csv": respond(GOOD_LIST)}
-        feed = cleanup.enter_context(service(configured(tmp_path, peer, ["good", "bad"])))
-        eventually(lambda: feed.has("live", "good") and feed.has("live", "bad"), "both are live")
+        peer.answers |= {f"/{name}.csv": respond(GOOD_LIST) for name in names}
+        peer.answers["/good.csv"] = moving("B365")
+        feed = cleanup.enter_context(service(configured(tmp_path, peer, ["good", *names], **TIMES)))
+        eventually(lambda: all(feed.has("live", name) for name in ("good", *names)), "all are live")
         seen = cleanup.enter_context(watching(feed.base))
-        over = threading.Event()
         cleanup.callback(over.set)
 
-        peer.answers["/bad.csv"] = answer(over)
-        noticed = eventually(lambda: _not_live(feed, "bad"), "the fault is noticed")
-        eventually(lambda: feed.has("stale", "bad"), "its list is withdrawn")
-        withdrawn, alone = feed.check("bad"), feed.get("/api/v2/odds?bookmaker=bad")
-        eventually(lambda: feed.events("source.down", source="bad"), "the log says that it is down")
-        monitor, versions = feed.source("bad"), len(set(seen.versions))
-        peer.answers["/bad.csv"] = respond(GOOD_LIST)
-        eventually(lambda: feed.has("live", "bad"), "it is live again", 30)
-        eventually(lambda: feed.events("source.recovered", source="bad"), "the log says so")
+        for name, (answer, _) in zip(names, FAULTS.values(), strict=True):
+            peer.answers[f"/{name}.csv"] = answer(over)
+        noticed = [eventually(lambda: _not_live(feed, name), "it is noticed") for name in names]  # noqa: B023
+        eventually(lambda: all(feed.has("stale", name) for name in names), "their lists are withdrawn")
+        withdrawn = [feed.check(name) for name in names]
+        alone = [feed.get(f"/api/v2/odds?bookmaker={name}") for name in names]
+        monitor, versions = [feed.source(name) for name in names], len(set(seen.versions))
+        peer.answers |= {f"/{name}.csv": respond(GOOD_LIST) for name in names}
+        eventually(lambda: all(feed.has("live", name) for name in names), "they are live again")
+        eventually(lambda: [[1, 1, 1]] * len(names) == [_edges(feed, name) for name in names], "the log")
+        shown = [[tuple(entry["odds"].values()) for entry in _shown(feed, name)] for name in names]
 
-        assert ("retrying", "warn", 1) == (noticed["state"], noticed["status"], noticed["matches"])
-        assert error in noticed["last_error"].lower()
-        assert ("stale", "fail", 0) == (withdrawn["state"], withdrawn["status"], withdrawn["matches"])
-        assert (503, True) == (alone.status_code, "Retry-After" in alone.headers)
-        assert ("down", True) == (monitor["state"], monitor["failures_in_a_row"] >= 2)
-        assert ({200}, {TRUE}) == (seen.statuses, seen.odds["Bad"])
-        assert versions > 5 < len(seen.odds["Good"])
-        assert sorted(seen.versions) == seen.versions
-        assert [1, 1, 1] == _edges(feed, "bad")
-        assert [0, 0, 0] == _edges(feed, "good")
-        assert [TRUE] == [tuple(entry["odds"].values()) for entry in _shown(feed, "bad")]
+    errors = [
+        error in found["last_error"].lower()
+        for found, (_, error) in zip(noticed, FAULTS.values(), strict=True)
+    ]
+    assert ([True] * len(names), [[TRUE]] * len(names)) == (errors, shown)
+    assert {("retrying", "warn", 1)} == {_summary(found) for found in noticed}
+    assert {("stale", "fail", 0)} == {_summary(found) for found in withdrawn}
+    assert {(503, True)} == {(answer.status_code, "Retry-After" in answer.headers) for answer in alone}
+    assert {("down", True)} == {(found["state"], found["failures_in_a_row"] >= 2) for found in monitor}
+    assert {200} == seen.statuses
+    assert {TRUE} == set().union(*(seen.odds[name.title()] for name in names))
+    assert versions > 5 < len(seen.odds["Good"])
+    assert sorted(seen.versions) == seen.versions
+    assert [0, 0, 0] == _edges(feed, "good")
+
+
+def _summary(check: Any) -> tuple[str, str, int]:
+    return check["state"], check["status"], check["matches"]
 
 
 def _not_live(feed: Service, bookmaker: str) -> Any:
@@ -94,7 +103,7 @@ def test_a_source_that_refuses_at_the_start_is_503_until_it_answers(tmp_path: Pa
             paths = ("/api/odds", "/api/v2/odds", "/health", "/health/ready", "/health/live", "/monitor")
             before = [feed.get(path).status_code for path in paths]
             peer.answers["/bad.csv"] = respond(GOOD_LIST)
-            eventually(lambda: feed.get("/health/ready").status_code == 200, "it is ready", 30)
+            eventually(lambda: feed.get("/health/ready").status_code == 200, "it is ready")
             after = [feed.get(path).status_code for path in paths]
 
     assert ([503, 503, 503, 503, 200, 200], [200] * 6) == (before, after)

@@ -43,11 +43,11 @@ PATH = "/file.csv"
 
 
 def moving(key: str) -> Answer:
-    """Return answers with a new home price each time: 2.01, 2.02, ..., for one match."""
+    """Return answers with a new home price each time: 2.01, 2.02, ..., 2.49, again 2, for one match."""
     numbers = itertools.count(1)
 
     def answer(connection: Any, asked: Asked) -> None:
-        price = round(2 + next(numbers) % 400 / 100, 2)
+        price = round(2 + next(numbers) % 50 / 100, 2)
         respond(sheet(key, (price, 3.5, 3.5)))(connection, asked)
 
     return answer
