@@ -90,6 +90,12 @@ def is_long(pytestconfig: pytest.Config) -> bool:
 
 
 @pytest.fixture
+def is_whole(pytestconfig: pytest.Config) -> bool:
+    """Return whether counts and times are those that docs/faults.md asks for, which takes hours."""
+    return bool(pytestconfig.getoption("--whole"))
+
+
+@pytest.fixture
 def anyio_backend() -> object:
     """Run asynchronous tests on asyncio's usual loop, unless a folder overrides this."""
     return "asyncio"

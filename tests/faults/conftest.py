@@ -24,12 +24,6 @@ def figure(record_property: Callable[[str, object], None]) -> Callable[[str], No
 
 
 @pytest.fixture
-def is_whole(pytestconfig: pytest.Config) -> bool:
-    """Return whether counts and times are those that the rows ask for, which takes hours."""
-    return bool(pytestconfig.getoption("--whole"))
-
-
-@pytest.fixture
 def logs_like_a_service() -> Iterator[None]:
     """Log from `info` on, as a service does: a line for each request would cost more than the request."""
     before = structlog.get_config()

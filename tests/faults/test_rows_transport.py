@@ -225,9 +225,12 @@ async def test_a16_the_retries_of_200_sources_are_spread(figure: Figure) -> None
 
 @pytest.mark.long
 @pytest.mark.timeout(120)
-async def test_a16_the_retries_of_a_service_with_200_sources_are_spread(figure: Figure) -> None:
-    """The same with all actors, transports and the board."""
-    service, outage_s = ScriptedService(*(f"s{number}" for number in range(200))), 300.0
+async def test_a16_the_retries_of_a_service_with_200_sources_are_spread(
+    figure: Figure, *, is_whole: bool
+) -> None:
+    """The same with all actors, transports and the board, after two minutes, with `--whole` five."""
+    service = ScriptedService(*(f"s{number}" for number in range(200)))
+    outage_s = 300.0 if is_whole else 120.0
     async with running(service):
         await pass_to(15)
         served = [web.answer for web in service.webs.values()]

@@ -11,8 +11,7 @@ from tests.support.simulation.run import Lived, simulate
 
 BLOCK = 5
 SEEDS = 10
-FIRST_H, OTHERS_H = 24, 6
-"""Hours of the first seed of a block, and of each other one."""
+DAY_H, QUARTER_H = 24, 6
 
 
 def _report(lived: Lived) -> str:
@@ -32,15 +31,18 @@ def test_equal_seeds_give_equal_logs() -> None:
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("first", range(0, SEEDS, BLOCK))
-def test_nothing_wrong_is_shown_whatever_fails(first: int, figure: Callable[[str], None]) -> None:
-    """In a day and four quarters of one every rule of the simulation holds, and everything happens."""
+def test_nothing_wrong_is_shown_whatever_fails(
+    first: int, figure: Callable[[str], None], *, is_whole: bool
+) -> None:
+    """For a day and four quarters of one, with `--whole` five days, all rules hold; everything happens."""
+    others_h = DAY_H if is_whole else QUARTER_H
     seen: Counter[str] = Counter()
     for seed in range(first, first + BLOCK):
-        lived = simulate(seed, FIRST_H if seed == first else OTHERS_H)
+        lived = simulate(seed, DAY_H if seed == first else others_h)
         assert lived.error is None, _report(lived)
         seen.update(lived.seen)
 
-    hours = FIRST_H + (BLOCK - 1) * OTHERS_H
+    hours = DAY_H + (BLOCK - 1) * others_h
     figure(f"{hours} hours: {seen['actor.crashed']} crashes, {seen['commits']} versions, no rule broken")
     happened = {
         "actor.crashed",

@@ -8,12 +8,12 @@ from tests.support.surebet_lives import lives
 
 
 @pytest.mark.timeout(1800)
-def test_no_surebet_of_random_lives_could_lose(*, is_long: bool) -> None:
+def test_no_surebet_of_random_lives_could_lose(*, is_long: bool, is_whole: bool) -> None:
     """Lists fail, are suspect, late, moved, crossed; others look like them; companies list twice.
 
-    Most true surebets are shown. `scripts/links --lives 10000` has five times as many lives.
+    Most true surebets are shown. `scripts/links --lives 10000` has ten times as many lives as `--long`.
     """
-    told = lives("0", 2000 if is_long else 150)
+    told = lives("0", 2000 if is_whole else 1000 if is_long else 150)
 
     assert [] == told.losing
     assert told.shown > 0 < told.true

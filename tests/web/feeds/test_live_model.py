@@ -241,9 +241,9 @@ async def _lived(seed: int, steps: int, max_changes: int) -> World:
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("seed", "max_changes"), [(1, 1000), (2, 30), (3, 12), (4, 5), (5, 1)])
-async def test_copies_equal_the_lists(seed: int, max_changes: int) -> None:
+async def test_copies_equal_the_lists(seed: int, max_changes: int, *, is_whole: bool) -> None:
     """By stream and by polls, for every view, there is no gap and no repeat, however short the history."""
-    world = await _lived(seed, 5_000, max_changes)
+    world = await _lived(seed, 10_000 if is_whole else 5_000, max_changes)
 
     happened = {"snapshot", "changes", "conflated", "bye", "poll 200", "commits"}
     assert happened | ({"reset", "poll 410"} if max_changes < 30 else set()) <= set(world.seen)
