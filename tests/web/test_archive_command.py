@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.actors.archive.test_archive import BIRCH, kept
+from tests.support.documents import blocks, document
 from tests.support.time.virtual import ManualClock
 from web.__main__ import main
 
@@ -131,6 +133,19 @@ def test_parquet_without_its_package_or_a_file_is_refused(
     assert (78, "", 1) == (code, out, len(err.splitlines()))
     assert said in err
     assert not (folder / "rows.parquet").exists()
+
+
+def test_the_query_of_the_documents_gives_the_prices(tmp_path: Path) -> None:
+    """Also where a price is not a whole number of thousandths."""
+    prices = (2.05, 3.0000000001, 4.0)
+    with kept(tmp_path, ManualClock()) as life:
+        version = life.put("m1", prices=prices)
+    (query,) = (block for block in blocks(document("docs/archive.md")) if block.language == "sql")
+    connection = sqlite3.connect(tmp_path / "2026-05-28.db")
+    found = connection.execute("\n".join(query.lines)).fetchall()
+    connection.close()
+
+    assert [(version, "alder_m1", "Home", "Away", *prices)] == found
 
 
 def test_seal_needs_the_folder_for_itself(folder: Path, ran: Ran) -> None:
