@@ -53,7 +53,9 @@ sub vcl_backend_response {
     set beresp.keep = 0s;
     # The service says no-cache for clients. X-Accel-Expires: 0 means that a price is about to leave. For a second no
     # equal request waits then, as each gets an answer of its own.
-    if (bereq.uncacheable || beresp.status != 200 || beresp.http.X-Accel-Expires == "0") {
+    if (bereq.uncacheable || beresp.http.X-Accel-Expires == "0"
+        || (beresp.status != 200
+            && !(bereq.url ~ "^/api/v2/changes" && (beresp.status == 410 || beresp.status == 503)))) {
         set beresp.uncacheable = true;
         set beresp.ttl = 1s;
         return (deliver);
