@@ -19,6 +19,11 @@ FOUND = """async ([teams, leagues, texts]) => {
     const { finder, sought } = await import("/static/search.js");
     return texts.filter((text) => finder(text)(sought(teams, leagues)));
 }"""
+LAYER = """(element, part) => {
+    const { zIndex, borderTopWidth } = getComputedStyle(element, part);
+    return { layer: zIndex, border: borderTopWidth };
+}"""
+FRAME_AND_CELL = ((".active", "::after"), (".active .who", None))
 OVERFLOWING = """() => [...document.querySelectorAll(".price, .top-figure")]
     .filter((cell) => cell.scrollWidth > cell.clientWidth)
     .map((cell) => cell.textContent)"""
@@ -105,6 +110,19 @@ def test_a_match_is_pinned_with_the_keyboard(site: Offered, page: Page) -> None:
     expect(_homes(page)).to_have_text(["Arsenal", "Roma"])
     page.keyboard.press("p")
     expect(_homes(page)).to_have_text(["Roma", "Arsenal"])
+
+
+def test_the_row_of_the_keyboard_has_a_frame_all_around(site: Offered, page: Page) -> None:
+    """Also over the cells that stay in view when the others scroll."""
+    site.offer(Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9)))
+    page.goto(site.start().base)
+    expect(page.locator(".match")).to_have_count(1)
+    page.get_by_role("grid").focus()
+    page.keyboard.press("End")
+
+    frame, cell = (page.locator(name).evaluate(LAYER, arg=part) for name, part in FRAME_AND_CELL)
+    assert frame["border"] == "2px"
+    assert int(frame["layer"]) > int(cell["layer"])
 
 
 def test_matches_of_a_day_are_sorted_by_time(site: Offered, page: Page) -> None:
