@@ -208,6 +208,18 @@ class Check:
             if bookmaker.name is None:
                 why = "in a cluster it must be configured, the same for all processes"
                 self.faults.append(f"bookmakers.{name}.name is missing: {why}")
+        for source_name, source in settings.sources.items():
+            with self._at(f"sources.{source_name}"):
+                self._check_budget(source, settings, source_name)
+
+    def _check_budget(self, source: SourceSettings, settings: Settings, name: SourceName) -> None:
+        """Check that a source of a cluster has no budget: each collector would count by itself."""
+        keys = tuple(bookmaker.key for bookmaker in settings.bookmakers_of(name).values())
+        if not isinstance(source.kind, PolledKind) or not keys or self._wrong_keys:
+            return
+        if source.kind.plan(source.options, keys).quota() is not None:
+            why = "which does not travel between collectors yet; must not be in a cluster"
+            self.faults.append(f"sources.{name} has a budget of requests, {why}")
 
     def _check_sources(self, settings: Settings, *, may_be_used: bool) -> None:
         """Check each with the keys of its bookmakers; it `may_be_used` by those that have faults."""

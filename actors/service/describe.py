@@ -34,6 +34,9 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
             named = bookmaker.name or "named by the source"
             paid = f", company {bookmaker.company}" if bookmaker.company else ""
             yield f"  bookmaker {bookmaker_id}: {named} (key {bookmaker.key}{taken}{paid})"
+    if settings.cluster.url is not None:
+        roles = " and ".join(settings.cluster.roles)
+        yield f"cluster {settings.cluster.prefix}: {roles}; without surebets and archive"
     yield from _warnings(settings)
     if settings.links.file is not None:
         by_hand = settings.overrides

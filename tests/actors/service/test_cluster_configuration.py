@@ -1,0 +1,54 @@
+"""What a configuration of a cluster must have, and what a cluster does not have yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actors.core.errors import ConfigError
+from actors.service.describe import configuration_lines
+from actors.service.settings import load
+from tests.support.source_code import ROOT
+
+CONFIG = (ROOT / "config" / "cluster.toml").read_text("utf-8")
+BUDGETED = """
+[sources.api]
+kind = "the_odds_api"
+api_key = "k"
+sports = ["soccer_epl"]
+regions = ["uk"]
+[bookmakers.x]
+name = "X"
+source = "api"
+key = "williamhill"
+"""
+
+
+def _lines(folder: Path, text: str) -> list[str]:
+    file = folder / "cluster.toml"
+    file.write_text(text, "utf-8")
+    return [*configuration_lines(file, load(file, {}))]
+
+
+def test_a_cluster_says_what_it_lacks(tmp_path: Path) -> None:
+    """`check-config` tells the roles, and what is not there."""
+    assert "cluster oddsboard: collector and replica; without surebets and archive" in _lines(
+        tmp_path, CONFIG
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (CONFIG + '[archive]\npath = "a"\n', "archive.path must be left out in a cluster"),
+        (CONFIG.replace("redis://127", "http://127"), "cluster.url was 'http://127"),
+        (CONFIG.replace('"replica"]  # ', '"leader"]  # '), "cluster.roles"),
+        (CONFIG + BUDGETED, "sources.api has a budget of requests"),
+    ],
+    ids=["archive", "url", "role", "budget"],
+)
+def test_what_a_cluster_cannot_have_is_refused(tmp_path: Path, text: str, told: str) -> None:
+    """With the key and why."""
+    with pytest.raises(ConfigError, match=told):
+        _lines(tmp_path, text)

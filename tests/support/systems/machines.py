@@ -1,0 +1,292 @@
+"""A cluster of real processes over a real server, what breaks it, and clients that keep a history.
+
+Each process reaches the server through a proxy of its own, which can be cut in either direction, or slow.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import signal
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from random import Random
+
+import httpx2
+
+from actors.cluster.liveness import HOLDS_S
+from tests.support.peers.plain_http import NO_TLS
+from tests.support.systems.process import Service, service
+from tests.support.systems.shared_server import SharedServer
+from tests.support.time.waiting import eventually, let_pass
+
+CONFIG = """
+[server]
+drain_s = 0.0
+[limits]
+requests_per_s = 10000
+burst = 10000
+[cluster]
+url = "redis://127.0.0.1:{port}/0"
+roles = {roles}
+[sources.alder]
+kind = "simulated"
+matches = 60
+updates_per_s = 20.0
+[sources.birch]
+kind = "simulated"
+spelling = "formal"
+matches = 60
+updates_per_s = 20.0
+[bookmakers.alder]
+name = "Alder"
+source = "alder"
+key = "sharp"
+[bookmakers.birch]
+name = "Birch"
+source = "birch"
+key = "standard"
+"""
+PATHS = ("/api/v2/odds", "/api/odds?bookmaker=alder", "/api/v2/odds?bookmaker=birch", "/api/v2/fixtures")
+UNAVAILABLE = 503
+BACK_S = 60.0
+LATE_S = 0.5
+"""For a client that is late to note an answer, on a machine that is busy."""
+
+
+class Proxy:
+    """Passes bytes on to a server, unless it is cut there or back; `delay_s` is before each piece."""
+
+    def __init__(self, port: int) -> None:
+        self._target = "127.0.0.1", port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self.is_cut_there = self.is_cut_back = False
+        self.delay_s = 0.0
+        self.held = 0
+        self._is_over = False
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        """End it, with its connections."""
+        self._is_over = True
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with (
+            contextlib.suppress(OSError),
+            client,
+            socket.create_connection(self._target, 2.0) as server,
+            selectors.DefaultSelector() as selector,
+        ):
+            selector.register(client, selectors.EVENT_READ, server)
+            selector.register(server, selectors.EVENT_READ, client)
+            while not self._is_over:
+                for key, _ in selector.select(0.1):
+                    source, to = key.fileobj, key.data
+                    assert isinstance(source, socket.socket)
+                    if not self._passes(source is client):
+                        continue
+                    if not (data := source.recv(65_536)):
+                        return
+                    to.sendall(data)
+
+    def _passes(self, is_there: bool) -> bool:  # noqa: FBT001 - which of the two
+        """Wait as long as a piece is held up; return whether it may go on now."""
+        time.sleep(self.delay_s)
+        is_cut = self.is_cut_there if is_there else self.is_cut_back
+        self.held += is_cut or self.delay_s > 0
+        if is_cut:
+            time.sleep(0.02)
+        return not is_cut
+
+
+@dataclass
+class History:
+    """What clients were answered: each tag with its bytes, and when each version was shown."""
+
+    violations: list[str] = field(default_factory=list)
+    fired: Counter[str] = field(default_factory=Counter)
+    answers: int = 0
+    compared: int = 0
+    _bodies: dict[tuple[str, str, str], bytes] = field(default_factory=dict)
+    _seen: dict[tuple[str, str], list[tuple[float, int]]] = field(default_factory=dict)
+    _last: dict[str, dict[str, int]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def note(self, machine: str, path: str, coding: str, asked: float, answer: httpx2.Response) -> None:
+        """Take an answer that was asked for at that time (monotonic seconds), and check it."""
+        with self._lock:
+            self.answers += 1
+            if answer.status_code == UNAVAILABLE:
+                self.fired["503"] += 1
+                return
+            tag = answer.headers["etag"]
+            version, epoch = int(tag.strip('"').split("-")[0]), tag.strip('"').split("-")[1]
+            where = f"{machine} {path} {tag}"
+            known = self._bodies.setdefault((path, coding, tag), answer.content)
+            self.compared += known is not answer.content
+            if known != answer.content:
+                self.violations.append(f"{where}: other bytes")
+            self._check_age(where, path, epoch, version, asked)
+
+    def _check_age(self, where: str, path: str, epoch: str, version: int, asked: float) -> None:
+        """Check that nothing newer of the view was shown to anybody long before."""
+        newer = [at for at, other in self._seen.get((path, epoch), ()) if other > version]
+        if newer and asked - min(newer) > HOLDS_S + LATE_S:
+            self.violations.append(f"{where}: {asked - min(newer):.1f} s behind")
+        firsts = self._last.setdefault(path, {})
+        firsts.setdefault(epoch, version)
+        before = [
+            max(v for _, v in seen) for (of, e), seen in self._seen.items() if of == path and e != epoch
+        ]
+        if epoch == list(firsts)[-1] and before and version <= max(before):
+            self.violations.append(f"{where}: a version of another epoch")
+        seen = self._seen.setdefault((path, epoch), [])
+        if not seen or version > seen[-1][1]:
+            seen.append((time.monotonic(), version))
+
+
+class Machines:
+    """Processes by name, each with its proxy; `server` is what they share, `shown` are the replicas."""
+
+    def __init__(self, server: SharedServer, folder: Path, roles: dict[str, str]) -> None:
+        self.server = server
+        self.running: dict[str, Service] = {}
+        self.proxies = {name: Proxy(server.port) for name in roles}
+        self._ends: dict[str, contextlib.ExitStack] = {}
+        self.shown = [name for name, of in roles.items() if "replica" in of]
+        self._configs = {}
+        for name, of in roles.items():
+            file = folder / f"{name}.toml"
+            file.write_text(CONFIG.format(port=self.proxies[name].port, roles=of), "utf-8")
+            self._configs[name] = file
+
+    def start(self, name: str) -> None:
+        """Start a process."""
+        end = contextlib.ExitStack()
+        self.running[name] = end.enter_context(service(self._configs[name]))
+        self._ends[name] = end
+
+    def kill(self, name: str) -> None:
+        """End a process at once."""
+        self.running.pop(name, None)
+        self._ends.pop(name).close()
+
+    def close(self) -> None:
+        """End all."""
+        for name in list(self._ends):
+            self.kill(name)
+        for proxy in self.proxies.values():
+            proxy.close()
+
+
+@contextlib.contextmanager
+def asked(machines: Machines, history: History, random: Random) -> Iterator[None]:
+    """Have clients ask any machine for anything within the block."""
+    is_over = threading.Event()
+
+    def ask(own: Random) -> None:
+        with httpx2.Client(trust_env=False, verify=NO_TLS, timeout=3.0) as client:
+            while not is_over.is_set():
+                is_over.wait(0.02)
+                name = own.choice(machines.shown)
+                if (running := machines.running.get(name)) is None:
+                    continue
+                path, coding, at = own.choice(PATHS), own.choice(["gzip", "identity"]), time.monotonic()
+                with contextlib.suppress(httpx2.TransportError):
+                    answer = client.get(running.base + path, headers={"Accept-Encoding": coding})
+                    history.note(name, path, coding, at, answer)
+
+    threads = [threading.Thread(target=ask, args=(Random(random.random()),), daemon=True) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join(5.0)
+
+
+def harm(machines: Machines, history: History, random: Random) -> None:
+    """Let something fail for a while, and count it once it has."""
+    name = random.choice(list(machines.running))
+    running, proxy, held = machines.running[name], machines.proxies[name], machines.proxies[name].held
+    faults: list[Callable[[], None]] = [
+        lambda: _cut(proxy, random),
+        lambda: _slow(proxy, random),
+        lambda: _stop(running, random),
+        lambda: _kill(machines, name),
+        lambda: _restart(machines.server, random),
+        lambda: _lose(machines.server),
+        lambda: _fill(machines.server, random),
+    ]
+    number = random.randrange(len(faults))
+    faults[number]()
+    what = ("cut", "slow", "stopped", "killed", "server restarted", "data lost", "memory full")[number]
+    history.fired[what] += number > 1 or proxy.held > held
+
+
+def _cut(proxy: Proxy, random: Random) -> None:
+    proxy.is_cut_there, proxy.is_cut_back = random.choice([(True, True), (True, False), (False, True)])
+    let_pass(random.uniform(1.0, 8.0))
+    proxy.is_cut_there = proxy.is_cut_back = False
+
+
+def _slow(proxy: Proxy, random: Random) -> None:
+    proxy.delay_s = random.uniform(0.05, 0.6)
+    let_pass(random.uniform(1.0, 6.0))
+    proxy.delay_s = 0.0
+
+
+def _stop(running: Service, random: Random) -> None:
+    running.process.send_signal(signal.SIGSTOP)
+    let_pass(random.uniform(1.0, 8.0))
+    running.process.send_signal(signal.SIGCONT)
+
+
+def _kill(machines: Machines, name: str) -> None:
+    machines.kill(name)
+    machines.start(name)
+
+
+def _restart(server: SharedServer, random: Random) -> None:
+    server.kill()
+    let_pass(random.uniform(0.0, 3.0))
+    server.start()
+
+
+def _lose(server: SharedServer) -> None:
+    assert server.ask("FLUSHALL") == b"+OK"
+
+
+def _fill(server: SharedServer, random: Random) -> None:
+    assert server.ask("CONFIG", "SET", "maxmemory", "1") == b"+OK"
+    let_pass(random.uniform(1.0, 6.0))
+    assert server.ask("CONFIG", "SET", "maxmemory", "0") == b"+OK"
+
+
+def wait_back(machines: Machines) -> None:
+    """Wait until every machine shows every bookmaker."""
+    for name, running in machines.running.items():
+        eventually(partial(_is_live, running), f"{name} is back", BACK_S)
+
+
+def _is_live(running: Service) -> bool:
+    with contextlib.suppress(httpx2.TransportError):
+        checks = running.get("/health").json()["checks"]
+        return {check["state"] for check in checks.values()} == {"live"}
+    return False
