@@ -47,6 +47,18 @@ def test_fee_is_that_of_the_market_or_unknown(market: dict[str, Any], fee: float
     assert fee == _match(**market).fee
 
 
+def test_token_is_that_of_yes() -> None:
+    """It has the same place among the tokens as "Yes" has among the outcomes."""
+    swapped = [
+        market_of(EVENT, role, outcomes='["No", "Yes"]', clobTokenIds=f'["{at}0", "{at}1"]')
+        for at, role in enumerate(ROLES, 1)
+    ]
+    listed = _listed(*swapped)
+
+    assert isinstance(listed, ListedMatch)
+    assert ("11", "21", "31") == listed.tokens
+
+
 def test_kick_off_is_that_of_the_market_where_the_event_has_none() -> None:
     """It is written with a blank and an offset of two digits; the opening of the market is another time."""
     event = {key: value for key, value in EVENT.items() if key != "startTime"}
