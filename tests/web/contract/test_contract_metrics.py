@@ -392,3 +392,16 @@ async def test_an_archive_is_seen(tmp_path: Path) -> None:
     assert [version, 0, 3, 0] == [samples[_of(f"archive_{name}")] for name in names]
     assert samples[_of("archive_bytes")] > 10_000
     assert [] == [name for name in without if "archive" in name]
+
+
+async def test_the_contract_declares_both_forms(empty_site: Site) -> None:
+    """Their media types and headers are those of the answers."""
+    contract = await empty_site.json("/openapi.json")
+    declared = contract["paths"]["/metrics"]["get"]["responses"]["200"]
+    answers = [await empty_site.get("/metrics", accept=accept) for accept in ("*/*", OF_PROMETHEUS)]
+
+    forms = [answer.headers["Content-Type"].partition(";")[0] for answer in answers]
+    assert forms == list(declared["content"])
+    of_transport = {"content-length", "content-type", "date"}
+    for answer in answers:
+        assert {*answer.headers} - of_transport <= {name.lower() for name in declared["headers"]}
