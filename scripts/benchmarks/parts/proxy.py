@@ -95,10 +95,11 @@ def _ages(report: Report, folder: Path) -> None:
         for name, front in {"none": None, **proxies.installed()}.items():
             with contextlib.ExitStack() as running:
                 served = service if front is None else running.enter_context(front(folder / name, service))
+                clients = wrk.CONNECTIONS if front is None else CLIENTS
                 before, began = _lists(service), time.monotonic()
                 with Ages(served.url, service.url) as ages:
                     rates = [
-                        wrk.rate(served.url + reads.PATH, {"Accept-Encoding": "gzip"}, RUN_S, CLIENTS)
+                        wrk.rate(served.url + reads.PATH, {"Accept-Encoding": "gzip"}, RUN_S, clients)
                         for _ in range(report.size(ROUNDS, 2))
                     ]
                 upstream = (_lists(service) - before) / (time.monotonic() - began)
