@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
 
@@ -15,18 +16,19 @@ import anyio
 import structlog
 from structlog.typing import FilteringBoundLogger
 
+from actors.board.chunks import find
 from actors.board.published import Published
 from actors.cluster.gate import Gate
 from actors.cluster.liveness import SILENT_S, Silence
 from actors.cluster.outbox import Due, Outbox
 from actors.cluster.progress import LinksBox
-from actors.cluster.records import Record, encoded
+from actors.cluster.records import Record, encoded, unencodable
 from actors.cluster.store import CollectorId, Commit, Look, Store
 from actors.cluster.wire_fixtures import wire_links
 from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
-from actors.core.errors import OtherBoardError, StoreLostError
-from actors.core.messages import BookmakerId, SourceName
+from actors.core.errors import CommitLateError, OtherBoardError, StoreLostError
+from actors.core.messages import BookmakerId, SourceMatchId, SourceName
 from actors.runtime.membership import ClusterStatus
 
 log: FilteringBoundLogger = structlog.get_logger()
@@ -163,6 +165,9 @@ class KeeperActor:
             return False
         names = [name for source in self._held for name in self.sources[source]]
         due = await run_sliced(self.outbox.due(names))
+        if (bad := unencodable(due.books)) is not None:
+            await self._reject(due, *bad)
+            return False
         if due.books:
             self._pending = _Pending(self._commit_of(due), due)
             if not await self._send(self._pending):
@@ -176,6 +181,12 @@ class KeeperActor:
             self._pending = _Pending(commit)
             return is_in_order and await self._send(self._pending)
         return is_in_order
+
+    async def _reject(self, due: Due, name: BookmakerId, match_id: SourceMatchId, why: str) -> None:
+        """Have the list withdrawn of an entry that no record can have, so that all others go on."""
+        if (entry := find(due.after[name].chunks, match_id)) is not None:
+            with suppress(CommitLateError):
+                await self.published.reject(name, entry, why)
 
     def _commit_of(self, due: Due) -> Commit:
         self._sequence += 1

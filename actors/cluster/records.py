@@ -19,6 +19,7 @@ from actors.cluster.wire_fixtures import WireFixtures, WireLinks
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
 
+UNENCODABLE = (ValueError, OverflowError)
 FORMAT: Final = 1
 """Another number for other records, or for other results of the same."""
 
@@ -97,6 +98,23 @@ _entries = msgspec.msgpack.Decoder(tuple[WireEntry, ...])
 def encoded(record: Record) -> bytes:
     """Return a record as bytes. Raises: ValueError if a text in it cannot be encoded."""
     return _encode(record)
+
+
+def unencodable(
+    books: Mapping[BookmakerId, BookRecord],
+) -> tuple[BookmakerId, SourceMatchId, str] | None:
+    """Return an entry that cannot be encoded, such as one with half a character, and why; None of none."""
+    try:
+        _encode(books)
+    except UNENCODABLE:
+        for name, book in books.items():
+            for entry in book.entries:
+                try:
+                    _encode(entry)
+                except UNENCODABLE as error:
+                    return name, entry.source_match_id, str(error)
+        raise
+    return None
 
 
 def decoded(data: bytes) -> Record:

@@ -46,6 +46,7 @@ class Present:
         yield from self._board(snapshot)
         yield from self._service(snapshot, now)
         yield from self._archive(now)
+        yield from self._cluster(now)
 
     def _bookmakers(self, snapshot: Snapshot, now: Instant) -> Iterator[Metric]:
         records, books = self.status.bookmakers, snapshot.books
@@ -173,6 +174,23 @@ class Present:
         ):
             yield GaugeMetricFamily(f"oddsboard_archive_{name}", text, value)
         yield CounterMetricFamily("oddsboard_archive_gaps", "Gaps.", archive.gaps)
+
+    def _cluster(self, now: Instant) -> Iterator[Metric]:
+        cluster = self.status.cluster
+        if cluster is None:
+            return
+        for name, text, value in (
+            ("up", "0 while the shared server does not answer.", cluster.error is None),
+            ("lag_versions", "Versions that are not applied yet.", max(cluster.head - cluster.version, 0)),
+            ("lag_seconds", "Since when the board is behind.", cluster.lag_s(now.mono)),
+        ):
+            if value is not None:
+                yield GaugeMetricFamily(f"oddsboard_cluster_{name}", text, value)
+        yield CounterMetricFamily("oddsboard_cluster_resets", "Begins of another board.", cluster.resets)
+        own = ((source, collector == cluster.collector) for source, collector in cluster.leases.items())
+        yield _gauges(
+            "oddsboard_cluster_lease", "1 for a source that this process collects.", "source", own
+        )
 
 
 def _gauges(

@@ -17,6 +17,7 @@ from actors.core.validation import Reason
 from actors.matching.rules import Rule
 from actors.monitoring.status import BookmakerState
 from actors.runtime.actor import ActorState
+from actors.runtime.membership import ClusterStatus
 from tests.support.builders.messages import batch, match
 from tests.support.documents import document, quoted, rows, section
 from tests.support.systems.site import EPOCH, FIRST_VERSION, SOURCE, Site, open_site
@@ -138,6 +139,8 @@ async def test_each_metric_is_documented_with_its_labels(tmp_path: Path) -> None
     """No more and no less, but for those of the process, which its library documents."""
     async with open_site(archived=tmp_path / "archive") as site:
         _everything_happens(site)
+        site.status.cluster = ClusterStatus(("replica",), None, leases={"source": "collector"})
+        site.status.cluster.follow(1, 0.0)
         await _families(site)
         families = await _families(site)
     table = rows(section(document("docs/operations.md"), "## Prometheus"))

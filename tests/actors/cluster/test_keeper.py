@@ -1,0 +1,136 @@
+"""A collector on a model of the server: what it commits, when it beats, and what it does once deposed."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+
+import anyio
+import pytest
+
+from actors.board.board import Board, BoardRules
+from actors.board.published import Published, Rejection, Request
+from actors.board.snapshot import Snapshot
+from actors.cluster.gate import Gate
+from actors.cluster.keeper import LINKS, KeeperActor
+from actors.cluster.outbox import Outbox
+from actors.cluster.progress import LinksBox, Seen
+from actors.cluster.records import decoded
+from actors.cluster.store import CollectorId
+from actors.core.cooperative import run_now
+from actors.core.messages import Batch, BookmakerId, SourceName
+from actors.runtime.membership import ClusterStatus
+from tests.support.builders.messages import BOOKMAKER, batch, match
+from tests.support.simulation.shared import ModelServer, ModelStore, Wire
+from tests.support.time.virtual import VirtualClock
+
+pytestmark = pytest.mark.anyio
+
+SOURCE, ME, OTHER = SourceName("source"), CollectorId("me"), CollectorId("other")
+UNREADABLE = "\ud800"
+
+
+class _Collector:
+    """A keeper, and an aggregator that the test plays."""
+
+    def __init__(self) -> None:
+        self.server, self.clock = ModelServer(), VirtualClock()
+        self.wire, self.requests = Wire(Random(1)), list[Request]()
+        self.dropped: list[SourceName] = []
+        first = Snapshot.empty(1, (BOOKMAKER, BookmakerId("birch")))
+        self.published = Published(first, BoardRules(), self.clock, request=self.requests.append)
+        self.changed, self.outbox = asyncio.Event(), Outbox(first)
+        self.published.follow(self.outbox.follow)
+        self.published.follow(lambda _: self.changed.set())
+        self.gates = {SOURCE: Gate(), LINKS: Gate()}
+        self.keeper = KeeperActor(
+            id=ME,
+            store=ModelStore(self.server, self.wire, Seen()),
+            outbox=self.outbox,
+            published=self.published,
+            links=LinksBox(self.changed.set),
+            sources={SOURCE: (BOOKMAKER,), LINKS: ()},
+            gates=self.gates,
+            drop=self.dropped.append,
+            changed=self.changed,
+            status=ClusterStatus(("collector",), ME),
+            clock=self.clock,
+        )
+
+    def take(self, change: Batch) -> None:
+        board = Board(self.published.newest, BoardRules())
+        run_now(board.apply(change, self.clock.now()))
+        self.published.publish(run_now(board.finish(self.clock.now())))
+        self.published.end_turn()
+
+    def committed(self) -> list[str]:
+        """Return the matches of each record of ours, in order."""
+        records = [decoded(logged.data) for logged in self.server.data.log]
+        books = [book for record in records for book in record.books.values()]
+        return [entry.source_match_id for book in books for entry in book.entries]
+
+
+async def test_a_collector_commits_what_its_sources_list_and_beats() -> None:
+    """Once it has their leases, it answers each round."""
+    collector = _Collector()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(3.0)
+        collector.take(batch([match("m1")], received_mono=3.0))
+        await anyio.sleep(1.0)
+        beat = collector.server.data.beats[ME]
+        tasks.cancel_scope.cancel()
+
+    assert ["m1"] == collector.committed()
+    assert beat > 0
+    assert collector.gates[SOURCE].is_open is False
+    assert {} == collector.server.data.leases
+
+
+async def test_a_collector_with_something_overdue_does_not_beat() -> None:
+    """Its lists are stale, and its aggregator does not withdraw them: nobody may believe it."""
+    collector = _Collector()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(3.0)
+        collector.take(batch([match("m1")], received_mono=3.0, stale_after_s=5.0))
+        await anyio.sleep(6.0)
+        before = collector.server.data.beats[ME]
+        await anyio.sleep(6.0)
+        after = collector.server.data.beats[ME]
+        tasks.cancel_scope.cancel()
+
+    assert before == after
+
+
+async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:
+    """Its next commit is refused; then it takes the lease again, under another token, and lists all."""
+    collector = _Collector()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(3.0)
+        collector.take(batch([match("m1")], received_mono=3.0))
+        await anyio.sleep(1.0)
+        first = collector.server.data.leases[SOURCE].token
+        collector.server.depose(ME, collector.server.data.beats[ME], collector.server.data.log[0].data)
+        await anyio.sleep(3.0)
+        again = collector.server.data.leases[SOURCE].token
+        tasks.cancel_scope.cancel()
+
+    assert SOURCE in collector.dropped
+    assert again > first
+
+
+async def test_an_entry_that_cannot_be_encoded_costs_its_list_alone() -> None:
+    """Its list is withdrawn from the collector's own board; the keeper goes on."""
+    collector = _Collector()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(3.0)
+        collector.take(batch([match("m1"), match("m2", home=UNREADABLE)], received_mono=3.0))
+        await anyio.sleep(2.0)
+        tasks.cancel_scope.cancel()
+    (found, *_) = collector.requests
+
+    assert isinstance(found, Rejection)
+    assert ("m2", []) == (found.entry.source_match_id, collector.committed())
