@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 1.0
 """For a short request: less than for what a collector's silence is taken for its death."""
-LONG_S = 5.0  # for a checkpoint, which may be some megabytes
+COMMIT_S = 2.5  # for a record, which may be a megabyte: less than until a silent collector is deposed
+LONG_S = 5.0  # for a checkpoint, or many records, which may be some megabytes
 MAX_RECORDS = 256  # read at once
 
 
@@ -89,7 +90,7 @@ class RedisStore:
         """As of `Store`."""
         leases = [str(part) for pair in commit.leases.items() for part in pair]
         about = (commit.collector, commit.sequence, int(commit.is_seen), commit.data)
-        found = await self._answer(scripts.COMMIT, *about, *leases)
+        found = await self._answer(scripts.COMMIT, *about, *leases, within_s=COMMIT_S)
         if found[0] != b"ok":
             return None
         self._seen.note(int(found[1]))
@@ -114,7 +115,7 @@ class RedisStore:
     async def tail(self, after: Position, wait_s: float) -> Sequence[Logged]:
         """As of `Store`."""
         where = ("STREAMS", self._keys[scripts.KEYS.index("log")], f"{after.version}-{after.sub}")
-        async with self._bounded(wait_s + TIMEOUT_S):
+        async with self._bounded(wait_s + LONG_S):
             wait_ms = max(round(wait_s * 1000), 1)
             found = await self._asked("XREAD", "COUNT", MAX_RECORDS, "BLOCK", wait_ms, *where)
         records = [] if not found else [_logged(name, fields) for name, fields in found[0][1]]

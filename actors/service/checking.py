@@ -200,6 +200,9 @@ class Check:
         """Check that what all processes must agree on is configured, and what a cluster does not have."""
         if settings.cluster.url is None:
             return
+        if not _is_of_server(settings.cluster.url):
+            allowed = "redis://HOST[:PORT][/NUMBER], rediss:// likewise, or unix:///PATH, without a query"
+            self.faults.append(f"cluster.url must be {allowed}")
         if find_spec("redis") is None:
             self.faults.append("cluster.url needs redis; pip install 'oddsboard[cluster]'")
         if settings.archive.path is not None:
@@ -259,6 +262,17 @@ class Check:
                 yield
         except ConfigError as error:
             self.faults.append(str(error))
+
+
+def _is_of_server(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        is_local = parts.scheme == "unix"
+        has_place = bool(parts.path) if is_local else bool(parts.hostname) and parts.port != 0
+        number = "" if is_local else parts.path.removeprefix("/")
+        return has_place and not parts.query and (not number or number.isdecimal())
+    except ValueError:
+        return False
 
 
 def _is_http(url: str) -> bool:

@@ -43,10 +43,14 @@ def test_a_cluster_says_what_it_lacks(tmp_path: Path) -> None:
     [
         (CONFIG + '[archive]\npath = "a"\n', "archive.path must be left out in a cluster"),
         (CONFIG.replace("redis://127", "http://127"), "cluster.url was 'http://127"),
+        (CONFIG.replace("127.0.0.1:6379/0", "127.0.0.1:x/0"), "cluster.url must be redis://HOST"),
+        (CONFIG.replace("127.0.0.1:6379/0", "127.0.0.1:6379/a"), "cluster.url must be redis://HOST"),
+        (CONFIG.replace("127.0.0.1:6379/0", "[::1/0"), "cluster.url must be redis://HOST"),
+        (CONFIG.replace("127.0.0.1:6379/0", "127.0.0.1:6379/0?a=b"), "cluster.url must be redis://HOST"),
         (CONFIG.replace('"replica"]  # ', '"leader"]  # '), "cluster.roles"),
         (CONFIG + BUDGETED, "sources.api has a budget of requests"),
     ],
-    ids=["archive", "url", "role", "budget"],
+    ids=["archive", "url", "port", "number", "host", "query", "role", "budget"],
 )
 def test_what_a_cluster_cannot_have_is_refused(tmp_path: Path, text: str, told: str) -> None:
     """With the key and why."""
