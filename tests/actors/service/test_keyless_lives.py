@@ -50,6 +50,7 @@ FAULTS: dict[str, Answer] = {
     "refuses": refusing,
 }
 CUT, SLOW = "cut", "slow"
+PRICES = ("/books", "/condition-batch")
 SOON = st.sampled_from((0.0, 6.0, 16.0, 61.0))
 KICK_OFFS = (
     *(30 * HOUR, 2.02 * HOUR, 1.99 * HOUR, 60 * HOUR, 50.0, 13.9 * DAY, 14.2 * DAY, -HOUR, -2.98 * HOUR),
@@ -64,18 +65,23 @@ LATER_S = 61.0
 
 
 class Failing:
-    """The site of a life: the `next` requests have these faults, or those after them `fault`, if any."""
+    """The site of a life: the `next` requests have these faults, or those after them `fault`, if any.
+
+    The latter is of lists alone, or of prices alone, if `of_lists` is not None.
+    """
 
     def __init__(self, life: Life) -> None:
         self.next: deque[tuple[str, float]] = deque()
-        self.fault: str | None = None
+        self.fault = ""
+        self.of_lists: bool | None = None
         self.done: Counter[str] = Counter()
         self._life = life
 
     async def answer(self, request: httpx2.Request) -> httpx2.Response:
         """Answer or fail; the life follows what comes whole."""
         asked = anyio.current_time()
-        name, delay_s = self.next.popleft() if self.next else (self.fault or "", 0.0)
+        is_struck = self.of_lists in {None, not request.url.path.endswith(PRICES)}
+        name, delay_s = self.next.popleft() if self.next else (self.fault if is_struck else "", 0.0)
         self.done[name or "answered"] += 1
         if name in FAULTS:
             return await FAULTS[name](request)
@@ -154,12 +160,12 @@ class VenueMachine(RuleBasedStateMachine):
         """Some of the next answers fail, or are late."""
         self.site.next.extend((name, delay_s) for name in names)
 
-    @rule(name=st.sampled_from((None, None, *FAULTS)))
-    def fails_always(self, name: str | None) -> None:
-        """All answers fail from now on, or none."""
-        self.site.fault = name
+    @rule(name=st.sampled_from(("", "", *FAULTS)), of_lists=st.sampled_from((None, True, False)))
+    def fails_always(self, name: str, of_lists: bool | None) -> None:  # noqa: FBT001 - hypothesis gives it
+        """All answers fail from now on, those of a kind, or none."""
+        self.site.fault, self.site.of_lists = name, of_lists
 
-    @rule(seconds=st.sampled_from((1.0, 6.0, 16.0, 40.0, 130.0)))
+    @rule(seconds=st.sampled_from((1.0, 6.0, 16.0, 40.0, 130.0, 310.0)))
     def time_passes(self, seconds: float) -> None:
         """Some seconds or minutes pass."""
         self._pass(seconds)
@@ -168,7 +174,7 @@ class VenueMachine(RuleBasedStateMachine):
     def comes_to_rest(self) -> None:
         """Once answers come again and nothing changes, the board is what the tables say."""
         self.site.next.clear()
-        self.site.fault = None
+        self.site.fault = ""
         since = self.now
         while not self.life.is_current(since):
             self._pass(10.0)

@@ -18,6 +18,7 @@ from tests.support.peers.web import Answer
 
 HOUR, DAY = 3600.0, 86_400.0
 OVER_S = 3 * HOUR  # after its kick-off a match leaves, whatever a venue says
+IN_PLAY_S = 60.0  # for which a price counts once its match has kicked off
 NEAR_BEFORE_S, NEAR_AFTER_S = 2 * HOUR, 2.5 * HOUR
 
 Choose = Callable[[Sequence[Any]], Any]
@@ -117,7 +118,7 @@ class Life(ABC):
             for name, quote in self.quotes.items()
             if quote.odds is not None
             and quote.is_listed
-            and now < quote.asked + quote.holds_s[0]
+            and now < quote.asked + self._held_s(quote, quote.holds_s[0], now)
             and self.wall_0 + now < quote.start + OVER_S
         }
 
@@ -129,9 +130,13 @@ class Life(ABC):
             for name, quote in self.quotes.items()
             if is_listed
             and quote.odds is not None
-            and now <= quote.asked + quote.holds_s[1]
+            and now <= quote.asked + self._held_s(quote, quote.holds_s[1], now)
             and self.wall_0 + now <= quote.start + OVER_S
         }
+
+    def _held_s(self, quote: Quote, holds_s: float, now: float) -> float:
+        """Return for how long a price holds; of a match in play for a minute at most."""
+        return min(holds_s, IN_PLAY_S) if quote.start <= self.wall_0 + now else holds_s
 
     def is_near(self, starts: Iterable[float], now: float) -> bool:
         """Return whether any kick-off is near."""
