@@ -38,7 +38,7 @@ def in_nginx(
     text = _replaced(
         "nginx.conf",
         {
-            "/var/cache/nginx": str(folder),
+            "/var/cache": str(folder),
             "server 127.0.0.1:8000;": f"server {_address(service)};",
             "127.0.0.1:8001": f"127.0.0.1:{second}",
             "listen 80;": f"listen 127.0.0.1:{first};",

@@ -176,6 +176,14 @@ def test_composed_containers_have_no_rights_and_time_to_stop() -> None:
     assert (1, f"server {address}:8000;") == (shipped.count(old), new)
 
 
+def test_nginx_can_make_the_folders_of_its_caches() -> None:
+    """It makes a folder, but not those above it, and Debian's package has no `/var/cache/nginx`."""
+    text = (DEPLOY / "nginx.conf").read_text("utf-8")
+    folders = re.findall(r"^proxy_cache_path (\S+)", text, re.MULTILINE)
+
+    assert [Path("/var/cache")] * 2 == [Path(folder).parent for folder in folders]
+
+
 def _composes() -> bool:
     """Return whether docker's command line has compose; an engine is not needed to read a file."""
     docker = which("docker")

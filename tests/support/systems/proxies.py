@@ -49,7 +49,7 @@ def nginx(upstream: str, folder: Path, more: str = "", tls: str = "") -> Iterato
     """
     port, shipped = free_port(), (SHIPPED / "nginx.conf").read_text("utf-8")
     for old, new in (
-        ("/var/cache/nginx", str(folder)),
+        ("/var/cache", str(folder)),
         ("server 127.0.0.1:8000;", f"server {upstream};"),
         ("127.0.0.1:8001", f"127.0.0.1:{free_port()}"),
         ("listen 80;", f"listen 127.0.0.1:{port};"),
