@@ -7,7 +7,7 @@ that this collector listed has left the board already, so that it drops its list
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
@@ -67,6 +67,8 @@ class KeeperActor:
     sources: Mapping[SourceName, tuple[BookmakerId, ...]]
     gates: Mapping[SourceName, Gate]
     drop: Callable[[SourceName], None]
+    polls: Callable[[Iterable[SourceName]], Mapping[SourceName, bytes]]
+    take_polls: Callable[[SourceName, bytes], None]
     changed: asyncio.Event
     status: ClusterStatus
     clock: Clock
@@ -150,11 +152,12 @@ class KeeperActor:
         free = [name for name in self.sources if name not in look.leases]
         for name in free[: -(-len(free) // SHARE)]:
             self._asked.add(name)
-            token = await self.store.acquire(self.id, name)
+            acquired = await self.store.acquire(self.id, name)
             self._asked.discard(name)
-            if token is not None:
-                self._held[name] = token
-                log.info("lease.acquired", source=name, token=token)
+            if acquired is not None:
+                self._held[name] = acquired.token
+                self.take_polls(name, acquired.polls)
+                log.info("lease.acquired", source=name, token=acquired.token)
 
     async def _commit(self) -> bool:
         """Commit what is due; return whether this board was in order when that was found."""
@@ -216,7 +219,7 @@ class KeeperActor:
         if not self._held:
             return
         sent_mono = self.clock.now().mono
-        if await self.store.beat(self.id, answered):
+        if await self.store.beat(self.id, answered, self.polls(self._held)):
             self._beaten_mono = sent_mono
             self.status.keeper.well(self.clock.now(), log)
         else:

@@ -6,7 +6,7 @@ noticed before a script runs on it. The only module that imports redis, which is
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import anyio
 from actors.cluster import scripts
 from actors.cluster.progress import Seen
 from actors.cluster.store import (
+    Acquired,
     CollectorId,
     Commit,
     Lease,
@@ -77,14 +78,15 @@ class RedisStore:
             {SourceName(name): _lease(text) for name, text in _pairs(leases)},
         )
 
-    async def beat(self, collector: CollectorId, answered: int) -> bool:
+    async def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes]) -> bool:
         """As of `Store`."""
-        return await self._is_done(scripts.BEAT, collector, answered)
+        flat = [part for pair in polls.items() for part in pair]
+        return await self._is_done(scripts.BEAT, collector, answered, *flat)
 
-    async def acquire(self, collector: CollectorId, source: SourceName) -> int | None:
+    async def acquire(self, collector: CollectorId, source: SourceName) -> Acquired | None:
         """As of `Store`."""
         found = await self._answer(scripts.ACQUIRE, collector, source)
-        return int(found[1]) if found[0] == b"ok" else None
+        return Acquired(int(found[1]), found[2]) if found[0] == b"ok" else None
 
     async def commit(self, commit: Commit) -> Position | None:
         """As of `Store`."""

@@ -9,7 +9,8 @@ and `round` (how often it was looked at).
    shows clients nothing new. Fields: `e`, the epoch, and `d`, the record (`records.py`).
 3. `leases`: by source `TOKEN COLLECTOR`. 4. `tokens`: by source the newest token.
 5. `beats`: by collector the newest round that it answered. 6. `acks`: by collector `SEQUENCE VERSION SUB`.
-7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`.
+7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`. 8. `polls`: by source when its
+   targets are due, in seconds from the last beat of its collector.
 
 The first two arguments, except for JOIN, are the caller's epoch and the highest version that it has seen.
 An answer is a list: the first item is `ok`, or says why nothing was done; `epoch` means that the board is
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 from typing import Final
 
-KEYS: Final = ("board", "log", "leases", "tokens", "beats", "acks", "checkpoint")
+KEYS: Final = ("board", "log", "leases", "tokens", "beats", "acks", "checkpoint", "polls")
 
 
 def names(prefix: str) -> list[str]:
@@ -81,7 +82,7 @@ return {'ok', head[1], head[2], round, redis.call('HGETALL', KEYS[5]), redis.cal
 
 BEAT: Final = (
     """
--- Arguments: epoch, seen, collector, the round that it answers.
+-- Arguments: epoch, seen, collector, the round that it answers, then source and polls of each that it has.
 -- 1. The board is checked, and that the collector was not deposed.
 """
     + _SAME_EPOCH
@@ -91,13 +92,20 @@ if redis.call('HEXISTS', KEYS[5], ARGV[3]) == 0 then return {'deposed'} end
 if tonumber(ARGV[4]) > tonumber(redis.call('HGET', KEYS[5], ARGV[3])) then
   redis.call('HSET', KEYS[5], ARGV[3], ARGV[4])
 end
+-- 3. The polls of its sources are kept for whoever has them next.
+for i = 5, #ARGV, 2 do
+  local lease = redis.call('HGET', KEYS[3], ARGV[i])
+  if lease and string.match(lease, ' (.+)$') == ARGV[3] then
+    redis.call('HSET', KEYS[8], ARGV[i], ARGV[i + 1])
+  end
+end
 return {'ok'}
 """
 )
 
 ACQUIRE: Final = (
     """
--- Arguments: epoch, seen, collector, source. Returns: the token.
+-- Arguments: epoch, seen, collector, source. Returns: the token, and the polls of the last holder, if any.
 -- 1. The board is checked, and that the lease is free.
 """
     + _SAME_EPOCH
@@ -107,7 +115,7 @@ if redis.call('HEXISTS', KEYS[3], ARGV[4]) == 1 then return {'taken'} end
 local token = redis.call('HINCRBY', KEYS[4], ARGV[4], 1)
 redis.call('HSET', KEYS[3], ARGV[4], token .. ' ' .. ARGV[3])
 redis.call('HSETNX', KEYS[5], ARGV[3], redis.call('HGET', KEYS[1], 'round'))
-return {'ok', token}
+return {'ok', token, redis.call('HGET', KEYS[8], ARGV[4]) or ''}
 """
 )
 

@@ -33,6 +33,13 @@ class Lease(Struct, frozen=True):
     collector: CollectorId
 
 
+class Acquired(Struct, frozen=True):
+    """A lease that was got: its token, and what the last holder left of its polls, perhaps nothing."""
+
+    token: int
+    polls: bytes = b""
+
+
 class Look(Struct, frozen=True):
     """What there is at a moment: the newest record, the round of this look, beats by collector, leases."""
 
@@ -83,12 +90,15 @@ class Store(Protocol):
         """Raise the round, and return what there is."""
         ...
 
-    async def beat(self, collector: CollectorId, answered: int) -> bool:
-        """Say that a collector is in order since that round; return False if it was deposed."""
+    async def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes]) -> bool:
+        """Say that a collector is in order since that round; return False if it was deposed.
+
+        `polls` are kept for the next holder of each source that it has.
+        """
         ...
 
-    async def acquire(self, collector: CollectorId, source: SourceName) -> int | None:
-        """Return the token of the lease of a source; None if somebody has it."""
+    async def acquire(self, collector: CollectorId, source: SourceName) -> Acquired | None:
+        """Get the lease of a source; None if somebody has it."""
         ...
 
     async def commit(self, commit: Commit) -> Position | None:

@@ -6,6 +6,7 @@ trouble: then one request is sent at a time. A target that fails while others an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from random import Random
@@ -43,6 +44,7 @@ class Schedule:
         self._troubled: set[Scope] = set()
         self._lost: set[Scope] = set()
         self._is_answering = False
+        self._not_before: dict[Scope, float] = {}
 
     @property
     def is_troubled(self) -> bool:
@@ -54,6 +56,17 @@ class Schedule:
         for scope in self._asked & self._rows.keys():
             self._rows[scope].due_mono = now.mono
         self._asked.clear()
+
+    def dues(self, now: Instant) -> dict[Scope, float]:
+        """Return the seconds until each target is due, of those that are known so far."""
+        found = {target.scope: target for target in self.plan.targets() if target.scope in self._rows}
+        return {scope: self._wait_s(target, self._rows[scope], now) for scope, target in found.items()}
+
+    def hold(self, dues: Mapping[Scope, float], now: Instant) -> None:
+        """Ask none of these earlier than in so many seconds, also if it is not known yet."""
+        self._not_before |= {scope: now.mono + wait_s for scope, wait_s in dues.items()}
+        for scope in self._not_before.keys() & self._rows.keys():
+            self._rows[scope].due_mono = max(self._rows[scope].due_mono, self._not_before[scope])
 
     def next(self, now: Instant) -> tuple[Target, float] | None:
         """Return the next target and the seconds until it is due; None while none can be asked."""
@@ -135,6 +148,7 @@ class Schedule:
             self._changed_mono = max(now.mono, self._changed_mono + APART_S)
         for target in new:
             due_mono = max(now.mono + self.plan.first_delay_s(target, now), self._changed_mono)
+            due_mono = max(due_mono, self._not_before.pop(target.scope, -inf))
             self._rows[target.scope] = _Row(due_mono, Backoff(MIN_CAP_S, self._random))
         for scope in self._rows.keys() - scopes:
             del self._rows[scope]

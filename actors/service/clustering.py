@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from hashlib import blake2b
 from secrets import token_hex
@@ -21,11 +21,12 @@ from actors.cluster.records import FORMAT
 from actors.cluster.redis_store import RedisStore
 from actors.cluster.store import CollectorId, Store
 from actors.core.clock import Clock
-from actors.core.messages import Batch, SourceName
+from actors.core.messages import Batch, Scope, SourceName
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Partition, Waiting
 from actors.matches.model import FixtureSettings, FixtureView, ViewKind, first_snapshot
 from actors.pipeline.linker import LinkerActor
+from actors.pipeline.schedule import Schedule
 from actors.review.review import Review
 from actors.runtime.actor import Actor, ActorStatus
 from actors.runtime.mailbox import Bus
@@ -60,6 +61,7 @@ class Cluster:
         self._own = own
         self.status = ClusterStatus(tuple(roles), own)
         self._store = partial(self._open, Seen())
+        self._schedules: dict[SourceName, Schedule] = {}
         self._gates = {name: Gate() for name in (*settings.sources, LINKS)}
         first = first_snapshot(0, terms, "none")
         self.published = Published(first, settings.board, clock, settings.history)
@@ -70,8 +72,12 @@ class Cluster:
         self._changed = asyncio.Event()
         self._links = LinksBox(self._changed.set)
 
-    def gated(self, source: SourceName, start: Callable[[], Actor]) -> Callable[[], Actor]:
-        """Return what starts the actor of a source behind its gate."""
+    def gated(
+        self, source: SourceName, start: Callable[[], Actor], schedule: Schedule | None = None
+    ) -> Callable[[], Actor]:
+        """Return what starts the actor of a source behind its gate; `schedule` travels with the lease."""
+        if schedule is not None:
+            self._schedules[source] = schedule
         return partial(GatedActor, self._gates[source], start)
 
     def linker(self, status: ActorStatus, matcher: Callable[[], Partition], review: Review) -> ChildSpec:
@@ -104,6 +110,8 @@ class Cluster:
                 sources={name: tuple(self._settings.bookmakers_of(name)) for name in (*sources, LINKS)},
                 gates=self._gates,
                 drop=partial(self._drop, collected, bus),
+                polls=self._polls,
+                take_polls=self._take_polls,
                 changed=self._changed,
                 status=self.status,
                 clock=self._clock,
@@ -121,6 +129,17 @@ class Cluster:
             clock=self._clock,
         )
         return [*children, ChildSpec(ActorStatus("follower"), follow)]
+
+    def _polls(self, sources: Iterable[SourceName]) -> dict[SourceName, bytes]:
+        """Return when the targets of these sources are due, as durations."""
+        now, of = self._clock.now(), self._schedules
+        return {name: msgspec.msgpack.encode(of[name].dues(now)) for name in sources if name in of}
+
+    def _take_polls(self, source: SourceName, polls: bytes) -> None:
+        """Poll nothing of a source earlier than its last collector would have."""
+        if polls and source in self._schedules:
+            dues = msgspec.msgpack.decode(polls, type=dict[Scope, float])
+            self._schedules[source].hold(dues, self._clock.now())
 
     def _drop(self, collected: Published, bus: Bus, source: SourceName) -> None:
         """Withdraw the lists of a source from the board of this process."""

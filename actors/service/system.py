@@ -274,6 +274,7 @@ class System:
     def _source(self, name: SourceName) -> ChildSpec:
         context, kind = self._contexts[name], self._settings.sources[name].kind
         start: Callable[[], Actor]
+        schedule = None
         match kind:
             case PolledKind():
                 plan = kind.plan(context.options, tuple(context.keys.values()))
@@ -287,7 +288,7 @@ class System:
             case ProgramKind():
                 start = partial(ProgramSourceActor, kind, context)
         if self._cluster is not None:
-            start = self._cluster.gated(name, start)
+            start = self._cluster.gated(name, start, schedule)
         actor = context.status.actor
         if isinstance(kind, ProgramKind):
             return ChildSpec(actor, start, is_leaf=True, stop_within_s=PROGRAM_STOPS_S)

@@ -109,7 +109,8 @@ async def _throughput(server: SharedServer, seconds: float) -> list[tuple[Positi
     """Entries a second that one connection commits in batches, and what the server works for them."""
     store = RedisStore(server.url, "throughput", "shape", lambda: "e", Seen())
     await store.join(1_000)
-    token = await store.acquire(ME, SOURCE) or 0
+    acquired = await store.acquire(ME, SOURCE)
+    token = 0 if acquired is None else acquired.token
     batches = [_batch(number) for number in range(200)]
     done: list[tuple[Position, bytes]] = []
     began, worked = time.perf_counter(), server.worked_s()

@@ -52,7 +52,8 @@ class _Replica:
 
     def begin(self) -> None:
         self.server.join(0, 1000)
-        self._token = self.server.acquire(ME, SOURCE) or 0
+        acquired = self.server.acquire(ME, SOURCE)
+        self._token = 0 if acquired is None else acquired.token
 
     def list(self, match_id: str) -> Position:
         """Commit that a match is listed."""

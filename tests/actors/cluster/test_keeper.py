@@ -37,6 +37,7 @@ class _Collector:
         self.server, self.clock = ModelServer(), VirtualClock()
         self.wire, self.requests = Wire(Random(1)), list[Request]()
         self.dropped: list[SourceName] = []
+        self.taken: dict[SourceName, bytes] = {}
         first = Snapshot.empty(1, (BOOKMAKER, BookmakerId("birch")))
         self.published = Published(first, BoardRules(), self.clock, request=self.requests.append)
         self.changed, self.outbox = asyncio.Event(), Outbox(first)
@@ -52,6 +53,8 @@ class _Collector:
             sources={SOURCE: (BOOKMAKER,), LINKS: ()},
             gates=self.gates,
             drop=self.dropped.append,
+            polls=lambda names: dict.fromkeys(names, b"polls"),
+            take_polls=lambda name, polls: self.taken.update({name: polls}),
             changed=self.changed,
             status=ClusterStatus(("collector",), ME),
             clock=self.clock,
@@ -119,6 +122,7 @@ async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:
 
     assert SOURCE in collector.dropped
     assert again > first
+    assert b"polls" == collector.taken[SOURCE]
 
 
 async def test_an_entry_that_cannot_be_encoded_costs_its_list_alone() -> None:

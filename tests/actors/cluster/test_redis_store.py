@@ -51,9 +51,9 @@ def _commit(sequence: int, token: int, data: bytes = b"record", *, is_seen: bool
 
 async def _collecting(stores: _Stores) -> tuple[RedisStore, int]:
     store = await stores.joined()
-    token = await store.acquire(A, SOURCE)
-    assert token is not None
-    return store, token
+    acquired = await store.acquire(A, SOURCE)
+    assert acquired is not None
+    return store, acquired.token
 
 
 async def test_versions_begin_above_the_clock_and_above_what_was_seen(stores: _Stores) -> None:
@@ -108,11 +108,11 @@ async def test_a_deposed_collector_is_refused(stores: _Stores) -> None:
     beat = (await other.look()).beats[A]
 
     assert await other.depose(A, beat, b"left")
-    next_token = await other.acquire(B, SOURCE)
+    acquired = await other.acquire(B, SOURCE)
     assert None is await store.commit(_commit(1, token))
-    assert not await store.beat(A, beat + 1)
-    assert next_token is not None
-    assert next_token > token
+    assert not await store.beat(A, beat + 1, {})
+    assert acquired is not None
+    assert acquired.token > token
     assert [b"left"] == [record.data for record in await store.tail(Position(MS + 1), 0.01)]
 
 
@@ -120,10 +120,21 @@ async def test_a_collector_that_has_beaten_since_is_not_deposed(stores: _Stores)
     """What the observer has seen must still be so."""
     store, token = await _collecting(stores)
     look = await store.look()
-    await store.beat(A, look.round)
+    await store.beat(A, look.round, {})
 
     assert not await store.depose(A, look.beats[A], b"left")
     assert await store.commit(_commit(1, token)) == Position(MS + 2)
+
+
+async def test_polls_travel_with_the_lease(stores: _Stores) -> None:
+    """The next holder gets what the last one left of its own sources, and of no others."""
+    store, _ = await _collecting(stores)
+    other = await stores.joined()
+    await store.beat(A, 1, {SOURCE: b"own", SourceName("other"): b"not its own"})
+    await other.depose(A, (await other.look()).beats[A], b"left")
+
+    acquired = [await other.acquire(B, name) for name in (SOURCE, SourceName("other"))]
+    assert [b"own", b""] == [found.polls for found in acquired if found is not None]
 
 
 async def test_a_beat_that_was_late_takes_nothing_back(stores: _Stores) -> None:
@@ -131,7 +142,7 @@ async def test_a_beat_that_was_late_takes_nothing_back(stores: _Stores) -> None:
     store, _ = await _collecting(stores)
     rounds = [(await store.look()).round for _ in range(2)]
     for answered in reversed(rounds):
-        await store.beat(A, answered)
+        await store.beat(A, answered, {})
 
     assert rounds[1] == (await store.look()).beats[A]
 

@@ -182,3 +182,20 @@ def test_requests_of_scopes_that_are_gone_count() -> None:
         begun += stage.begin_all()
 
     assert "b" == begun
+
+
+def test_targets_go_on_where_another_schedule_was() -> None:
+    """What is due there in so many seconds is not asked earlier here, known already or not."""
+    first = Stage("ab")
+    first.begin_all()
+    first.end("ab")
+    first.mono += 4.0
+    dues = first.schedule.dues(first.now)
+
+    new, known = Stage("ab"), Stage("ab")
+    known.next()
+    for stage in (new, known):
+        stage.schedule.hold(dues, stage.now)
+        found = stage.next()
+        assert found is not None
+        assert INTERVAL_S - 4.0 == found[1]

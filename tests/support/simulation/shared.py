@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import TypeVar
@@ -17,7 +17,7 @@ from typing import TypeVar
 import anyio
 
 from actors.cluster.progress import Seen
-from actors.cluster.store import CollectorId, Commit, Lease, Logged, Look, Position, Restored
+from actors.cluster.store import Acquired, CollectorId, Commit, Lease, Logged, Look, Position, Restored
 from actors.core.errors import OtherBoardError, StoreLostError
 from actors.core.messages import SourceName
 
@@ -39,6 +39,7 @@ class Data:
     leases: dict[SourceName, Lease] = field(default_factory=dict)
     tokens: dict[SourceName, int] = field(default_factory=dict)
     beats: dict[CollectorId, int] = field(default_factory=dict)
+    polls: dict[SourceName, bytes] = field(default_factory=dict)
     acks: dict[CollectorId, tuple[int, Position]] = field(default_factory=dict)
     checkpoint: tuple[Position, bytes] | None = None
 
@@ -80,15 +81,17 @@ class ModelServer:
         self.data.round += 1
         return Look(self.data.head, self.data.round, dict(self.data.beats), dict(self.data.leases))
 
-    def beat(self, collector: CollectorId, answered: int) -> bool:
+    def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes] = {}) -> bool:
         """Do what BEAT does."""
-        beats = self.data.beats
+        beats, leases = self.data.beats, self.data.leases
         if collector not in beats:
             return False
+        ours = {name for name, lease in leases.items() if lease.collector == collector}
+        self.data.polls |= {name: polls[name] for name in polls.keys() & ours}
         beats[collector] = max(answered, beats[collector])
         return True
 
-    def acquire(self, collector: CollectorId, source: SourceName) -> int | None:
+    def acquire(self, collector: CollectorId, source: SourceName) -> Acquired | None:
         """Do what ACQUIRE does."""
         data = self.data
         if source in data.leases:
@@ -96,7 +99,7 @@ class ModelServer:
         token = data.tokens[source] = data.tokens.get(source, 0) + 1
         data.leases[source] = Lease(token, collector)
         data.beats.setdefault(collector, data.round)
-        return token
+        return Acquired(token, data.polls.get(source, b""))
 
     def commit(self, commit: Commit) -> Position | None:
         """Do what COMMIT does."""
@@ -169,11 +172,11 @@ class ModelStore:
         self._seen.note(look.head.version)
         return look
 
-    async def beat(self, collector: CollectorId, answered: int) -> bool:
+    async def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes]) -> bool:
         """As of `Store`."""
-        return await self._done(lambda: self._server.beat(collector, answered))
+        return await self._done(lambda: self._server.beat(collector, answered, polls))
 
-    async def acquire(self, collector: CollectorId, source: SourceName) -> int | None:
+    async def acquire(self, collector: CollectorId, source: SourceName) -> Acquired | None:
         """As of `Store`."""
         return await self._done(lambda: self._server.acquire(collector, source))
 
