@@ -35,6 +35,8 @@ LOOK_S = 0.5
 RETRY_S = 0.3
 CHECKPOINT_RECORDS = 2_000
 """After so many records the state is kept, and the log cut: what a new replica has to read."""
+CHECKPOINT_BYTES = 16_000_000
+"""The same in bytes, but at least as many as two states have: the server has to hold them."""
 
 
 @dataclass(slots=True)
@@ -55,11 +57,14 @@ class FollowerActor:
     status: ClusterStatus
     clock: Clock
     checkpoint_records: int = CHECKPOINT_RECORDS
+    checkpoint_bytes: int = CHECKPOINT_BYTES
     _updater: FixtureUpdater = field(init=False)
     _state: State | None = None
     _evidence: Evidence = field(default_factory=Evidence)
     _look: Look | None = None
     _unkept: int = 0
+    _unkept_bytes: int = 0
+    _kept_bytes: int = 0
     _kept_at: Position = Position(0)  # noqa: RUF009 - a frozen value
 
     def __post_init__(self) -> None:
@@ -90,7 +95,8 @@ class FollowerActor:
         """Begin with what the server keeps, in place of what is shown."""
         found = await self.store.restore()
         self._state = state = await run_sliced(restored(found, self.terms, epoch))
-        self._unkept, self._kept_at = 0, found.at or Position(0)
+        self._unkept = self._unkept_bytes = 0
+        self._kept_at, self._kept_bytes = found.at or Position(0), len(found.state)
         first = shown(state, self._evidence.until)
         self.published.restart(first)
         self.restarted(first)
@@ -133,6 +139,7 @@ class FollowerActor:
             self.published.publish(shown(new, self._evidence.until))
         if records:
             self._unkept += len(records)
+            self._unkept_bytes += sum([len(logged.data) for logged in records])
             self._refresh(self._known())
             await run_sliced(self.published.digest())
             self.links.applied(self._known().at)
@@ -150,12 +157,15 @@ class FollowerActor:
 
     async def _keep(self) -> None:
         look, state = self._look, self._known()
-        if look is None or self._unkept < self.checkpoint_records or self.own is None:
+        most_bytes = max(self.checkpoint_bytes, 2 * self._kept_bytes)
+        is_due = self._unkept >= self.checkpoint_records or self._unkept_bytes >= most_bytes
+        if look is None or not is_due or self.own is None:
             return
         if self.own == min(look.beats, default=None):
             data = await run_sliced(kept(state))
             await self.store.checkpoint(state.at, data, self._kept_at)
-            self._kept_at, self._unkept = state.at, 0
+            self._kept_at, self._kept_bytes = state.at, len(data)
+            self._unkept = self._unkept_bytes = 0
 
     def _known(self) -> State:
         if self._state is None:

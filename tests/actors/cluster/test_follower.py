@@ -156,3 +156,24 @@ async def test_lists_that_nobody_has_proven_yet_are_not_read() -> None:
         assert {"m1"} == replica.shown()
         with pytest.raises(CommitLateError):
             await replica.published.read()
+
+
+@pytest.mark.parametrize("bound", ["checkpoint_records", "checkpoint_bytes"])
+async def test_a_collector_keeps_the_state_for_others(bound: str) -> None:
+    """After so many records or bytes; the log up to the state before is cut."""
+    async with _following() as replica:
+        replica.actor.own = ME
+        setattr(replica.actor, bound, 1)
+        await anyio.sleep(1.0)
+        replica.list("m1")
+        await anyio.sleep(1.0)
+        first = replica.server.data.checkpoint
+        for _ in range(40):
+            replica.list("m1")
+            await anyio.sleep(1.0)
+    last = replica.server.data.checkpoint
+
+    assert first is not None
+    assert last is not None
+    assert last[0] > first[0]
+    assert len(replica.server.data.log) < 40
