@@ -32,8 +32,8 @@ SOURCE = """
 kind = "football_data"
 url = "{url}"
 poll_interval_s = 0.1
-timeout_s = 2
-stale_after_s = 3
+timeout_s = {timeout_s}
+stale_after_s = 60
 [bookmakers.{name}]
 name = "{name}"
 source = "{name}"
@@ -52,7 +52,10 @@ def test_hanging_look_ups_do_not_delay_other_sources(tmp_path: Path) -> None:
         peer.answers["/odds.csv"] = moving("B365")
         urls = {f"dead{number}": f"http://dead{number}.example/" for number in range(DEAD)}
         urls["good"] = f"http://localhost:{peer.port}/odds.csv"
-        sources = [SOURCE.format(name=name, url=url) for name, url in urls.items()]
+        sources = [
+            SOURCE.format(name=name, url=url, timeout_s=20 if name == "good" else 2)
+            for name, url in urls.items()
+        ]
         config.write_text("\n".join(["[server]", "drain_s = 0", *sources]), "utf-8")
         with service(config, {"PYTHONPATH": path}) as running:
 
