@@ -16,6 +16,7 @@ _RECORDINGS = f"no recordings in {FOLDER}"
 _BROWSER = f"tests/browser needs {chromium.EXECUTABLE}"
 _LONG = "they take long, --long runs them"
 _LONG_FOLDERS = ("browser", "docs", "e2e")  # with processes of their own
+_LONGEST_S = 600
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,7 +49,10 @@ def _log_plainly() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect and count tests whose recordings or browser are missing, and long ones unless asked for."""
+    """Deselect and count tests whose recordings or browser are missing, and long ones unless asked for.
+
+    The longest of the others come first, so that at the end no process waits for another.
+    """
     if not are_there():
         _leave_out(config, items, "recordings", _RECORDINGS)
     if not chromium.is_there():
@@ -58,6 +62,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("long")
     if not config.getoption("--long"):
         _leave_out(config, items, "long", _LONG)
+    items.sort(key=lambda item: -_limit_s(item))
+
+
+def _limit_s(item: pytest.Item) -> float:
+    """Return the time limit that a test sets for itself, 0 for one that is short."""
+    marker = item.get_closest_marker("timeout")
+    limit_s: float = 0 if marker is None else marker.args[0]
+    return limit_s if limit_s >= _LONGEST_S else 0
 
 
 def _leave_out(config: pytest.Config, items: list[pytest.Item], marker: str, why: str) -> None:
