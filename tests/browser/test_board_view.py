@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browsing import OpenContext
+from tests.support.browsing import OWN_STREAM, OpenContext
 from tests.support.systems.feed import Fixture, Offered
 
 pytestmark = pytest.mark.browser
@@ -138,6 +138,19 @@ def test_matches_of_a_day_are_sorted_by_time(site: Offered, page: Page) -> None:
     page.get_by_role("combobox", name="Day").select_option("Today")
     expect(page.locator("#empty")).to_contain_text("No match fits the filter")
     assert {"day": ["today"]} == parse_qs(urlsplit(page.url).query)
+
+
+def test_a_match_that_has_begun_keeps_its_league_where_matches_stand_by_time(
+    site: Offered, page: Page
+) -> None:
+    """Both stand below its kick-off."""
+    page.add_init_script(OWN_STREAM)  # a worker would keep the real time
+    page.clock.install(time="2099-05-02T18:00:00Z")
+    _opened(site, page, ROME)
+
+    expect(page.locator(".match .day")).to_have_text("started")
+    page.get_by_role("combobox", name="Sort").select_option("By time")
+    expect(page.locator(".match .day")).to_have_text("started · Serie A")
 
 
 def test_bookmakers_of_one_company_share_a_column(site: Offered, page: Page) -> None:

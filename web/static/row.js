@@ -86,8 +86,9 @@ function showPin(pin, isPinned, name) {
 /** What stands below the time: the day, or the league where the matches stand by day. */
 function dayOf({ start, league }, clock, by) {
     if (start === null) return by === "time" ? league : "no time";
-    if (start * 1000 < Date.now()) return "started";
-    return by === "time" ? league : clock.day(start);
+    const isStarted = start * 1000 < Date.now();
+    if (by === "time") return isStarted ? `started · ${league}` : league;
+    return isStarted ? "started" : clock.day(start);
 }
 
 /** The best price of each outcome, and where. */
