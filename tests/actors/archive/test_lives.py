@@ -19,5 +19,5 @@ def test_what_the_archive_has_is_what_was_served(tmp_path: Path, *, is_long: boo
 
     assert [] == chosen.wrong
     assert set() == {*FAULTS, *(DAMAGES if is_long else ())} - chosen.fired.keys()
-    assert chosen.counts["bodies"] > 30
-    assert chosen.counts["differences"] > 10
+    assert chosen.counts["bodies"] > 100
+    assert chosen.counts["differences"] > 20

@@ -110,13 +110,19 @@ class Checked:
         self._gaps = self._days.gaps(self._held)
 
     def run(self, bodies: int, differences: int) -> None:
-        """Compare so many versions of views, chosen at random, and so many differences."""
+        """Compare so many versions of views, chosen at random, and so many differences.
+
+        Most are not older than the first day; a tenth are of any time.
+        """
         self._check_versions()
+        base = self._held[0].base if self._held else 0
         served = self._journal.served
-        for of in self._random.sample(served, min(bodies, len(served))):
-            self._check_body(of, self._past(of.view, of.version))
-        for of in self._random.sample(served, min(differences, len(served))):
-            self._check_difference(of)
+        late = [of for of in served if of.version >= base]
+        for some, parts in ((late, 1), (served, 10)):
+            for of in self._random.sample(some, min(bodies // parts, len(some))):
+                self._check_body(of, self._past(of.view, of.version))
+            for of in self._random.sample(some, min(differences // parts, len(some))):
+                self._check_difference(of)
 
     def _past(self, view: BookmakerId | None, version: int) -> Found | None:
         try:
