@@ -95,7 +95,7 @@ class Lives:
 
     def close(self) -> None:
         """End the process."""
-        self._process.communicate(timeout=10)
+        self._process.communicate(timeout=120)
 
 
 class Checked:

@@ -131,7 +131,10 @@ def program(*arguments: str, environment: Mapping[str, str] | None = None) -> It
 
 @contextlib.contextmanager
 def started(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    within_s: float = DEADLINE_S,
 ) -> Iterator[Service]:
     """Run a command line in `folder` that logs when it has started, within the block."""
     process = subprocess.Popen(
@@ -145,7 +148,7 @@ def started(
     reader = threading.Thread(target=running._read, daemon=True)
     reader.start()
     try:
-        assert running._started.wait(DEADLINE_S), "the service did not start"
+        assert running._started.wait(within_s), "the service did not start"
         yield running
     finally:
         with contextlib.suppress(ProcessLookupError):
