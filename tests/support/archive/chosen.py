@@ -17,7 +17,7 @@ BOUNDARIES = (
 )
 """All that the archive tells of."""
 FULL_DISK, LOST, STOP = "full disk", "lost", "stop"
-MAX_LIVES = 4
+MAX_LIVES = 12
 OF_SQLITE = (SQLITE_WRITE, SQLITE_SYNC) if reaches_sqlite() else ()
 FAILS = (*OWN, *OF_SQLITE)
 """What of the disk fails with an error of input and output."""
