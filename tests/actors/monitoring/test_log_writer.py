@@ -102,6 +102,7 @@ def test_a_gap_is_told_where_it_is(pipe: Pipe) -> None:
         kept = 300 - status.dropped.number
         eventually(lambda: len(pipe.lines()) == kept, "all that waited is written")
         logger.info("test.ended")
+        eventually(lambda: len(pipe.lines()) == kept + 2, "the last lines are written")
 
     gap, last = [json.loads(line) for line in pipe.lines()[kept:]]
     assert ("log.dropped", 300 - kept, "test.ended") == (gap["event"], gap["lines"], last["event"])

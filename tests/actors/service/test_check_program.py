@@ -56,7 +56,8 @@ time.sleep(60)
 )
 async def test_it_says_why_a_program_would_be_ended(tmp_path: Path, text: str, why: str) -> None:
     """As the service would say it."""
-    is_good, lines = await _checked(tmp_path, text, silence_s=0.5)
+    silence_s = 0.5 if "no line" in why else 5.0
+    is_good, lines = await _checked(tmp_path, text, silence_s=silence_s)
     (ended,) = [line for line in lines if line.startswith("ended")]
 
     assert not is_good

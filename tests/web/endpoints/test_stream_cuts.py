@@ -53,7 +53,7 @@ async def test_a_client_that_does_not_read_delays_nobody(empty_site: Site) -> No
             prices = (1.5 + number / 100, 3.5, 4.0)  # no surebets, which would take their time
             site.publish("alder", *(match(name, prices=prices) for name in names))
             version = site.publish("birch", match("b", prices=prices))
-            event = await reader.event()
+            event = await reader.named("changes")
 
             assert (f"{version}-{EPOCH}", False) == (event.id, "conflated" in event.data)
 
