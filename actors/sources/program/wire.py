@@ -120,6 +120,7 @@ _LINE = msgspec.json.Decoder(AnyLine)
 _ITEM = msgspec.json.Decoder(Item)
 _ID = msgspec.json.Decoder(_Id)
 _SHOWN_BYTES = 60
+_NO_PRICE = 'each of one, draw and two in odds must be a number, or a text like "2.10"'
 
 
 def read_line(line: bytes) -> AnyLine:
@@ -138,7 +139,8 @@ def read_item(content: bytes | Raw, bounds: Bounds) -> Match | Rejected:
     try:
         item = _ITEM.decode(content)
     except UNREADABLE as error:
-        return Rejected(_id_of(content), _reason_of(str(error)), str(error))
+        reason = _reason_of(str(error))
+        return Rejected(_id_of(content), reason, _NO_PRICE if reason is Reason.PRICE else str(error))
     match_id, odds = SourceMatchId(item.match), item.odds
     start, updated = unix_time(item.start), unix_time(item.updated)
     if (start is None) != (item.start is None) or (updated is None) != (item.updated is None):

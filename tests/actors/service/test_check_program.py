@@ -64,6 +64,17 @@ async def test_it_says_why_a_program_would_be_ended(tmp_path: Path, text: str, w
     assert f"ended, and would be started again: {why}" in ended
 
 
+@pytest.mark.parametrize("price", ["2,50", "nan", "1e3", "-2", None, True])
+async def test_it_says_what_a_price_must_be(tmp_path: Path, price: Any) -> None:
+    """In the words of the protocol, not of the program that reads it."""
+    _, lines = await _checked(tmp_path, f"listed(item('1', {price!r}))\nsys.exit(0)")
+
+    assert (
+        'rejected: epl 1 (price): each of one, draw and two in odds must be a number, or a text like "2.10"'
+        in lines
+    )
+
+
 async def test_a_program_that_says_nothing_shows_nothing(tmp_path: Path) -> None:
     """It is not good, though it is not ended either within the time."""
     is_good, lines = await _checked(tmp_path, "time.sleep(60)", for_s=0.5)
