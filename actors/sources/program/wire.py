@@ -139,8 +139,8 @@ def read_item(content: bytes | Raw, bounds: Bounds) -> Match | Rejected:
     try:
         item = _ITEM.decode(content)
     except UNREADABLE as error:
-        reason = _reason_of(str(error))
-        return Rejected(_id_of(content), reason, _NO_PRICE if reason is Reason.PRICE else str(error))
+        broken = _reason_of(str(error))
+        return Rejected(_id_of(content), broken, _NO_PRICE if broken is Reason.PRICE else str(error))
     match_id, odds = SourceMatchId(item.match), item.odds
     start, updated = unix_time(item.start), unix_time(item.updated)
     if (start is None) != (item.start is None) or (updated is None) != (item.updated is None):
