@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from msgspec import structs
 
 from actors.board.board import Board
 from actors.board.history import MAX_ANSWER, Change, HistoryLimits, ListHistory, Recent
@@ -306,3 +307,16 @@ def test_commit_that_is_dropped_in_part_is_dropped_entirely() -> None:
 def test_versions_before_the_first_are_unknown() -> None:
     """The history of a new process has no versions of an earlier process."""
     assert (1000, 1000) == (_oldest(_history())[0], _oldest(_history(ONE, TWO))[0])
+
+
+def test_a_history_that_begins_anew_knows_nothing_of_before() -> None:
+    """Its versions are those of the snapshot that it begins with; who waits for a view is told."""
+    history, told = _history(ONE), list[object]()
+    history.subscribe(told.extend)
+    anew = structs.replace(TWO, version=5000, epoch="other")
+
+    history.restart(anew, (None, ALDER))
+    assert ("other", [None, ALDER]) == (history.epoch, told)
+    assert (TWO.version, ONE.version) == (history.latest(ALDER), history.latest(BIRCH))
+    assert None is run_now(history.since(ALDER, ONE.version))
+    assert [] == _since(history, 5000)

@@ -248,3 +248,14 @@ def test_changes_lead_from_every_version_to_the_newest(seed: int) -> None:
             assert all(state.by_event.get(member.key) == fixture.id for member in fixture.members)
         assert len(state.by_event) == sum(len(fixture.members) for fixture in state)
         assert len(state.places) == len(list(state))
+
+
+def test_a_history_that_begins_in_the_middle_has_the_versions_of_the_views() -> None:
+    """As of a board that another process has built: a view that nothing changed keeps its own."""
+    board = LinkedBoard()
+    board.apply(batch([match("a")], bookmaker=ALDER))
+    board.apply(batch([match("b")], bookmaker=BIRCH))
+    anew = FixtureHistory(board.snapshot, HistoryLimits())
+
+    assert [board.history.latest(view) for view in VIEWS] == [anew.latest(view) for view in VIEWS]
+    assert 1 < len({anew.latest(view) for view in VIEWS})
