@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 
 from tests.support.source_code import ROOT, imported, is_any_of, modules, modules_imported, names_used
@@ -54,6 +56,15 @@ def test_only_transports_touch_the_network() -> None:
     ]
 
     assert ([], []) == (connecting, importing)
+
+
+def test_the_client_of_a_cluster_is_imported_where_it_is_used_alone() -> None:
+    """It is an extra: without a cluster nothing imports it."""
+    importing = {module for module in modules() for name in imported(module) if is_any_of(name, {"redis"})}
+    code = "import sys, web.__main__; sys.exit('redis' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False, timeout=60)
+
+    assert ({"actors.cluster.redis_store"}, 0) == (importing, done.returncode)
 
 
 def test_the_documented_plug_in_needs_the_source_api_alone() -> None:

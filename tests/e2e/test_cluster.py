@@ -14,7 +14,7 @@ from tests.support.systems.shared_server import ENGINES, SharedServer, shared_se
 from tests.support.time.waiting import eventually
 
 PATHS = ("/api/odds", "/api/v2/odds", "/api/v2/odds?bookmaker=birch", "/api/v2/fixtures")
-UNAVAILABLE = 503
+OK, UNAVAILABLE = 200, 503
 CONFIG = """
 [server]
 drain_s = 0.0
@@ -90,6 +90,30 @@ def test_all_machines_show_the_same_bytes(server: SharedServer, tmp_path: Path) 
                             raw = (path, coding, answer.headers["etag"])
                             shared += raw in bodies
                             differing += bodies.setdefault(raw, answer.content) != answer.content
+
+    assert shared
+    assert 0 == differing
+
+
+def test_changes_are_the_same_everywhere(server: SharedServer, tmp_path: Path) -> None:
+    """From a version of one machine to a version of both, of lists and of fixtures."""
+    shared = differing = 0
+    with (
+        service(_config(server, tmp_path, BOTH)) as first,
+        service(_config(server, tmp_path, REPLICA)) as second,
+    ):
+        _wait_linked(first, second)
+        for _ in range(20):
+            since = first.get("/api/v2/odds").headers["odds-cursor"]
+            bodies: dict[tuple[str, int], bytes] = {}
+            for _ in range(4):
+                for running in (first, second):
+                    for view in ("", "&bookmaker=birch", "&view=fixtures"):
+                        answer = running.get(f"/api/v2/changes?since={since}{view}")
+                        if answer.status_code == OK:  # else this machine is not as far yet
+                            found = (view, answer.json()["version"])
+                            shared += found in bodies
+                            differing += bodies.setdefault(found, answer.content) != answer.content
 
     assert shared
     assert 0 == differing
