@@ -16,12 +16,12 @@ BOUNDARIES = (
     *("before unlink", "after unlink", "before ending", "after ending", "ending taken"),
 )
 """All that the archive tells of."""
-FULL_DISK, LOST, STOP = "full disk", "lost", "stop"
+FULL_DISK, LOST, STOP, INSTANT = "full disk", "lost", "stop", "killed at any instant"
 MAX_LIVES = 12
 OF_SQLITE = (SQLITE_WRITE, SQLITE_SYNC) if reaches_sqlite() else ()
 FAILS = (*OWN, *OF_SQLITE)
 """What of the disk fails with an error of input and output."""
-FAULTS = (*BOUNDARIES, FULL_DISK, LOST, STOP, *FAILS)
+FAULTS = (*BOUNDARIES, FULL_DISK, LOST, STOP, INSTANT, *FAILS)
 DAMAGES = ("empty", "cut", "flipped", "other format")
 
 
@@ -49,6 +49,8 @@ class Chosen:
         if fault in {FULL_DISK, LOST, STOP}:
             more = {"full_from": 4, "full_until": 12} if fault != STOP else {}
             more |= {"max_waiting": 12} if fault == LOST else {}
+        if fault == INSTANT:
+            more = {"killed_after_s": random.uniform(0.001, 0.05)}
         if fault in FAILS:
             nth = random.randrange(1, 60) if fault == SQLITE_WRITE else random.randrange(1, 12)
             more = {"fail": fault, "nth": nth, "fails": random.choice((1, 1, 2, 5))}

@@ -41,7 +41,8 @@ class Plan(msgspec.Struct, frozen=True):
     """A life: at which boundary, and the how-manieth time there, it is killed; else it stops in order.
 
     The disk is full from the commit `full_from` until `full_until`; so many changes wait for it at most.
-    `fail` is what of the disk fails (`failing.py`), the `nth` time and `fails` times in a row.
+    `fail` is what of the disk fails (`failing.py`), the `nth` time and `fails` times in a row. After
+    `killed_after_s` of processor time it is killed, whatever it does at that instant.
     """
 
     folder: str
@@ -57,6 +58,7 @@ class Plan(msgspec.Struct, frozen=True):
     max_waiting: int = 10**9
     fail: str | None = None
     fails: int = 1
+    killed_after_s: float = 0.0
 
 
 class Life:
@@ -68,6 +70,9 @@ class Life:
         self.clock = ManualClock(self._random.uniform(0, 1e5), plan.wall)
         self._boot_less_mono = plan.boot_s - self.clock.mono
         self._left = plan.nth
+        signal.setitimer(
+            signal.ITIMER_VIRTUAL, plan.killed_after_s
+        )  # SIGVTALRM ends a process as SIGKILL does
         if plan.fail is not None:
             fail(plan.fail, plan.nth, plan.fails, lambda: self.note("failed"))
         self._noted: dict[BookmakerId | None, int] = {}
