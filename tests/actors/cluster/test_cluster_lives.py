@@ -20,3 +20,12 @@ async def test_all_holds_whatever_fails(tmp_path: Path, seed: int) -> None:
     assert [] == life.violations
     assert life.checked > 0
     assert all(count > 0 for count in life.fired.values()), life.fired
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+async def test_all_holds_in_many_lives(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """Of so many seeds none breaks a rule; those that do are told."""
+    seeds = range(SEEDS, 1000 if request.config.getoption("--whole") else 20)
+
+    assert {} == {seed: found for seed in seeds if (found := (await lived(tmp_path, seed)).violations)}
