@@ -23,7 +23,7 @@ from tests.support.systems.site import Site, open_site
 from tests.support.systems.supervision import service_record
 from web.protocol.problems import Problem
 from web.protocol.responses import Asked, HttpCounters, Prepared, prepared
-from web.protocol.sending import PIECE_BYTES, SENT_WHOLE, FastPath
+from web.protocol.sending import FEW, LONG_PIECE_BYTES, PIECE_BYTES, SENT_WHOLE, FastPath
 
 pytestmark = pytest.mark.anyio
 
@@ -133,8 +133,31 @@ async def test_a_long_part_is_sent_in_pieces(size: int) -> None:
     client = _Client(bytes(size))
     await client.get()
 
-    whole, rest = divmod(size, PIECE_BYTES)
-    assert [PIECE_BYTES] * whole + [rest] == client.sent
+    whole, rest = divmod(size, LONG_PIECE_BYTES)
+    assert [LONG_PIECE_BYTES] * whole + [rest] == client.sent
+
+
+async def test_pieces_are_shorter_once_many_clients_are_being_answered() -> None:
+    """What waits in memory for those that do not read is bounded by that."""
+    sent: list[int] = []
+
+    async def given(_: Asked) -> Prepared:
+        return prepared(200, {}, (bytes(1_000_000),))
+
+    async def send(event: Any) -> None:
+        if "body" in event:
+            sent.append(len(event["body"]))
+            await anyio.sleep_forever()
+
+    layer = FastPath(_unreachable, {"/list": given}, HttpCounters(Metrics().http), service_record())
+    async with anyio.create_task_group() as tasks:
+        for _ in range(FEW + 2):
+            tasks.start_soon(layer, asgi_scope("/list", "", []), _unreachable, send)  # type: ignore[arg-type]
+        while len(sent) < FEW + 2:
+            await anyio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
+
+    assert [LONG_PIECE_BYTES] * FEW + [PIECE_BYTES] * 2 == sent
 
 
 @pytest.mark.parametrize("size", [0, 1, SENT_WHOLE])
@@ -148,7 +171,7 @@ async def test_a_short_part_is_sent_as_it_is(size: int) -> None:
 
 async def test_other_tasks_run_while_a_long_body_is_sent() -> None:
     """No part is kept in memory once it is sent."""
-    parts = [os.urandom(size) for size in (1_000_000, 10, 500_000)]
+    parts = [os.urandom(size) for size in (1_500_000, 10, 1_000_000)]
     client, whole, turns = _Client(*parts), b"".join(parts), 0
     parts.clear()
     async with anyio.create_task_group() as tasks:
@@ -157,7 +180,7 @@ async def test_other_tasks_run_while_a_long_body_is_sent() -> None:
             await anyio.lowlevel.checkpoint()
             turns += 1
 
-    of_first = -(-1_000_000 // PIECE_BYTES)
+    of_first = -(-1_500_000 // LONG_PIECE_BYTES)
     assert (whole, 10) == (client.body, client.sent[of_first])
     assert turns >= 2
     assert client.references[of_first - 1] > client.references[of_first] == client.references[-1]
@@ -222,4 +245,4 @@ async def test_what_a_body_is_of_is_kept_until_it_is_sent() -> None:
     layer = FastPath(_unreachable, {"/list": given}, HttpCounters(Metrics().http), service_record())
     await layer(asgi_scope("/list", "", []), _unreachable, send)  # type: ignore[arg-type]
 
-    assert ([True] * 4, None) == (seen, gone())
+    assert ([True] * 2, None) == (seen, gone())
