@@ -63,6 +63,7 @@ def test_every_command_and_option_has_a_help_text() -> None:
         "check-program",
         "probe",
         "completion",
+        "trace",
     }
     of_links, of_archive = {"explain", "suggest", "stats"}, {"info", "check", "seal", "export"}
     assert commands | of_links | of_archive == {*named}

@@ -221,6 +221,7 @@ class VenueMachine(RuleBasedStateMachine):
         return self.loop.run_until_complete(what)
 
     def _shown(self) -> dict[str, Odds]:
+        self._run(self.service.system.published.read())  # as a reader, who gets nothing that is overdue
         matches = [entry.match for entry in self.service.entries(self.life.name)]
         return {
             str(match.source_match_id): (match.home_price, match.draw_price, match.away_price)

@@ -107,8 +107,9 @@ def expected(answers: Mapping[str, bytes], key: str) -> dict[str, api.Row]:
 
 
 def lists(board: VirtualService, sport: str) -> dict[BookmakerId, ListState]:
-    """Return each bookmaker's list of that sport."""
-    return {name: book.lists[Scope(sport)] for name, book in board.snapshot.books.items()}
+    """Return the list of that sport of each bookmaker that has one."""
+    books, scope = board.snapshot.books, Scope(sport)
+    return {name: book.lists[scope] for name, book in books.items() if scope in book.lists}
 
 
 def _plain_reason(event: Any, market: Any) -> str | None:

@@ -143,6 +143,15 @@ def test_heartbeats_change_nothing() -> None:
     pair.compare(pair.theirs.markets())
 
 
+def _of_one_version(messages: list[Json]) -> list[Json]:
+    """Give all definitions one version: older copies are ignored."""
+    for message in messages:
+        for market in message["mc"]:
+            if "marketDefinition" in market:
+                market["marketDefinition"]["version"] = 1
+    return messages
+
+
 def _image_again(messages: list[Json]) -> list[Json]:
     """Repeat the first image every 600 messages."""
     parts = [messages[at : at + 600] for at in range(0, len(messages), 600)]
@@ -150,11 +159,7 @@ def _image_again(messages: list[Json]) -> list[Json]:
 
 
 def _market_images_again(messages: list[Json]) -> list[Json]:
-    """Repeat the image of some markets between the deltas, all of one version: older copies are ignored."""
-    for message in messages:
-        for market in message["mc"]:
-            if "marketDefinition" in market:
-                market["marketDefinition"]["version"] = 1
+    """Repeat the image of some markets between the deltas."""
     images = messages[0]["mc"]
     for at, message in enumerate(messages[1:]):
         if at % 7 == 0:
@@ -166,7 +171,7 @@ def _market_images_again(messages: list[Json]) -> list[Json]:
 @pytest.mark.parametrize("changed", [_image_again, _market_images_again])
 def test_images_between_deltas_replace(changed: Callable[[list[Json]], list[Json]]) -> None:
     """An image of the whole subscription or of one market may come at any time."""
-    messages = [{**json.loads(raw), "id": 2} for raw in recorded(STREAM)]
+    messages = _of_one_version([{**json.loads(raw), "id": 2} for raw in recorded(STREAM)])
 
     _played(map(line, changed(messages)))
 
