@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import formatdate
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -120,7 +121,8 @@ def _check_cut(folder: Path, original: Original, length: int) -> None:
 
 def _check(folder: Path, bodies: Sequence[bytes], cuts: int, seed: int) -> None:
     original, random = _run_original(folder, bodies), Random(seed)
-    assert list(bodies) == _bodies(original.recording)
+    # On a busy machine a list may become stale, and is asked for again as it is.
+    assert list(bodies) == [body for body, _ in groupby(_bodies(original.recording))]
     (head, _) = pieces_of(read(original.recording)[0], [])
 
     _check_cut(folder, original, len(original.recording))
