@@ -9,36 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.builders.clusters import two_sources
 from tests.support.systems.process import Service, service
 from tests.support.systems.shared_server import ENGINES, SharedServer, shared_server
 from tests.support.time.waiting import eventually
 
 PATHS = ("/api/odds", "/api/v2/odds", "/api/v2/odds?bookmaker=birch", "/api/v2/fixtures")
 OK, UNAVAILABLE = 200, 503
-CONFIG = """
-[server]
-drain_s = 0.0
-[cluster]
-url = "{url}"
-roles = {roles}
-[sources.alder]
-kind = "simulated"
-matches = 300
-updates_per_s = 10.0
-[sources.birch]
-kind = "simulated"
-spelling = "formal"
-matches = 300
-updates_per_s = 10.0
-[bookmakers.alder]
-name = "Alder"
-source = "alder"
-key = "sharp"
-[bookmakers.birch]
-name = "Birch"
-source = "birch"
-key = "standard"
-"""
 BOTH, COLLECTOR, REPLICA = '["collector", "replica"]', '["collector"]', '["replica"]'
 
 
@@ -51,7 +28,7 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SharedSer
 
 def _config(server: SharedServer, folder: Path, roles: str) -> Path:
     file = folder / f"{len(list(folder.glob('*.toml')))}.toml"
-    file.write_text(CONFIG.format(url=server.url, roles=roles), "utf-8")
+    file.write_text(two_sources(server.url, roles, 300, 10.0), "utf-8")
     return file
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.peers.loading import CLIENTS, loading, read_to_the_end
 from tests.support.systems.process import Service, service, simulated
-from tests.support.time.waiting import DEADLINE_S, eventually
+from tests.support.time.waiting import eventually
 
 REQUEST = b"GET /api/v2/stream HTTP/1.1\r\nHost: board\r\n\r\n"
 STREAMS = 100
@@ -51,9 +51,8 @@ def test_a_signal_under_load_fails_no_request(
         began = time.monotonic()
         eventually(lambda: running.events("service.stopping"), "it is stopping")
         ready = running.get("/health/ready").status_code
-        received = read_to_the_end(streams, DRAIN_S + DEADLINE_S)
-        code, took_s = running.process.wait(DEADLINE_S), time.monotonic() - began
-        eventually(lambda: running.events("service.stopped"), "the last line of the log")
+        received = read_to_the_end(streams, DRAIN_S + 10)
+        code, took_s = running.process.wait(20), time.monotonic() - began
 
     failed = [outcome for outcome in outcomes if outcome not in {(200, ""), (0, "refused")}]
     told = sum(body.endswith(b"}\n\n\r\n0\r\n\r\n") and b"\nevent: bye\n" in body for body in received)
@@ -64,13 +63,14 @@ def test_a_signal_under_load_fails_no_request(
         f" exit code {code} after {took_s:.1f} s with a drain of {DRAIN_S:g} s",
     )
     assert ([], 503, 0, "") == (failed, ready, code, capfd.readouterr().err)
-    assert told >= 0.4 * STREAMS  # on a busy machine a second is not enough for all; more than one group
+    assert told >= 0.9 * STREAMS  # on a busy machine a second is not enough for all
     assert CLIENTS == len([outcome for outcome in outcomes if outcome[1]])
+    assert took_s < DRAIN_S + 5
 
 
 @pytest.mark.long
 def test_clients_that_do_not_read_hardly_delay_the_end(tmp_path: Path) -> None:
-    """With clients that read nothing of a list being sent the end comes in order, not by its deadline."""
+    """With clients that read nothing of a list being sent, the end comes within the drain and 5 s."""
     config = simulated(tmp_path, drain_s=DRAIN_S, matches=5_000, updates_per_s=100.0)
     with service(config) as running, contextlib.ExitStack() as stack:
         running.wait_ready()
@@ -78,8 +78,7 @@ def test_clients_that_do_not_read_hardly_delay_the_end(tmp_path: Path) -> None:
         reader = _connected(running, stack)
         while b"event: changes" not in reader.recv(1 << 20):
             pass
-        code = running.stop()
-        eventually(lambda: running.events("service.stopped"), "the last line of the log")
+        code = running.stop(within_s=DRAIN_S + 5)
         got = [len(_left_over(connection)) for connection in stuck]
 
     assert 0 == code

@@ -25,33 +25,12 @@ from actors.cluster.liveness import HOLDS_S
 from actors.service.clustering import Cluster
 from actors.service.settings import load
 from actors.service.system import System
+from tests.support.builders.clusters import two_sources
 from tests.support.simulation.shared import Data, ModelServer, ModelStore, Wire
 from tests.support.systems.front_end import UNLIMITED, front_end, get
 from tests.support.time.virtual import WALL_0, VirtualClock
 from web.feeds.subscribers import Audience
 
-CONFIG = """
-[cluster]
-url = "redis://model"
-roles = {roles}
-[sources.alder]
-kind = "simulated"
-matches = 12
-updates_per_s = 3.0
-[sources.birch]
-kind = "simulated"
-spelling = "formal"
-matches = 12
-updates_per_s = 3.0
-[bookmakers.alder]
-name = "Alder"
-source = "alder"
-key = "sharp"
-[bookmakers.birch]
-name = "Birch"
-source = "birch"
-key = "standard"
-"""
 PATHS = (
     ("/api/v2/odds", ""),
     ("/api/odds", ""),
@@ -122,7 +101,7 @@ class _World:
 
     def config(self, roles: str) -> Path:
         file = self.folder / f"{len(roles)}.toml"
-        file.write_text(CONFIG.format(roles=roles), "utf-8")
+        file.write_text(two_sources("redis://model", roles, 12, 3.0), "utf-8")
         return file
 
     async def read(self) -> None:

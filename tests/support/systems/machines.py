@@ -21,37 +21,16 @@ from random import Random
 import httpx2
 
 from actors.cluster.liveness import HOLDS_S
+from tests.support.builders.clusters import two_sources
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import Service, service
 from tests.support.systems.shared_server import SharedServer
 from tests.support.time.waiting import eventually, let_pass
 
-CONFIG = """
-[server]
-drain_s = 0.0
+LIMITS = """
 [limits]
 requests_per_s = 10000
 burst = 10000
-[cluster]
-url = "redis://127.0.0.1:{port}/0"
-roles = {roles}
-[sources.alder]
-kind = "simulated"
-matches = 60
-updates_per_s = 20.0
-[sources.birch]
-kind = "simulated"
-spelling = "formal"
-matches = 60
-updates_per_s = 20.0
-[bookmakers.alder]
-name = "Alder"
-source = "alder"
-key = "sharp"
-[bookmakers.birch]
-name = "Birch"
-source = "birch"
-key = "standard"
 """
 PATHS = ("/api/v2/odds", "/api/odds?bookmaker=alder", "/api/v2/odds?bookmaker=birch", "/api/v2/fixtures")
 UNAVAILABLE = 503
@@ -171,7 +150,8 @@ class Machines:
         self._configs = {}
         for name, of in roles.items():
             file = folder / f"{name}.toml"
-            file.write_text(CONFIG.format(port=self.proxies[name].port, roles=of), "utf-8")
+            url = f"redis://127.0.0.1:{self.proxies[name].port}/0"
+            file.write_text(LIMITS + two_sources(url, of, 60, 20.0), "utf-8")
             self._configs[name] = file
 
     def start(self, name: str) -> None:

@@ -1,0 +1,33 @@
+"""Configurations of a cluster."""
+
+from __future__ import annotations
+
+CONFIG = """
+[server]
+drain_s = 0.0
+[cluster]
+url = "{url}"
+roles = {roles}
+[sources.alder]
+kind = "simulated"
+matches = {matches}
+updates_per_s = {updates_per_s}
+[sources.birch]
+kind = "simulated"
+spelling = "formal"
+matches = {matches}
+updates_per_s = {updates_per_s}
+[bookmakers.alder]
+name = "Alder"
+source = "alder"
+key = "sharp"
+[bookmakers.birch]
+name = "Birch"
+source = "birch"
+key = "standard"
+"""
+
+
+def two_sources(url: str, roles: str, matches: int, updates_per_s: float) -> str:
+    """Return the configuration of a process: two bookmakers, each of a simulated source of its own."""
+    return CONFIG.format(url=url, roles=roles, matches=matches, updates_per_s=updates_per_s)
