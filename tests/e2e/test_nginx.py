@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2
@@ -23,8 +23,8 @@ import pytest
 from tests.support.builders.certificates import Authority
 from tests.support.builders.football_data import sheet
 from tests.support.peers.http import Answer, Asked, HttpPeer, drop, hang, http_peer, respond
-from tests.support.systems.feed import configured
-from tests.support.systems.process import service
+from tests.support.systems.feed import configured, unmoving
+from tests.support.systems.process import Service, service
 from tests.support.systems.proxies import UNTIL_S, client_of, free_port, needs_nginx, nginx
 from tests.support.time.waiting import eventually, let_pass
 
@@ -34,24 +34,11 @@ KEPT = {"Cache-Control": "no-cache", "ETag": '"1-e"'}
 pytestmark = [pytest.mark.long, needs_nginx]
 
 
-@contextmanager
-def _running(folder: Path) -> Iterator[str]:
-    """Return the address of a service with few changes."""
-    config = folder / "quiet.toml"
-    config.write_text(
-        '[sources.s]\nkind = "simulated"\nmatches = 40\nupdates_per_s = 0.01\n'
-        '[bookmakers.a]\nname = "A"\nsource = "s"\nkey = "sharp"\n'
-    )
-    with service(config) as running, client_of(running.base) as client:
-        eventually(lambda: client.get("/health/ready").status_code == 200, "it is ready")
-        yield running.base.removeprefix("http://")
-
-
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Return the address of nginx in front of a quiet service."""
+    """Return the address of nginx in front of a service whose list stays as it is."""
     folder = tmp_path_factory.mktemp("nginx")
-    with _running(folder) as upstream, nginx(upstream, folder) as address:
+    with unmoving(folder) as running, nginx(_host_of(running), folder) as address:
         yield address
 
 
@@ -60,6 +47,10 @@ def scripted(tmp_path: Path) -> Iterator[tuple[HttpPeer, str]]:
     """Return a scripted service and the address of nginx in front of it."""
     with http_peer() as peer, nginx(f"127.0.0.1:{peer.port}", tmp_path) as address:
         yield peer, address
+
+
+def _host_of(running: Service) -> str:
+    return running.base.removeprefix("http://")
 
 
 def _numbered(peer: HttpPeer, path: str, headers: dict[str, str] = KEPT) -> None:
@@ -424,8 +415,8 @@ def test_the_site_may_have_it_below_a_path(tmp_path: Path) -> None:
         " proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; } }"
     )
     with (
-        _running(tmp_path) as upstream,
-        nginx(upstream, tmp_path, more=site),
+        unmoving(tmp_path) as running,
+        nginx(_host_of(running), tmp_path, more=site),
         client_of(f"http://127.0.0.1:{port}") as client,
     ):
         tag = client.get(f"/odds{LIST}").headers["etag"]
@@ -448,7 +439,7 @@ def test_tls_and_http_2_are_spoken_there(tmp_path: Path) -> None:
     )
     context = ssl.create_default_context(cafile=str(pair.certificate))
     context.set_alpn_protocols(["h2", "http/1.1"])
-    with _running(tmp_path) as upstream, nginx(upstream, tmp_path, tls=tls):
+    with unmoving(tmp_path) as running, nginx(_host_of(running), tmp_path, tls=tls):
         plain = socket.create_connection(("127.0.0.1", port), UNTIL_S)
         with context.wrap_socket(plain, server_hostname="127.0.0.1") as wrapped:
             spoken = wrapped.selected_alpn_protocol()

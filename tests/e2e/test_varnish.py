@@ -11,9 +11,8 @@ import httpx2
 import pytest
 
 from tests.support.peers.http import HttpPeer, http_peer, respond
-from tests.support.systems.process import service, simulated
+from tests.support.systems.feed import unmoving
 from tests.support.systems.proxies import client_of, free_port, needs_varnish, varnish
-from tests.support.time.waiting import eventually
 
 LIST = "/api/v2/odds"
 
@@ -33,13 +32,11 @@ def scripted(tmp_path: Path) -> Iterator[tuple[HttpPeer, httpx2.Client]]:
 
 def test_the_board_is_served_through_varnish(tmp_path: Path) -> None:
     """A tag is known again in each coding, a stream passes at once, and what is refused is a problem."""
-    config = simulated(tmp_path, updates_per_s=0.01)
     with (
-        service(config) as running,
+        unmoving(tmp_path) as running,
         varnish(running.base, tmp_path) as address,
         client_of(address) as client,
     ):
-        eventually(lambda: client.get("/health/ready").status_code == httpx2.codes.OK, "it is ready")
         for coding in ("gzip", "identity"):
             first = client.get(LIST, headers={"Accept-Encoding": coding})
             tag = {"Accept-Encoding": coding, "If-None-Match": first.headers["etag"]}

@@ -15,7 +15,7 @@ import httpx2
 from tests.support.builders.football_data import Odds, sheet
 from tests.support.peers.http import Answer, Asked, HttpPeer, http_peer, respond
 from tests.support.peers.plain_http import NO_TLS
-from tests.support.systems.process import Service, program
+from tests.support.systems.process import Service, program, service
 from tests.support.time.waiting import eventually
 
 TWO_BOOKMAKERS = """
@@ -64,6 +64,20 @@ def configured(folder: Path, peer: HttpPeer, names: Sequence[str], **options: fl
     config = folder / "feed.toml"
     config.write_text("\n".join(lines), "utf-8")
     return config
+
+
+@contextlib.contextmanager
+def unmoving(folder: Path) -> Iterator[Service]:
+    """Run a service whose list of 40 matches, all in 2099, never changes: its version stays."""
+    with http_peer() as peer:
+        peer.answers["/only.csv"] = respond(sheet("B365", *[(2.1, 3.4, 3.6)] * 40))
+        with service(configured(folder, peer, ["only"], stale_after_s=600)) as running:
+            eventually(lambda: running.get("/health/ready").status_code == 200, "it is ready")
+            eventually(
+                lambda: running.get("/api/v2/fixtures").json()["linking"]["pending"] == 0,
+                "all events are compared",
+            )
+            yield running
 
 
 @dataclass
