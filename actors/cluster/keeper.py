@@ -117,7 +117,7 @@ class KeeperActor:
         answered_mono = self.clock.now().mono
         await self._keep_leases(look)
         for collector, beat in self._silence.looked(look, sent_mono, answered_mono).items():
-            if collector != self.id and await self.store.depose(collector, beat, _leaving(collector)):
+            if collector != self.id and await self.store.depose(collector, beat, self._leaving(collector)):
                 log.warning("collector.deposed", collector=collector)
         has_beaten, left_s = False, CYCLE_S
         while left_s > 0:
@@ -136,7 +136,7 @@ class KeeperActor:
         if any(self._held.get(name, token) != token for name, token in ours.items()) or any(
             name not in self._held and name not in self._asked for name in ours
         ):  # what the log has of ours is not known
-            await self.store.depose(self.id, look.beats[self.id], _leaving(self.id))
+            await self.store.depose(self.id, look.beats[self.id], self._leaving(self.id))
             self._lose_all()
             return
         self._held |= ours
@@ -178,7 +178,7 @@ class KeeperActor:
         else:
             self.outbox.acked(due)
         if (links := self.links.due) is not None and LINKS in self._held:
-            data = encoded(Record(self.id, links=wire_links(links)))
+            data = encoded(Record(self.id, links=wire_links(links), at=self.clock.now().wall))
             self._sequence += 1
             commit = Commit(self.id, self._sequence, True, data, {LINKS: self._held[LINKS]})  # noqa: FBT003
             self._pending = _Pending(commit)
@@ -198,7 +198,7 @@ class KeeperActor:
             for source, token in self._held.items()
             if not due.books.keys().isdisjoint(self.sources[source])
         }
-        data = encoded(Record(self.id, dict(due.books)))
+        data = encoded(Record(self.id, dict(due.books), at=self.clock.now().wall))
         return Commit(self.id, self._sequence, due.is_seen, data, leases)
 
     async def _send(self, pending: _Pending) -> bool:
@@ -245,11 +245,10 @@ class KeeperActor:
         try:
             look = await self.store.look()
             if (beat := look.beats.get(self.id)) is not None:
-                await self.store.depose(self.id, beat, _leaving(self.id))
+                await self.store.depose(self.id, beat, self._leaving(self.id))
         except (StoreLostError, OtherBoardError):
             pass  # another collector sees that this one is silent
         await self.store.close()
 
-
-def _leaving(collector: CollectorId) -> bytes:
-    return encoded(Record(collector, leaves=True))
+    def _leaving(self, collector: CollectorId) -> bytes:
+        return encoded(Record(collector, leaves=True, at=self.clock.now().wall))

@@ -20,7 +20,7 @@ from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
 
 UNENCODABLE = (ValueError, OverflowError)
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Another number for other records, or for other results of the same."""
 
 
@@ -62,12 +62,16 @@ class BookRecord(Struct, frozen=True, array_like=True):
 
 
 class Record(Struct, frozen=True, array_like=True):
-    """A commit of a collector, by bookmaker, or links; with `leaves` all of its lists are withdrawn."""
+    """A commit of a collector, by bookmaker, or links; with `leaves` all of its lists are withdrawn.
+
+    It was made at `at` (Unix seconds), by the clock of the machine that made it.
+    """
 
     collector: CollectorId
     books: dict[BookmakerId, BookRecord] = {}
     leaves: bool = False
     links: WireLinks | None = None
+    at: float = 0.0
 
 
 class WireBook(Struct, frozen=True, array_like=True):
@@ -81,12 +85,13 @@ class WireBook(Struct, frozen=True, array_like=True):
 
 
 class WireState(Struct, frozen=True, array_like=True):
-    """The state after a record."""
+    """The state after a record, which was made at `at` (Unix seconds)."""
 
     version: int
     sub: int
     books: dict[BookmakerId, WireBook]
     fixtures: WireFixtures
+    at: float
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -178,9 +183,11 @@ def chunk_of(bookmaker: BookmakerId, data: bytes) -> Chunk:
     return Chunk.of([entry.source_match_id for entry in entries], entries)
 
 
-def state_bytes(at: Position, books: Mapping[BookmakerId, WireBook], fixtures: WireFixtures) -> bytes:
+def state_bytes(
+    at: Position, books: Mapping[BookmakerId, WireBook], fixtures: WireFixtures, made_at: float
+) -> bytes:
     """Return a state as bytes."""
-    return _encode(WireState(at.version, at.sub, dict(books), fixtures))
+    return _encode(WireState(at.version, at.sub, dict(books), fixtures, made_at))
 
 
 def state_of(data: bytes) -> WireState:

@@ -67,7 +67,9 @@ def restored(found: Restored, terms: FixtureSettings, epoch: str) -> Sliced[Stat
         books[name] = _book(Book(wire.v1_version, wire.v2_version), chunks, lists)
         collectors[name] = wire.collector
     fixtures = yield from fixtures_from(state.fixtures, books, found.first, terms)
-    snapshot = replace(begin.snapshot, version=found.at.version, books=books, fixtures=fixtures)
+    snapshot = replace(
+        begin.snapshot, version=found.at.version, books=books, fixtures=fixtures, made_at=state.at
+    )
     return State(found.at, snapshot, collectors)
 
 
@@ -79,7 +81,7 @@ def kept(state: State) -> Sliced[bytes]:
         lists = {scope: wire_list(of) for scope, of in book.lists.items()}
         books[name] = WireBook(book.v1_version, book.v2_version, state.collectors[name], lists, chunks)
     fixtures = yield from wire_fixtures(fixtures_of(state.snapshot))
-    return state_bytes(state.at, books, fixtures)
+    return state_bytes(state.at, books, fixtures, state.snapshot.made_at)
 
 
 def wire_list(state: ListState) -> WireList:
@@ -113,6 +115,7 @@ def applied(state: State, at: Position, record: Record, updater: FixtureUpdater)
         epoch=base.epoch,
         fixtures=base.fixtures if linked is None else linked.fixtures,
         fixture_changes=None if linked is None else linked.changes,
+        made_at=base.made_at if at.sub else record.at,
     )
     return State(at, snapshot, collectors)
 

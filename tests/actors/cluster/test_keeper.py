@@ -15,14 +15,14 @@ from actors.cluster.gate import Gate
 from actors.cluster.keeper import LINKS, KeeperActor
 from actors.cluster.outbox import Outbox
 from actors.cluster.progress import LinksBox, Seen
-from actors.cluster.records import decoded
+from actors.cluster.records import Record, decoded
 from actors.cluster.store import CollectorId
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, SourceName
 from actors.runtime.membership import ClusterStatus
 from tests.support.builders.messages import BOOKMAKER, batch, match
 from tests.support.simulation.shared import ModelServer, ModelStore, Wire
-from tests.support.time.virtual import VirtualClock
+from tests.support.time.virtual import WALL_0, VirtualClock
 
 pytestmark = pytest.mark.anyio
 
@@ -66,9 +66,12 @@ class _Collector:
         self.published.publish(run_now(board.finish(self.clock.now())))
         self.published.end_turn()
 
+    def records(self) -> list[Record]:
+        return [decoded(logged.data) for logged in self.server.data.log]
+
     def committed(self) -> list[str]:
         """Return the matches of each record of ours, in order."""
-        records = [decoded(logged.data) for logged in self.server.data.log]
+        records = self.records()
         books = [book for record in records for book in record.books.values()]
         return [entry.source_match_id for book in books for entry in book.entries]
 
@@ -85,6 +88,7 @@ async def test_a_collector_commits_what_its_sources_list_and_beats() -> None:
         tasks.cancel_scope.cancel()
 
     assert ["m1"] == collector.committed()
+    assert WALL_0 + 3.0 == collector.records()[0].at
     assert beat > 0
     assert collector.gates[SOURCE].is_open is False
     assert {} == collector.server.data.leases

@@ -54,7 +54,7 @@ class _Collector:
         if due.books:
             last = self.log[-1][0] if self.log else Position(FIRST)
             at = Position(last.version + 1) if due.is_seen else Position(last.version, last.sub + 1)
-            self.log.append((at, encoded(Record(A, dict(due.books)))))
+            self.log.append((at, encoded(Record(A, dict(due.books), at=WALL_0 + len(self.log)))))
 
 
 def _replayed(log: Iterable[tuple[Position, bytes]], state: State | None = None) -> State:
@@ -110,6 +110,18 @@ def test_a_replica_that_begins_with_a_checkpoint_has_the_same(
     joined = _replayed(log[after:], run_now(restored(found, TERMS, "e")))
 
     assert run_now(kept(_replayed(log))) == run_now(kept(joined))
+
+
+def test_a_version_has_the_time_of_its_record() -> None:
+    """Whatever clocks replicas have, and also for one that begins with a checkpoint."""
+    collector = _Collector([])
+    for number in (1, 2):
+        collector.take(batch([match(f"m{number}")], list_id=f"{number}", received_mono=float(number)))
+        collector.commit()
+    state = _replayed(collector.log)
+    joined = run_now(restored(Restored(FIRST, state.at, run_now(kept(state))), TERMS, "e"))
+
+    assert [WALL_0 + 1] * 2 == [state.snapshot.made_at, joined.snapshot.made_at]
 
 
 def test_lists_of_a_collector_that_leaves_are_stale() -> None:
