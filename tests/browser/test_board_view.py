@@ -19,6 +19,11 @@ FOUND = """async ([teams, leagues, texts]) => {
     const { finder, sought } = await import("/static/search.js");
     return texts.filter((text) => finder(text)(sought(teams, leagues)));
 }"""
+TITLES = """async (matches) => {
+    const { leaguesOf } = await import("/static/leagues.js");
+    const of = (league, country) => leaguesOf([{ leagueId: "any", league, country, start: null }], 0);
+    return matches.map(([label, country]) => of(label, country).get("any").title);
+}"""
 LAYER = """(element, part) => {
     const { zIndex, borderTopWidth } = getComputedStyle(element, part);
     return { layer: zIndex, border: borderTopWidth };
@@ -81,6 +86,21 @@ def test_a_league_has_its_country_and_its_id_in_the_address(site: Offered, page:
 
     expect(_homes(page)).to_have_text(["Arsenal"])
     assert {"league": ["eng.1"]} == parse_qs(urlsplit(page.url).query)
+
+
+def test_heading_begins_with_the_country_wherever_the_label_has_it(site: Offered, page: Page) -> None:
+    """Sources write it before the league, after it, as its adjective or not at all."""
+    _opened(site, page, ROME)
+    labels = [("La Liga", "spain"), ("La Liga - Spain", "spain"), ("England: Premier League", "england")]
+    more = [("Austrian Bundesliga", "austria"), ("Bundesliga", None)]
+
+    titles = page.evaluate(TITLES, [*labels, *more])
+
+    assert ["Spain · La Liga"] * 2 + [
+        "England · Premier League",
+        "Austrian Bundesliga",
+        "Bundesliga",
+    ] == titles
 
 
 def test_pinned_leagues_and_matches_stand_on_top(site: Offered, page: Page) -> None:

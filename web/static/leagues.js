@@ -28,11 +28,15 @@ export function leaguesOf(matches, now) {
     return leagues;
 }
 
-/** The label of most of its matches, with the country unless that has it. */
+/** The label of most of its matches, after its country: "Spain · La Liga", also for "La Liga - Spain". */
 function titleOf({ labels, country }) {
     const [[label]] = [...labels].sort(([a, n], [b, m]) => m - n || collator.compare(a, b));
-    const name = country === null ? "" : countryName(country);
-    return !name || label.toLowerCase().includes(name.toLowerCase()) ? label : `${name} · ${label}`;
+    if (country === null) return label;
+    const name = countryName(country);
+    const parts = label.split(/ - |: /);
+    const own = parts.filter((part) => part.toLowerCase() !== name.toLowerCase());
+    if (own.length === parts.length && label.toLowerCase().includes(name.toLowerCase())) return label;
+    return [name, own.join(" - ") || label].join(" · ");
 }
 
 /** "bosnia-and-herzegovina" is Bosnia and Herzegovina. */

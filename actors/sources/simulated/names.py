@@ -9,20 +9,20 @@ from random import Random
 class Spelling(StrEnum):
     """How a source writes names; real sources do not agree on them."""
 
-    PLAIN = "plain"  # Atlético Fuenvares, Arkmere United, Premier League
-    SHORT = "short"  # Atl Fuenvares, Arkmere Utd, Premier Lge
-    FORMAL = "formal"  # Club Atlético Fuenvares, Arkmere United FC, England - Premier League
+    PLAIN = "plain"  # Atlético Fuenvares, Arkmere United, La Liga
+    SHORT = "short"  # Atl Fuenvares, Arkmere Utd, La Liga
+    FORMAL = "formal"  # Club Atlético Fuenvares, Arkmere United FC, Spain - La Liga
 
 
 _EUROPE, _AMERICAS, _ASIA = 16, 22, 9
 LEAGUES = (
-    (_EUROPE, "English", "England - Premier League,England - Championship,England - League One"),
+    (_EUROPE, "English", "England: Premier League,England: Championship,England: League One"),
     (_EUROPE, "English", "Scottish Premiership"),
-    (_EUROPE, "Latin", "Spain - La Liga,Spain - Segunda División,Primeira Liga"),
-    (_EUROPE, "Italian", "Italy - Serie A,Italy - Serie B"),
-    (_EUROPE, "German", "Germany - Bundesliga,Germany - 2. Bundesliga"),
+    (_EUROPE, "Latin", "Spain - La Liga,Spain: Segunda División,Primeira Liga"),
+    (_EUROPE, "Italian", "Italy: Serie A,Italy: Serie B"),
+    (_EUROPE, "German", "Germany: Bundesliga,Germany - 2. Bundesliga"),
     (_EUROPE, "German", "Austrian Bundesliga,Swiss Super League"),
-    (_EUROPE, "French", "France - Ligue 1,France - Ligue 2,Belgian Pro League"),
+    (_EUROPE, "French", "France: Ligue 1,France: Ligue 2,Belgian Pro League"),
     (_EUROPE, "Dutch", "Netherlands - Eredivisie,Netherlands - Eerste Divisie"),
     (_EUROPE, "Nordic", "Sweden - Allsvenskan,Danish Superliga,Norway - Eliteserien"),
     (_AMERICAS, "American", "USA - MLS,USA - USL Championship"),
@@ -32,7 +32,11 @@ LEAGUES = (
     (_ASIA, "Asian", "Japan - J1 League,Japan - J2 League,K League 1,Chinese Super League,Thai League 1"),
     (_ASIA, "English", "Australia - A-League Men,Australia - NPL Victoria"),
 )
-"""The hour (UTC) around which leagues kick off, the style of their teams' names, and their formal names."""
+"""The hour (UTC) around which leagues kick off, the style of their teams' names, and their formal names.
+
+Other spellings leave out a country before " - ". One before ": " stays: leagues of several countries have
+the name, and invented teams do not tell which is meant.
+"""
 
 CLUBS = {
     "English": "Ark Brin Cor Dray Elver Fen Gorse Harl Kest Oxen Pen Stel Wex/combe garth holt marsh mere"
@@ -86,6 +90,8 @@ def club_names(style: str, random: Random) -> list[str]:
 
 def spelled(name: str, spelling: Spelling) -> str:
     """Return the name of a team, or a league's formal name, in a spelling."""
+    if spelling is Spelling.FORMAL:
+        name = name.replace(": ", " - ")
     if spelling is Spelling.PLAIN:
         return name.rpartition(" - ")[2]
     if spelling is Spelling.SHORT:

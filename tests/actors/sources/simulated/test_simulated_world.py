@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.errors import SourceError
-from actors.core.messages import Extract, Match
+from actors.core.messages import Extract, Match, Scope
+from actors.matching.leagues import league_of
 from actors.source_api.kinds import Machine
 from actors.sources.simulated.kind import KIND, SimulatedOptions
-from actors.sources.simulated.names import Spelling
+from actors.sources.simulated.names import LEAGUES, Spelling, spelled
 
 WALL = 1_763_820_000.0  # a Saturday, 14:00 UTC
 KEYS = ("sharp", "standard", "wide")
@@ -110,6 +111,17 @@ def test_spellings_change_ids_and_names_only() -> None:
         assert {a.source_match_id for a, _ in pairs} & {b.source_match_id for _, b in pairs} == set()
         assert 0.2 < sum((a.home, a.away) != (b.home, b.away) for a, b in pairs) / len(pairs) < 0.95
         assert sum(a.league != b.league for a, b in pairs) > 0.2 * len(pairs)
+
+
+@pytest.mark.parametrize("spelling", Spelling)
+def test_league_is_known_in_each_spelling(spelling: Spelling) -> None:
+    """A match that one source alone lists stands under the heading of the others of its league."""
+    names = [name for _, _, several in LEAGUES for name in several.split(",")]
+
+    leagues = [league_of(Scope(""), spelled(name, spelling), teams=("Home", "Away")) for name in names]
+
+    assert [league_of(Scope(""), name).key for name in names] == [league.key for league in leagues]
+    assert all(league.is_known for league in leagues)
 
 
 @pytest.mark.long
