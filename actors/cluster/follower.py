@@ -45,7 +45,8 @@ class FollowerActor:
 
     The collector with the smallest id keeps the state for others: which of them it is matters to nobody.
     `restarted` is called with a snapshot that does not follow the one before; `links` is told how far it
-    is.
+    is. `archived`, where this process has an archive, returns the newest version of an epoch that is in it,
+    or 0: the records since then are replayed, if the log still has them.
     """
 
     store: Store
@@ -56,6 +57,7 @@ class FollowerActor:
     restarted: Callable[[Snapshot], None]
     status: ClusterStatus
     clock: Clock
+    archived: Callable[[str], int] | None = None
     checkpoint_records: int = CHECKPOINT_RECORDS
     checkpoint_bytes: int = CHECKPOINT_BYTES
     _updater: FixtureUpdater = field(init=False)
@@ -94,6 +96,9 @@ class FollowerActor:
     async def _restore(self, epoch: str) -> None:
         """Begin with what the server keeps, in place of what is shown."""
         found = await self.store.restore()
+        newest = None if found.at is None or self.archived is None else found.at.version
+        if newest is not None and self.archived is not None and self.archived(epoch) < newest:
+            found = await self.store.restore(is_before=True)
         self._state = state = await run_sliced(restored(found, self.terms, epoch))
         self._unkept = self._unkept_bytes = 0
         self._kept_at, self._kept_bytes = found.at or Position(0), len(found.state)

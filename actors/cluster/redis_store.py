@@ -102,9 +102,10 @@ class RedisStore:
         """As of `Store`."""
         return await self._is_done(scripts.DEPOSE, collector, beat, data)
 
-    async def restore(self) -> Restored:
+    async def restore(self, *, is_before: bool = False) -> Restored:
         """As of `Store`."""
-        first, *at = await self._done(scripts.RESTORE, within_s=LONG_S)
+        key = scripts.KEYS.index("before" if is_before else "checkpoint") + 1
+        first, *at = await self._done(scripts.RESTORE, key, within_s=LONG_S)
         if not at:
             return Restored(int(first))
         return Restored(int(first), Position(int(at[0]), int(at[1])), at[2])

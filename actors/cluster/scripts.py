@@ -10,7 +10,7 @@ and `round` (how often it was looked at).
 3. `leases`: by source `TOKEN COLLECTOR`. 4. `tokens`: by source the newest token.
 5. `beats`: by collector the newest round that it answered. 6. `acks`: by collector `SEQUENCE VERSION SUB`.
 7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`. 8. `polls`: by source when its
-   targets are due, in seconds from the last beat of its collector.
+   targets are due, in seconds from the last beat of its collector. 9. `before`: the checkpoint before that.
 
 The first two arguments, except for JOIN, are the caller's epoch and the highest version that it has seen.
 An answer is a list: the first item is `ok`, or says why nothing was done; `epoch` means that the board is
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import Final
 
-KEYS: Final = ("board", "log", "leases", "tokens", "beats", "acks", "checkpoint", "polls")
+KEYS: Final = ("board", "log", "leases", "tokens", "beats", "acks", "checkpoint", "polls", "before")
 
 
 def names(prefix: str) -> list[str]:
@@ -170,7 +170,8 @@ return {'ok'}
 
 CHECKPOINT: Final = (
     """
--- Arguments: epoch, seen, version, sub, state, the id up to which records are no longer needed.
+-- Arguments: epoch, seen, version, sub, state, the id up to which records are no longer needed, which is
+-- that of the checkpoint before this one at most.
 -- 1. The board is checked, and that there is none of the same time or later.
 """
     + _SAME_EPOCH
@@ -180,7 +181,8 @@ if at[1] then
   local later = tonumber(ARGV[3]) - tonumber(at[1])
   if later < 0 or (later == 0 and tonumber(ARGV[4]) <= tonumber(at[2])) then return {'old'} end
 end
--- 2. It is kept in place of the last.
+-- 2. It is kept in place of the last, and that in place of the one before.
+if at[1] then redis.call('RENAME', KEYS[7], KEYS[9]) end
 redis.call('HSET', KEYS[7], 'version', ARGV[3], 'sub', ARGV[4], 'state', ARGV[5])
 redis.call('XTRIM', KEYS[2], 'MINID', ARGV[6])
 return {'ok'}
@@ -189,11 +191,12 @@ return {'ok'}
 
 RESTORE: Final = (
     """
--- Arguments: epoch, seen. Returns: the version of the empty board; version, sub and state of a checkpoint.
+-- Arguments: epoch, seen, which checkpoint: 7 the newest, 9 the one before.
+-- Returns: the version of the empty board; version, sub and state of the checkpoint, if there is one.
 """
     + _SAME_EPOCH
     + """
-local at = redis.call('HMGET', KEYS[7], 'version', 'sub', 'state')
+local at = redis.call('HMGET', KEYS[tonumber(ARGV[3])], 'version', 'sub', 'state')
 local first = redis.call('HGET', KEYS[1], 'first')
 if not at[1] then return {'ok', first} end
 return {'ok', first, at[1], at[2], at[3]}

@@ -109,8 +109,11 @@ class Store(Protocol):
         """Free the leases of a collector and append a record; False if it has beaten since `beat`."""
         ...
 
-    async def restore(self) -> Restored:
-        """Return what a board begins with."""
+    async def restore(self, *, is_before: bool = False) -> Restored:
+        """Return what a board begins with; with `is_before` the checkpoint before, or the empty board.
+
+        The log has all records since then.
+        """
         ...
 
     async def checkpoint(self, at: Position, state: bytes, trim: Position) -> None:

@@ -158,6 +158,33 @@ async def test_lists_that_nobody_has_proven_yet_are_not_read() -> None:
             await replica.published.read()
 
 
+@pytest.mark.parametrize(
+    ("archived", "begun"), [(None, 4), (3, 2), (4, 4)], ids=["no archive", "older", "as old"]
+)
+async def test_a_process_whose_archive_lacks_records_begins_before_them(
+    archived: int | None, begun: int
+) -> None:
+    """With the checkpoint before the newest, as far back as the log goes; others with the newest."""
+    replica = _Replica()
+    replica.begin()
+    data, first = replica.server.data, replica.server.data.head.version
+    kept = []
+    for _ in range(2):
+        at = [replica.list("m1") for _ in range(2)][-1]
+        kept.append((at, await _state_at(replica.server)))
+    data.before, data.checkpoint = kept
+    replica.list("m1")
+    if archived is not None:
+        replica.actor.archived = lambda epoch: first + archived if epoch == "e1" else 0
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(replica.actor.run)
+        await anyio.sleep(2.0)
+        tasks.cancel_scope.cancel()
+
+    assert [first + begun] == [snapshot.version for snapshot in replica.restarts]
+    assert first + 5 == replica.published.newest.version
+
+
 @pytest.mark.parametrize("bound", ["checkpoint_records", "checkpoint_bytes"])
 async def test_a_collector_keeps_the_state_for_others(bound: str) -> None:
     """After so many records or bytes; the log up to the state before is cut."""

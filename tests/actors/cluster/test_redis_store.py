@@ -217,6 +217,21 @@ async def test_a_checkpoint_replaces_older_ones_alone(stores: _Stores) -> None:
     ]
 
 
+async def test_the_checkpoint_before_the_newest_is_kept(stores: _Stores) -> None:
+    """Whoever needs older records begins with that; before the second there is only the empty board."""
+    store, token = await _collecting(stores)
+    for number in (1, 2):
+        await store.commit(_commit(number, token))
+    found = []
+    for number in (1, 2):
+        at = Position(MS + 1 + number)
+        await store.checkpoint(at, b"%d" % number, Position(MS + number))
+        found.append(await store.restore(is_before=True))
+
+    assert [Restored(MS + 1), Restored(MS + 1, Position(MS + 2), b"1")] == found
+    assert Restored(MS + 1, Position(MS + 3), b"2") == await store.restore()
+
+
 async def test_a_server_without_memory_refuses_all_or_nothing(
     server: SharedServer, stores: _Stores
 ) -> None:

@@ -42,6 +42,7 @@ class Data:
     polls: dict[SourceName, bytes] = field(default_factory=dict)
     acks: dict[CollectorId, tuple[int, Position]] = field(default_factory=dict)
     checkpoint: tuple[Position, bytes] | None = None
+    before: tuple[Position, bytes] | None = None
 
 
 class ModelServer:
@@ -129,7 +130,7 @@ class ModelServer:
         """Do what CHECKPOINT does."""
         data = self.data
         if data.checkpoint is None or data.checkpoint[0] < at:
-            data.checkpoint = at, state
+            data.before, data.checkpoint = data.checkpoint, (at, state)
             data.log = [record for record in data.log if record.at >= trim]
 
     def _append(self, record: bytes, *, is_seen: bool) -> None:
@@ -190,12 +191,12 @@ class ModelStore:
         """As of `Store`."""
         return await self._done(lambda: self._server.depose(collector, beat, data))
 
-    async def restore(self) -> Restored:
+    async def restore(self, *, is_before: bool = False) -> Restored:
         """As of `Store`."""
 
         def restore() -> Restored:
             data = self._server.data
-            return Restored(data.first, *(data.checkpoint or ()))
+            return Restored(data.first, *((data.before if is_before else data.checkpoint) or ()))
 
         return await self._done(restore)
 
