@@ -164,6 +164,8 @@ async def _run_service(
     reload = None if settings.links.file is None else system.read_links_again
     parts = (system.supervisor, app, sock, status, drain_s, announce, *ends, SERVERS[server])
     manager = Notifier(*service_manager(), lambda: liveness(status, clock.now())["status"] == "pass")
+    if system.archive is not None:
+        system.archive.start()
     code = await Life(*parts, reload, manager).run()
     if system.archive is not None:
         system.archive.close(is_orderly=code is Exit.STOPPED)

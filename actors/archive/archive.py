@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from secrets import token_hex
 
 import structlog
 from msgspec.structs import replace
 
-from actors.archive.commit import Commit, commit_of
+from actors.archive.commit import BEGAN_ANEW, MISSED, Commit, commit_of
 from actors.archive.day import Gap, Reached
 from actors.archive.folder import ArchiveSettings, Folder
 from actors.archive.format import milliseconds
@@ -52,18 +53,14 @@ def machine() -> Machine:
 
 
 @dataclass(slots=True)
-class Archive:
-    """What the composition holds of an archive. `configured` and `names` are of all bookmakers."""
+class OpenArchive:
+    """What the composition holds of any archive. `names` are the display names of all bookmakers."""
 
     folder: Folder
     writer: Writer
     status: ArchiveStatus
     clock: Clock
-    configured: Mapping[BookmakerId, Configured]
     names: Mapping[BookmakerId, str]
-    last: Snapshot
-    beginning: Beginning
-    on_machine: Callable[[], Machine]
 
     def start(self) -> None:
         """Start the thread that writes."""
@@ -71,6 +68,64 @@ class Archive:
             self.writer.start()
         except RuntimeError as error:  # the system allows no further thread
             self.writer.fail(error)
+
+    def past(self) -> Past:
+        """Return what reads the archive while it is written."""
+        return Past(self.folder, self.writer, self.status)
+
+    def close(self, *, is_orderly: bool) -> None:
+        """Write all that waits, and make the folder free. Waits for the disk."""
+        del is_orderly
+        self.writer.stop(CLOSE_S)
+        self.folder.release()
+
+
+@dataclass(slots=True)
+class FollowedArchive(OpenArchive):
+    """The archive of a board whose versions and epochs are made elsewhere, for several processes.
+
+    `newest` is the newest version that it has, or that waits to be written, and of which epoch that is.
+    """
+
+    newest: int = 0
+    epoch: str = ""
+    _last: Snapshot | None = None
+
+    def newest_of(self, epoch: str) -> int:
+        """Return the newest version of an epoch that it has; 0 if it has none."""
+        return self.newest if epoch == self.epoch else 0
+
+    def restart(self, first: Snapshot) -> None:
+        """Go on from a whole board, which may not follow the last; versions that it has come again then."""
+        self._last = first
+        if first.version > self.newest_of(first.epoch):
+            commit = commit_of(first, first, self._time_of(first), self.names)
+            self._add(replace(commit, gap=MISSED if first.epoch == self.epoch else BEGAN_ANEW))
+
+    def follow(self, snapshot: Snapshot) -> None:
+        """Have a published snapshot written if it is a version that it has not; never waits."""
+        before, self._last = self._last, snapshot
+        if before is not None and snapshot.version > self.newest:
+            self._add(commit_of(before, snapshot, self._time_of(snapshot), self.names))
+
+    def _time_of(self, snapshot: Snapshot) -> float:
+        """Return when a version was made; another machine's clock is not believed to be ahead."""
+        now = self.clock.now().wall
+        return min(snapshot.made_at or now, now)
+
+    def _add(self, commit: Commit) -> None:
+        self.newest, self.epoch = commit.version, commit.epoch
+        self.writer.add(commit)
+
+
+@dataclass(slots=True)
+class Archive(OpenArchive):
+    """The archive of a board that is made here, whose versions go on. `configured` has all bookmakers."""
+
+    configured: Mapping[BookmakerId, Configured]
+    last: Snapshot
+    beginning: Beginning
+    on_machine: Callable[[], Machine]
 
     def follow(self, snapshot: Snapshot) -> None:
         """Have a published snapshot written if it is a version of its own; never waits."""
@@ -85,10 +140,6 @@ class Archive:
             writer.epoch = token_hex(4)
             log.warning("archive.epoch_ended", version=snapshot.version)
         return snapshot if snapshot.epoch == writer.epoch else replace(snapshot, epoch=writer.epoch)
-
-    def past(self) -> Past:
-        """Return what reads the archive while it is written."""
-        return Past(self.folder, self.writer, self.status)
 
     def close(self, *, is_orderly: bool) -> None:
         """Write all that waits; after an orderly end, if all is written, the ending. Waits for the disk."""
@@ -122,11 +173,9 @@ def open_archive(
     folder, now = Folder.hold(Path(settings.path or "."), reached), clock.now()
     ending, stood, last = None, None, None
     try:
-        folder.tidy()
-        days = folder.days()
-        good = [day for day in days if folder.check(day, is_last=day == days[-1])]
+        days = _checked(folder)
         ending = take_ending(folder)
-        stood = _stood(folder, ending) if good and good[-1] == days[-1] else None
+        stood = _stood(folder, ending) if days and days[-1][1] else None
         last = max(folder.days(), default=None)
     except OSError as error:
         log.warning("archive.stalled", error=str(error))
@@ -139,7 +188,41 @@ def open_archive(
     except (sqlite3.Error, OSError) as error:
         writer.fail(error)
     shown = names(begun.names)
-    return Archive(folder, writer, status, clock, configured, shown, begun.snapshot, begun, on_machine)
+    life = configured, begun.snapshot, begun, on_machine
+    return Archive(folder, writer, status, clock, shown, *life)
+
+
+def open_followed(
+    settings: ArchiveSettings,
+    status: ArchiveStatus,
+    clock: Clock,
+    names: Mapping[BookmakerId, str],
+    reached: Reached = lambda _: None,
+) -> tuple[FollowedArchive, int]:
+    """Open the archive of a process that shows a board of several; return the highest version seen with it.
+
+    That is of the newest day, or may have been published by a single process that had the archive before.
+    Raises: ArchiveLockedError, ConfigError.
+    """
+    folder = Folder.hold(Path(settings.path or "."), reached)
+    writer = Writer(folder, settings, status, clock)
+    archive, reserved = FollowedArchive(folder, writer, status, clock, names), folder.reserved()
+    try:
+        _checked(folder)
+        take_ending(folder)  # of a single process: what is listed is not ours to restore
+        if days := folder.days():
+            archive.epoch = writer.resume(days[-1])
+            archive.newest = status.written = writer.written
+    except (sqlite3.Error, OSError) as error:
+        writer.fail(error)
+    return archive, max(archive.newest, 0 if reserved is None else reserved.until)
+
+
+def _checked(folder: Folder) -> list[tuple[date, bool]]:
+    """Return the days that there were, oldest first, and whether each can be read; damage is set aside."""
+    folder.tidy()
+    days = folder.days()
+    return [(day, folder.check(day, is_last=day == days[-1])) for day in days]
 
 
 def _stood(folder: Folder, ending: Ending | None) -> Stood | None:

@@ -18,6 +18,9 @@ from actors.matches.model import FixtureChanges, FixtureState, ViewKind
 from actors.matching.event import FixtureId
 from actors.matching.matcher import Member
 
+LOST, MISSED, BEGAN_ANEW = "lost", "missed", "began_anew"
+"""Why versions are missing: the disk was not fast enough; nobody has them any more; it is another epoch."""
+
 
 class EntryRecord(Struct, frozen=True, gc=False):
     """An entry of the v2 list as a commit shows it, or (None) that it left, and why."""
@@ -42,7 +45,8 @@ class Commit(Struct, frozen=True, eq=False):
 
     `at` is its wall time (Unix seconds). `lists` has the lists of the bookmakers of which any changed.
     `names` are the display names of all bookmakers, in the order of the configuration. With the first
-    commit of a life the fixtures of the last have `ended`, perhaps none.
+    commit of a life the fixtures of the last have `ended`, perhaps none. If it does not follow the commit
+    before, there is a `gap` for that reason, and the whole state counts, not what it changed.
     """
 
     version: int
@@ -54,6 +58,7 @@ class Commit(Struct, frozen=True, eq=False):
     names: Mapping[BookmakerId, str]
     whole: Snapshot
     ended: tuple[FixtureId, ...] | None = None
+    gap: str | None = None
 
     @property
     def weight(self) -> int:

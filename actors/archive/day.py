@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from itertools import chain
+from math import inf
 from pathlib import Path
 from urllib.parse import quote
 
@@ -70,6 +71,7 @@ class Day:
         facts = dict(self._execute("SELECT key, value FROM day"))
         self.day = date.fromisoformat(facts["day"])
         self._base: int = facts["base"]
+        self.seen_ms: int = facts["seen_ms"]
         self._entries = dict(self._execute("SELECT id, entry FROM entries"))
         self._new_entries: list[tuple[object, ...]] = []
         self._new_listings: list[tuple[object, ...]] = []
@@ -84,7 +86,7 @@ class Day:
         )
         self._names: list[tuple[str, str]] = [*self._execute(names)]
         epoch = self._execute("SELECT epoch FROM lives ORDER BY version DESC LIMIT 1").fetchone()
-        self._epoch: str = epoch[0]
+        self.epoch: str = epoch[0]
         self.version, self.at_ms = self._execute(
             "SELECT version, at FROM commits ORDER BY version DESC LIMIT 1"
         ).fetchone()
@@ -175,7 +177,10 @@ class Day:
     def note_lists(
         self, lists: Mapping[BookmakerId, Mapping[Scope, ListState]], wall_less_mono: float
     ) -> None:
-        """Replace when each list was confirmed last, and for how long; a withdrawn list for no time."""
+        """Replace when each list was confirmed last, and for how long; a withdrawn list for no time.
+
+        Of a list of another process that is not known.
+        """
         rows = [
             (
                 bookmaker,
@@ -186,6 +191,7 @@ class Day:
             )
             for bookmaker, of in lists.items()
             for scope, state in of.items()
+            if state.stale_after_s < inf
         ]
         insert(self._connection, "INSERT OR REPLACE INTO lists", rows)
 
@@ -194,9 +200,9 @@ class Day:
         self._execute("INSERT OR REPLACE INTO day VALUES ('seen_ms', ?)", (at_ms,))
 
     def _note_life(self, commit: Commit) -> None:
-        if commit.epoch != self._epoch:
+        if commit.epoch != self.epoch:
             self._execute("INSERT OR REPLACE INTO lives VALUES (?, ?)", (commit.version, commit.epoch))
-            self._epoch = commit.epoch
+            self.epoch = commit.epoch
 
     def _note_names(self, commit: Commit) -> None:
         names = [(str(bookmaker), text(name)) for bookmaker, name in commit.names.items()]

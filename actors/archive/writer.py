@@ -10,19 +10,20 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import deque
+from collections.abc import Callable
 from datetime import date
 from math import inf
 
 import structlog
 from msgspec.structs import replace
 
-from actors.archive.commit import Commit
+from actors.archive.commit import BEGAN_ANEW, LOST, Commit
 from actors.archive.day import Day, Gap, connect
 from actors.archive.folder import ArchiveSettings, Folder
 from actors.archive.format import begin_of, day_of, milliseconds
 from actors.archive.reading import Reader
 from actors.archive.sealing import seal
-from actors.core.clock import Clock, elapsed_s
+from actors.core.clock import Clock, Instant, elapsed_s
 from actors.core.cooperative import Sliced, advance
 from actors.monitoring.status import ArchiveStatus
 
@@ -47,7 +48,9 @@ class Writer:
     ) -> None:
         self.folder = folder
         self.epoch = ""
-        """That of what is published: set with the first version of another."""
+        """That of what is published: set with the first version of another; "" if nothing is reserved."""
+        self.newest_until: Callable[[Instant], float] = lambda now: now.wall
+        """Returns until when (Unix seconds) the newest version is known to have been the newest."""
         self.reserved_until: float = 0
         self.reserved_epoch: str | None = None
         self.written: int = 0
@@ -56,7 +59,6 @@ class Writer:
         self._waiting: deque[Commit] = deque()
         self._added = self._taken = 0  # written by one thread each
         self._latest: Commit | None = None
-        self._newest: Commit | None = None
         self._day: Day | None = None
         self._seen_ms = 0
         self._seals: deque[date] = deque()
@@ -78,7 +80,7 @@ class Writer:
 
         Without a `gap` it is not known what stood before. Raises: sqlite3.Error, OSError.
         """
-        self._latest = self._newest = first
+        self._latest = first
         if last is None:
             day = day_of(milliseconds(first.at))
             self._day = Day.create(self.folder.path, day, first, self.folder.reached)
@@ -97,8 +99,17 @@ class Writer:
             day_file.end()
             self._roll(first)
         self.written, self._seen_ms = first.version, milliseconds(first.at)
-        live = self.live_day
-        self._seals.extend(day for day in self.folder.days() if day != live and not self._is_sealed(day))
+        self._find_unsealed()
+
+    def resume(self, last: date) -> str:
+        """Go on after the newest day; return the epoch of its last version.
+
+        Raises: sqlite3.Error, OSError.
+        """
+        self._day = day = Day.open(self.folder.file(last))
+        self.written, self._seen_ms = day.version, day.seen_ms
+        self._find_unsealed()
+        return day.epoch
 
     def start(self) -> None:
         """Start the thread. Raises: RuntimeError if the system allows none."""
@@ -162,11 +173,10 @@ class Writer:
 
     def step(self) -> None:
         """Write what waits, and do some of what is due beside."""
-        now_ms = milliseconds(self._clock.now().wall)
         try:
-            self._renew()
-            day = self._day or self._reopened()
-            self._write(day, now_ms)
+            if (latest := self._latest) is not None:
+                self._renew(latest)
+                self._write(self._day or self._reopened(latest), latest)
             self._tidy()
         except (sqlite3.Error, OSError) as error:
             self.fail(error)
@@ -176,46 +186,39 @@ class Writer:
             log.info("archive.resumed", version=self.written)
             self._status.error = None
 
-    def _renew(self) -> None:
-        latest = self._latest
-        if latest is not None and (
-            self.reserved_epoch != self.epoch or latest.version > self.reserved_until - RESERVED / 2
-        ):
+    def _renew(self, latest: Commit) -> None:
+        is_late = latest.version > self.reserved_until - RESERVED / 2
+        if self.epoch and (self.reserved_epoch != self.epoch or is_late):
             self.reserve(latest.version)
 
-    def _reopened(self) -> Day:
-        days = self.folder.days()
-        latest = self._latest
-        if days:
+    def _reopened(self, latest: Commit) -> Day:
+        if days := self.folder.days():
             self._day = Day.open(self.folder.file(days[-1]))
-        elif latest is not None:
-            self._day = Day.create(
-                self.folder.path, day_of(milliseconds(latest.at)), latest, self.folder.reached
-            )
         else:
-            raise OSError("there is nothing to begin with")
+            first = self._waiting[0] if self._waiting else latest
+            day = day_of(milliseconds(first.at))
+            self._day = Day.create(self.folder.path, day, first, self.folder.reached)
         self.written = self._day.version
         return self._day
 
-    def _write(self, day: Day, now_ms: int) -> None:
+    def _write(self, day: Day, latest: Commit) -> None:
         while self._waiting and self._waiting[0].version <= self.written:
             self._drop_first()
-        latest = self._latest
-        if latest is None:
-            return
-        if not self._waiting and latest.version == self.written:
-            self._note_seen(day, now_ms)
-            return
-        if not self._waiting or self._waiting[0].version != self.written + 1:
-            self._bridge(day, latest)
-            return
-        self._append(day)
+        first = self._waiting[0] if self._waiting else latest
+        if first.version == self.written:
+            self._note_seen(day, latest)
+        elif first.gap is not None:
+            self._bridge(day, first, first.gap)
+        elif first.version != self.written + 1 or not self._waiting:
+            self._bridge(day, latest, LOST)
+        else:
+            self._append(day)
 
     def _append(self, day: Day) -> None:
-        """Write what waits, up to the first commit of another day."""
+        """Write what waits, up to the first commit of another day, or after a gap."""
         commits: list[Commit] = []
         for commit in [*self._waiting]:
-            if commit.version != (commits[-1].version if commits else self.written) + 1:
+            if commit.version != (commits[-1].version if commits else self.written) + 1 or commit.gap:
                 break
             commits.append(commit)
             if _begins_day(day, commit):
@@ -228,36 +231,37 @@ class Writer:
         day.end()
         self.folder.reached("after write")
         self._seen_ms = day.at_ms
-        self.written, self._newest = commits[-1].version, commits[-1]
+        self.written = commits[-1].version
         for _ in commits:
             self._drop_first()
         self._roll(commits[-1])
 
-    def _bridge(self, day: Day, latest: Commit) -> None:
-        """Write down that commits are missing, and go on from the whole state after the latest."""
-        at_ms = milliseconds(latest.at)
-        gap = Gap(self.written, latest.version, max(self._seen_ms, day.at_ms), at_ms, "lost")
+    def _bridge(self, day: Day, commit: Commit, reason: str) -> None:
+        """Write down that commits are missing, and go on from the whole state after a commit."""
+        at_ms = milliseconds(commit.at)
+        gap = Gap(self.written, commit.version, max(self._seen_ms, day.at_ms), at_ms, reason)
         day.begin()
-        day.keyframe(latest, gap)
+        day.keyframe(commit, gap)
         day.note_seen(at_ms)
         day.end()
-        log.warning("archive.gap", after=gap.after, until=gap.until)
-        self._status.gaps += 1
-        self.written, self._seen_ms, self._newest = latest.version, at_ms, latest
-        self._roll(latest)
+        if reason != BEGAN_ANEW:
+            log.warning("archive.gap", after=gap.after, until=gap.until, reason=reason)
+            self._status.gaps += 1
+        self.written, self._seen_ms = commit.version, at_ms
+        self._roll(commit)
 
-    def _note_seen(self, day: Day, now_ms: int) -> None:
+    def _note_seen(self, day: Day, latest: Commit) -> None:
         """Note once a second that the newest version still is the newest, and what lists are confirmed."""
-        if not now_ms - self._seen_ms >= 1000:  # noqa: PLR2004 - a second
-            return
         now = self._clock.now()
+        seen_ms = milliseconds(self.newest_until(now))
+        if not seen_ms - self._seen_ms >= 1000:  # noqa: PLR2004 - a second
+            return
         day.begin()
-        day.note_seen(now_ms)
-        if self._latest is not None:
-            books = self._latest.whole.books
-            day.note_lists({name: book.lists for name, book in books.items()}, now.wall - now.mono)
+        day.note_seen(seen_ms)
+        books = latest.whole.books
+        day.note_lists({name: book.lists for name, book in books.items()}, now.wall - now.mono)
         day.end()
-        self._seen_ms = now_ms
+        self._seen_ms = seen_ms
 
     def _roll(self, commit: Commit) -> None:
         """Begin the next day with the whole state after a commit that is the last of the day before."""
@@ -315,6 +319,10 @@ class Writer:
             connection.close()
         yield from seal(path, self.folder.reached)
         log.info("archive.sealed", file=path.name)
+
+    def _find_unsealed(self) -> None:
+        live = self.live_day
+        self._seals.extend(day for day in self.folder.days() if day != live and not self._is_sealed(day))
 
     def _is_sealed(self, day: date) -> bool:
         with Reader.open(self.folder.file(day), is_written=False) as reader:

@@ -27,11 +27,11 @@ PLAYED_AT_ONCE = 5_000
 def open_configured(
     settings: Settings, status: ServiceStatus, clock: Clock, terms: FixtureSettings
 ) -> Archive | None:
-    """Open the archive of the configuration and begin a life in it; None if there is none.
+    """Open the archive of the configuration and begin a life in it; None if there is none, or in a cluster.
 
-    Raises: ArchiveLockedError, ConfigError.
+    The caller starts it. Raises: ArchiveLockedError, ConfigError.
     """
-    if settings.archive.path is None:
+    if settings.archive.path is None or settings.cluster.url is not None:
         return None
     status.archive = ArchiveStatus()
 
@@ -40,7 +40,7 @@ def open_configured(
             status.bookmakers[bookmaker].learn_name(name, is_in_use=True)
         return status.names
 
-    archive = open_archive(
+    return open_archive(
         settings.archive,
         status.archive,
         clock,
@@ -48,8 +48,6 @@ def open_configured(
         configured=configured(settings),
         names=learn,
     )
-    archive.start()
-    return archive
 
 
 class ArchivedPlayback:

@@ -205,8 +205,6 @@ class Check:
             self.faults.append(f"cluster.url must be {allowed}")
         if find_spec("redis") is None:
             self.faults.append("cluster.url needs redis; pip install 'oddsboard[cluster]'")
-        if settings.archive.path is not None:
-            self.faults.append("archive.path must be left out in a cluster, which cannot be archived yet")
         for name, bookmaker in settings.bookmakers.items():
             if bookmaker.name is None:
                 why = "in a cluster it must be configured, the same for all processes"

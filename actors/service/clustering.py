@@ -10,9 +10,10 @@ from secrets import token_hex
 
 import msgspec
 
+from actors.archive.archive import FollowedArchive, open_followed
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.cluster.follower import FollowerActor
+from actors.cluster.follower import CHECKPOINT_RECORDS, FollowerActor
 from actors.cluster.gate import Gate, GatedActor
 from actors.cluster.keeper import LINKS, KeeperActor
 from actors.cluster.outbox import Outbox
@@ -20,11 +21,12 @@ from actors.cluster.progress import LinksBox, Seen
 from actors.cluster.records import FORMAT
 from actors.cluster.redis_store import RedisStore
 from actors.cluster.store import CollectorId, Store
-from actors.core.clock import Clock
+from actors.core.clock import Clock, Instant
 from actors.core.messages import Batch, Scope, SourceName
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Partition, Waiting
 from actors.matches.model import FixtureSettings, FixtureView, ViewKind, first_snapshot
+from actors.monitoring.status import ArchiveStatus, ServiceStatus
 from actors.pipeline.linker import LinkerActor
 from actors.pipeline.schedule import Schedule
 from actors.review.review import Review
@@ -42,7 +44,7 @@ class Cluster:
     """What a process has of a cluster: `published` is the board that all processes show.
 
     `collects` says whether sources run here, each behind its `gate`. `open_store` opens a connection, in
-    place of one to the server of the configuration.
+    place of one to the server of the configuration; `checkpoint_records` is as of `FollowerActor`.
     """
 
     def __init__(
@@ -51,16 +53,21 @@ class Cluster:
         clock: Clock,
         terms: FixtureSettings,
         open_store: OpenStore | None = None,
+        checkpoint_records: int = CHECKPOINT_RECORDS,
     ) -> None:
         self._settings, self._clock, self._terms = settings, clock, terms
-        self._open = open_store or partial(redis_store, settings)
+        self._open, self._checkpoint_records = (
+            open_store or partial(redis_store, settings),
+            checkpoint_records,
+        )
         roles = settings.cluster.roles
         self.collects = Role.COLLECTOR in roles
         self.shows = Role.REPLICA in roles
         own = CollectorId(token_hex(8)) if self.collects else None
         self._own = own
         self.status = ClusterStatus(tuple(roles), own)
-        self._store = partial(self._open, Seen())
+        self._seen = Seen()
+        self._store = partial(self._open, self._seen)
         self._schedules: dict[SourceName, Schedule] = {}
         self._gates = {name: Gate() for name in (*settings.sources, LINKS)}
         first = first_snapshot(0, terms, "none")
@@ -71,6 +78,28 @@ class Cluster:
         self.published.follow(self.waiting.add)
         self._changed = asyncio.Event()
         self._links = LinksBox(self._changed.set)
+        self._archive: FollowedArchive | None = None
+
+    def archived(self, status: ServiceStatus) -> FollowedArchive | None:
+        """Open the archive of the configuration, and have it follow what is shown; None if there is none.
+
+        The board begins anew if the archive has higher versions. The caller starts it, and closes it.
+        Raises: ArchiveLockedError, ConfigError.
+        """
+        if self._settings.archive.path is None:
+            return None
+        status.archive = ArchiveStatus()
+        opened = open_followed(self._settings.archive, status.archive, self._clock, status.names)
+        self._archive, highest = opened
+        self._seen.note(highest)
+        self._archive.writer.newest_until = self._newest_until
+        self.published.follow(self._archive.follow)
+        return self._archive
+
+    def _newest_until(self, now: Instant) -> float:
+        """Return until when (Unix seconds) nothing newer than what is shown was committed."""
+        lag_s = self.status.lag_s(now.mono)
+        return 0.0 if lag_s is None else now.wall - lag_s
 
     def gated(
         self, source: SourceName, start: Callable[[], Actor], schedule: Schedule | None = None
@@ -91,6 +120,8 @@ class Cluster:
             first, [FixtureView(kind, name) for kind in ViewKind for name in (None, *first.books)]
         )
         self.waiting.begin_anew()
+        if self._archive is not None:
+            self._archive.restart(first)
 
     def children(self, collected: Published, bus: Bus) -> list[ChildSpec]:
         """Return the actors that commit what is `collected`, and follow what is shown."""
@@ -127,6 +158,8 @@ class Cluster:
             restarted=self._restart,
             status=self.status,
             clock=self._clock,
+            archived=None if self._archive is None else self._archive.newest_of,
+            checkpoint_records=self._checkpoint_records,
         )
         return [*children, ChildSpec(ActorStatus("follower"), follow)]
 

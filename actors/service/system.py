@@ -15,6 +15,7 @@ from typing import Any
 import anyio.to_thread
 import structlog
 
+from actors.archive.archive import OpenArchive
 from actors.board.published import Overdue, Published, Rejection
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
@@ -72,7 +73,7 @@ class System:
     `record(source)`, where given, returns the function that records a payload of that source. `transports`
     open the transport of polled sources, in place of HTTP, and `streams` the lines and the HTTP client of
     pushed ones; `linker` makes the matcher; `tick_s` is as of `AggregatorActor`. If it `is_archived`, and
-    the configuration has an archive, that is opened; the caller has to close it. Metrics are those of
+    the configuration has an archive, that is opened; the caller starts and closes it. Metrics are those of
     `log_status`, where given. `cluster` makes this process part of a cluster: `published` has what it
     collects itself then, without fixtures, and `shown` the board.
 
@@ -95,8 +96,7 @@ class System:
         cluster: Callable[[FixtureSettings], Cluster] | None = None,
     ) -> None:
         now = clock.now()
-        self._settings, self._clock = settings, clock
-        self._random = random
+        self._settings, self._clock, self._random = settings, clock, random
         self._record = record
         self._transports = transports
         self._streams = streams
@@ -105,13 +105,14 @@ class System:
         self.status.board.last_turn_mono = now.mono
         self._terms, self._intake = terms_of(settings), new_intake()
         self._cluster = None if cluster is None else cluster(self._terms)
-        self.archive = open_configured(settings, self.status, clock, self._terms) if is_archived else None
+        self._own = open_configured(settings, self.status, clock, self._terms) if is_archived else None
+        self.archive: OpenArchive | None = self._own
         first = self._first(now.wall)
         self.published = Published(first, settings.board, clock, settings.history, self._intake.put_nowait)
         self.shown, self.fixture_history = self.published, FixtureHistory(first, settings.history)
         self.bus, self.review, self._waiting = Bus(), Review(settings.overrides), Waiting()
         if self._cluster is not None:
-            self._show(self._cluster)
+            self._show(self._cluster, is_archived=is_archived)
         self.bus.subscribe(self._intake.put_nowait)
         self._inboxes: dict[BookmakerId, Inbox] = {
             name: Mailbox(lambda item: item.scope, merged_deliveries) for name in settings.bookmakers
@@ -120,10 +121,12 @@ class System:
         self._poisoned_mono: dict[BookmakerId | None, float] = {}
         self.supervisor = Supervisor(self._children(linker), clock)
 
-    def _show(self, cluster: Cluster) -> None:
+    def _show(self, cluster: Cluster, *, is_archived: bool) -> None:
         """Show the board of a cluster in place of what is collected here."""
         self.shown, self.fixture_history = cluster.published, cluster.fixture_history
         self._waiting, self.status.cluster = cluster.waiting, cluster.status
+        if is_archived:
+            self.archive = cluster.archived(self.status)
 
     def _children(self, linker: Callable[[], Partition] | None) -> list[ChildSpec]:
         """Return all actors, in the order in which they are started."""
@@ -144,15 +147,15 @@ class System:
         """Return the first snapshot: the archive's, or an empty board under a new epoch."""
         epoch = token_hex(4)  # random: if the clock is set back, the same versions are counted again
         first = first_snapshot(int(wall * 1000), self._terms, epoch)
-        if self.archive is not None:
-            first = self.archive.beginning.snapshot
+        if self._own is not None:
+            first = self._own.beginning.snapshot
         self.status.board.first_version = first.version
         return first
 
     def _aggregator(self) -> ChildSpec:
-        if self.archive is not None:
-            self.published.admit = self.archive.admit
-            self.published.follow(self.archive.follow)
+        if self._own is not None:
+            self.published.admit = self._own.admit
+            self.published.follow(self._own.follow)
         board, intake = self.status.board, self._intake
         board.received = lambda: intake.received
         board.conflated = lambda: intake.conflated

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.simulation.cluster import lived
+from tests.support.simulation.cluster import lived, lived_without
 
 pytestmark = pytest.mark.anyio
 SEEDS = 3
@@ -19,7 +19,28 @@ async def test_all_holds_whatever_fails(tmp_path: Path, seed: int) -> None:
 
     assert [] == life.violations
     assert life.checked > 0
+    assert life.archived > 0
     assert all(count > 0 for count in life.fired.values()), life.fired
+
+
+@pytest.mark.parametrize(
+    ("away_s", "is_anew", "filled", "gaps"),
+    [(1.0, False, 1, {}), (15.0, False, 0, {"missed": 1}), (1.0, True, 0, {"began_anew": 1})],
+    ids=["in the log", "cut", "another epoch"],
+)
+async def test_an_archive_has_what_it_missed_or_a_gap(
+    tmp_path: Path,
+    away_s: float,
+    is_anew: bool,  # noqa: FBT001 - a parameter of the test
+    filled: int,
+    gaps: dict[str, int],
+) -> None:
+    """Its process was killed: what the log still has is filled, and nothing else than was served."""
+    life = await lived_without(tmp_path, away_s, is_anew=is_anew)
+
+    assert [] == life.violations
+    assert life.archived > 0
+    assert (filled, gaps) == (life.filled, dict(life.gaps))
 
 
 @pytest.mark.long

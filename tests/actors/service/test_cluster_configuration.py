@@ -33,15 +33,12 @@ def _lines(folder: Path, text: str) -> list[str]:
 
 def test_a_cluster_says_what_it_lacks(tmp_path: Path) -> None:
     """`check-config` tells the roles, and what is not there."""
-    assert "cluster oddsboard: collector and replica; without surebets and archive" in _lines(
-        tmp_path, CONFIG
-    )
+    assert "cluster oddsboard: collector and replica; without surebets" in _lines(tmp_path, CONFIG)
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (CONFIG + '[archive]\npath = "a"\n', "archive.path must be left out in a cluster"),
         (CONFIG.replace("redis://127", "http://127"), "cluster.url was 'http://127"),
         (CONFIG.replace("127.0.0.1:6379/0", "127.0.0.1:x/0"), "cluster.url must be redis://HOST"),
         (CONFIG.replace("127.0.0.1:6379/0", "127.0.0.1:6379/a"), "cluster.url must be redis://HOST"),
@@ -50,7 +47,7 @@ def test_a_cluster_says_what_it_lacks(tmp_path: Path) -> None:
         (CONFIG.replace('"replica"]  # ', '"leader"]  # '), "cluster.roles"),
         (CONFIG + BUDGETED, "sources.api has a budget of requests"),
     ],
-    ids=["archive", "url", "port", "number", "host", "query", "role", "budget"],
+    ids=["url", "port", "number", "host", "query", "role", "budget"],
 )
 def test_what_a_cluster_cannot_have_is_refused(tmp_path: Path, text: str, told: str) -> None:
     """With the key and why."""

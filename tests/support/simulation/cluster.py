@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +19,7 @@ from typing import Any
 import anyio
 import msgspec
 
+from actors.archive.archive import FollowedArchive
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, Snapshot
 from actors.cluster.liveness import HOLDS_S
@@ -26,6 +27,7 @@ from actors.service.clustering import Cluster
 from actors.service.settings import load
 from actors.service.system import System
 from tests.support.builders.clusters import two_sources
+from tests.support.simulation.archived import Archived, killed, writing
 from tests.support.simulation.shared import Data, ModelServer, ModelStore, Wire
 from tests.support.systems.front_end import UNLIMITED, front_end, get
 from tests.support.time.virtual import WALL_0, VirtualClock
@@ -38,6 +40,9 @@ PATHS = (
     ("/api/v2/odds", "bookmaker=birch"),
     ("/api/v2/fixtures", ""),
 )
+ARCHIVING = "t"
+CHECKPOINT_RECORDS = 12
+"""So few that the log goes back some seconds alone."""
 LIFE_S = 60.0
 CALM_S = 20.0  # without faults, at the end: everything must be back
 READ_S = 0.2
@@ -54,6 +59,10 @@ class Life:
     fired: Counter[str] = field(default_factory=Counter)
     checked: int = 0
     answers: int = 0
+    archived: int = 0
+    """Lists that the archive has as well; `filled` counts restarts after which it has what it missed."""
+    filled: int = 0
+    gaps: Counter[str] = field(default_factory=Counter)
 
 
 class _Truth:
@@ -95,13 +104,14 @@ class _World:
         self.truth = _Truth(anyio.current_time)
         self.life = Life()
         self.machines: list[_Machine] = []
-        self._bodies: dict[tuple[str, str, str], bytes] = {}
+        self.bodies: dict[tuple[str, str, str], bytes] = {}
         self._versions: dict[tuple[str, int], int] = {}
         self._copy: Data | None = None
 
     def config(self, roles: str) -> Path:
         file = self.folder / f"{len(roles)}.toml"
-        file.write_text(two_sources("redis://model", roles, 12, 3.0), "utf-8")
+        archive = f'[archive]\npath = "{self.folder}/archive"\n'
+        file.write_text(archive + two_sources("redis://model", roles, 12, 3.0), "utf-8")
         return file
 
     async def read(self) -> None:
@@ -117,9 +127,9 @@ class _World:
             self.life.fired["503"] += 1
             return
         where = f"{anyio.current_time():.2f} {machine.name} {path}?{query}"
-        raw = (path + query, coding, answer.headers["etag"])
-        self.life.checked += raw in self._bodies
-        if self._bodies.setdefault(raw, answer.body) != answer.body:
+        raw = (f"{path}?{query}", coding, answer.headers["etag"])
+        self.life.checked += raw in self.bodies
+        if self.bodies.setdefault(raw, answer.body) != answer.body:
             self.life.violations.append(f"{where}: another body of {raw[2]}")
         version = int(answer.headers["etag"].strip('"').split("-")[0])
         epoch = answer.headers["etag"].strip('"').split("-")[1]
@@ -192,8 +202,12 @@ class _World:
 class _Machine:
     """A process, which may be ended and started again."""
 
-    def __init__(self, world: _World, name: str, roles: str) -> None:
+    def __init__(self, world: _World, name: str, roles: str, *, is_archived: bool = False) -> None:
         self.name = name
+        self.archive: FollowedArchive | None = None
+        self.begun: list[tuple[int, str]] = []
+        """The newest version of the archive at each start of the process, and its epoch."""
+        self._is_archived = is_archived
         self.wire = Wire(world.random, world.random.choice([0.001, 0.01, 0.1]))
         self.app: Any = None
         self._world, self._roles = world, roles
@@ -212,9 +226,11 @@ class _Machine:
     async def run(self) -> None:
         """Run for ever."""
         while True:
-            async with self._started():
-                with anyio.CancelScope() as self._scope:
-                    await self._system.supervisor.run()
+            async with self._started(), anyio.create_task_group() as tasks:
+                self._scope = tasks.cancel_scope
+                if self.archive is not None:
+                    tasks.start_soon(writing, self.archive)
+                await self._system.supervisor.run()
             await anyio.sleep(self._pause_s)
             self._restarted.set()
 
@@ -223,40 +239,70 @@ class _Machine:
         world = self._world
         settings = load(world.config(self._roles))
         store = partial(ModelStore, world.server, self.wire)
-        cluster = partial(Cluster, settings, self._clock, open_store=store)
-        self._system = system = System(settings, self._clock, world.random, cluster=cluster)
+        parts = (settings, self._clock)
+        cluster = partial(Cluster, *parts, open_store=store, checkpoint_records=CHECKPOINT_RECORDS)
+        self._system = system = System(*parts, world.random, cluster=cluster, is_archived=self._is_archived)
+        if isinstance(system.archive, FollowedArchive):
+            self.archive = system.archive
+            self.begun.append((system.archive.newest, system.archive.epoch))
         board = id(system)
         system.published.follow(lambda snapshot: world.truth.follow(board, snapshot))
         audience = Audience(system.shown.history, 100, 100, system.fixture_history)
-        parts = (system.shown, system.status, system.status.names, self._clock, audience)
-        self.app = front_end(*parts, limits=UNLIMITED).asgi_app if "replica" in self._roles else None
+        shown = (system.shown, system.status, system.status.names, self._clock, audience)
+        self.app = front_end(*shown, limits=UNLIMITED).asgi_app if "replica" in self._roles else None
         try:
             yield
         finally:
             self.app = None
             world.truth.follow(board, None)
+            if self.archive is not None:
+                killed(self.archive)
 
 
 async def lived(folder: Path, seed: int) -> Life:
     """Live the life of a seed, and return what was found."""
-    world = _World(folder, seed)
-    both, replica = '["collector", "replica"]', '["replica"]'
-    roles = {"a": both, "b": both, "r": replica, "s": replica, "t": replica}
-    world.machines = [_Machine(world, name, of) for name, of in roles.items()]
-    async with anyio.create_task_group() as tasks:
-        for machine in world.machines:
-            tasks.start_soon(machine.run)
-        tasks.start_soon(_reading, world)
+
+    async def harmed(world: _World) -> None:
         with anyio.move_on_after(LIFE_S):
             while True:
                 await anyio.sleep(world.random.uniform(1.0, 6.0))
                 await world.harm()
+
+    return await _lived(folder, seed, harmed)
+
+
+async def lived_without(folder: Path, away_s: float, *, is_anew: bool = False) -> Life:
+    """Live without the machine that archives for so long; the server lost its data then if it `is_anew`."""
+
+    async def away(world: _World) -> None:
+        await anyio.sleep(CALM_S)
+        if is_anew:
+            world.server.data = Data()
+        (machine,) = [machine for machine in world.machines if machine.name == ARCHIVING]
+        await machine.restart(away_s)
+
+    return await _lived(folder, 1, away)
+
+
+async def _lived(folder: Path, seed: int, during: Callable[[_World], Awaitable[None]]) -> Life:
+    world = _World(folder, seed)
+    both, replica = '["collector", "replica"]', '["replica"]'
+    roles = {"a": both, "b": both, "r": replica, "s": replica, "t": replica}
+    world.machines = [
+        _Machine(world, name, of, is_archived=name == ARCHIVING) for name, of in roles.items()
+    ]
+    async with anyio.create_task_group() as tasks:
+        for machine in world.machines:
+            tasks.start_soon(machine.run)
+        tasks.start_soon(_reading, world)
+        await during(world)
         world.server.is_full = world.server.is_down = False
         for machine in world.machines:
             machine.wire.is_cut_there = machine.wire.is_cut_back = False
         await anyio.sleep(CALM_S)
         await _check_back(world)
         tasks.cancel_scope.cancel()
+    _check_archive(world)
     return world.life
 
 
@@ -273,3 +319,20 @@ async def _check_back(world: _World) -> None:
         states = {name: check["state"] for name, check in checks.items()}
         if set(states.values()) != {"live"}:
             world.life.violations.append(f"{machine.name} is not back: {states}")
+
+
+def _check_archive(world: _World) -> None:
+    """Check that each version in the archive is the list that was served, and count restarts."""
+    (machine,) = [machine for machine in world.machines if machine.name == ARCHIVING]
+    assert machine.archive is not None
+    archived = Archived(machine.archive)
+    archived.compare(world.bodies)
+    world.life.violations += archived.wrong
+    world.life.archived += archived.found
+    world.life.gaps.update(gap.reason for gap in archived.gaps)
+    missed = {gap.after for gap in archived.gaps}
+    later = [newest for newest, _ in machine.begun[1:]] + [machine.archive.newest]
+    world.life.filled = sum(
+        newest > 0 and newest not in missed and after > newest
+        for (newest, _), after in zip(machine.begun, later, strict=True)
+    )

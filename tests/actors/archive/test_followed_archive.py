@@ -1,0 +1,201 @@
+"""The archive of a board that several processes show: it goes on, fills what it missed, or has a gap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from actors.archive.archive import FollowedArchive, open_archive, open_followed
+from actors.archive.folder import ArchiveSettings
+from actors.archive.past import Days, Elsewhere, Listed, Unknown
+from actors.archive.restart import Configured
+from actors.board.board import BoardRules
+from actors.board.snapshot import Snapshot
+from actors.core.messages import BookmakerId, SourceName
+from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
+from actors.matches.update import FixtureUpdater
+from actors.monitoring.status import ArchiveStatus
+from tests.support.builders.messages import match
+from tests.support.systems.committing import Committing
+from tests.support.time.virtual import ManualClock
+
+ALDER = BookmakerId("alder")
+NAMES = {ALDER: "Alder"}
+TERMS = FixtureSettings(roster_of({ALDER: BookmakerInfo(SourceName("source"))}))
+FIRST = 1_000
+
+
+class _Board:
+    """A board that the test makes; `shown` has all its versions, as they were published."""
+
+    def __init__(self, clock: ManualClock, first: int = FIRST, epoch: str = "e1") -> None:
+        self.clock = clock
+        self.shown: list[Snapshot] = [first_snapshot(first, TERMS, epoch)]
+        self._board = Committing(
+            self.shown[0], BoardRules(), clock, advance=FixtureUpdater(TERMS, has_surebets=False)
+        )
+        self._board.follow(self.shown.append)
+
+    def put(self, *names: str) -> Snapshot:
+        """Commit a list, a second later."""
+        self.clock.pass_(1)
+        self._board.put(ALDER, *map(match, names), stale_after_s=1e6)
+        return self.shown[-1]
+
+
+@dataclass
+class _Kept:
+    """An archive that is open."""
+
+    archive: FollowedArchive
+    highest: int
+    clock: ManualClock
+    days: Days = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make what reads it."""
+        self.days = Days(self.archive.folder, lambda: self.archive.writer.live_day)
+
+    def follow(self, *snapshots: Snapshot) -> None:
+        """Have these written."""
+        for snapshot in snapshots:
+            self.archive.follow(snapshot)
+            self.archive.writer.step()
+
+    def begin(self, first: Snapshot, *then: Snapshot) -> None:
+        """Go on from a whole board."""
+        self.archive.restart(first)
+        self.archive.writer.step()
+        self.follow(*then)
+
+    def ids(self, version: int) -> list[str]:
+        """Return the ids of the list at a version."""
+        found = self.days.at_version(None, version)
+        assert isinstance(found, Listed), found
+        return [of.id for of in found.entries]
+
+    def gaps(self) -> list[tuple[int, int, str]]:
+        """Return between which versions nothing is known, and why."""
+        return [(gap.after, gap.until, gap.reason) for gap in self.days.gaps(self.days.held())]
+
+
+@contextmanager
+def _kept(folder: Path, clock: ManualClock) -> Iterator[_Kept]:
+    """Have an archive open while the block runs."""
+    opened = open_followed(ArchiveSettings(str(folder)), ArchiveStatus(), clock, NAMES)
+    try:
+        yield _Kept(*opened, clock)
+    finally:
+        opened[0].close(is_orderly=True)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """Return the clock of all processes."""
+    return ManualClock()
+
+
+def test_each_version_is_kept_from_the_first_board_on(tmp_path: Path, clock: ManualClock) -> None:
+    """Without a gap before it; nothing is reserved for a process that makes no versions."""
+    board = _Board(clock)
+    with _kept(tmp_path, clock) as life:
+        life.begin(*board.shown)
+        life.follow(board.put("m1"), board.put("m1", "m2"))
+
+        assert [["alder_m1"], ["alder_m1", "alder_m2"]] == [life.ids(FIRST + n) for n in (1, 2)]
+        assert [] == life.gaps()
+    assert not (tmp_path / "versions.json").exists()
+
+
+def test_versions_that_were_missed_are_filled(tmp_path: Path, clock: ManualClock) -> None:
+    """After a restart of the process, from a board before its newest: none twice, each with its time."""
+    board = _Board(clock)
+    for number in range(6):
+        board.put(f"m{number}")
+    with _kept(tmp_path, clock) as life:
+        life.begin(*board.shown[:4])
+    clock.pass_(100)
+    with _kept(tmp_path, clock) as life:
+        life.begin(*board.shown[2:])
+        changes = life.days.changes(None, FIRST + 1, FIRST + 6)
+
+        assert FIRST + 3 == life.highest
+        assert [[f"alder_m{n}"] for n in range(6)] == [life.ids(FIRST + 1 + n) for n in range(6)]
+        assert [] == life.gaps()
+        assert changes is not None
+        assert {f"alder_m{n}": FIRST + 2 + n for n in range(5)} == {
+            of.id: of.version for of in changes if of.entry is None
+        }
+        found = [life.days.at_time(None, round(of.made_at * 1000)) for of in board.shown[1:]]
+        assert [Elsewhere(of.version) for of in board.shown[1:]] == found
+
+
+def test_versions_that_nobody_has_any_more_are_a_gap(tmp_path: Path, clock: ManualClock) -> None:
+    """Nothing of it is guessed: neither a list in it, nor what changed over it."""
+    board = _Board(clock)
+    for number in range(6):
+        board.put(f"m{number}")
+    with _kept(tmp_path, clock) as life:
+        life.begin(*board.shown[:3])
+        life.begin(*board.shown[4:])
+        lost = life.days.at_version(None, FIRST + 3)
+
+        assert isinstance(lost, Unknown)
+        assert "missed" == lost.reason
+        assert [(FIRST + 2, FIRST + 4, "missed")] == life.gaps()
+        assert ["alder_m5"] == life.ids(FIRST + 6)
+        assert life.days.changes(None, FIRST + 2, FIRST + 6) is None
+        assert 1 == life.archive.status.gaps
+
+
+def test_another_epoch_is_another_life(tmp_path: Path, clock: ManualClock) -> None:
+    """Between the two nothing is known, which is no loss; each version has the epoch that it was of."""
+    board, anew = _Board(clock), _Board(clock, FIRST + 100, "e2")
+    with _kept(tmp_path, clock) as life:
+        life.begin(*board.shown, board.put("m1"))
+        life.begin(*anew.shown, anew.put("m2"))
+        found = [life.days.at_version(None, version) for version in (FIRST + 1, FIRST + 101)]
+
+        assert [(FIRST + 1, FIRST + 100, "began_anew")] == life.gaps()
+        assert ["e1", "e2"] == [of.epoch for of in found if isinstance(of, Listed)]
+        assert ["alder_m2"] == life.ids(FIRST + 101)
+        assert 0 == life.archive.status.gaps
+
+
+def test_the_newest_version_holds_as_long_as_it_is_known_to(tmp_path: Path, clock: ManualClock) -> None:
+    """A process that does not know what others committed meanwhile says nothing of that time."""
+    board = _Board(clock)
+    with _kept(tmp_path, clock) as life:
+        life.begin(*board.shown, board.put("m1"))
+        well_until = clock.wall + 30
+        life.archive.writer.newest_until = lambda now: min(now.wall, well_until)
+        clock.pass_(300)
+        life.archive.writer.step()
+        (held,) = life.days.held()
+
+    assert round(well_until * 1000) == held.seen_ms
+
+
+def test_versions_of_a_single_process_before_count_as_seen(tmp_path: Path, clock: ManualClock) -> None:
+    """Also those that it may have published; its lists are not restored, then or later."""
+    alone = open_archive(
+        ArchiveSettings(str(tmp_path)),
+        ArchiveStatus(),
+        clock,
+        terms=TERMS,
+        configured={ALDER: Configured("same", "Alder")},
+        names=lambda _: NAMES,
+    )
+    alone.close(is_orderly=True)
+    newest = alone.beginning.snapshot.version
+    with _kept(tmp_path, clock) as life:
+        anew = _Board(clock, life.highest + 1, "e2")
+        life.begin(*anew.shown, anew.put("m1"))
+
+        assert life.highest > newest + 1_000_000
+        assert [(newest, life.highest + 1, "began_anew")] == life.gaps()
+    assert not (tmp_path / "ending.msgpack").exists()
