@@ -18,6 +18,11 @@ sub vcl_recv {
     if (req.method != "GET" && req.method != "HEAD" && req.method != "OPTIONS") {
         return (synth(405));
     }
+    # Not for the public, however it is spelled. A Prometheus on the network of the service asks the service itself; for
+    # one that has to come this way, declare `acl scrapers { "192.0.2.7"; }` above and add `&& client.ip !~ scrapers`.
+    if (req.url ~ "(?i)^/(m|%6d)(e|%65)(t|%74)(r|%72)(i|%69)(c|%63)(s|%73)(\?|$)") {
+        return (synth(404));
+    }
     if (req.method == "OPTIONS") {
         return (pass);
     }
@@ -70,6 +75,22 @@ sub vcl_deliver {
     unset resp.http.X-Accel-Expires;
     unset resp.http.X-Varnish;
     unset resp.http.Via;
+}
+
+# What Varnish refuses itself: a problem document, as all errors.
+sub vcl_synth {
+    set resp.http.Content-Type = "application/problem+json";
+    set resp.http.Cache-Control = "no-store";
+    set resp.http.Access-Control-Allow-Origin = "*";
+    set resp.http.X-Code = "not_found";
+    if (resp.status == 405) {
+        set resp.http.Allow = "GET, HEAD, OPTIONS";
+        set resp.http.X-Code = "method_not_allowed";
+    }
+    set resp.body = {"{"type":"about:blank","title":""} + resp.reason + {"","code":""} + resp.http.X-Code
+        + {"","instance":"","detail":"refused","request_id":"varnish-"} + req.xid + {"","status":"} + resp.status + "}";
+    unset resp.http.X-Code;
+    return (deliver);
 }
 
 # While the service is down or restarts: a problem document, as all its errors, for all that wait for this answer.

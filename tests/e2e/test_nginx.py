@@ -219,6 +219,16 @@ def test_other_paths_are_not_kept(scripted: tuple[HttpPeer, str], path: str) -> 
         assert [b"0", b"1"] == [client.get(path).content for _ in range(2)]
 
 
+@pytest.mark.parametrize("path", ["/metrics", "/metrics?x=1", "/%6Detrics"])
+def test_the_public_gets_no_metrics(scripted: tuple[HttpPeer, str], path: str) -> None:
+    """However the path is spelled, the service is not asked."""
+    peer, front = scripted
+    with client_of(front) as client:
+        answer = client.get(path)
+
+    assert (404, "not_found", []) == (answer.status_code, answer.json()["code"], peer.asked)
+
+
 def test_a_list_goes_when_its_source_is_silent(tmp_path: Path) -> None:
     """From two seconds before its deadline the service says that it must not be kept; then it is 503."""
     with http_peer() as peer:

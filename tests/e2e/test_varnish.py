@@ -77,6 +77,31 @@ def test_what_is_about_to_leave_is_not_kept(scripted: tuple[HttpPeer, httpx2.Cli
     assert all("x-accel-expires" not in answer.headers for answer in answers)
 
 
+@pytest.mark.parametrize("path", ["/metrics", "/metrics?x=1", "/%6Detrics"])
+def test_the_public_gets_no_metrics(scripted: tuple[HttpPeer, httpx2.Client], path: str) -> None:
+    """However the path is spelled, the service is not asked."""
+    peer, client = scripted
+    before = len(peer.asked)
+    answer = client.get(path)
+
+    assert (404, "not_found", 404) == (answer.status_code, answer.json()["code"], answer.json()["status"])
+    assert len(peer.asked) == before
+
+
+def test_another_method_is_refused_with_a_problem_document(
+    scripted: tuple[HttpPeer, httpx2.Client],
+) -> None:
+    """It says which methods there are."""
+    _, client = scripted
+    answer = client.post(LIST)
+
+    assert (405, "GET, HEAD, OPTIONS", "method_not_allowed") == (
+        answer.status_code,
+        answer.headers["allow"],
+        answer.json()["code"],
+    )
+
+
 def test_while_the_service_is_down_there_are_problem_documents(tmp_path: Path) -> None:
     """503 with Retry-After, in the shape of all other errors."""
     with varnish(f"127.0.0.1:{free_port()}", tmp_path) as address, client_of(address) as client:
