@@ -1,7 +1,7 @@
 """A real Prometheus with the shipped settings, made quick: which alerts fire, what queries find.
 
 Its rules are a copy in which all times are short: a window is 40 s (of starts 200 s), and an alert fires
-after a thirtieth of its time, 10 s at most. But for that, for addresses and for an interval of 2 s, the
+after a thirtieth of its time, 5 to 10 s. But for that, for addresses and for an interval of 2 s, the
 settings are as shipped.
 """
 
@@ -24,7 +24,8 @@ import yaml  # type: ignore[import-untyped]  # it has no types of its own
 from tests.support.time.waiting import eventually
 
 MONITORING = Path(__file__).resolve().parent.parent / "config" / "deploy" / "monitoring"
-WINDOW, WINDOW_OF_STARTS, MAX_FOR_S, FOR_DIVISOR = "40s", "200s", 10.0, 30.0
+WINDOW, WINDOW_OF_STARTS, MIN_FOR_S, MAX_FOR_S, FOR_DIVISOR = "40s", "200s", 5.0, 10.0, 30.0
+"""A single answer that came too late, on a machine that is busy with other work, is no fault."""
 
 
 @dataclass
@@ -120,7 +121,7 @@ def shortened(rules: str) -> str:
 
     def divided(found: re.Match[str]) -> str:
         seconds = float(found[1]) * {"m": 60, "h": 3600}[found[2]]
-        return f"for: {min(seconds / FOR_DIVISOR, MAX_FOR_S):g}s"
+        return f"for: {min(max(seconds / FOR_DIVISOR, MIN_FOR_S), MAX_FOR_S):g}s"
 
     rules = re.sub(r"for: (\d+)([mh])$", divided, rules, flags=re.MULTILINE)
     rules = rules.replace("[15m]", f"[{WINDOW_OF_STARTS}]")

@@ -196,9 +196,12 @@ def _sheet(keys: list[str], names: Iterator[tuple[str, str]], number: int) -> by
 
 
 def ask_for_ever(base: str, stopped: threading.Event) -> None:
-    """Be clients of every kind: one that polls, one with an old cursor, one of the stream."""
-    follower = threading.Thread(target=_follow, args=(base, stopped), daemon=True)
-    follower.start()
+    """Be clients: with an old cursor, of the stream, one that leaves at once, one that does not read."""
+    others = [
+        threading.Thread(target=of, args=(base, stopped), daemon=True) for of in (_follow, _never_read)
+    ]
+    for other in others:
+        other.start()
     paths = (
         "/health",
         "/api/v2/odds",
@@ -214,15 +217,30 @@ def ask_for_ever(base: str, stopped: threading.Event) -> None:
                     client.get(path)
             with contextlib.suppress(OSError):
                 _leave_at_once(base)
-    follower.join(10)
+    for other in others:
+        other.join(10)
 
 
 def _leave_at_once(base: str) -> None:
     """Be a client that resets its connection before the answer."""
-    host, _, port = base.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=5) as client:
+    with _connected(base) as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         client.sendall(b"GET /api/v2/odds HTTP/1.1\r\nHost: board\r\n\r\n")
+
+
+def _never_read(base: str, stopped: threading.Event) -> None:
+    """Be a client that asks for much and reads nothing, until it is disconnected after some 10 s."""
+    while not stopped.is_set():
+        with contextlib.suppress(OSError), _connected(base) as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: board\r\n\r\n" * 40)
+            stopped.wait(20)
+        stopped.wait(1)
+
+
+def _connected(base: str) -> socket.socket:
+    host, _, port = base.removeprefix("http://").partition(":")
+    return socket.create_connection((host, int(port)), timeout=5)
 
 
 def _follow(base: str, stopped: threading.Event) -> None:
