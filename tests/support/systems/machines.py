@@ -33,7 +33,9 @@ requests_per_s = 10000
 burst = 10000
 """
 PATHS = ("/api/v2/odds", "/api/odds?bookmaker=alder", "/api/v2/odds?bookmaker=birch", "/api/v2/fixtures")
-UNAVAILABLE = 503
+LIST = "/api/v2/odds"
+OK, MISSING, UNAVAILABLE = 200, 410, 503
+MAX_COMPARED = 2_000
 BACK_S = 60.0
 LATE_S = 0.5
 """For a client that is late to note an answer, on a machine that is busy."""
@@ -100,7 +102,7 @@ class History:
     fired: Counter[str] = field(default_factory=Counter)
     answers: int = 0
     compared: int = 0
-    _bodies: dict[tuple[str, str, str], bytes] = field(default_factory=dict)
+    bodies: dict[tuple[str, str, str], bytes] = field(default_factory=dict)
     _seen: dict[tuple[str, str], list[tuple[float, int]]] = field(default_factory=dict)
     _last: dict[str, dict[str, int]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -115,7 +117,7 @@ class History:
             tag = answer.headers["etag"]
             version, epoch = int(tag.strip('"').split("-")[0]), tag.strip('"').split("-")[1]
             where = f"{machine} {path} {tag}"
-            known = self._bodies.setdefault((path, coding, tag), answer.content)
+            known = self.bodies.setdefault((path, coding, tag), answer.content)
             self.compared += known is not answer.content
             if known != answer.content:
                 self.violations.append(f"{where}: other bytes")
@@ -139,9 +141,12 @@ class History:
 
 
 class Machines:
-    """Processes by name, each with its proxy; `server` is what they share, `shown` are the replicas."""
+    """Processes by name, each with its proxy; `server` is what they share, `shown` are the replicas.
 
-    def __init__(self, server: SharedServer, folder: Path, roles: dict[str, str]) -> None:
+    The process `archiving` has an archive.
+    """
+
+    def __init__(self, server: SharedServer, folder: Path, roles: dict[str, str], archiving: str) -> None:
         self.server = server
         self.running: dict[str, Service] = {}
         self.proxies = {name: Proxy(server.port) for name in roles}
@@ -151,7 +156,8 @@ class Machines:
         for name, of in roles.items():
             file = folder / f"{name}.toml"
             url = f"redis://127.0.0.1:{self.proxies[name].port}/0"
-            file.write_text(LIMITS + two_sources(url, of, 60, 20.0), "utf-8")
+            archive = f"[archive]\npath = {str(folder / 'archive')!r}\n" if name == archiving else ""
+            file.write_text(LIMITS + archive + two_sources(url, of, 60, 20.0), "utf-8")
             self._configs[name] = file
 
     def start(self, name: str) -> None:
@@ -199,6 +205,26 @@ def asked(machines: Machines, history: History, random: Random) -> Iterator[None
         is_over.set()
         for thread in threads:
             thread.join(5.0)
+
+
+def compare(history: History, running: Service, random: Random) -> Counter[int]:
+    """Compare lists that were served with what the archive of a process has; return how it answered."""
+    served = [key for key in history.bodies if key[0].startswith(LIST) and key[1] == "identity"]
+    answered = Counter[int]()
+    with httpx2.Client(trust_env=False, verify=NO_TLS, timeout=30.0) as client:
+        for key in random.sample(served, min(MAX_COMPARED, len(served))):
+            path, _, tag = key
+            version, epoch = tag.strip('"').split("-")[:2]
+            found = client.get(f"{running.base}{path}{'&' if '?' in path else '?'}at={version}")
+            answered[found.status_code] += 1
+            if found.status_code == OK and (found.content, found.headers["odds-cursor"]) != (
+                history.bodies[key],
+                f"{version}-{epoch}",
+            ):
+                history.violations.append(f"archive {path} {tag}: other bytes")
+            if found.status_code not in {OK, MISSING}:
+                history.violations.append(f"archive {path} {tag}: {found.status_code}")
+    return answered
 
 
 def harm(machines: Machines, history: History, random: Random) -> None:
