@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
+from typing import Protocol
 
 import anyio
 import structlog
@@ -41,6 +43,22 @@ LEAVE_S = 1.0  # for saying at the end that its lists leave
 SHARE = 4  # of the free sources at most one in so many is taken in a cycle, so that others get some
 
 
+class Polls(Protocol):
+    """The polls of the sources of a process, which travel with the leases."""
+
+    def tell(self, sources: Iterable[SourceName]) -> Mapping[SourceName, bytes]:
+        """Return what another holder goes on with, of each of these that is polled."""
+        ...
+
+    def permit(self, sources: Iterable[SourceName], until_mono: float) -> None:
+        """Permit until then the polls that were told last."""
+        ...
+
+    def take(self, source: SourceName, told: bytes) -> None:
+        """Go on where the last holder of a source has told that it was; empty if that is lost."""
+        ...
+
+
 @dataclass(slots=True)
 class _Pending:
     """A commit whose answer is not known yet."""
@@ -67,8 +85,7 @@ class KeeperActor:
     sources: Mapping[SourceName, tuple[BookmakerId, ...]]
     gates: Mapping[SourceName, Gate]
     drop: Callable[[SourceName], None]
-    polls: Callable[[Iterable[SourceName]], Mapping[SourceName, bytes]]
-    take_polls: Callable[[SourceName, bytes], None]
+    polls: Polls
     changed: asyncio.Event
     status: ClusterStatus
     clock: Clock
@@ -79,6 +96,9 @@ class KeeperActor:
     _sequence: int = 0
     _pending: _Pending | None = None
     _beaten_mono: float = -inf
+    _joined_mono: float = -inf
+    _known: set[SourceName] = field(default_factory=set)
+    """Sources that this process had when another epoch began, and nobody has had since."""
     _silence: Silence = field(default_factory=Silence)
 
     async def run(self) -> None:
@@ -104,11 +124,13 @@ class KeeperActor:
         if epoch == self._epoch:
             return
         self._epoch, self._pending, self._silence = epoch, None, Silence()
+        self._joined_mono = now.mono
         self.outbox.reset()
         self.links.drop()
         self._asked.clear()
         if now.mono - self._beaten_mono >= SILENT_S:  # somebody else may have listed the sources meanwhile
             self._lose_all()
+        self._known |= self._held.keys()
         self._held.clear()
 
     async def _cycle(self) -> None:
@@ -139,24 +161,32 @@ class KeeperActor:
             await self.store.depose(self.id, look.beats[self.id], self._leaving(self.id))
             self._lose_all()
             return
-        self._held |= ours
-        self._asked -= ours.keys()
+        self._known -= look.leases.keys() - ours.keys()
         for name in self.sources.keys() & look.leases.keys() - ours.keys():
             self._lose(name)
-        await self._take(look)
+        await self._take(look, ours.keys() - self._held.keys())
         for name in self._held:
             self.gates[name].open()
 
-    async def _take(self, look: Look) -> None:
-        """Take some of the sources that nobody has."""
-        free = [name for name in self.sources if name not in look.leases]
-        for name in free[: -(-len(free) // SHARE)]:
+    async def _take(self, look: Look, unanswered: AbstractSet[SourceName]) -> None:
+        """Take the sources that were ours, and some of those that nobody has.
+
+        If polls are lost, whoever knows them may come back first. Some are ours by requests whose answers
+        were lost.
+        """
+        free = [name for name in self.sources if name not in look.leases or name in unanswered]
+        others = [name for name in free if name not in self._known]
+        if look.are_polls_lost and self.clock.now().mono - self._joined_mono < SILENT_S:
+            others.clear()
+        for name in (*filter(self._known.__contains__, free), *others[: -(-len(others) // SHARE)]):
             self._asked.add(name)
             acquired = await self.store.acquire(self.id, name)
             self._asked.discard(name)
             if acquired is not None:
                 self._held[name] = acquired.token
-                self.take_polls(name, acquired.polls)
+                if name not in self._known and (acquired.polls or look.are_polls_lost):
+                    self.polls.take(name, acquired.polls)
+                self._known.discard(name)
                 log.info("lease.acquired", source=name, token=acquired.token)
 
     async def _commit(self) -> bool:
@@ -219,8 +249,9 @@ class KeeperActor:
         if not self._held:
             return
         sent_mono = self.clock.now().mono
-        if await self.store.beat(self.id, answered, self.polls(self._held)):
+        if await self.store.beat(self.id, answered, self.polls.tell(self._held)):
             self._beaten_mono = sent_mono
+            self.polls.permit(self._held, sent_mono + SILENT_S)
             self.status.keeper.well(self.clock.now(), log)
         else:
             log.warning("lease.lost", sources=sorted(self._held))
@@ -237,6 +268,7 @@ class KeeperActor:
         """End all sources here: the log has nothing of this process any more."""
         for source in self.sources:
             self._lose(source)
+        self._known.clear()
         self._pending = None
         self.outbox.reset()
         self.links.drop()

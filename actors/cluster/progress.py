@@ -44,14 +44,14 @@ class LinksBox:
 
 
 class Seen:
-    """The highest version that any actor of a process has seen, whatever epoch it was of.
+    """The highest version and round that any actor of a process has seen, whatever epoch it was of.
 
     So none of them joins a board that has lost something.
     """
 
     def __init__(self) -> None:
-        self.version = 0
+        self.version = self.round = 0
 
-    def note(self, version: int) -> None:
-        """Take a version that the server has told."""
-        self.version = max(self.version, version)
+    def note(self, version: int, number: int = 0) -> None:
+        """Take a version, and perhaps a round, that the server has told."""
+        self.version, self.round = max(self.version, version), max(self.round, number)

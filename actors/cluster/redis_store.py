@@ -60,7 +60,8 @@ class RedisStore:
             self._connection = _connection(self._url)
             await self._connection.connect()  # type: ignore[no-untyped-call]
             server = run_id_of(await self._asked("INFO", "server"))
-        about = (server, self._shape, self._seen.version, unix_ms, self._new_epoch())
+        seen = self._seen
+        about = (server, self._shape, seen.version, seen.round, unix_ms, self._new_epoch())
         found = await self._run(scripts.JOIN, *about)
         if found[0] != b"ok":
             raise StoreLostError("the board of this prefix is of processes with another configuration")
@@ -69,13 +70,14 @@ class RedisStore:
 
     async def look(self) -> Look:
         """As of `Store`."""
-        version, sub, number, beats, leases = await self._done(scripts.LOOK)
-        self._seen.note(int(version))
+        version, sub, number, beats, leases, polls = await self._done(scripts.LOOK)
+        self._seen.note(int(version), int(number))
         return Look(
             Position(int(version), int(sub)),
             int(number),
             {CollectorId(name): int(beat) for name, beat in _pairs(beats)},
             {SourceName(name): _lease(text) for name, text in _pairs(leases)},
+            polls == b"lost",
         )
 
     async def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes]) -> bool:

@@ -4,13 +4,15 @@ All get the same keys, in this order, in one hash slot (`names`):
 
 1. `board`: a hash with `epoch`, `server` (the server's run id at its begin), `shape` (what all processes
 must have in common), `first` (the version of its empty board), `version` and `sub` of the newest record,
-and `round` (how often it was looked at).
+`round` (how often it was looked at, in all epochs), and `polls`: `none` if there were none before this
+epoch, `kept` if those of the former are here, `lost` if some may be missing.
 2. `log`: a stream of records. The id `V-0` is version V; `V-S` with S above 0 is a record after V that
    shows clients nothing new. Fields: `e`, the epoch, and `d`, the record (`records.py`).
 3. `leases`: by source `TOKEN COLLECTOR`. 4. `tokens`: by source the newest token.
 5. `beats`: by collector the newest round that it answered. 6. `acks`: by collector `SEQUENCE VERSION SUB`.
 7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`. 8. `polls`: by source when its
-   targets are due, in seconds from the last beat of its collector. 9. `before`: the checkpoint before that.
+   targets are due, in seconds from the last beat of its collector, and what it has spent. 9. `before`: the
+   checkpoint before that of 7.
 
 The first two arguments, except for JOIN, are the caller's epoch and the highest version that it has seen.
 An answer is a list: the first item is `ok`, or says why nothing was done; `epoch` means that the board is
@@ -49,34 +51,52 @@ end
 """
 
 JOIN: Final = """
--- Arguments: the server's run id, shape, highest version seen, Unix milliseconds, an epoch that is new.
+-- Arguments: the server's run id, shape, highest version and round seen, Unix milliseconds, a new epoch.
 -- 1. A board of another shape is not ours.
-local board = redis.call('HMGET', KEYS[1], 'epoch', 'server', 'shape', 'version')
+local board = redis.call('HMGET', KEYS[1], 'epoch', 'server', 'shape', 'version', 'first', 'round', 'polls')
 if board[1] and board[3] ~= ARGV[2] then return {'shape'} end
 -- 2. A board that the same server has had since it began, and of which nobody has seen more, is as it was.
-local version = tonumber(board[4] or '0')
-if board[1] and board[2] == ARGV[1] and tonumber(ARGV[3]) <= version then
+--    If somebody has seen another before it, it was not the first.
+local version, round = tonumber(board[4] or '0'), tonumber(board[6] or '0')
+local seen, seen_round = tonumber(ARGV[3]), tonumber(ARGV[4])
+if board[1] and board[2] == ARGV[1] and seen <= version then
+  if board[7] == 'none' and seen > 0 and seen < tonumber(board[5]) then
+    redis.call('HSET', KEYS[1], 'polls', 'lost')
+  end
   return {'ok', board[1]}
 end
--- 3. Else something may be lost: nothing of the former epoch stays, and its versions are not used again.
-redis.call('DEL', unpack(KEYS))
-version = string.format('%.0f', math.max(version, tonumber(ARGV[3]), tonumber(ARGV[4])) + 1)
-redis.call('HSET', KEYS[1], 'epoch', ARGV[5], 'server', ARGV[1], 'shape', ARGV[2],
-  'first', version, 'version', version, 'sub', '0', 'round', '0')
-return {'ok', ARGV[5]}
+-- 3. Else something may be lost: no record of the former epoch stays, and its versions are not used again.
+--    Polls stay if the server has all that the caller knows of.
+local polls = 'none'
+if board[1] and seen <= version and seen_round <= round then
+  polls = board[7] == 'lost' and 'lost' or 'kept'
+  for i, key in ipairs(KEYS) do
+    if i ~= 8 then redis.call('DEL', key) end
+  end
+else
+  if board[1] or seen > 0 then polls = 'lost' end
+  redis.call('DEL', unpack(KEYS))
+end
+version = string.format('%.0f', math.max(version, seen, tonumber(ARGV[5])) + 1)
+redis.call('HSET', KEYS[1], 'epoch', ARGV[6], 'server', ARGV[1], 'shape', ARGV[2],
+  'first', version, 'version', version, 'sub', '0',
+  'round', string.format('%.0f', math.max(round, seen_round)), 'polls', polls)
+return {'ok', ARGV[6]}
 """
 
 LOOK: Final = (
     """
--- Arguments: epoch, seen. Returns: version, sub, round, beats, leases; these two as names and values.
+-- Arguments: epoch, seen. Returns: version, sub, round, beats, leases (as names and values), whether polls
+-- of before this epoch may be missing (`lost`).
 -- 1. The board is checked.
 """
     + _SAME_EPOCH
     + """
 -- 2. The round is raised, so that what answers it was done after this.
 local round = redis.call('HINCRBY', KEYS[1], 'round', 1)
-local head = redis.call('HMGET', KEYS[1], 'version', 'sub')
-return {'ok', head[1], head[2], round, redis.call('HGETALL', KEYS[5]), redis.call('HGETALL', KEYS[3])}
+local head = redis.call('HMGET', KEYS[1], 'version', 'sub', 'polls')
+local beats, leases = redis.call('HGETALL', KEYS[5]), redis.call('HGETALL', KEYS[3])
+return {'ok', head[1], head[2], round, beats, leases, head[3]}
 """
 )
 
@@ -106,16 +126,21 @@ return {'ok'}
 ACQUIRE: Final = (
     """
 -- Arguments: epoch, seen, collector, source. Returns: the token, and the polls of the last holder, if any.
--- 1. The board is checked, and that the lease is free.
+-- 1. The board is checked, and that the lease is free, or the collector's: the answer may have been lost.
 """
     + _SAME_EPOCH
     + """
-if redis.call('HEXISTS', KEYS[3], ARGV[4]) == 1 then return {'taken'} end
+local lease, polls = redis.call('HGET', KEYS[3], ARGV[4]), redis.call('HGET', KEYS[8], ARGV[4]) or ''
+if lease then
+  local token, collector = string.match(lease, '(%d+) (.+)')
+  if collector ~= ARGV[3] then return {'taken'} end
+  return {'ok', token, polls}
+end
 -- 2. The collector gets it under a token that nobody had, and lives from now on.
 local token = redis.call('HINCRBY', KEYS[4], ARGV[4], 1)
 redis.call('HSET', KEYS[3], ARGV[4], token .. ' ' .. ARGV[3])
 redis.call('HSETNX', KEYS[5], ARGV[3], redis.call('HGET', KEYS[1], 'round'))
-return {'ok', token, redis.call('HGET', KEYS[8], ARGV[4]) or ''}
+return {'ok', token, polls}
 """
 )
 

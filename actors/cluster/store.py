@@ -41,12 +41,16 @@ class Acquired(Struct, frozen=True):
 
 
 class Look(Struct, frozen=True):
-    """What there is at a moment: the newest record, the round of this look, beats by collector, leases."""
+    """What there is at a moment: the newest record, the round of this look, beats by collector, leases.
+
+    `are_polls_lost` says that what was told of polls before this epoch may be missing.
+    """
 
     head: Position
     round: int
     beats: Mapping[CollectorId, int]
     leases: Mapping[SourceName, Lease]
+    are_polls_lost: bool = False
 
 
 class Logged(Struct, frozen=True):
@@ -98,7 +102,7 @@ class Store(Protocol):
         ...
 
     async def acquire(self, collector: CollectorId, source: SourceName) -> Acquired | None:
-        """Get the lease of a source; None if somebody has it."""
+        """Get the lease of a source, perhaps again; None if another has it."""
         ...
 
     async def commit(self, commit: Commit) -> Position | None:

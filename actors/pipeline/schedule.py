@@ -2,14 +2,19 @@
 
 Pure, and outlives its actor. When two targets have failed and none has answered since, the peer is in
 trouble: then one request is sent at a time. A target that fails while others answer is lost.
+
+In a cluster another process may go on at any time. So nothing is asked before what travels to it says that
+it was asked (`tell`, `permit`): it asks nothing early, and counts all that was spent. Catalogues are
+excepted: what they say does not travel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from random import Random
+
+from msgspec import Struct
 
 from actors.core.clock import Instant
 from actors.core.errors import SourceError, TransportError
@@ -20,6 +25,16 @@ from actors.source_api.plan import Plan, Target
 MAX_IN_FLIGHT = 4  # requests at a time to a peer that answers
 APART_S = 0.01  # between two changes of a plan's scopes
 TROUBLED = 2  # failed targets mean that the peer is in trouble; requests at a time until it answers
+SOON_S = 1.0  # what is due by then is told as asked
+MAX_TOLD = 16  # at a time, so that a take-over misses few lists
+UNTOLD_S = 0.2  # between two looks whether a target that is due may be asked
+
+
+class Told(Struct, frozen=True):
+    """What travels to another process: the seconds until each target is due, and the plan's budget."""
+
+    dues: dict[Scope, float]
+    budget: bytes = b""
 
 
 @dataclass(slots=True)
@@ -44,7 +59,9 @@ class Schedule:
         self._troubled: set[Scope] = set()
         self._lost: set[Scope] = set()
         self._is_answering = False
-        self._not_before: dict[Scope, float] = {}
+        self._dues_mono: dict[Scope, float] = {}  # of targets that are not known yet
+        self._told: set[Scope] = set()
+        self._permitted: dict[Scope, float] | None = None  # until when; None if there is no other process
 
     @property
     def is_troubled(self) -> bool:
@@ -57,16 +74,45 @@ class Schedule:
             self._rows[scope].due_mono = now.mono
         self._asked.clear()
 
-    def dues(self, now: Instant) -> dict[Scope, float]:
-        """Return the seconds until each target is due, of those that are known so far."""
-        found = {target.scope: target for target in self.plan.targets() if target.scope in self._rows}
-        return {scope: self._wait_s(target, self._rows[scope], now) for scope, target in found.items()}
+    def share(self) -> None:
+        """Ask nothing from now on but what was told and is permitted."""
+        self._permitted = {}
 
-    def hold(self, dues: Mapping[Scope, float], now: Instant) -> None:
-        """Ask none of these earlier than in so many seconds, also if it is not known yet."""
-        self._not_before |= {scope: now.mono + wait_s for scope, wait_s in dues.items()}
-        for scope in self._not_before.keys() & self._rows.keys():
-            self._rows[scope].due_mono = max(self._rows[scope].due_mono, self._not_before[scope])
+    def tell(self, now: Instant) -> Told:
+        """Return what another process goes on with, as if all that may be asked here soon had been."""
+        rows = [
+            (self._wait_s(target, self._rows[target.scope], now), order, target)
+            for order, target in enumerate(self.plan.targets())
+            if target.scope in self._rows and not target.is_catalogue
+        ]
+        may_be_asked = {scope for scope, until in (self._permitted or {}).items() if now.mono < until}
+        soon = [
+            target.scope
+            for wait_s, _, target in sorted(rows)
+            if wait_s <= SOON_S and target.scope not in self._asked
+        ]
+        self._told = may_be_asked | {*soon[:MAX_TOLD]}
+        asked = self._asked | self._told
+        dues = {
+            target.scope: self.plan.interval_s(target, now) if target.scope in asked else wait_s
+            for wait_s, _, target in rows
+        }
+        unknown = {scope: max(at - now.mono, 0.0) for scope, at in self._dues_mono.items()}
+        told = [target for _, _, target in rows if target.scope in self._told]
+        return Told(unknown | dues, self.plan.carried(told, now))
+
+    def permit(self, until_mono: float) -> None:
+        """Permit until then what was told last, and has not been asked since."""
+        self._permitted = dict.fromkeys(self._told, until_mono)
+
+    def resume(self, told: Told, now: Instant) -> None:
+        """Go on where another process has told that it was; empty if what was spent is not known."""
+        self._asked.clear()
+        self._told.clear()
+        self._dues_mono = {scope: now.mono + wait_s for scope, wait_s in told.dues.items()}
+        for scope in self._dues_mono.keys() & self._rows.keys():
+            self._rows[scope].due_mono = self._dues_mono[scope]
+        self.plan.resume(told.budget, now)
 
     def next(self, now: Instant) -> tuple[Target, float] | None:
         """Return the next target and the seconds until it is due; None while none can be asked."""
@@ -76,7 +122,7 @@ class Schedule:
         if len(self._asked) >= (1 if self.is_troubled else most):
             return None
         waits = [
-            (self._wait_s(target, self._rows[target.scope], now), self._rows[target.scope].due_mono, order)
+            (self._may_s(target, now), self._rows[target.scope].due_mono, order)
             for order, target in enumerate(targets)
             if target.scope not in self._asked
         ]
@@ -88,6 +134,9 @@ class Schedule:
     def begin(self, target: Target, now: Instant) -> None:
         """Note that `target` is being asked."""
         self._asked.add(target.scope)
+        self._told.discard(target.scope)
+        if self._permitted is not None:
+            self._permitted.pop(target.scope, None)
         self.plan.on_asked(target, now)
 
     def succeeded(self, target: Target, now: Instant) -> None:
@@ -135,6 +184,14 @@ class Schedule:
         row = self._rows.get(target.scope)
         return 0.0 if row is None else self._wait_s(target, row, now)
 
+    def _may_s(self, target: Target, now: Instant) -> float:
+        """Return the seconds until a target is due, and perhaps permitted."""
+        wait_s = self._wait_s(target, self._rows[target.scope], now)
+        if self._permitted is None or target.is_catalogue:
+            return wait_s
+        is_permitted = now.mono < self._permitted.get(target.scope, -inf)
+        return wait_s if is_permitted else max(wait_s, UNTOLD_S)
+
     def _wait_s(self, target: Target, row: _Row, now: Instant) -> float:
         left_s = max(row.due_mono, self._gate_mono) - now.mono
         return max(left_s, self.plan.wait_s(target, now), 0.0)
@@ -147,8 +204,9 @@ class Schedule:
         if new:  # a plan that changes its scopes at each look must not be polled without a pause
             self._changed_mono = max(now.mono, self._changed_mono + APART_S)
         for target in new:
-            due_mono = max(now.mono + self.plan.first_delay_s(target, now), self._changed_mono)
-            due_mono = max(due_mono, self._not_before.pop(target.scope, -inf))
+            known_mono = self._dues_mono.pop(target.scope, None)
+            due_mono = now.mono + self.plan.first_delay_s(target, now) if known_mono is None else known_mono
+            due_mono = max(due_mono, self._changed_mono)
             self._rows[target.scope] = _Row(due_mono, Backoff(MIN_CAP_S, self._random))
         for scope in self._rows.keys() - scopes:
             del self._rows[scope]

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET
 
 from actors.core.allowed import refusals
+from actors.core.clock import Instant
 from actors.core.environment import is_variable
 from actors.core.errors import ConfigError
 from actors.core.limits import check_proxy
@@ -214,12 +215,13 @@ class Check:
                 self._check_budget(source, settings, source_name)
 
     def _check_budget(self, source: SourceSettings, settings: Settings, name: SourceName) -> None:
-        """Check that a source of a cluster has no budget: each collector would count by itself."""
+        """Check that a budget travels with the lease; else each collector would count by itself."""
         keys = tuple(bookmaker.key for bookmaker in settings.bookmakers_of(name).values())
         if not isinstance(source.kind, PolledKind) or not keys or self._wrong_keys:
             return
-        if source.kind.plan(source.options, keys).quota() is not None:
-            why = "which does not travel between collectors yet; must not be in a cluster"
+        plan = source.kind.plan(source.options, keys)
+        if plan.quota() is not None and not plan.carried((), Instant(0.0, 0.0)):
+            why = "which its kind does not carry to another process; must not be in a cluster"
             self.faults.append(f"sources.{name} has a budget of requests, {why}")
 
     def _check_sources(self, settings: Settings, *, may_be_used: bool) -> None:

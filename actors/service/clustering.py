@@ -9,6 +9,8 @@ from hashlib import blake2b
 from secrets import token_hex
 
 import msgspec
+import structlog
+from structlog.typing import FilteringBoundLogger
 
 from actors.archive.archive import FollowedArchive, open_followed
 from actors.board.published import Published
@@ -22,13 +24,13 @@ from actors.cluster.records import FORMAT
 from actors.cluster.redis_store import RedisStore
 from actors.cluster.store import CollectorId, Store
 from actors.core.clock import Clock, Instant
-from actors.core.messages import Batch, Scope, SourceName
+from actors.core.messages import Batch, SourceName
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Partition, Waiting
 from actors.matches.model import FixtureSettings, FixtureView, ViewKind, first_snapshot
 from actors.monitoring.status import ArchiveStatus, ServiceStatus
 from actors.pipeline.linker import LinkerActor
-from actors.pipeline.schedule import Schedule
+from actors.pipeline.schedule import Schedule, Told
 from actors.review.review import Review
 from actors.runtime.actor import Actor, ActorStatus
 from actors.runtime.mailbox import Bus
@@ -38,6 +40,7 @@ from actors.service.settings import Settings
 from actors.service.tables import Role
 
 OpenStore = Callable[[Seen], Store]
+log: FilteringBoundLogger = structlog.get_logger()
 
 
 class Cluster:
@@ -68,7 +71,7 @@ class Cluster:
         self.status = ClusterStatus(tuple(roles), own)
         self._seen = Seen()
         self._store = partial(self._open, self._seen)
-        self._schedules: dict[SourceName, Schedule] = {}
+        self._polls = _Polls(clock)
         self._gates = {name: Gate() for name in (*settings.sources, LINKS)}
         first = first_snapshot(0, terms, "none")
         self.published = Published(first, settings.board, clock, settings.history)
@@ -106,7 +109,7 @@ class Cluster:
     ) -> Callable[[], Actor]:
         """Return what starts the actor of a source behind its gate; `schedule` travels with the lease."""
         if schedule is not None:
-            self._schedules[source] = schedule
+            self._polls.share(source, schedule)
         return partial(GatedActor, self._gates[source], start)
 
     def linker(self, status: ActorStatus, matcher: Callable[[], Partition], review: Review) -> ChildSpec:
@@ -142,7 +145,6 @@ class Cluster:
                 gates=self._gates,
                 drop=partial(self._drop, collected, bus),
                 polls=self._polls,
-                take_polls=self._take_polls,
                 changed=self._changed,
                 status=self.status,
                 clock=self._clock,
@@ -163,17 +165,6 @@ class Cluster:
         )
         return [*children, ChildSpec(ActorStatus("follower"), follow)]
 
-    def _polls(self, sources: Iterable[SourceName]) -> dict[SourceName, bytes]:
-        """Return when the targets of these sources are due, as durations."""
-        now, of = self._clock.now(), self._schedules
-        return {name: msgspec.msgpack.encode(of[name].dues(now)) for name in sources if name in of}
-
-    def _take_polls(self, source: SourceName, polls: bytes) -> None:
-        """Poll nothing of a source earlier than its last collector would have."""
-        if polls and source in self._schedules:
-            dues = msgspec.msgpack.decode(polls, type=dict[Scope, float])
-            self._schedules[source].hold(dues, self._clock.now())
-
     def _drop(self, collected: Published, bus: Bus, source: SourceName) -> None:
         """Withdraw the lists of a source from the board of this process."""
         now = self._clock.now()
@@ -182,6 +173,35 @@ class Cluster:
                 if not state.withdrawn:
                     about = (name, scope, state.list_id, False, (), (), now.wall, now.mono)
                     bus.publish(Batch(*about, state.stale_after_s, withdrawn=True))
+
+
+class _Polls:
+    """The schedules of the polled sources of a process, as of `keeper.Polls`."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._schedules: dict[SourceName, Schedule] = {}
+
+    def share(self, source: SourceName, schedule: Schedule) -> None:
+        """Poll a source by that schedule, as long as nobody else does."""
+        schedule.share()
+        self._schedules[source] = schedule
+
+    def tell(self, sources: Iterable[SourceName]) -> dict[SourceName, bytes]:
+        now, of = self._clock.now(), self._schedules
+        return {name: msgspec.msgpack.encode(of[name].tell(now)) for name in sources if name in of}
+
+    def permit(self, sources: Iterable[SourceName], until_mono: float) -> None:
+        for name in self._schedules.keys() & set(sources):
+            self._schedules[name].permit(until_mono)
+
+    def take(self, source: SourceName, told: bytes) -> None:
+        if source not in self._schedules:
+            return
+        if not told:
+            log.warning("polls.lost", source=source)
+        found = msgspec.msgpack.decode(told, type=Told) if told else Told({})
+        self._schedules[source].resume(found, self._clock.now())
 
 
 def redis_store(settings: Settings, seen: Seen) -> Store:

@@ -6,7 +6,7 @@ It is loaded when a configuration names it, so that a broken package harms no ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
@@ -218,6 +218,9 @@ class _ExactPlan(_Wrapper):
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
         return seconds(self._inner.on_failed(target, error, now), "on_failed")
+
+    def carried(self, soon: Sequence[Target], now: Instant) -> bytes:
+        return bytes(self._inner.carried(soon, now))
 
 
 class _ExactMachine(_Wrapper):

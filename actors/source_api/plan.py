@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -73,6 +73,18 @@ class Plan:
     def quota(self) -> Mapping[str, float | None] | None:
         """Return a budget for the probes, None without a budget."""
         return None
+
+    def carried(self, soon: Sequence[Target], now: Instant) -> bytes:
+        """Return what another process needs to go on with the budget; empty without a budget.
+
+        Times are durations before `now`. Those targets count as asked: they may be, before this is
+        returned again.
+        """
+        del soon, now
+        return b""
+
+    def resume(self, carried: bytes, now: Instant) -> None:
+        """Go on with the budget of another process; if it is empty, with nothing left of this period."""
 
     def facts(self) -> Mapping[str, object]:
         """Return what is logged when the plan is made; empty when it is plain."""

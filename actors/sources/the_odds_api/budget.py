@@ -28,6 +28,8 @@ NEAR_AFTER_S = 2.5 * 3600.0
 START_SHARE = 0.25  # the least share of a day's credits for a process that starts, however late in the day
 MAX_BOOST = 2.0  # how much faster, or slower, calls may come to make up for credits spent otherwise
 
+SPAN_S = 900.0  # credits of so many seconds travel as one figure
+
 Windows = tuple[tuple[float, float], ...]  # when a sport is near: Unix seconds, in order, without overlap
 
 
@@ -106,6 +108,17 @@ class Calendar:
         return sum(max(min(end, last) - max(start, first), 0.0) for first, last in windows)
 
 
+class Spending(Struct, frozen=True, array_like=True):
+    """What a ledger has counted: how long ago it began, and credits with how long ago they were spent.
+
+    Seconds, because the clocks of another machine are others; however long this was on its way, nothing
+    counts as spent earlier than it was.
+    """
+
+    age_s: float
+    spent: tuple[tuple[float, float], ...]
+
+
 class Ledger:
     """The credits spent on the present UTC day.
 
@@ -141,6 +154,28 @@ class Ledger:
         if minute in self._spent or of is None:
             last, spent = self._spent.get(minute, (at, 0.0))
             self._spent[minute] = (max(last, at), spent + amount)
+        self._days_at = None
+        self._look(now)
+
+    def carried(self, reserved: float, now: Instant) -> Spending:
+        """Return what was counted, and credits that may be spent soon as if they had been now."""
+        self._look(now)
+        spans: dict[int, tuple[float, float]] = {}
+        for last, spent in (*self._spent.values(), (now.mono, reserved)):
+            before = spans.get(int(last // SPAN_S), (last, 0.0))
+            spans[int(last // SPAN_S)] = (max(last, before[0]), spent + before[1])
+        age_s = 0.0 if self._start_mono is None else now.mono - self._start_mono
+        return Spending(age_s, tuple([(now.mono - last, spent) for last, spent in spans.values() if spent]))
+
+    def resume(self, spending: Spending | None, now: Instant) -> None:
+        """Go on with what another ledger has counted; None if that is lost: then this day is spent."""
+        found = Spending(0.0, ((0.0, self.per_day),)) if spending is None else spending
+        self._start_mono = now.mono - found.age_s
+        self._spent.clear()
+        for age_s, spent in sorted(found.spent, reverse=True):
+            last = now.mono - age_s
+            before = self._spent.get(int(last // MINUTE_S), (last, 0.0))
+            self._spent[int(last // MINUTE_S)] = (max(last, before[0]), spent + before[1])
         self._days_at = None
         self._look(now)
 

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil, inf
+
+import msgspec
+from msgspec import Struct
 
 from actors.core.clock import Instant
 from actors.core.errors import SourceError, TransportError
 from actors.core.messages import Scope
 from actors.source_api.plan import Plan, Target
 from actors.sources.the_odds_api.answers import OddsAnswer, Sports
-from actors.sources.the_odds_api.budget import DAY_S, NEAR_AFTER_S, Calendar, Ledger, Windows, near_windows
+from actors.sources.the_odds_api.budget import (
+    DAY_S,
+    NEAR_AFTER_S,
+    Calendar,
+    Ledger,
+    Spending,
+    Windows,
+    near_windows,
+)
 from actors.sources.the_odds_api.options import TheOddsApiOptions, cheapest_call, odds_target, sports_target
 
 SPORTS_INTERVAL_S = DAY_S
@@ -25,6 +36,14 @@ CEILING_SHARE = 0.9  # of an explicit `stale_after_s`: the longest interval, if 
 KNOWN_AHEAD_S = 28 * DAY_S  # kick-offs later than that after an answer are ignored
 _CLIENT_ERRORS = range(400, 500)
 _WHOLE = re.compile("[0-9]{1,12}").fullmatch
+
+
+class Carried(Struct, frozen=True, array_like=True):
+    """What travels of a plan: the credits of a call, the API's last figures, and what was spent."""
+
+    cost: float
+    seen: dict[str, float | None]
+    spending: Spending | None
 
 
 class TheOddsApiPlan(Plan):
@@ -123,6 +142,22 @@ class TheOddsApiPlan(Plan):
             "credits_per_day": self._api.credits_per_day,
             "credits_left_today": None if self._ledger is None else round(self._ledger.left, 3),
         }
+
+    def carried(self, soon: Sequence[Target], now: Instant) -> bytes:
+        """Return what was spent, with the calls that may be made soon."""
+        ledger, reserved = self._ledger, len(soon) * self._cost
+        spending = None if ledger is None else ledger.carried(reserved, now)
+        return msgspec.msgpack.encode(Carried(self._cost, self._seen, spending))
+
+    def resume(self, carried: bytes, now: Instant) -> None:
+        """Go on with what another process has spent."""
+        found = msgspec.msgpack.decode(carried, type=Carried) if carried else None
+        if found is not None:
+            self._cost, self._seen = found.cost, found.seen
+            self._charged.clear()
+            self._plan_calendar()
+        if self._ledger is not None:
+            self._ledger.resume(None if found is None else found.spending, now)
 
     def facts(self) -> Mapping[str, object]:
         """Return what was chosen, for the log, as soon as the sports are known."""

@@ -51,7 +51,7 @@ class _Replica:
         self._sequence = 0
 
     def begin(self) -> None:
-        self.server.join(0, 1000)
+        self.server.join(Seen(), 1000)
         acquired = self.server.acquire(ME, SOURCE)
         self._token = 0 if acquired is None else acquired.token
 

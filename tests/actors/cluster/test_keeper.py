@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from random import Random
 
 import anyio
@@ -13,21 +14,34 @@ from actors.board.published import Published, Rejection, Request
 from actors.board.snapshot import Snapshot
 from actors.cluster.gate import Gate
 from actors.cluster.keeper import LINKS, KeeperActor
+from actors.cluster.liveness import SILENT_S
 from actors.cluster.outbox import Outbox
 from actors.cluster.progress import LinksBox, Seen
-from actors.cluster.records import Record, decoded
-from actors.cluster.store import CollectorId
+from actors.cluster.records import Record, decoded, encoded
+from actors.cluster.store import Acquired, CollectorId
 from actors.core.cooperative import run_now
+from actors.core.errors import StoreLostError
 from actors.core.messages import Batch, BookmakerId, SourceName
 from actors.runtime.membership import ClusterStatus
 from tests.support.builders.messages import BOOKMAKER, batch, match
-from tests.support.simulation.shared import ModelServer, ModelStore, Wire
+from tests.support.simulation.shared import Data, ModelServer, ModelStore, Wire
 from tests.support.time.virtual import WALL_0, VirtualClock
 
 pytestmark = pytest.mark.anyio
 
 SOURCE, ME, OTHER = SourceName("source"), CollectorId("me"), CollectorId("other")
 UNREADABLE = "\ud800"
+
+
+class _LosingStore(ModelStore):
+    """Loses the answer to the first request for each lease."""
+
+    async def acquire(self, collector: CollectorId, source: SourceName) -> Acquired | None:
+        is_first = source not in self._server.data.leases
+        found = await super().acquire(collector, source)
+        if is_first:
+            raise StoreLostError("the answer was lost")
+        return found
 
 
 class _Collector:
@@ -38,6 +52,7 @@ class _Collector:
         self.wire, self.requests = Wire(Random(1)), list[Request]()
         self.dropped: list[SourceName] = []
         self.taken: dict[SourceName, bytes] = {}
+        self.permitted: dict[SourceName, float] = {}
         first = Snapshot.empty(1, (BOOKMAKER, BookmakerId("birch")))
         self.published = Published(first, BoardRules(), self.clock, request=self.requests.append)
         self.changed, self.outbox = asyncio.Event(), Outbox(first)
@@ -53,14 +68,22 @@ class _Collector:
             sources={SOURCE: (BOOKMAKER,), LINKS: ()},
             gates=self.gates,
             drop=self.dropped.append,
-            polls=lambda names: dict.fromkeys(names, b"polls"),
-            take_polls=lambda name, polls: self.taken.update({name: polls}),
+            polls=self,
             changed=self.changed,
             status=ClusterStatus(("collector",), ME),
             clock=self.clock,
         )
 
-    def take(self, change: Batch) -> None:
+    def tell(self, sources: Iterable[SourceName]) -> dict[SourceName, bytes]:
+        return dict.fromkeys(sources, b"polls")
+
+    def permit(self, sources: Iterable[SourceName], until_mono: float) -> None:
+        self.permitted = dict.fromkeys(sources, until_mono)
+
+    def take(self, source: SourceName, told: bytes) -> None:
+        self.taken[source] = told
+
+    def change(self, change: Batch) -> None:
         board = Board(self.published.newest, BoardRules())
         run_now(board.apply(change, self.clock.now()))
         self.published.publish(run_now(board.finish(self.clock.now())))
@@ -82,7 +105,7 @@ async def test_a_collector_commits_what_its_sources_list_and_beats() -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(collector.keeper.run)
         await anyio.sleep(3.0)
-        collector.take(batch([match("m1")], received_mono=3.0))
+        collector.change(batch([match("m1")], received_mono=3.0))
         await anyio.sleep(1.0)
         beat = collector.server.data.beats[ME]
         tasks.cancel_scope.cancel()
@@ -100,7 +123,7 @@ async def test_a_collector_with_something_overdue_does_not_beat() -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(collector.keeper.run)
         await anyio.sleep(3.0)
-        collector.take(batch([match("m1")], received_mono=3.0, stale_after_s=5.0))
+        collector.change(batch([match("m1")], received_mono=3.0, stale_after_s=5.0))
         await anyio.sleep(6.0)
         before = collector.server.data.beats[ME]
         await anyio.sleep(6.0)
@@ -116,7 +139,7 @@ async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(collector.keeper.run)
         await anyio.sleep(3.0)
-        collector.take(batch([match("m1")], received_mono=3.0))
+        collector.change(batch([match("m1")], received_mono=3.0))
         await anyio.sleep(1.0)
         first = collector.server.data.leases[SOURCE].token
         collector.server.depose(ME, collector.server.data.beats[ME], collector.server.data.log[0].data)
@@ -129,13 +152,62 @@ async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:
     assert b"polls" == collector.taken[SOURCE]
 
 
+async def test_polls_are_permitted_until_another_may_take_over() -> None:
+    """For 3 s from the sending of the last beat that the server has."""
+    collector = _Collector()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(3.0)
+        before = collector.permitted[SOURCE]
+        collector.wire.is_cut_back = True
+        await anyio.sleep(6.0)
+        tasks.cancel_scope.cancel()
+
+    assert 5.0 < before <= 3.0 + SILENT_S
+    assert before == collector.permitted[SOURCE]
+
+
+async def test_a_lease_whose_answer_was_lost_comes_with_its_polls() -> None:
+    """It is asked for again: what the last holder told is in the answer alone."""
+    collector = _Collector()
+    server = collector.server
+    server.join(Seen(), 1)
+    server.acquire(OTHER, SOURCE)
+    server.beat(OTHER, 1, {SOURCE: b"theirs"})
+    server.depose(OTHER, server.data.beats[OTHER], encoded(Record(OTHER, leaves=True)))
+    collector.keeper.store = _LosingStore(server, collector.wire, Seen())
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(5.0)
+        tasks.cancel_scope.cancel()
+
+    assert b"theirs" == collector.taken[SOURCE]
+
+
+async def test_when_polls_are_lost_whoever_knows_them_comes_first() -> None:
+    """A collector that had a source takes it at once, and its own polls go on; others wait."""
+    collector, other = _Collector(), _Collector()
+    other.keeper.store, other.keeper.id = ModelStore(collector.server, other.wire, Seen()), OTHER
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(3.0)
+        tasks.start_soon(other.keeper.run)
+        await anyio.sleep(3.0)
+        collector.server.data = Data()
+        await anyio.sleep(3.0)
+        holders = {lease.collector for lease in collector.server.data.leases.values()}
+        tasks.cancel_scope.cancel()
+
+    assert ({ME}, {}, {}) == (holders, collector.taken, other.taken)
+
+
 async def test_an_entry_that_cannot_be_encoded_costs_its_list_alone() -> None:
     """Its list is withdrawn from the collector's own board; the keeper goes on."""
     collector = _Collector()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(collector.keeper.run)
         await anyio.sleep(3.0)
-        collector.take(batch([match("m1"), match("m2", home=UNREADABLE)], received_mono=3.0))
+        collector.change(batch([match("m1"), match("m2", home=UNREADABLE)], received_mono=3.0))
         await anyio.sleep(2.0)
         tasks.cancel_scope.cancel()
     (found, *_) = collector.requests

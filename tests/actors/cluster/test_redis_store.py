@@ -10,7 +10,7 @@ import pytest
 
 from actors.cluster.progress import Seen
 from actors.cluster.redis_store import RedisStore
-from actors.cluster.store import CollectorId, Commit, Position, Restored
+from actors.cluster.store import Acquired, CollectorId, Commit, Position, Restored
 from actors.core.errors import OtherBoardError, StoreLostError
 from actors.core.messages import SourceName
 from tests.support.systems.shared_server import SharedServer
@@ -135,6 +135,53 @@ async def test_polls_travel_with_the_lease(stores: _Stores) -> None:
 
     acquired = [await other.acquire(B, name) for name in (SOURCE, SourceName("other"))]
     assert [b"own", b""] == [found.polls for found in acquired if found is not None]
+
+
+async def test_a_lease_may_be_asked_for_again(stores: _Stores) -> None:
+    """Its holder gets it under the same token, with the polls: the first answer may have been lost."""
+    store, token = await _collecting(stores)
+    await store.beat(A, 1, {SOURCE: b"polls"})
+
+    assert Acquired(token, b"polls") == await store.acquire(A, SOURCE)
+
+
+async def test_polls_stay_with_a_server_that_has_lost_nothing(
+    server: SharedServer, stores: _Stores
+) -> None:
+    """Another run of it that has all that is known here begins an epoch, but polls go on."""
+    store, _ = await _collecting(stores)
+    await store.beat(A, 1, {SOURCE: b"polls"})
+    look = await store.look()
+    server.kill()
+    server.start()
+    new = await stores.joined(seen=look.head.version)
+
+    assert Acquired(1, b"polls") == await new.acquire(B, SOURCE)
+    assert not (await new.look()).are_polls_lost
+
+
+@pytest.mark.parametrize(("field", "number"), [("round", 0), ("version", MS)])
+async def test_polls_of_an_older_copy_are_lost(
+    server: SharedServer, stores: _Stores, field: str, number: int
+) -> None:
+    """The server has less than somebody has seen of it: what was told last may be missing."""
+    store, _ = await _collecting(stores)
+    await store.look()
+    await store.beat(A, 1, {SOURCE: b"polls"})
+    server.ask("HSET", "{test}:board", field, str(number), "server", "another")
+    await store.join(MS)
+
+    assert Acquired(1) == await store.acquire(B, SOURCE)
+    assert (await store.look()).are_polls_lost
+
+
+async def test_the_first_board_has_lost_no_polls(stores: _Stores) -> None:
+    """Unless somebody comes who has seen another before it."""
+    store = await stores.joined()
+    before = (await store.look()).are_polls_lost
+    await stores.joined(seen=MS - 1)
+
+    assert (False, True) == (before, (await store.look()).are_polls_lost)
 
 
 async def test_a_beat_that_was_late_takes_nothing_back(stores: _Stores) -> None:

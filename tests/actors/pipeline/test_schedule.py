@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actors.core.errors import PayloadError, TransportError
 from actors.core.messages import Scope
-from actors.pipeline.schedule import MAX_IN_FLIGHT
+from actors.pipeline.schedule import MAX_IN_FLIGHT, SOON_S, UNTOLD_S
 from tests.support.systems.schedule_stage import INTERVAL_S, Stage
 
 
@@ -185,17 +185,74 @@ def test_requests_of_scopes_that_are_gone_count() -> None:
 
 
 def test_targets_go_on_where_another_schedule_was() -> None:
-    """What is due there in so many seconds is not asked earlier here, known already or not."""
+    """What is due there in so many seconds is due then here, known already or not; so do those after it."""
     first = Stage("ab")
     first.begin_all()
     first.end("ab")
     first.mono += 4.0
-    dues = first.schedule.dues(first.now)
+    told = first.schedule.tell(first.now)
 
     new, known = Stage("ab"), Stage("ab")
+    new.plan.first = {"a": 2 * INTERVAL_S}
     known.next()
     for stage in (new, known):
-        stage.schedule.hold(dues, stage.now)
+        stage.schedule.resume(told, stage.now)
+        again = stage.schedule.tell(stage.now)
         found = stage.next()
         assert found is not None
-        assert INTERVAL_S - 4.0 == found[1]
+        assert (INTERVAL_S - 4.0, told.dues) == (found[1], again.dues)
+
+
+def test_what_may_be_asked_soon_is_told_as_asked() -> None:
+    """So are requests under way: whoever goes on asks them after an interval."""
+    stage = Stage("abc")
+    stage.plan.first = {"b": SOON_S, "c": SOON_S + 1.0}
+    stage.begin_all()
+
+    assert {"a": INTERVAL_S, "b": INTERVAL_S, "c": SOON_S + 1.0} == stage.schedule.tell(stage.now).dues
+
+
+def test_nothing_is_asked_in_a_cluster_that_was_not_told_before() -> None:
+    """Once it is told, and that is known to be kept, it may be asked until the permit ends, and once."""
+    stage = Stage("ab")
+    stage.plan.first = {"b": 10.0}
+    stage.schedule.share()
+    untold = stage.next()
+    stage.schedule.tell(stage.now)
+    unknown = stage.next()
+    stage.schedule.permit(stage.mono + 3.0)
+    permitted = stage.next()
+    stage.mono += 3.0
+    late = stage.next()
+
+    assert [UNTOLD_S, UNTOLD_S, 0.0, UNTOLD_S] == [
+        found[1] for found in (untold, unknown, permitted, late) if found is not None
+    ]
+
+
+def test_a_permit_is_for_a_single_request() -> None:
+    """Also if it was told again meanwhile: that counted the request that has been made."""
+    stage = Stage("a")
+    stage.schedule.share()
+    stage.next()
+    for _ in range(2):
+        stage.schedule.tell(stage.now)
+        stage.schedule.permit(stage.mono + 3.0)
+    stage.schedule.tell(stage.now)
+    stage.begin()
+    stage.schedule.permit(stage.mono + 3.0)
+    stage.end("a", REFUSED)
+    stage.mono += 1.0
+
+    assert ("a", UNTOLD_S) == stage.next()
+
+
+def test_a_catalogue_is_asked_at_once() -> None:
+    """What it says does not travel, and nothing else can be asked without it."""
+    stage = Stage("ab")
+    stage.plan.catalogues = "b"
+    stage.schedule.share()
+    stage.next()
+
+    assert ("b", 0.0) == stage.next()
+    assert {"a"} == stage.schedule.tell(stage.now).dues.keys()

@@ -9,6 +9,8 @@ import pytest
 from actors.core.errors import ConfigError
 from actors.service.describe import configuration_lines
 from actors.service.settings import load
+from actors.source_api.plan import Plan
+from actors.sources.the_odds_api.plan import TheOddsApiPlan
 from tests.support.source_code import ROOT
 
 CONFIG = (ROOT / "config" / "cluster.toml").read_text("utf-8")
@@ -36,6 +38,19 @@ def test_a_cluster_says_what_it_lacks(tmp_path: Path) -> None:
     assert "cluster oddsboard: collector and replica; without surebets" in _lines(tmp_path, CONFIG)
 
 
+def test_a_source_with_a_budget_may_be_in_a_cluster(tmp_path: Path) -> None:
+    """What was spent travels with its lease."""
+    assert _lines(tmp_path, CONFIG + BUDGETED)
+
+
+def test_a_budget_that_does_not_travel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plug-in whose plan has a budget and nothing to carry: each collector would spend it."""
+    monkeypatch.setattr(TheOddsApiPlan, "carried", Plan.carried)
+
+    with pytest.raises(ConfigError, match=r"sources\.api has a budget of requests"):
+        _lines(tmp_path, CONFIG + BUDGETED)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -45,9 +60,8 @@ def test_a_cluster_says_what_it_lacks(tmp_path: Path) -> None:
         (CONFIG.replace("127.0.0.1:6379/0", "[::1/0"), "cluster.url must be redis://HOST"),
         (CONFIG.replace("127.0.0.1:6379/0", "127.0.0.1:6379/0?a=b"), "cluster.url must be redis://HOST"),
         (CONFIG.replace('"replica"]  # ', '"leader"]  # '), "cluster.roles"),
-        (CONFIG + BUDGETED, "sources.api has a budget of requests"),
     ],
-    ids=["url", "port", "number", "host", "query", "role", "budget"],
+    ids=["url", "port", "number", "host", "query", "role"],
 )
 def test_what_a_cluster_cannot_have_is_refused(tmp_path: Path, text: str, told: str) -> None:
     """With the key and why."""

@@ -40,6 +40,8 @@ class Data:
     tokens: dict[SourceName, int] = field(default_factory=dict)
     beats: dict[CollectorId, int] = field(default_factory=dict)
     polls: dict[SourceName, bytes] = field(default_factory=dict)
+    kept: str = "none"
+    """What there is of the polls of before this epoch: none, kept or lost."""
     acks: dict[CollectorId, tuple[int, Position]] = field(default_factory=dict)
     checkpoint: tuple[Position, bytes] | None = None
     before: tuple[Position, bytes] | None = None
@@ -60,14 +62,21 @@ class ModelServer:
         """Go on with these data as another run."""
         self.data, self.run = copy.deepcopy(data), self.run + 1
 
-    def join(self, seen: int, unix_ms: int) -> str:
+    def join(self, seen: Seen, unix_ms: int) -> str:
         """Do what JOIN does."""
         data = self.data
-        if data.epoch and data.run == self.run and seen <= data.head.version:
+        if data.epoch and data.run == self.run and seen.version <= data.head.version:
+            if data.kept == "none" and 0 < seen.version < data.first:
+                data.kept = "lost"
             return data.epoch
         self.epochs += 1
-        first = max(data.head.version, seen, unix_ms) + 1
+        first = max(data.head.version, seen.version, unix_ms) + 1
+        is_whole = data.epoch and seen.version <= data.head.version and seen.round <= data.round
+        kept = "kept" if is_whole else "lost" if data.epoch or seen.version else "none"
         self.data = Data(f"e{self.epochs}", self.run, first, Position(first))
+        self.data.round = max(data.round, seen.round)
+        self.data.polls = data.polls if is_whole else {}
+        self.data.kept = "lost" if is_whole and data.kept == "lost" else kept
         return self.data.epoch
 
     def check(self, epoch: str, seen: int) -> None:
@@ -80,7 +89,8 @@ class ModelServer:
     def look(self) -> Look:
         """Do what LOOK does."""
         self.data.round += 1
-        return Look(self.data.head, self.data.round, dict(self.data.beats), dict(self.data.leases))
+        data = self.data
+        return Look(data.head, data.round, dict(data.beats), dict(data.leases), data.kept == "lost")
 
     def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes] = {}) -> bool:
         """Do what BEAT does."""
@@ -95,8 +105,9 @@ class ModelServer:
     def acquire(self, collector: CollectorId, source: SourceName) -> Acquired | None:
         """Do what ACQUIRE does."""
         data = self.data
-        if source in data.leases:
-            return None
+        if (lease := data.leases.get(source)) is not None:
+            is_ours = lease.collector == collector
+            return Acquired(lease.token, data.polls.get(source, b"")) if is_ours else None
         token = data.tokens[source] = data.tokens.get(source, 0) + 1
         data.leases[source] = Lease(token, collector)
         data.beats.setdefault(collector, data.round)
@@ -164,13 +175,13 @@ class ModelStore:
     async def join(self, unix_ms: int) -> str:
         """As of `Store`."""
         self._run = self._server.run
-        self._epoch = await self._asked(lambda: self._server.join(self._seen.version, unix_ms))
+        self._epoch = await self._asked(lambda: self._server.join(self._seen, unix_ms))
         return self._epoch
 
     async def look(self) -> Look:
         """As of `Store`."""
         look = await self._done(self._server.look)
-        self._seen.note(look.head.version)
+        self._seen.note(look.head.version, look.round)
         return look
 
     async def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes]) -> bool:

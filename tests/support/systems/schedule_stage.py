@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from random import Random
 
+import msgspec
+
 from actors.core.clock import Instant
 from actors.core.errors import SourceError
 from actors.core.messages import Scope
@@ -19,10 +21,11 @@ OPTIONS = PolledOptions(kind="scripted", url="http://127.0.0.1:9", poll_interval
 
 
 class ScriptedPlan(Plan):
-    """A plan whose targets, waits, first delays and retries the test sets."""
+    """A plan whose targets, waits, first delays and retries the test sets, and which are `catalogues`."""
 
     def __init__(self, scopes: Iterable[str]) -> None:
         super().__init__(OPTIONS, ())
+        self.catalogues = ""
         self.first: dict[str, float] = {}
         self.barred: dict[str, float] = {}
         self.retry_s = 0.0
@@ -33,6 +36,15 @@ class ScriptedPlan(Plan):
     def have(self, scopes: Iterable[str]) -> None:
         """Set the targets."""
         self._targets = tuple(Target(Scope(scope), f"http://x/{scope}") for scope in scopes)
+
+    def targets(self) -> tuple[Target, ...]:
+        """Return the targets that were set."""
+        return tuple(
+            [
+                msgspec.structs.replace(each, is_catalogue=each.scope in self.catalogues)
+                for each in self._targets
+            ]
+        )
 
     def first_delay_s(self, target: Target, now: Instant) -> float:
         """Return the value that was set."""

@@ -258,6 +258,31 @@ def test_late_refund_belongs_to_the_time_of_its_use() -> None:
     assert 7.0 == left_of(ledger, at(TOMORROW + 5 * HOUR))
 
 
+@pytest.mark.parametrize("away_s", [0.0, HOUR])
+def test_what_was_spent_travels_to_another_machine(away_s: float) -> None:
+    """With what may be spent soon; on the way it does not become older, and at midnight all is back."""
+    first, second = Ledger(96.0), Ledger(96.0)
+    first.left_to_spread(at(MIDNIGHT))
+    for hour in (1, 2):
+        first.spend(3.0, at(MIDNIGHT + hour * HOUR))
+    carried = first.carried(2.0, at(MIDNIGHT + 3 * HOUR))
+    arrived = MIDNIGHT + 3 * HOUR + away_s
+    second.resume(carried, at(arrived, late_s=-5e5))
+
+    left = [
+        left_of(second, at(wall, late_s=-5e5)) for wall in (arrived, TOMORROW - 2.0, TOMORROW + 2 * HOUR)
+    ]
+    assert pytest.approx([88.0 - 4.0 * (away_s / HOUR)] * 2 + [96.0]) == left
+
+
+def test_the_day_is_spent_if_what_was_spent_is_lost() -> None:
+    """The next one has all its credits."""
+    ledger = Ledger(96.0)
+    ledger.resume(None, at(NOON))
+
+    assert [0.0, 0.0, 96.0] == [left_of(ledger, at(wall)) for wall in (NOON, TOMORROW - 2.0, TOMORROW)]
+
+
 @given(
     st.lists(st.tuples(st.floats(60.0, 6 * HOUR), st.floats(0.0, 8.0)), min_size=1, max_size=60),
     st.floats(-40 * DAY_S, 40 * DAY_S),

@@ -295,6 +295,20 @@ def test_quota_is_that_of_the_api() -> None:
     assert (76, 423, 1) == (quota["requests_remaining"], quota["requests_used"], quota["credits_last"])
 
 
+def test_figures_of_the_api_travel_to_another_machine() -> None:
+    """With the cost of a call, and the calls that may be made soon."""
+    first, second = (plan(credits_per_day=10.0) for _ in range(2))
+    target, *_ = first.targets()
+    first.on_asked(target, at(MIDNIGHT))
+    headers = {"x-requests-remaining": "77", "x-requests-used": "423", "x-requests-last": "2"}
+    first.on_answered(target, headers, at(MIDNIGHT))
+    second.resume(first.carried([target], at(MIDNIGHT)), at(MIDNIGHT))
+
+    quota = second.quota()
+    found = [quota[name] for name in ("requests_remaining", "requests_used", "credits_a_call")]
+    assert ([77, 423, 2], 10.0 - 2.0 - 2.0) == (found, quota["credits_left_today"])
+
+
 def football(*keys: str) -> TheOddsApiPlan:
     """Return a plan for all sports, of which these are in season."""
     api_plan = plan(sports="football", credits_per_day=16.0)
