@@ -95,6 +95,7 @@ def install(app: Quart, counters: HttpCounters) -> None:
 
     @app.errorhandler(Exception)
     async def answer_error(error: Exception) -> Response:
+        request.routing_exception = None  # refers to it: only the collector would free it
         known = _from_framework(error) if isinstance(error, HTTPException) else error
         return _response(prepared_error(known, g.asked))
 

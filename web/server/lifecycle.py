@@ -33,8 +33,7 @@ HARD_STOP_S = GRACE_S + 5.0
 YOUNG = 100_000
 """Containers made and not freed until the collector looks for cycles among them; hardly any are.
 
-It examines every new object: 0.1 s if most of 250,000 matches have changed since. Connections leave cycles:
-some 2,500 that came and went are freed in one step of 0.3 s.
+It examines every new object: 0.1 s if most of 250,000 matches have changed since.
 """
 
 AsyncStep = Callable[[], Coroutine[Any, Any, None]]

@@ -11,8 +11,11 @@ from importlib.util import find_spec
 from ipaddress import ip_address
 
 import anyio
+from hypercorn.asyncio import run as hypercorn_run
 from hypercorn.asyncio import serve as hypercorn_serve
+from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.config import Config, Sockets
+from hypercorn.events import Event
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, Scope
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
@@ -37,6 +40,35 @@ class _ListenerConfig(Config):
         return Sockets([], [self._sock], [])
 
 
+class _Connection(TCPServer):
+    """A connection of Hypercorn of which nothing is left once it is closed.
+
+    Else its tasks wait for the next request for 5 s more, and what refers to itself, 60 objects, waits for
+    the collector, which frees those of thousands of connections in one step of 0.3 s.
+    """
+
+    async def run(self) -> None:
+        try:
+            await super().run()
+        finally:
+            self.protocol = _ENDED  # type: ignore[assignment]  # its parts send by a method of this object
+            self.writer.transport._read_ready_cb = None  # type: ignore[attr-defined]  # noqa: SLF001 - a method of its own
+            if (error := self.reader.exception()) is not None:
+                error.__traceback__ = None  # its frames have the reader
+
+    async def _read_data(self) -> None:
+        await super()._read_data()
+        await self.idle_task.stop()
+
+
+class _Ended:
+    async def handle(self, event: Event) -> None:
+        """Do nothing: the connection has ended."""
+
+
+_ENDED = _Ended()
+
+
 async def serve(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> None:
     """Serve until `stop` is set, and then for `GRACE_S` the requests in flight; closes `sock`.
 
@@ -50,6 +82,7 @@ async def serve(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> N
     config.include_server_header = False
     config.accesslog = None
     config.errorlog = logging.getLogger("hypercorn.error")
+    hypercorn_run.TCPServer = _Connection  # type: ignore[attr-defined]  # there is no parameter for it
     with _until(stop), contextlib.closing(sock), anyio.CancelScope(shield=True):
         await hypercorn_serve(_noted(app, sock), config, shutdown_trigger=stop.wait)
 
