@@ -17,13 +17,19 @@ from typing import Any
 from web.__main__ import main
 
 LONG_S = 0.002
+EVERY_S = 0.0005  # between two readings of the processor's time, which is a system call
+OURS = tuple(f"{Path.cwd() / folder}/" for folder in ("actors", "web"))
 
 
 class Recorder:
-    """The long steps: when each began (monotonic), its seconds, the processor's, where."""
+    """The long steps: when each began (monotonic), its seconds, the processor's, where.
+
+    The processor's time may be up to `EVERY_S` too long.
+    """
 
     def __init__(self) -> None:
         self.steps: list[tuple[float, float, float, str]] = []
+        self._read_at, self._cpu_s = 0.0, 0.0
         self._run: Callable[[Any], None] = asyncio.Handle._run  # noqa: SLF001 - there is no public place
 
     def install(self) -> None:
@@ -35,12 +41,14 @@ class Recorder:
         asyncio.Handle._run = run  # type: ignore[method-assign,assignment]  # noqa: SLF001
 
     def _step(self, handle: Any) -> None:
-        began, cpu_began = time.monotonic(), time.thread_time()
+        began = time.monotonic()
+        if began - self._read_at > EVERY_S:
+            self._read_at, self._cpu_s = began, time.thread_time()
         self._run(handle)
         took = time.monotonic() - began
         if took > LONG_S:
             place = _place(handle._callback)  # noqa: SLF001
-            self.steps.append((began, took, time.thread_time() - cpu_began, place))
+            self.steps.append((began, took, time.thread_time() - self._cpu_s, place))
 
 
 def _place(callback: Any) -> str:
@@ -48,7 +56,7 @@ def _place(callback: Any) -> str:
     task = getattr(callback, "__self__", None)
     if not isinstance(task, asyncio.Task):
         return str(getattr(callback, "__qualname__", callback))
-    names = [code.co_qualname for code in _codes(task.get_coro()) if _is_of_the_project(code.co_filename)]
+    names = [code.co_qualname for code in _codes(task.get_coro()) if code.co_filename.startswith(OURS)]
     return " > ".join(names[-3:]) or task.get_name()
 
 
@@ -56,10 +64,6 @@ def _codes(waiting: Any) -> Iterator[Any]:
     while (code := getattr(waiting, "cr_code", getattr(waiting, "gi_code", None))) is not None:
         yield code
         waiting = getattr(waiting, "cr_await", getattr(waiting, "gi_yieldfrom", None))
-
-
-def _is_of_the_project(file: str) -> bool:
-    return Path(file).is_relative_to(Path.cwd() / "actors") or Path(file).is_relative_to(Path.cwd() / "web")
 
 
 if __name__ == "__main__":
