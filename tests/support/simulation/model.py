@@ -44,6 +44,8 @@ class Belief:
         self.lapse(now)
         self.given.append((serial, rows))
         self.vouched_mono = asked_mono
+        if self._may_lack_ahead(now):
+            self.is_sure = False
         if self.doubts + 1 < BELIEVED_AT and self._is_doubtful(named, now):
             self.doubts += 1
             return
@@ -126,6 +128,11 @@ class Belief:
             if name not in shown and (row[4] is None or row[4] > self.latest_wall):
                 return f"{name} is missing, must be {row}"
         return ""
+
+    def _may_lack_ahead(self, now: Instant) -> bool:
+        """Return whether matches ahead may have left, in play and too old by a clock that was set back."""
+        starts = [row[4] for row in (self.rows or {}).values() if row[4] is not None]
+        return any(now.wall < start <= self.latest_wall for start in starts)
 
     def _is_doubtful(self, named: frozenset[str], now: Instant) -> bool:
         ahead = [name for name, row in (self.rows or {}).items() if row[4] is None or row[4] > now.wall]
