@@ -183,7 +183,7 @@ class Board:
         if books is base.books and linked is None:
             return base
         if books is not base.books:
-            books = {bookmaker: self._stamped(bookmaker) for bookmaker in self._books}
+            books = {**self._books, **{bookmaker: self._stamped(bookmaker) for bookmaker in self._seen}}
         is_seen = any(by_v1 for by_v1, _ in self._seen.values()) or (linked is not None and linked.is_seen)
         fixtures = base.fixtures if linked is None else linked.fixtures
         of_books = min((min(book.deadline, book.in_play_until) for book in books.values()), default=inf)
@@ -255,7 +255,7 @@ class Board:
     def _stamped(self, bookmaker: BookmakerId) -> Book:
         """Return the book with the versions of the views that show something else than in the base."""
         book, version = self._books[bookmaker], self._base.version + 1
-        by_v1, by_v2 = self._seen.get(bookmaker, (False, False))
+        by_v1, by_v2 = self._seen[bookmaker]
         if not by_v1:
             return book
         v2_version = version if by_v2 else book.v2_version

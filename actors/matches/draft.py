@@ -5,7 +5,6 @@ Pure, in slices. It decides ids, which fixture stays in a merge, and which views
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from math import inf
 from typing import TypeVar
@@ -29,7 +28,6 @@ from actors.matches.model import (
     Place,
     Roster,
     ViewKind,
-    live_of,
 )
 from actors.matching.event import EventKey, FixtureId, derived_id
 from actors.matching.matcher import Member
@@ -55,11 +53,7 @@ class FixtureUpdate:
         self.aged: set[FixtureId] = set()
         """Those whose surebet is gone because of its age."""
         self._roster = roster
-        self._live = live_of(roster)
         self._books = books
-        companies = Counter(info.company for info in roster.values())
-        self._shared = {name for name, info in roster.items() if companies[info.company] > 1}
-        """The bookmakers that are not alone of their company."""
         self._fixtures: dict[FixtureId, Fixture | None] = {}
         self._before: dict[FixtureId, Fixture | None] = {}
         self._by_event: dict[EventKey, FixtureId | None] = {}
@@ -114,7 +108,7 @@ class FixtureUpdate:
 
         If its links are those of the base, it keeps its age, and they keep their evidence.
         """
-        roster, before = self._roster, self._looked_up(fixture_id)
+        roster, live, before = self._roster, self._roster.live, self._looked_up(fixture_id)
         if before is not None and before.bookmakers == tuple(entries):  # as nearly always
             names, lead = before.bookmakers, before.lead
         else:
@@ -126,19 +120,27 @@ class FixtureUpdate:
             if before is not None and bonds(before.members) == bonds(members):
                 created, members = before.created, before.members
         place, outdone = _place_of(entries[lead], fixture_id), self._outdone(entries)
-        counting = self._live - outdone.keys()
-        highest = Highest.of([entry.match for name, entry in entries.items() if name in counting])
-        listed = tuple(entries.values())
+        listed, highest = tuple(entries.values()), None
+        if before is not None and before.bookmakers == names and not outdone and not before.outdone:
+            pairs = zip(names, before.listed, listed, strict=True)
+            changed = [
+                (old.match, new.match) for name, old, new in pairs if old is not new and name in live
+            ]
+            highest = before.highest.after(changed)
+        if highest is None:
+            highest = Highest.of(
+                [entry.match for name, entry in entries.items() if name in live and name not in outdone]
+            )
         return Fixture(fixture_id, created, members, names, listed, lead, place, highest, outdone=outdone)
 
     def _outdone(self, entries: Entries) -> dict[BookmakerId, BookmakerId]:
         """Return the bookmakers, each with another of its company that was confirmed later."""
         latest: dict[str, tuple[bool, float, BookmakerId]] = {}
-        names = [name for name in entries if name in self._shared]
+        names = [name for name in entries if name in shared] if (shared := self._roster.shared) else []
         for name in names:
             entry, company = entries[name], self._roster[name].company
             confirmed = vouched_mono(entry, self._books[name].lists[entry.scope])
-            is_live = name in self._live  # collected prices are as good as never confirmed
+            is_live = name in self._roster.live  # collected prices are as good as never confirmed
             if company not in latest or (is_live, confirmed) > latest[company][:2]:
                 latest[company] = is_live, confirmed, name
         freshest = {name: latest[self._roster[name].company][2] for name in names}

@@ -6,10 +6,11 @@ change are the same objects in the next state, and what is derived of them can b
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from itertools import accumulate
-from typing import TypeAlias
 
 from immutables import Map
 from msgspec import Struct, field
@@ -77,7 +78,19 @@ class BookmakerInfo(Struct, frozen=True):
     source_place: int = 0
 
 
-Roster: TypeAlias = Mapping[BookmakerId, BookmakerInfo]
+class Roster(dict[BookmakerId, BookmakerInfo]):
+    """All bookmakers in the order of the configuration; not changed once it is made."""
+
+    @cached_property
+    def live(self) -> frozenset[BookmakerId]:
+        """The bookmakers whose prices are vouched for while they are shown."""
+        return frozenset(name for name, info in self.items() if info.prices is Prices.LIVE)
+
+    @cached_property
+    def shared(self) -> frozenset[BookmakerId]:
+        """The bookmakers that are not alone of their company."""
+        companies = Counter(info.company for info in self.values())
+        return frozenset(name for name, info in self.items() if companies[info.company] > 1)
 
 
 class FixtureSettings(Struct, frozen=True):
@@ -90,18 +103,13 @@ class FixtureSettings(Struct, frozen=True):
 
 def roster_of(bookmakers: Mapping[BookmakerId, BookmakerInfo]) -> Roster:
     """Return bookmakers in the order of the configuration with their places; its id is a company's name."""
-    placed: dict[BookmakerId, BookmakerInfo] = {}
+    placed = Roster()
     sources: dict[SourceName, int] = {}
     for place, (name, info) in enumerate(bookmakers.items()):
         source_place = sources.setdefault(info.source, place)
         company = info.company or name
         placed[name] = replace(info, company=company, place=place, source_place=source_place)
     return placed
-
-
-def live_of(roster: Roster) -> frozenset[BookmakerId]:
-    """Return the bookmakers whose prices are vouched for while they are shown."""
-    return frozenset(name for name, info in roster.items() if info.prices is Prices.LIVE)
 
 
 class Highest(Struct, frozen=True, gc=False):
@@ -121,6 +129,21 @@ class Highest(Struct, frozen=True, gc=False):
             max([match.draw_price for match in live]),
             max([match.away_price for match in live]),
         )
+
+    def after(self, changed: Iterable[tuple[Match, Match]]) -> Highest | None:
+        """Return the highest prices after these changed; None if one of them fell: look at all."""
+        home, draw, away = self.home, self.draw, self.away
+        for old, new in changed:
+            if (
+                new.home_price < old.home_price == self.home
+                or new.draw_price < old.draw_price == self.draw
+                or new.away_price < old.away_price == self.away
+            ):
+                return None
+            home = max(home, new.home_price)
+            draw = max(draw, new.draw_price)
+            away = max(away, new.away_price)
+        return Highest(home, draw, away)
 
 
 class Fixture(Struct, frozen=True, eq=False, gc=False):

@@ -20,7 +20,7 @@ from actors.matches.candidates import EVERY_S, Candidate, Evaluation, vouched_mo
 from actors.matches.draft import FixtureUpdate, is_seen
 from actors.matches.entries import sure_legs
 from actors.matches.fair import consensus, fair
-from actors.matches.model import Fixture, FixtureSettings, live_of
+from actors.matches.model import Fixture, FixtureSettings
 from actors.matches.surebets import Doubt, PricedLeg, Surebet
 from actors.matching.event import Chances, FixtureId
 
@@ -32,7 +32,7 @@ class Surebets:
 
     def __init__(self, terms: FixtureSettings) -> None:
         self._terms = terms
-        self._live = live_of(terms.roster)
+        self._live = terms.roster.live
 
     def settle(self, draft: FixtureUpdate, before: Books, books: Books, now: Instant) -> Sliced[None]:
         """Set the surebets of the fixtures that changed.

@@ -6,7 +6,7 @@ applied, and prices that no longer agree end a link.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from math import inf
 
@@ -122,12 +122,15 @@ class FixtureUpdater:
 
     def _edit(self, draft: FixtureUpdate, fixture: Fixture, changes: Changes) -> None:
         """Put a fixture with these entries; it is ended if it has none left."""
-        every = {**fixture.entries, **changes}
-        entries = {name: entry for name, entry in every.items() if entry is not None}
+        entries, members = fixture.entries, fixture.members
+        for name, new in changes.items():
+            if new is not None:
+                entries[name] = new
+            else:
+                entries.pop(name, None)
         if not entries:
             self._end(draft, fixture)
             return
-        members = fixture.members
         if None in changes.values():
             alive = {
                 EventKey(self.roster[name].source, entry.match.source_match_id)
@@ -135,10 +138,10 @@ class FixtureUpdater:
             }
             members = tuple(member for member in members if member.key in alive)
             draft.move([member.key for member in fixture.members if member.key not in alive], None)
-        new = draft.made(fixture.id, fixture.created, members, entries)
-        draft.put(new)
+        made = draft.made(fixture.id, fixture.created, members, entries)
+        draft.put(made)
         if len(members) > 1:
-            self._part(draft, new, {self.roster[name].source for name in changes})
+            self._part(draft, made, {self.roster[name].source for name in changes})
 
     def _end(self, draft: FixtureUpdate, fixture: Fixture) -> None:
         draft.move([member.key for member in fixture.members], None)
@@ -154,32 +157,24 @@ class FixtureUpdater:
     def apart(self, fixture: Fixture, sources: AbstractSet[SourceName]) -> list[EventKey]:
         """Return the members whose link the prices speak against, as far as these sources' changed."""
         changed = [member.key for member in fixture.members if member.key.source in sources]
-        chances: dict[EventKey, Chances | None] = {}
+        entries, known = fixture.entries, dict[EventKey, Chances | None]()
 
-        def of(key: EventKey) -> Chances | None:
-            if key not in chances:
-                of_source = map(fixture.entry, self._of_source[key.source])
-                entries = [entry for entry in of_source if entry is not None]
-                chances[key] = chances_of(entries) if entries else None
-            return chances[key]
+        def chances(key: EventKey) -> Chances | None:
+            if key not in known:
+                some = [entries[name] for name in self._of_source[key.source] if name in entries]
+                known[key] = chances_of(some) if some else None
+            return known[key]
 
         parted: list[EventKey] = []
         for member in fixture.members:
-            if limits := _limits(member, changed):
-                ours = of(member.key)
-                if any(limit < (price_gap(ours, of(other)) or 0.0) for other, limit in limits):
+            limits, to = member.limits, member.to
+            is_changed = member.key.source in sources
+            if limits and not is_changed:
+                limits = {key: limits[key] for key in changed if key in limits}
+            if to is not None and member.max_price_gap < inf and (is_changed or to.source in sources):
+                limits = {**limits, to: min(member.max_price_gap, limits.get(to, inf))}
+            if limits:
+                ours = chances(member.key)
+                if any(limit < (price_gap(ours, chances(other)) or 0.0) for other, limit in limits.items()):
                     parted.append(member.key)
         return parted
-
-
-def _limits(member: Member, changed: Collection[EventKey]) -> list[tuple[EventKey, float]]:
-    """Return how far the prices of a member and others may be apart; only where either is in `changed`."""
-    if member.to is None:
-        return []
-    if member.key in changed:
-        limits = [*member.limits.items()]
-    else:
-        limits = [(key, member.limits[key]) for key in changed if key in member.limits]
-        if member.to not in changed:
-            return limits
-    return limits if member.max_price_gap == inf else [(member.to, member.max_price_gap), *limits]
