@@ -145,7 +145,7 @@ def inject(watched: Watched, faults: Iterator[Fault]) -> list[str]:
     """Inject all faults, one after the other; return what went wrong."""
     wrong = []
     until(watched, lambda: False, QUIET_S)
-    wrong += [f"{name} fired without a fault" for name in watched.fired]
+    wrong += [f"{name} fired without a fault, after {at:.0f} s" for name, at in watched.fired.items()]
     times = {}
     for fault in faults:
         began = watched.now

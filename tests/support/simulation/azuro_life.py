@@ -22,19 +22,18 @@ from tests.support.simulation.venue_life import (
     last_before,
 )
 
-IN_PLAY_S, NEAR_S, FAR_S = (9.0, 10.0), (30.0, 30.0), (180.0, 180.0)
+IN_PLAY_S = (9.0, 10.0)
 STATES = ("Prematch", "Live")
-SOON_S = 30.0
-"""A price so long before a kick-off may hold until it."""
 
 
 class AzuroLife(Life):
     """Its games are one list, of two states."""
 
-    name, config, listed_for_s = "azuro", CONFIG, 600.0
+    name, shipped, listed_for_s = "azuro", CONFIG, 600.0
+    near_poll_s, far_poll_s, slower = 10.0, 60.0, 2.0
 
-    def __init__(self, wall_0: float, seed: int, page_size: int) -> None:
-        super().__init__(wall_0)
+    def __init__(self, wall_0: float, seed: int, page_size: int, *, is_slow: bool) -> None:
+        super().__init__(wall_0, is_slow=is_slow)
         self.venue = Azuro(seed, page_size)
         self.answer = self.venue.answer
         self._reading: Reading | None = None
@@ -190,7 +189,7 @@ class AzuroLife(Life):
                         found[name] = game, result
         holds_s, is_changed = self._holds([game for game, _ in found.values()], now), self._changed >= asked
         if is_changed:
-            holds_s = (IN_PLAY_S[0], FAR_S[1])
+            holds_s = (IN_PLAY_S[0], 3 * self.far_poll_s)
         for name, (game, result) in found.items():
             odds, of = odds_of(game, by_id.get(result)), _of(game, result)
             start = int(game["startsAt"])
@@ -208,10 +207,11 @@ class AzuroLife(Life):
 
     def _holds(self, games: list[Any], now: float) -> tuple[float, float]:
         starts = [int(game["startsAt"]) for game in games]
-        begun = self.wall_0 + now + SOON_S
+        near_s, far_s = 3 * self.near_poll_s, 3 * self.far_poll_s
+        begun = self.wall_0 + now + near_s  # a price so long before a kick-off may hold until it
         if any(game["state"] == "Live" for game in games) or any(start <= begun for start in starts):
             return IN_PLAY_S
-        return NEAR_S if self.is_near(starts, now) else FAR_S
+        return (near_s, near_s) if self.is_near(starts, now) else (far_s, far_s)
 
 
 def _of(game: Any, result: str | None) -> Any:

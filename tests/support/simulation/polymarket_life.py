@@ -23,18 +23,18 @@ from tests.support.simulation.venue_life import (
     last_before,
 )
 
-NEAR_S, FAR_S = 15.0, 90.0
 HORIZON_S = 14 * DAY
 
 
 class PolymarketLife(Life):
     """Matches of even numbers are in one league, those of odd ones in another."""
 
-    name, config, listed_for_s = "polymarket", CONFIG, 900.0
+    name, shipped, listed_for_s = "polymarket", CONFIG, 900.0
+    near_poll_s, far_poll_s, slower = 5.0, 30.0, 3.0
     tags = ("82", "780")
 
-    def __init__(self, wall_0: float, seed: int, page_size: int) -> None:
-        super().__init__(wall_0)
+    def __init__(self, wall_0: float, seed: int, page_size: int, *, is_slow: bool) -> None:
+        super().__init__(wall_0, is_slow=is_slow)
         self.venue = Polymarket(seed, page_size)
         self.venue.leagues.append(league_row("lal", 780, name="La Liga"))
         self.answer = self.venue.answer
@@ -153,12 +153,13 @@ class PolymarketLife(Life):
                 }
                 found = {**asked_for, **found}
         newest = {name: match for listing in self.listings() for name, match in listing.matches.items()}
-        holds_s = NEAR_S if self.is_near((match.start for match in found.values()), now) else FAR_S
+        near_s, far_s = 3 * self.near_poll_s, 3 * self.far_poll_s
+        holds_s = near_s if self.is_near((match.start for match in found.values()), now) else far_s
         is_changed = any(listing.done >= asked for listing in self.listings())
         for name, match in found.items():
             odds, bounds = (
                 odds_of(match.tokens, books),
-                (NEAR_S, FAR_S) if is_changed else (holds_s, holds_s),
+                (near_s, far_s) if is_changed else (holds_s, holds_s),
             )
             is_listed = _is_same(match, newest.get(name)) and not is_changed
             self.quotes[name] = Quote(odds, match, match.start, asked, bounds, is_listed)

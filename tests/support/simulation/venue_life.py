@@ -60,15 +60,29 @@ class Reading:
 
 
 class Life(ABC):
-    """A venue with its tables; `wall_0` is the wall clock at second 0, a list holds for `listed_for_s`."""
+    """A venue with its tables; `wall_0` is the wall clock at second 0, a list holds for `listed_for_s`.
+
+    It is polled in steps of `near_poll_s` and `far_poll_s`, as shipped, or a few times as long if it
+    `is_slow`: a price holds for three of them.
+    """
 
     name: str
-    config: str
+    shipped: str
     listed_for_s: float
+    near_poll_s: float
+    far_poll_s: float
+    slower: float
     answer: Answer
 
-    def __init__(self, wall_0: float) -> None:
+    def __init__(self, wall_0: float, *, is_slow: bool) -> None:
         self.wall_0 = wall_0
+        self.config = self.shipped
+        if is_slow:
+            self.near_poll_s *= self.slower
+            self.far_poll_s *= self.slower
+            of = f'kind = "{self.name}"\n'
+            steps = f"poll_interval_s = {self.near_poll_s}\nfar_interval_s = {self.far_poll_s}\n"
+            self.config = self.shipped.replace(of, of + steps)
         self.quotes: dict[str, Quote] = {}
 
     @abstractmethod

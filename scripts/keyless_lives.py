@@ -1,0 +1,68 @@
+"""Runs random lives of a venue without a key, and prints what was lived through and what was wrong."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter, deque
+from concurrent.futures import Future, ProcessPoolExecutor
+
+import structlog
+
+from tests.support.simulation.venue_machine import CUT, FAULTS, MACHINES, SLOW, VenueMachine, live
+
+LIVES = 50
+"""Lives of one seed."""
+CRITICAL = 50
+
+
+def main() -> int:
+    """Run the lives that the command line asks for; return 1 if anything is wrong or was never done."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("venue", choices=MACHINES)
+    parser.add_argument("--lives", type=int, default=10_000, help="default: %(default)s")
+    parser.add_argument("--first", type=int, default=1, help="the first seed; default: %(default)s")
+    parser.add_argument("--minutes", type=float, default=1e9, help="begin no other seed after so many")
+    options = parser.parse_args()
+    began, processes = time.monotonic(), os.cpu_count() or 1
+    done, wrong = Counter[str](), 0
+    following, end = options.first, options.first + -(-options.lives // LIVES)
+    running: deque[tuple[int, Future[Counter[str]]]] = deque()
+    with ProcessPoolExecutor(processes, initializer=_without_log) as pool:
+        while True:
+            is_late = time.monotonic() - began > 60 * options.minutes
+            while len(running) < processes and following < end and not is_late:
+                running.append((following, pool.submit(lived, options.venue, following)))
+                following += 1
+            if not running:
+                break
+            seed, life = running.popleft()
+            if error := life.exception():
+                wrong += 1
+                print(f"seed {seed}: {error.__cause__ or error}", flush=True)
+            else:
+                done += life.result()
+    lives = done.pop("lives", 0)
+    took_s = time.monotonic() - began
+    print(f"{options.venue}: {lives:,} lives in {took_s:.0f} s; seeds with violations: {wrong}")
+    never = {*FAULTS, CUT, SLOW} - done.keys()
+    print(f"answers: {dict(done.most_common())}; never: {sorted(never)}")
+    print(f"the next seed is {following}")
+    return 1 if wrong or never else 0
+
+
+def lived(venue: str, seed: int) -> Counter[str]:
+    """Live the lives of a seed; return their number and what became of their requests."""
+    VenueMachine.done.clear()
+    live(venue, LIVES, seed)
+    return Counter(VenueMachine.done)
+
+
+def _without_log() -> None:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(CRITICAL))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
