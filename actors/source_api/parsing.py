@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from actors.core.errors import UNREADABLE
 from actors.source_api.json_parts import MAX_PART_BYTES
 
 MAX_TIME_CHARS = 64  # a longer text is no time, and must not fill the cache
+
+Whole = int | Annotated[float, Meta(multiple_of=1, ge=-(2**53), le=2**53)]
+"""A whole number in JSON: to many programs 180000.0 is the same as 180000."""
 
 T = TypeVar("T")
 

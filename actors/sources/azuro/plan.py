@@ -171,7 +171,7 @@ class AzuroPlan(Plan):
         self._games: dict[str, Game] = {}
         self._ids: set[str] = set()  # on the pages of this state
         self._unreadable = 0
-        self._total: int | None = None
+        self._total: float | None = None
         self._began_mono = inf
 
     def _take_page(self, page: GamesPage) -> None:

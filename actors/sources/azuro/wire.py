@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.source_api.json_parts import split
-from actors.source_api.parsing import Unread, read_each
+from actors.source_api.parsing import Unread, Whole, read_each
 
 T = TypeVar("T")
 
@@ -77,9 +77,9 @@ class Condition(Struct, frozen=True, rename="camel"):
 
 class _Page(Struct, frozen=True, rename="camel"):
     games: list[msgspec.Raw]
-    page: int
-    total: int
-    total_pages: int
+    page: Whole
+    total: Whole
+    total_pages: Whole
 
 
 class _Conditions(Struct, frozen=True):
@@ -90,9 +90,9 @@ class GamesPage(Struct, frozen=True):
     """A page of games."""
 
     games: tuple[Game, ...]
-    page: int
-    total: int
-    total_pages: int
+    page: Whole
+    total: Whole
+    total_pages: Whole
     unread: Unread = Unread()
 
 

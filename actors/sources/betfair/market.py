@@ -34,8 +34,8 @@ class MarketNames(Struct, frozen=True):
 class Runner(Struct, gc=False, eq=False):
     """A runner's ladders, by level or by price, and its last traded price."""
 
-    by_level: dict[int, Offer] = {}
-    by_virtual_level: dict[int, Offer] = {}
+    by_level: dict[float, Offer] = {}
+    by_virtual_level: dict[float, Offer] = {}
     by_price: dict[float, float] = {}
     last_traded: float | None = None
 
@@ -78,12 +78,12 @@ class Market(Struct, gc=False, eq=False):
     market_id: str
     definition: MarketDefinition | None = None
     runners: dict[tuple[int, float], Runner] = {}
-    published_ms: int | None = None
+    published_ms: float | None = None
     was_ours: bool = False
-    version: int | None = None
+    version: float | None = None
     is_unread: bool = False
 
-    def apply(self, change: MarketChange, published_ms: int | None) -> None:
+    def apply(self, change: MarketChange, published_ms: float | None) -> None:
         """Apply a delta; a definition is always whole."""
         self.published_ms = published_ms
         self.is_unread = False

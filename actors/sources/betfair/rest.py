@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.source_api.json_parts import part, without_half_characters
+from actors.source_api.parsing import Whole
 from actors.source_api.stream import Request
 from actors.sources.betfair.market import MATCH_ODDS, SOCCER, MarketNames
 from actors.sources.betfair.options import BetfairStreamOptions
@@ -40,7 +41,7 @@ class _Login(Struct, frozen=True):
 
 
 class _Runner(Struct, frozen=True):
-    selectionId: int  # noqa: N815
+    selectionId: Whole  # noqa: N815
     runnerName: str = ""  # noqa: N815
 
 
@@ -111,7 +112,7 @@ def read_names(body: bytes) -> dict[str, MarketNames]:
         raise PayloadError("the answer cannot be read: none of its entries is of a market")
     return {
         entry.marketId: MarketNames(
-            {runner.selectionId: runner.runnerName for runner in entry.runners},
+            {int(runner.selectionId): runner.runnerName for runner in entry.runners},
             entry.competition.name if entry.competition else None,
         )
         for entry in entries

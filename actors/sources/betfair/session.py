@@ -67,10 +67,10 @@ class BetfairSession:
         self._clk: str | None = None
         self._id = 0
         self._token = ""
-        self._conflate_ms = options.conflate_ms
+        self._conflate_ms: float = options.conflate_ms
         self._segments = SegmentedMessage()
         self._is_first = is_historic
-        self._versions: dict[str, int] = {}  # of markets that are closed, or were before the image
+        self._versions: dict[str, float] = {}  # of markets that are closed, or were before the image
         self._unidentified = 0  # parts of this message that cannot be read, nor of which market they are
 
     @property
@@ -265,7 +265,7 @@ class BetfairSession:
             raise PayloadError(f"a subscription of more than {MAX_MARKETS} markets", "too_big")
         return list(changed.values())
 
-    def _change(self, change: MarketChange, published_ms: int | None, changed: dict[str, Market]) -> None:
+    def _change(self, change: MarketChange, published_ms: float | None, changed: dict[str, Market]) -> None:
         market = self.markets.get(change.id)
         if isinstance(change, UnreadChange):
             market = self.markets[change.id] = _unread(change, market)

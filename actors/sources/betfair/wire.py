@@ -26,21 +26,22 @@ from msgspec import Meta, Struct, structs
 from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.source_api.json_parts import part, split
+from actors.source_api.parsing import Whole
 
 T = TypeVar("T")
 
 WHOLE_BYTES = 512 * 1024  # of the longest line that is decoded in one step, some 5 ms
 MAX_MARKETS = 10_000  # of a message or subscription: far more than any account may subscribe to
 
-SelectionId = int | Annotated[str, Meta(pattern="^[0-9]{1,18}$")]
-Level = tuple[int, float, float]  # level (0 is the best), price, size
+SelectionId = Whole | Annotated[str, Meta(pattern="^[0-9]{1,18}$")]
+Level = tuple[Whole, float, float]  # level (0 is the best), price, size
 
 
 class RunnerDefinition(Struct, frozen=True, gc=False):
     """A runner as its market defines it; `name` in historic files only."""
 
     id: SelectionId
-    sortPriority: int | None = None
+    sortPriority: Whole | None = None
     hc: float | None = None
     status: str | None = None
     name: str | None = None
@@ -51,12 +52,10 @@ class MarketDefinition(Struct, frozen=True, gc=False):
 
     status: str | None = None
     marketType: str | None = None
-    bettingType: str | None = None
-    eventTypeId: str | int | None = None
+    eventTypeId: str | Whole | None = None
     marketTime: str | None = None
-    eventId: str | None = None
     inPlay: bool | None = None
-    version: int | None = None
+    version: Whole | None = None
     runners: tuple[RunnerDefinition, ...] | None = None
 
 
@@ -89,17 +88,17 @@ class Frame(Struct, frozen=True):
     """A message without its markets; `op` is connection, status or mcm."""
 
     op: str
-    id: int | None = None
+    id: Whole | None = None
     ct: str | None = None
     clk: str | None = None
     initialClk: str | None = None
-    pt: Annotated[int, Meta(ge=0, le=2**53)] | None = None
+    pt: Annotated[float, Meta(ge=0, le=2**53)] | None = None
     segmentType: str | None = None
-    status: int | None = None
+    status: Whole | None = None
     statusCode: str | None = None
     errorCode: str | None = None
-    heartbeatMs: int | None = None
-    conflateMs: int | None = None
+    heartbeatMs: Whole | None = None
+    conflateMs: Whole | None = None
     connectionClosed: bool | None = None
 
 

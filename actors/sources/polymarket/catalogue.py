@@ -10,7 +10,7 @@ from msgspec import Struct
 from actors.core.errors import PayloadError
 from actors.source_api.parsing import Unread, read_each
 from actors.sources.polymarket.listing import League
-from actors.sources.polymarket.wire import MARKET, SPORT, Market, Sport, elements, page
+from actors.sources.polymarket.wire import MARKET, SPORT, Market, Sport, elements, page, text_of
 
 FOOTBALL = "100350"  # the tag of all football
 COMMON = frozenset({"1", "100639", FOOTBALL})  # sports, games, football: never of one league
@@ -69,4 +69,4 @@ def _tags(row: Sport) -> list[str]:
 def _own_tag(row: Sport, shared: Counter[str]) -> str:
     """Return a tag that no other league has, the primary one first; "" if there is none."""
     own = [tag for tag in _tags(row) if shared[tag] == 1 and tag not in COMMON]
-    return next((tag for tag in (str(row.primary_tag_id), *own) if tag in own), "")
+    return next((tag for tag in (text_of(row.primary_tag_id), *own) if tag in own), "")

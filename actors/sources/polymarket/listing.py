@@ -13,7 +13,7 @@ from msgspec import Struct
 from actors.core.messages import Removal, SourceMatchId
 from actors.core.validation import MAX_START_TIME, Reason, clean_name
 from actors.source_api.parsing import unix_time
-from actors.sources.polymarket.wire import Event, FeeSchedule, Market, texts
+from actors.sources.polymarket.wire import Event, FeeSchedule, Market, text_of, texts
 
 MONEYLINE = "moneyline"
 BETWEEN = " vs. "
@@ -154,7 +154,7 @@ def _teams(event: Event) -> Mapping[str, str] | None:
 def _fits(market: Market, role: int) -> bool:
     """Return whether the market's number and mark, where they are there, are those of that role."""
     threshold, line = market.group_item_threshold, _line(market)
-    return (threshold is None or str(threshold) == THRESHOLDS[role]) and line in {None, ROLES[role]}
+    return (threshold is None or text_of(threshold) == THRESHOLDS[role]) and line in {None, ROLES[role]}
 
 
 def _is_marked(market: Market) -> bool:

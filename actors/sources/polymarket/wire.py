@@ -25,6 +25,7 @@ from msgspec import Struct
 
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.source_api.json_parts import split
+from actors.source_api.parsing import Whole
 
 
 class Sport(Struct, frozen=True, rename="camel"):
@@ -34,7 +35,7 @@ class Sport(Struct, frozen=True, rename="camel"):
     tags: str = ""
     name: str | None = None
     ordering: str | None = None
-    primary_tag_id: int | str | None = None
+    primary_tag_id: Whole | str | None = None
 
 
 class Team(Struct, frozen=True):
@@ -78,7 +79,7 @@ class Market(Struct, frozen=True, rename="camel"):
     events: tuple[Event, ...]
     sports_market_type: str | None = None
     group_item_title: str | None = None
-    group_item_threshold: str | int | None = None
+    group_item_threshold: str | Whole | None = None
     market_metadata: Metadata | None = None
     outcomes: str = ""
     clob_token_ids: str = ""
@@ -140,6 +141,11 @@ def page(body: bytes) -> tuple[list[msgspec.Raw], str]:
     except UNREADABLE as error:
         raise PayloadError(f"the body is no page of markets: {error}") from error
     return read.markets, read.next_cursor or ""
+
+
+def text_of(value: Whole | str | None) -> str:
+    """Return a number or a text as text, "" for None."""
+    return "" if value is None else value if isinstance(value, str) else str(int(value))
 
 
 def texts(text: str) -> tuple[str, ...]:

@@ -152,7 +152,7 @@ class Lists:
         begun = self._begun(scope, message)
         del self._open[scope]
         if len(begun.items) != message.count:
-            raise _broken(message, f"has the count {message.count}, but {len(begun.items)} matches came")
+            raise _broken(message, f"has the count {message.count:g}, but {len(begun.items)} matches came")
         yield from self._complete(scope, begun.items, now)
 
     def _begun(self, scope: Scope, message: ListedMatch | End) -> OpenList:

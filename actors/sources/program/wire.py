@@ -58,7 +58,7 @@ class End(Line, frozen=True, tag="end"):
     """The list that has begun is complete, if it has so many matches."""
 
     id: Name
-    count: Annotated[int, Meta(ge=0)]
+    count: Annotated[float, Meta(ge=0, multiple_of=1)]
 
 
 class Upsert(Line, frozen=True, tag="upsert"):

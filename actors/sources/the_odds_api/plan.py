@@ -35,7 +35,7 @@ HEADERS = (REMAINING, USED, LAST)
 CEILING_SHARE = 0.9  # of an explicit `stale_after_s`: the longest interval, if the budget allows it
 KNOWN_AHEAD_S = 28 * DAY_S  # kick-offs later than that after an answer are ignored
 _CLIENT_ERRORS = range(400, 500)
-_WHOLE = re.compile("[0-9]{1,12}").fullmatch
+_WHOLE = re.compile(r"([0-9]{1,12})(\.0+)?").fullmatch
 
 
 class Carried(Struct, frozen=True, array_like=True):
@@ -266,7 +266,8 @@ class TheOddsApiPlan(Plan):
 
 
 def _whole(value: str | None, otherwise: float | None) -> float | None:
-    return int(value) if value is not None and _WHOLE(value) else otherwise
+    found = None if value is None else _WHOLE(value)
+    return otherwise if found is None else int(found[1])
 
 
 def _span(seconds: float) -> str:

@@ -57,6 +57,15 @@ def test_a_list_is_complete() -> None:
     assert (EPL, True, {"1": 2.1, "2": 2.2}) == (change.scope, change.complete, prices(change))
 
 
+@pytest.mark.parametrize("count", [1, 1.0])
+def test_a_list_in_several_lines_has_the_count_that_its_end_says(count: float) -> None:
+    """Some languages write a whole number with a point."""
+    said = (line("begin", id="7"), line("match", id="7", **item("1")), line("end", id="7", count=count))
+    (change,) = Speaker().say(*said)
+
+    assert (True, {"1": 2.1}) == (change.complete, prices(change))
+
+
 def test_a_match_is_read_with_all_fields() -> None:
     """Names, league, kick-off and the source's own time go to the board; other fields are ignored."""
     said = item("1", updated="2026-05-28T20:00:00Z", note="any")

@@ -288,7 +288,7 @@ def test_quota_is_that_of_the_api() -> None:
     api_plan = plan(credits_per_day=10.0)
     target, *_ = api_plan.targets()
     api_plan.on_answered(target, {"x-requests-remaining": "77", "x-requests-used": "423"}, at(MIDNIGHT))
-    headers = {"x-requests-remaining": "76", "x-requests-last": "1"}
+    headers = {"x-requests-remaining": "76.0", "x-requests-last": "1"}
     api_plan.on_failed(target, TransportError("500", status=500, headers=headers), at(MIDNIGHT))
 
     quota = api_plan.quota()
