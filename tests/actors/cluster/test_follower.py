@@ -22,13 +22,14 @@ from actors.core.messages import BookmakerId, Scope, SourceMatchId, SourceName
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
 from actors.runtime.membership import ClusterStatus
 from tests.support.simulation.shared import Data, ModelServer, ModelStore, Wire
-from tests.support.time.virtual import VirtualClock
+from tests.support.time.virtual import WALL_0, VirtualClock
 
 pytestmark = pytest.mark.anyio
 
 ALDER, SOURCE, SCOPE = BookmakerId("alder"), SourceName("source"), Scope("scope")
 TERMS = FixtureSettings(roster_of({ALDER: BookmakerInfo(SOURCE)}))
 ME = CollectorId("me")
+WEEK_S = 7 * 86_400.0
 
 
 class _Replica:
@@ -60,10 +61,10 @@ class _Replica:
         self._sequence += 1
         entry = WireEntry(
             *(SCOPE, 1.0, 1.0, SourceMatchId(match_id), match_id, "Away", None, 2.0, 3.0, 4.0),
-            *(None, None, None, None, 0.0, None, None),
+            *(int(WALL_0), None, None, None, 0.0, None, None),
         )
         book = BookRecord((entry,), (), {SCOPE: WireList(withdrawn=False, doubted=0)})
-        data = encoded(Record(ME, {ALDER: book}))
+        data = encoded(Record(ME, {ALDER: book}, at=WALL_0))
         commit = Commit(ME, self._sequence, is_seen=True, data=data, leases={SOURCE: self._token})
         at = self.server.commit(commit)
         assert at is not None
@@ -145,6 +146,20 @@ async def test_reads_end_with_the_evidence() -> None:
         with pytest.raises(CommitLateError):
             await replica.published.read()
         tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("shift_s", [-WEEK_S, WEEK_S])
+async def test_no_calendar_of_a_replica_ends_what_is_shown(shift_s: float) -> None:
+    """Its clock is a week off the collector's, which alone says that a match is over, or a list stale."""
+    async with _following() as replica, anyio.create_task_group() as tasks:
+        replica.clock.wall_shift_s = shift_s
+        replica.list("m1")
+        tasks.start_soon(replica.beat)
+        await anyio.sleep(60.0)
+        await replica.published.read()
+        tasks.cancel_scope.cancel()
+
+    assert {"m1"} == replica.shown()
 
 
 async def test_lists_that_nobody_has_proven_yet_are_not_read() -> None:
