@@ -25,6 +25,7 @@ from actors.matching.overrides import Overrides
 from actors.review.links_file import read
 from actors.service.registry import BUILT_IN, checking, kind_named
 from actors.service.tables import (
+    CLUSTER_URL,
     BookmakerSettings,
     File,
     LinksSettings,
@@ -202,8 +203,9 @@ class Check:
         if settings.cluster.url is None:
             return
         if not _is_of_server(settings.cluster.url):
-            allowed = "redis://HOST[:PORT][/NUMBER], rediss:// likewise, or unix:///PATH, without a query"
-            self.faults.append(f"cluster.url must be {allowed}")
+            _, at, place = settings.cluster.url.rpartition("@")  # before it there may be a password
+            found = f"***@{place}" if at else place
+            self.faults.append(f"cluster.url was {found!r}, must be {CLUSTER_URL}")
         if find_spec("redis") is None:
             self.faults.append("cluster.url needs redis; pip install 'oddsboard[cluster]'")
         for name, bookmaker in settings.bookmakers.items():
@@ -268,6 +270,8 @@ def _is_of_server(url: str) -> bool:
     try:
         parts = urlsplit(url)
         is_local = parts.scheme == "unix"
+        if not is_local and parts.scheme not in {"redis", "rediss"}:
+            return False
         has_place = bool(parts.path) if is_local else bool(parts.hostname) and parts.port != 0
         number = "" if is_local else parts.path.removeprefix("/")
         return has_place and not parts.query and (not number or number.isdecimal())

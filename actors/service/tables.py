@@ -62,6 +62,7 @@ class Role(StrEnum):
     REPLICA = "replica"  # shows the board to clients
 
 
+CLUSTER_URL = "redis://HOST[:PORT][/NUMBER], rediss:// likewise, or unix:///PATH, without a query"
 BOTH = (Role.COLLECTOR, Role.REPLICA)
 
 
@@ -71,8 +72,14 @@ class ClusterSettings(Struct, frozen=True, forbid_unknown_fields=True):
     All keys begin with the `prefix`: processes of one prefix have one board.
     """
 
-    url: Annotated[str, Meta(pattern=r"^(rediss?|unix)://.+")] | None = None
-    prefix: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}$")] = "oddsboard"
+    url: Annotated[str, Meta(title=CLUSTER_URL)] | None = None
+    prefix: Annotated[
+        str,
+        Meta(
+            pattern=r"^[A-Za-z0-9_.-]{1,64}$",
+            title="text of 1 to 64 letters, digits, '_', '.' and '-', like \"oddsboard\"",
+        ),
+    ] = "oddsboard"
     roles: Annotated[tuple[Role, ...], Meta(min_length=1)] = BOTH
 
 

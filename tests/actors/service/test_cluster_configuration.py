@@ -9,6 +9,7 @@ import pytest
 from actors.core.errors import ConfigError
 from actors.service.describe import configuration_lines
 from actors.service.settings import load
+from actors.service.tables import CLUSTER_URL
 from actors.source_api.plan import Plan
 from actors.sources.the_odds_api.plan import TheOddsApiPlan
 from tests.support.source_code import ROOT
@@ -52,18 +53,27 @@ def test_a_budget_that_does_not_travel_is_refused(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("change", "told"),
     [
-        (CONFIG.replace("redis://127", "http://127"), "cluster.url was 'http://127"),
-        (CONFIG.replace("127.0.0.1:6379/0", "127.0.0.1:x/0"), "cluster.url must be redis://HOST"),
-        (CONFIG.replace("127.0.0.1:6379/0", "127.0.0.1:6379/a"), "cluster.url must be redis://HOST"),
-        (CONFIG.replace("127.0.0.1:6379/0", "[::1/0"), "cluster.url must be redis://HOST"),
-        (CONFIG.replace("127.0.0.1:6379/0", "127.0.0.1:6379/0?a=b"), "cluster.url must be redis://HOST"),
-        (CONFIG.replace('"replica"]  # ', '"leader"]  # '), "cluster.roles"),
+        (('"redis://127.0.0.1:6379/0"', "3"), f"cluster.url was 3, must be {CLUSTER_URL}"),
+        (
+            ("redis://127", "http://127"),
+            f"cluster.url was 'http://127.0.0.1:6379/0', must be {CLUSTER_URL}",
+        ),
+        (("127.0.0.1:6379/0", "127.0.0.1:x/0"), "cluster.url was 'redis://127.0.0.1:x/0', must be redis:"),
+        (("127.0.0.1:6379/0", "127.0.0.1:6379/a"), "cluster.url was 'redis://127.0.0.1:6379/a', must be"),
+        (("127.0.0.1:6379/0", "[::1/0"), "cluster.url was 'redis://[::1/0', must be redis:"),
+        (("127.0.0.1:6379/0", "127.0.0.1/0?a=b"), "cluster.url was 'redis://127.0.0.1/0?a=b', must be"),
+        (("redis://127", "redis//:pa@ss@127"), "cluster.url was '***@127.0.0.1:6379/0', must be redis:"),
+        (('prefix = "oddsboard"', 'prefix = "a b"'), "cluster.prefix was 'a b', must be text of 1 to 64"),
+        (('prefix = "oddsboard"', "prefix = 1"), "cluster.prefix was 1, must be text of 1 to 64 letters"),
+        (('"replica"]  # ', '"leader"]  # '), "cluster.roles"),
     ],
-    ids=["url", "port", "number", "host", "query", "role"],
+    ids=["type", "scheme", "port", "number", "host", "query", "password", "prefix", "prefix type", "role"],
 )
-def test_what_a_cluster_cannot_have_is_refused(tmp_path: Path, text: str, told: str) -> None:
-    """With the key and why."""
-    with pytest.raises(ConfigError, match=told):
-        _lines(tmp_path, text)
+def test_what_a_cluster_cannot_have_is_refused(tmp_path: Path, change: tuple[str, str], told: str) -> None:
+    """With the key, what was found, without what may be a password, and what is allowed."""
+    with pytest.raises(ConfigError) as refused:
+        _lines(tmp_path, CONFIG.replace(*change))
+
+    assert told in str(refused.value)
