@@ -1,6 +1,6 @@
 // The leagues of the matches on the board: one of each id, whichever labels sources give it. Pure.
 
-export const UNKNOWN_LEAGUE = "Unknown";
+const UNKNOWN_LEAGUE = "Unknown";
 
 const collator = new Intl.Collator("en", { numeric: true });
 const SMALL = new Set(["and", "of", "the"]);
@@ -40,7 +40,7 @@ function titleOf({ labels, country }) {
 }
 
 /** "bosnia-and-herzegovina" is Bosnia and Herzegovina. */
-export function countryName(country) {
+function countryName(country) {
     const words = country.split("-");
     return words.map((word) => (SMALL.has(word) ? word : word[0].toUpperCase() + word.slice(1))).join(" ");
 }

@@ -93,7 +93,7 @@ const rowsOf = kept((matches, by, choice, preferences, clock, minute, surebetOf,
 );
 
 /** Whether the prices are live: "none" before the first. */
-export function trustOf({ age, isLive }) {
+function trustOf({ age, isLive }) {
     if (age === null) return "none";
     if (isLive) return "live";
     return age < GONE_MS ? "doubtful" : "gone";
