@@ -13,9 +13,9 @@ import structlog
 from msgspec.structs import replace
 
 from actors.archive.commit import BEGAN_ANEW, MISSED, Commit, commit_of
-from actors.archive.day import Gap, Reached
+from actors.archive.day import Reached
 from actors.archive.folder import ArchiveSettings, Folder
-from actors.archive.format import milliseconds
+from actors.archive.format import Gap, milliseconds
 from actors.archive.past import Past
 from actors.archive.reading import Reader, UnreadableError, is_damage
 from actors.archive.restart import (

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from actors.archive.day import Gap, connect
+from actors.archive.day import connect
 from actors.archive.folder import Folder
+from actors.archive.format import Gap
 from actors.archive.past import Days, Held
 from actors.archive.reading import Reader, UnreadableError
 from actors.archive.sealing import is_intact

@@ -16,7 +16,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Struct
 
 from actors.archive.commit import (
     Commit,
@@ -30,7 +29,9 @@ from actors.archive.format import (
     BY_VERSION,
     COLUMNS,
     FORMAT,
+    MARKS,
     TABLES,
+    Gap,
     changes_table,
     exact,
     exact_time,
@@ -44,21 +45,13 @@ from actors.core.messages import BookmakerId, Scope
 Reached = Callable[[str], None]
 """Is told of each boundary of what becomes durable; tests end the process there."""
 BUSY_S = 1.0
+MARKED = 500_000
+"""Changes after which the last change of each entry is noted again: what a list has to read at most."""
 ROWS_AT_ONCE = 100
 """Rows of up to nine values in a statement: SQLite has always allowed 999 values."""
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _CHANGE = f"INSERT OR REPLACE INTO changes ({COLUMNS})"
-
-
-class Gap(Struct, frozen=True):
-    """Versions and times between which nothing is known, and why; both ends are known."""
-
-    after: int
-    until: int
-    after_at: int
-    until_at: int
-    reason: str
 
 
 class Day:
@@ -72,7 +65,11 @@ class Day:
         self.day = date.fromisoformat(facts["day"])
         self._base: int = facts["base"]
         self.seen_ms: int = facts["seen_ms"]
+        self._min_ms: int | None = facts.get("min_ms")
         self._entries = dict(self._execute("SELECT id, entry FROM entries"))
+        self._mark: int = self._execute("SELECT ifnull(max(mark), -1) FROM marks").fetchone()[0]
+        newer = "SELECT count(*) FROM (SELECT 1 FROM changes WHERE version > ? LIMIT ?)"
+        self._unmarked: int = self._execute(newer, (self._mark, self._most_unmarked)).fetchone()[0]
         self._new_entries: list[tuple[object, ...]] = []
         self._new_listings: list[tuple[object, ...]] = []
         self._views = dict(self._execute("SELECT name, view FROM view_names"))
@@ -85,8 +82,7 @@ class Day:
             " ORDER BY place"
         )
         self._names: list[tuple[str, str]] = [*self._execute(names)]
-        epoch = self._execute("SELECT epoch FROM lives ORDER BY version DESC LIMIT 1").fetchone()
-        self.epoch: str = epoch[0]
+        self.epoch: str = self._execute("SELECT epoch FROM lives ORDER BY version DESC").fetchone()[0]
         self.version, self.at_ms = self._execute(
             "SELECT version, at FROM commits ORDER BY version DESC LIMIT 1"
         ).fetchone()
@@ -122,6 +118,7 @@ class Day:
         connection, opened = connect(path), None
         try:
             connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(MARKS)
             opened = cls(path, connection)
         finally:
             if opened is None:
@@ -147,7 +144,7 @@ class Day:
     def append(self, commit: Commit) -> None:
         """Add the next commit."""
         version, at = commit.version, milliseconds(commit.at)
-        self._execute("INSERT INTO commits VALUES (?, ?)", (version, at))
+        self._note_time(version, at)
         self._note_life(commit)
         self._note_names(commit)
         self._note_entries(version, at, commit.entries())
@@ -158,7 +155,7 @@ class Day:
     def keyframe(self, commit: Commit, gap: Gap | None = None) -> None:
         """Add the whole state after a commit, after a gap if there is one."""
         version, at = commit.version, milliseconds(commit.at)
-        self._execute("INSERT OR REPLACE INTO commits VALUES (?, ?)", (version, at))
+        self._note_time(version, at)
         self._execute("INSERT OR REPLACE INTO keyframes VALUES (?)", (version,))
         if gap is not None:
             self.note_gap(gap)
@@ -169,10 +166,26 @@ class Day:
         self._note_views(view_versions(commit.whole))
         self.version, self.at_ms = version, at
 
+    @property
+    def _most_unmarked(self) -> int:
+        return max(MARKED, 8 * len(self._entries))
+
+    def mark(self, after: int | None) -> None:
+        """Note the last change of each entry, after so many changes; None: if it is worth its room."""
+        if self._unmarked < (self._most_unmarked if after is None else after):
+            return
+        mark = self.version - self._base
+        self._execute(
+            "INSERT OR REPLACE INTO marks SELECT ?1, entry, max(version) FROM ("
+            "SELECT entry, version FROM marks WHERE mark = ?2"
+            " UNION ALL SELECT entry, version FROM changes WHERE version > ?2) GROUP BY entry",
+            (mark, self._mark),
+        )
+        self._mark, self._unmarked = mark, 0
+
     def note_gap(self, gap: Gap) -> None:
         """Add a gap."""
-        row = (gap.after, gap.until, gap.after_at, gap.until_at, gap.reason)
-        self._execute("INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?, ?)", row)
+        self._execute("INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?, ?)", msgspec.structs.astuple(gap))
 
     def note_lists(
         self, lists: Mapping[BookmakerId, Mapping[Scope, ListState]], wall_less_mono: float
@@ -199,6 +212,12 @@ class Day:
         """Note until when the newest version was the newest."""
         self._execute("INSERT OR REPLACE INTO day VALUES ('seen_ms', ?)", (at_ms,))
 
+    def _note_time(self, version: int, at_ms: int) -> None:
+        self._execute("INSERT OR REPLACE INTO commits VALUES (?, ?)", (version, at_ms))
+        if self._min_ms is not None and at_ms < self._min_ms:
+            self._min_ms = at_ms
+            self._execute("INSERT OR REPLACE INTO day VALUES ('min_ms', ?)", (at_ms,))
+
     def _note_life(self, commit: Commit) -> None:
         if commit.epoch != self.epoch:
             self._execute("INSERT OR REPLACE INTO lives VALUES (?, ?)", (commit.version, commit.epoch))
@@ -223,6 +242,7 @@ class Day:
         insert(self._connection, "INSERT INTO listings", self._new_listings)
         self._new_entries, self._new_listings = [], []
         insert(self._connection, _CHANGE, rows)
+        self._unmarked += len(rows)
 
     def _shown(self, entry: Entry, at_ms: int) -> tuple[float | None, ...]:
         match, source = entry.match, entry.match.source_time
@@ -300,13 +320,14 @@ def insert(connection: sqlite3.Connection, into: str, rows: Sequence[tuple[objec
 
 def _begin_file(connection: sqlite3.Connection, day: date, commit: Commit) -> None:
     connection.execute(f"PRAGMA user_version = {FORMAT}")
-    for statement in (*TABLES, changes_table(BY_VERSION)):
+    for statement in (*TABLES, MARKS, changes_table(BY_VERSION)):
         connection.execute(statement)
     facts = {
         "day": day.isoformat(),
         "layout": BY_VERSION,
         "base": commit.version,
         "seen_ms": milliseconds(commit.at),
+        "min_ms": milliseconds(commit.at),
     }
     connection.executemany("INSERT INTO day VALUES (?, ?)", facts.items())
     connection.execute("INSERT INTO lives VALUES (?, ?)", (commit.version, commit.epoch))

@@ -11,6 +11,8 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
+from msgspec import Struct
+
 FORMAT: Final = 1
 """`PRAGMA user_version` of a day's file; a file of any other is set aside."""
 SUFFIX: Final = ".db"
@@ -54,8 +56,26 @@ TABLES: Final = (
 ) WITHOUT ROWID""",
 )
 """All tables but `changes`, which a sealed file has in another order."""
+MARKS: Final = """
+CREATE TABLE IF NOT EXISTS marks (
+  mark INTEGER, entry INTEGER, version INTEGER NOT NULL, PRIMARY KEY (mark, entry)
+) WITHOUT ROWID"""
+"""At some versions (marks) the version of the last change of each entry, so that no list needs all changes.
+
+Only the day that is written needs it: a sealed file is in the order of entries.
+"""
 COPIED: Final = tuple(re.findall(r"CREATE TABLE (\w+)", " ".join(TABLES)))
 COLUMNS: Final = "version, entry, listing, home, draw, away, updated, source, reason"
+
+
+class Gap(Struct, frozen=True):
+    """Versions and times between which nothing is known, and why; both ends are known."""
+
+    after: int
+    until: int
+    after_at: int
+    until_at: int
+    reason: str
 
 
 def changes_table(layout: str) -> str:

@@ -19,8 +19,8 @@ import anyio.to_thread
 from msgspec import Struct
 
 from actors.archive.commit import list_view
-from actors.archive.day import Gap
 from actors.archive.folder import Folder
+from actors.archive.format import Gap
 from actors.archive.reading import PastChange, Reader, Row, UnreadableError, is_damage
 from actors.archive.sealing import is_intact
 from actors.archive.writer import Writer

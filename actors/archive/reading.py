@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 from actors.archive.commit import list_view
-from actors.archive.day import Gap, connect
-from actors.archive.format import BY_ENTRY, FORMAT, number, time_of
+from actors.archive.day import connect
+from actors.archive.format import BY_ENTRY, FORMAT, Gap, number, time_of
 from actors.board.snapshot import Entry, RemovalReason
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
 
@@ -25,9 +25,12 @@ _JOINED = (
     " JOIN commits m ON m.version = c.version + ?4"
     " LEFT JOIN listings l ON l.listing = c.listing WHERE (?3 IS NULL OR e.bookmaker = ?3)"
 )
+_NO_MARKS = "(SELECT 0 AS mark, 0 AS entry, 0 AS version WHERE 0)"  # of a day of an older version
 _BY_VERSION = (
-    f"SELECT {_ROW} FROM (SELECT entry, max(version) AS version, listing, home, draw, away,"  # noqa: S608 - of constants
-    " updated, source, reason FROM changes WHERE version BETWEEN ?1 AND ?2 GROUP BY entry) c"
+    f"SELECT {_ROW} FROM (SELECT entry, max(version) AS version FROM ("  # noqa: S608 - of constants
+    "SELECT entry, version FROM {marks} WHERE mark = ?5 AND version >= ?1"
+    " UNION ALL SELECT entry, version FROM changes WHERE version BETWEEN max(?1, ?5 + 1) AND ?2)"
+    " GROUP BY entry) p CROSS JOIN changes c ON c.version = p.version AND c.entry = p.entry"
     f" JOIN entries e ON e.entry = c.entry{_JOINED}"
 )
 _BY_ENTRY = (
@@ -206,9 +209,15 @@ class Reader:
         return [(fixture, members) for fixture, members, _ in self._execute(sql, (version,)) if members]
 
     def _latest(self, low: int, high: int, bookmaker: BookmakerId | None) -> list[PastChange]:
-        sql = _BY_ENTRY if self.is_sealed else _BY_VERSION
         bounds = (low - self.base, high - self.base, bookmaker, self.base)
-        return [change_of(row) for row in self._execute(sql, bounds)]
+        if self.is_sealed:
+            rows = self._execute(_BY_ENTRY, bounds)
+        else:
+            has_marks = self._one("SELECT count(*) FROM sqlite_master WHERE name = 'marks'") > 0
+            marks = "marks" if has_marks else _NO_MARKS
+            mark = self._one(f"SELECT ifnull(max(mark), -1) FROM {marks} WHERE mark <= ?", bounds[1])  # noqa: S608
+            rows = self._execute(_BY_VERSION.format(marks=marks), (*bounds, mark))
+        return [change_of(row) for row in rows]
 
     def _one(self, sql: str, *values: object) -> int:
         found = self._execute(sql, values).fetchone()

@@ -18,9 +18,9 @@ import structlog
 from msgspec.structs import replace
 
 from actors.archive.commit import BEGAN_ANEW, LOST, Commit
-from actors.archive.day import Day, Gap, connect
+from actors.archive.day import Day, connect
 from actors.archive.folder import ArchiveSettings, Folder
-from actors.archive.format import begin_of, day_of, milliseconds
+from actors.archive.format import Gap, begin_of, day_of, milliseconds
 from actors.archive.reading import Reader
 from actors.archive.sealing import seal
 from actors.core.clock import Clock, Instant, elapsed_s
@@ -55,6 +55,8 @@ class Writer:
         self.reserved_epoch: str | None = None
         self.written: int = 0
         self.max_waiting = MAX_WAITING
+        self.marked_after: int | None = None
+        """After how many changes those of each entry are noted, as of `Day.mark`."""
         self._settings, self._status, self._clock = settings, status, clock
         self._waiting: deque[Commit] = deque()
         self._added = self._taken = 0  # written by one thread each
@@ -227,6 +229,7 @@ class Writer:
         day.begin()
         for commit in commits:
             day.append(commit)
+        day.mark(self.marked_after)
         day.note_seen(day.at_ms)
         day.end()
         self.folder.reached("after write")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -182,6 +182,26 @@ def test_a_match_that_may_have_kicked_off_is_not_restored(tmp_path: Path) -> Non
         book = life.board.newest.books[ALDER]
 
         assert (0, True) == (book.count, book.v2_version > version)
+
+
+def test_lists_are_the_same_by_marks(tmp_path: Path) -> None:
+    """Before, at and after a mark, also of what was changed last before the mark before; `since`, too."""
+    with kept(tmp_path, ManualClock()) as life:
+        life.put("m1", "m2", bookmaker=BIRCH)
+        life.archive.writer.marked_after = 3
+        versions = [life.put("m1", *names) for names in ((), ("m2",), ("m2", "m3"), ("m3",), ("m4",))]
+        since = life.days.changes(None, versions[1], versions[4])
+        found = [life.ids(version) for version in versions]
+        (day,) = tmp_path.glob("*.db")
+        with closing(sqlite3.connect(day)) as connection:
+            marks = [mark for (mark,) in connection.execute("SELECT DISTINCT mark FROM marks")]
+
+    of_birch = ["birch_m1", "birch_m2"]
+    of_alder = ((1,), (1, 2), (1, 2, 3), (1, 3), (1, 4))
+    assert [[*(f"alder_m{n}" for n in of), *of_birch] for of in of_alder] == found
+    assert since is not None
+    assert {"alder_m2", "alder_m3", "alder_m4"} == {of.id for of in since}
+    assert 1 < len(marks)
 
 
 def test_commits_that_find_no_room_are_a_gap(tmp_path: Path) -> None:

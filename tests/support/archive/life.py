@@ -89,6 +89,7 @@ class Life:
         self.board.follow(self._note_views)
         self._lists = 0
         self.archive.writer.max_waiting = plan.max_waiting
+        self.archive.writer.marked_after = 7  # so few that a life has some marks
 
     def run(self) -> None:
         """Live, until the boundary or the end."""
