@@ -166,6 +166,15 @@ class VenueMachine(RuleBasedStateMachine):
         """All answers fail from now on, those of a kind, or none."""
         self.site.fault, self.site.of_lists = name, of_lists
 
+    @rule(is_so=st.sampled_from((*(False,) * 9, True)))
+    def lists_fail_for_long(self, is_so: bool) -> None:  # noqa: FBT001 - hypothesis gives it
+        """Lists fail until the last of them is too old, and prices come; seldom, because it takes long."""
+        if is_so:
+            self.site.next.clear()
+            self.site.fault, self.site.of_lists = "HTML", True
+            self._pass(self.life.listed_for_s)
+            self.site.fault = ""
+
     @rule(seconds=st.sampled_from((1.0, 6.0, 16.0, 40.0, 130.0, 310.0)))
     def time_passes(self, seconds: float) -> None:
         """Some seconds or minutes pass."""

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.anyio
 
 HOUR = 3600.0
 SHOWN = (1.81, 3.78, 4.43)
+GAMES = "/api/v1/public/market-manager/games-by-filters"
 HTML = serving(b"<html>blocked</html>")
 
 
@@ -305,6 +306,35 @@ async def test_prices_are_withdrawn_when_answers_stop(tmp_path: Path, path: str)
         await pass_to(601.0 if path.startswith("games") else 46.0)
 
         assert {} == _odds(service)
+
+
+async def test_a_list_holds_from_the_request_for_its_first_page(tmp_path: Path) -> None:
+    """What it says may be as old as that, however long its pages take."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+
+    async def slow(request: httpx2.Request) -> httpx2.Response:
+        answered = await venue.answer(request)
+        if request.url.params.get("gameState") == "Prematch":
+            await anyio.sleep(15.0)
+        return answered
+
+    web = Web(slow)
+    async with configured(tmp_path, CONFIG, web=web) as service:
+        await pass_to(40.0)
+        before = _odds(service)
+        web.answers[GAMES] = HTML
+        await pass_to(min(_times(web, GAMES)) + 600.0)
+
+        assert ({"1006": SHOWN}, {}) == (before, _odds(service))
+
+
+async def test_games_that_kicked_off_long_ago_are_not_asked_for(tmp_path: Path) -> None:
+    """They are over, whatever the list says."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 - 7 * HOUR)
+    async with _open(tmp_path, venue) as (_, web):
+        assert [] == _times(web, "condition-batch")
 
 
 async def test_refusals_for_too_many_requests_pause_everything(tmp_path: Path) -> None:

@@ -306,6 +306,27 @@ async def test_without_a_list_of_matches_nothing_is_shown_after_15_minutes(tmp_p
         assert ({"101": SHOWN}, {}) == (before, _odds(service))
 
 
+async def test_a_list_holds_from_the_request_for_its_first_page(tmp_path: Path) -> None:
+    """What it says may be as old as that, however long its pages take."""
+    venue = Polymarket(page_size=2)
+    venue.add("101", start=WALL_0 + HOUR)
+
+    async def slow(request: httpx2.Request) -> httpx2.Response:
+        answered = await venue.answer(request)
+        if request.url.path == "/markets/keyset" and "after_cursor" not in request.url.params:
+            await anyio.sleep(15.0)
+        return answered
+
+    web = Web(slow)
+    async with configured(tmp_path, CONFIG, web=web) as service:
+        await pass_to(40.0)
+        before = _odds(service)
+        web.answers["/markets/keyset"] = HTML
+        await pass_to(min(_after(web, "/markets/keyset", 0.0)) + 900.0)
+
+        assert ({"101": SHOWN}, {}) == (before, _odds(service))
+
+
 @pytest.mark.parametrize("broken", [HTML, serving(b"[", 200), serving(b"{}"), hanging, serving(b"", 502)])
 async def test_prices_are_withdrawn_when_books_stop(tmp_path: Path, broken: Answer) -> None:
     """Near a kick-off prices hold for 15 s."""
