@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from itertools import chain
-from math import inf
 from pathlib import Path
 from urllib.parse import quote
 
@@ -190,10 +189,7 @@ class Day:
     def note_lists(
         self, lists: Mapping[BookmakerId, Mapping[Scope, ListState]], wall_less_mono: float
     ) -> None:
-        """Replace when each list was confirmed last, and for how long; a withdrawn list for no time.
-
-        Of a list of another process that is not known.
-        """
+        """Replace when each list was confirmed last, and for how long; a withdrawn list for no time."""
         rows = [
             (
                 bookmaker,
@@ -204,7 +200,6 @@ class Day:
             )
             for bookmaker, of in lists.items()
             for scope, state in of.items()
-            if state.stale_after_s < inf
         ]
         insert(self._connection, "INSERT OR REPLACE INTO lists", rows)
 

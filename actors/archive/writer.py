@@ -261,8 +261,9 @@ class Writer:
             return
         day.begin()
         day.note_seen(seen_ms)
-        books = latest.whole.books
-        day.note_lists({name: book.lists for name, book in books.items()}, now.wall - now.mono)
+        if self.epoch:  # else lists are of other processes, and so are the clocks of their times
+            lists = {name: book.lists for name, book in latest.whole.books.items()}
+            day.note_lists(lists, now.wall - now.mono)
         day.end()
         self._seen_ms = seen_ms
 

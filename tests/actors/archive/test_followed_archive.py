@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -178,6 +179,21 @@ def test_the_newest_version_holds_as_long_as_it_is_known_to(tmp_path: Path, cloc
         (held,) = life.days.held()
 
     assert round(well_until * 1000) == held.seen_ms
+
+
+def test_times_of_lists_of_other_processes_are_not_kept(tmp_path: Path, clock: ManualClock) -> None:
+    """They are of other clocks."""
+    board = _Board(clock)
+    with _kept(tmp_path, clock) as life:
+        life.begin(*board.shown, board.put("m1"))
+        clock.pass_(5)
+        life.archive.writer.step()
+        (day,) = tmp_path.glob("*.db")
+        with closing(sqlite3.connect(day)) as connection:
+            lists = connection.execute("SELECT * FROM lists").fetchall()
+        (held,) = life.days.held()
+
+    assert (round(clock.wall * 1000), []) == (held.seen_ms, lists)
 
 
 def test_versions_of_a_single_process_before_count_as_seen(tmp_path: Path, clock: ManualClock) -> None:
