@@ -113,7 +113,8 @@ export class Details {
         const doubt = best.every(({ isLive }) => isLive) ? "." : ", with prices that are only collected.";
         const margin = `${percent(sum - 1)} (book sum ${sum.toFixed(4)})${doubt}`;
         const { fair } = this.#match;
-        const means = fair ? ` Fair prices: ${fair.method}, the median of the live bookmakers.` : "";
+        const method = `the median of the live bookmakers (${fair?.method} method)`;
+        const means = fair ? ` Fair prices are without margins: ${method}.` : "";
         const isHidden = (bookmaker) => shown.every(({ id }) => id !== bookmaker);
         const isPart = [...this.#match.offers.keys()].some(isHidden);
         const of = isPart ? " of the chosen bookmakers" : "";

@@ -15,7 +15,7 @@ const PAGE = 0.85; // the part of the height that Page Up and Page Down move
 export class OddsBoard extends HTMLElement {
     #head = part("rowgroup", "head");
     #league = element("div", "league current", { "aria-hidden": "true" });
-    #leagueName = element("span");
+    #leagueName = element("span", "league-title");
     #leaguePin = element("span", "pin", { title: "Pin to the top" }, "★");
     #body = part("rowgroup", "body");
     #rows = [];
