@@ -44,7 +44,7 @@ export class SurebetPanel {
 
 function gainOf({ profit, since, book_sum: sum, legs }, clock) {
     const isNet = legs.some(({ commission, fee_rate: fee }) => commission > 0 || fee > 0);
-    const gain = percent(profit) + (isNet ? " after what is taken" : "");
+    const gain = percent(profit) + (isNet ? " after fees and commissions," : "");
     return `${gain} whatever the result, since ${clock.moment(since)} (book sum ${sum.toFixed(4)}).`;
 }
 
