@@ -1,12 +1,13 @@
-"""Measures a cluster over a server on this machine: commit to replica, entries a second, work of a replica.
+"""Measures a cluster over a server on this machine: commit to replica and client, reads, entries a second.
 
-Usage: .venv/bin/python -m scripts.benchmarks.cluster [--seconds S]. Starts a Valkey server of its own.
-Processor time is what counts where others use the machine, too.
+Usage: .venv/bin/python -m scripts.benchmarks.cluster [--seconds S]. Starts a Valkey server of its own, and
+prints a table. Processor time is what counts where others use the machine, too.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 import time
 from collections.abc import Iterable
@@ -32,8 +33,10 @@ from actors.matches.update import FixtureUpdater
 from actors.service.clustering import Cluster
 from actors.service.settings import load
 from actors.service.system import System
+from scripts.benchmarks import cluster_processes
 from tests.support.systems.shared_server import SharedServer, shared_server
 
+Row = tuple[str, str]
 CONFIG = """
 [cluster]
 url = "{url}"
@@ -57,13 +60,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement")
     seconds: float = parser.parse_args().seconds
+    rows: list[tuple[str, str]] = []
     with tempfile.TemporaryDirectory() as folder, shared_server("valkey", Path(folder)) as server:
-        anyio.run(_latency, server, Path(folder), seconds)
-        records = anyio.run(_throughput, server, seconds)
-    _replay(records)
+        rows.append(anyio.run(_latency, server, Path(folder), seconds))
+        rows += cluster_processes.rows(server, Path(folder), seconds)
+        records, *measured = anyio.run(_throughput, server, seconds)
+    rows += [*measured, *_replay(records)]
+    print("| what | figure |", "|---|---|", *[f"| {what} | {figure} |" for what, figure in rows], sep="\n")
+    print(f"load average {os.getloadavg()[0]:.1f}")
 
 
-async def _latency(server: SharedServer, folder: Path, seconds: float) -> None:
+async def _latency(server: SharedServer, folder: Path, seconds: float) -> Row:
     """Time from a collector's own commit until a replica has published it, both in this process."""
     committed: dict[tuple[object, ...], float] = {}
     took: list[float] = []
@@ -94,7 +101,8 @@ async def _latency(server: SharedServer, folder: Path, seconds: float) -> None:
             took.clear()
     cuts = quantiles(took, n=100)
     middle, late = median(took) * 1e3, cuts[98] * 1e3
-    print(f"commit to replica: median {middle:.1f} ms, p99 {late:.1f} ms, of {len(took)}")
+    figure = f"median {middle:.1f} ms, p99 {late:.1f} ms, of {len(took):,}"
+    return "from the commit of a collector to that of a replica", figure
 
 
 def _changed(snapshot: Snapshot) -> Iterable[tuple[object, ...]]:
@@ -105,7 +113,9 @@ def _changed(snapshot: Snapshot) -> Iterable[tuple[object, ...]]:
                 yield entry.id, match.home_price, match.draw_price, match.away_price, entry.updated
 
 
-async def _throughput(server: SharedServer, seconds: float) -> list[tuple[Position, bytes]]:
+async def _throughput(
+    server: SharedServer, seconds: float
+) -> tuple[list[tuple[Position, bytes]], Row, Row]:
     """Entries a second that one connection commits in batches, and what the server works for them."""
     store = RedisStore(server.url, "throughput", "shape", lambda: "e", Seen())
     await store.join(1_000)
@@ -125,9 +135,12 @@ async def _throughput(server: SharedServer, seconds: float) -> list[tuple[Positi
     entries = len(done) * BATCH
     await store.close()
     rate, work_us = entries / took, of_server / entries * 1e6
-    print(f"through one connection: {rate:,.0f} entries/s in batches of {BATCH}")
-    print(f"the server works {work_us:.2f} us for an entry of {len(batches[0]) / BATCH:.0f} bytes")
-    return done[:400]
+    size = len(batches[0]) / BATCH
+    return (
+        done[:400],
+        (f"entries a second through one connection, in batches of {BATCH}", f"{rate:,.0f}"),
+        (f"processor time of the server for an entry of {size:.0f} bytes", f"{work_us:.2f} us"),
+    )
 
 
 def _batch(number: int) -> bytes:
@@ -145,7 +158,7 @@ def _entry(name: BookmakerId, at: int, random: Random) -> Entry:
     return Entry(f"{name}_m{at:05}", SCOPE, match, 1.78e9 + price, 1.78e9)
 
 
-def _replay(records: list[tuple[Position, bytes]]) -> None:
+def _replay(records: list[tuple[Position, bytes]]) -> tuple[Row, Row]:
     """Processor time in which a replica applies these records, and makes a checkpoint."""
     names = [BookmakerId(f"b{number}") for number in range(BOOKMAKERS)]
     terms = FixtureSettings(roster_of({name: BookmakerInfo(SourceName(f"s{name}")) for name in names}))
@@ -159,8 +172,10 @@ def _replay(records: list[tuple[Position, bytes]]) -> None:
     size = len(run_now(kept(state)))
     count = sum(1 for book in state.snapshot.books.values() for _ in entries_of(book.chunks))
     took_ms, work_us = (time.process_time() - began) * 1e3, median(took[len(took) // 2 :]) / BATCH * 1e6
-    print(f"a replica works {work_us:.1f} us for an entry, its fixture included")
-    print(f"a checkpoint of {count:,} entries takes {took_ms:.0f} ms and {size / 1e6:.1f} MB")
+    return (
+        ("processor time of a replica for an entry, its fixture included", f"{work_us:.1f} us"),
+        (f"a checkpoint of {count:,} entries", f"{took_ms:.0f} ms, {size / 1e6:.1f} MB"),
+    )
 
 
 if __name__ == "__main__":

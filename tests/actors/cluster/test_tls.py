@@ -1,0 +1,60 @@
+"""The shared server over TLS: `rediss://`, with a certificate that the machine trusts, or not at all."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from actors.cluster.progress import Seen
+from actors.cluster.redis_store import RedisStore
+from actors.core.errors import StoreLostError
+from tests.support.builders.certificates import Authority, Pair
+from tests.support.systems.machines import Proxy
+from tests.support.systems.shared_server import SharedServer
+
+pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
+
+MS = 1_780_000_000_000
+
+
+@pytest.fixture
+def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Authority:
+    """Return an authority that this machine trusts, and no other."""
+    made = Authority(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(made.itself.certificate))
+    return made
+
+
+async def _joined(server: SharedServer, pair: Pair) -> str:
+    with closing(Proxy(server.port, pair.server_context())) as proxy:
+        url = f"rediss://127.0.0.1:{proxy.port}/0"
+        store = RedisStore(url, "test", "shape", lambda: "e1", Seen())
+        epoch = await store.join(MS)
+        await store.look()
+        await store.close()
+    return epoch
+
+
+async def test_a_server_with_a_trusted_certificate_is_used(
+    server: SharedServer, authority: Authority
+) -> None:
+    """The authority is one of those of the machine."""
+    assert "e1" == await _joined(server, authority.signed("right"))
+
+
+@pytest.mark.parametrize("wrong", ["its own", "another host's", "expired"])
+async def test_a_server_with_a_wrong_certificate_is_refused(
+    server: SharedServer, authority: Authority, wrong: str
+) -> None:
+    """Nothing is sent to it: whoever can read what is sent has the password."""
+    pair = {
+        "its own": lambda: authority.self_signed("own"),
+        "another host's": lambda: authority.signed("other", "DNS:other.example"),
+        "expired": lambda: authority.signed("expired", days=-1),
+    }[wrong]()
+
+    with pytest.raises(StoreLostError, match="CERTIFICATE_VERIFY_FAILED"):
+        await _joined(server, pair)
+    assert b":0" == server.ask("DBSIZE")

@@ -1,0 +1,162 @@
+"""What breaks a cluster of real processes: faults that are proven to have fired, and a trial of them."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import httpx2
+
+from tests.support.systems.machines import History, Machines, asked, compare, is_live, wait_back
+from tests.support.systems.process import Service
+from tests.support.systems.shared_server import ENGINES, shared_server
+from tests.support.time.waiting import eventually, let_pass
+
+COLLECTOR, BOTH, REPLICA = '["collector"]', '["collector", "replica"]', '["replica"]'
+ROLES = {"a": COLLECTOR, "b": BOTH, "r": REPLICA, "s": REPLICA, "t": REPLICA}
+ARCHIVING = "t"
+STALLED_S = 0.02, 0.3
+"""How long the server waits for its disk each time that this is slow."""
+
+
+class Harm:
+    """The faults by name; each lasts `longest_s` at most, and returns whether it fired."""
+
+    def __init__(
+        self, machines: Machines, history: History, random: Random, longest_s: float = 8.0
+    ) -> None:
+        self._machines, self._history, self._random = machines, history, random
+        self._longest_s = longest_s
+        self.faults: dict[str, Callable[[], bool]] = {
+            "cut there": lambda: self._cut(is_there=True),
+            "cut back": lambda: self._cut(is_back=True),
+            "cut off": lambda: self._cut(is_there=True, is_back=True),
+            "network slow": self._slow,
+            "stopped": self._stop,
+            "collector killed": lambda: self._kill("collector"),
+            "replica killed": lambda: self._kill("replica"),
+            "server restarted": self._restart,
+            "older copy": machines.server.restart_from_copy,
+            "data lost": self._lose,
+            "memory full": self._fill,
+            "disk slow": self._stall,
+        }
+        machines.server.keep_copy()
+
+    def fire(self, name: str) -> None:
+        """Let something fail for a while, and count it if it has."""
+        self._history.fired[name] += self.faults[name]()
+
+    def _time_s(self) -> float:
+        return self._random.uniform(self._longest_s / 8, self._longest_s)
+
+    def _any(self, role: str = "") -> str:
+        return self._random.choice([name for name, of in self._machines.roles.items() if role in of])
+
+    def _cut(self, *, is_there: bool = False, is_back: bool = False) -> bool:
+        proxy = self._machines.proxies[self._any()]
+        held = proxy.held
+        proxy.is_cut_there, proxy.is_cut_back = is_there, is_back
+        eventually(lambda: proxy.held > held, "something was cut off")
+        let_pass(self._time_s())
+        proxy.is_cut_there = proxy.is_cut_back = False
+        return proxy.held > held
+
+    def _slow(self) -> bool:
+        proxy = self._machines.proxies[self._any()]
+        held, proxy.delay_s = proxy.held, self._random.uniform(0.05, 0.6)
+        eventually(lambda: proxy.held > held, "something was slow")
+        let_pass(self._time_s())
+        proxy.delay_s = 0.0
+        return proxy.held > held
+
+    def _stop(self) -> bool:
+        process = self._machines.running[self._any()].process
+        process.send_signal(signal.SIGSTOP)
+        let_pass(self._time_s())
+        state = Path(f"/proc/{process.pid}/stat").read_text("ascii").rpartition(")")[2].split()[0]
+        process.send_signal(signal.SIGCONT)
+        return state == "T"
+
+    def _kill(self, role: str) -> bool:
+        """Kill a process, and start it again once its sources are live at another, if it had any."""
+        name = self._any(role)
+        running, killed_mono = self._machines.running[name], time.monotonic()
+        cluster = running.get("/health").json()["cluster"]
+        own = cluster["collector"]
+        had_any = own is not None and own in cluster["leases"].values()
+        others = [machine for machine in self._machines.shown if machine != name]
+        self._machines.kill(name)
+        if had_any and others and self._longest_s > 1.0:
+            watched = self._machines.running[others[0]]
+            eventually(lambda: _has_left(watched, own) and is_live(watched), "another took over")
+            self._history.taken_over_s.append(time.monotonic() - killed_mono)
+        self._machines.start(name)
+        return running.process.returncode == -signal.SIGKILL
+
+    def _restart(self) -> bool:
+        server = self._machines.server
+        server.keep_copy()
+        server.kill()
+        is_gone = server.ask("PING") == b""
+        let_pass(self._time_s() / 3)
+        server.start()
+        return is_gone
+
+    def _lose(self) -> bool:
+        had = self._machines.server.ask("DBSIZE")
+        return self._machines.server.ask("FLUSHALL") == b"+OK" and had != b":0"
+
+    def _fill(self) -> bool:
+        server = self._machines.server
+        assert server.ask("CONFIG", "SET", "maxmemory", "1") == b"+OK"
+        let_pass(self._time_s())
+        is_full = server.ask("SET", "more", "than fits").startswith(b"-OOM")
+        assert server.ask("CONFIG", "SET", "maxmemory", "0") == b"+OK"
+        return is_full
+
+    def _stall(self) -> bool:
+        """Have the server stand still again and again, as it does with a disk that is slow to sync."""
+        server, until, stalls = self._machines.server, time.monotonic() + self._time_s(), 0
+        while time.monotonic() < until:
+            server.send(signal.SIGSTOP)
+            stalls += server.ask("PING", within_s=self._random.uniform(*STALLED_S)) == b""
+            server.send(signal.SIGCONT)
+            let_pass(self._random.uniform(*STALLED_S) / 4)
+        return stalls > 0
+
+
+def tried(folder: Path, seed: int, seconds: float) -> tuple[History, Counter[int]]:
+    """Run a cluster under random faults for so long.
+
+    Return what clients saw, and how often the archive answered with each status.
+    """
+    random, history = Random(seed), History()
+    with shared_server(next(iter(ENGINES)), folder) as server:
+        machines = Machines(server, folder, ROLES, ARCHIVING)
+        try:
+            machines.start_all()
+            harm = Harm(machines, history, random)
+            with asked(machines, history, random):
+                until = time.monotonic() + seconds
+                while time.monotonic() < until:
+                    for name in random.sample([*harm.faults], len(harm.faults)):
+                        harm.fire(name)
+                        wait_back(machines)
+                        if time.monotonic() >= until:
+                            break
+            return history, compare(history, machines.running[ARCHIVING], random)
+        finally:
+            machines.close()
+
+
+def _has_left(running: Service, collector: str) -> bool:
+    with contextlib.suppress(httpx2.TransportError):
+        leases = running.get("/health").json()["cluster"]["leases"]
+        return bool(leases) and collector not in leases.values()
+    return False
