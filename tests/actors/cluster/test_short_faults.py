@@ -36,5 +36,5 @@ def test_clients_are_answered_alike_whatever_fails_for_a_moment(
             machines.close()
 
     assert [] == history.violations
-    assert {1} == {history.fired[name] for name in harm.faults}
+    assert [] == [name for name in harm.faults if not history.fired[name]]
     assert history.compared > 0

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from anyio import to_thread
 
 from actors.cluster.progress import Seen
 from actors.cluster.redis_store import RedisStore
@@ -13,6 +14,7 @@ from actors.core.errors import StoreLostError
 from tests.support.builders.certificates import Authority, Pair
 from tests.support.systems.machines import Proxy
 from tests.support.systems.shared_server import SharedServer
+from tests.support.time.waiting import eventually
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
@@ -31,9 +33,12 @@ async def _joined(server: SharedServer, pair: Pair) -> str:
     with closing(Proxy(server.port, pair.server_context())) as proxy:
         url = f"rediss://127.0.0.1:{proxy.port}/0"
         store = RedisStore(url, "test", "shape", lambda: "e1", Seen())
-        epoch = await store.join(MS)
-        await store.look()
-        await store.close()
+        try:
+            epoch = await store.join(MS)
+            await store.look()
+        finally:
+            await store.close()
+            await to_thread.run_sync(eventually, lambda: not proxy.connections, "it has closed")
     return epoch
 
 

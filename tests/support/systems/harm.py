@@ -78,10 +78,11 @@ class Harm:
     def _stop(self) -> bool:
         process = self._machines.running[self._any()].process
         process.send_signal(signal.SIGSTOP)
+        eventually(lambda: _state(process.pid) == "T", "it is stopped")
         let_pass(self._time_s())
-        state = Path(f"/proc/{process.pid}/stat").read_text("ascii").rpartition(")")[2].split()[0]
+        is_stopped = _state(process.pid) == "T"
         process.send_signal(signal.SIGCONT)
-        return state == "T"
+        return is_stopped
 
     def _kill(self, role: str) -> bool:
         """Kill a process, and start it again once its sources are live at another, if it had any."""
@@ -109,8 +110,9 @@ class Harm:
         return is_gone
 
     def _lose(self) -> bool:
-        had = self._machines.server.ask("DBSIZE")
-        return self._machines.server.ask("FLUSHALL") == b"+OK" and had != b":0"
+        server = self._machines.server
+        eventually(lambda: server.ask("DBSIZE") not in {b"", b":0"}, "there are data")
+        return server.ask("FLUSHALL") == b"+OK"
 
     def _fill(self) -> bool:
         server = self._machines.server
@@ -123,7 +125,7 @@ class Harm:
     def _stall(self) -> bool:
         """Have the server stand still again and again, as it does with a disk that is slow to sync."""
         server, until, stalls = self._machines.server, time.monotonic() + self._time_s(), 0
-        while time.monotonic() < until:
+        while time.monotonic() < until or not stalls:
             server.send(signal.SIGSTOP)
             stalls += server.ask("PING", within_s=self._random.uniform(*STALLED_S)) == b""
             server.send(signal.SIGCONT)
@@ -153,6 +155,10 @@ def tried(folder: Path, seed: int, seconds: float) -> tuple[History, Counter[int
             return history, compare(history, machines.running[ARCHIVING], random)
         finally:
             machines.close()
+
+
+def _state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0]
 
 
 def _has_left(running: Service, collector: str) -> bool:

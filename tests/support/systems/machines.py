@@ -58,7 +58,7 @@ class Proxy:
         self.port: int = self._listener.getsockname()[1]
         self.is_cut_there = self.is_cut_back = False
         self.delay_s = 0.0
-        self.held = 0
+        self.held = self.connections = 0
         self._is_over = False
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -71,7 +71,14 @@ class Proxy:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
-                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+                self.connections += 1
+                threading.Thread(target=self._serve_counted, args=(client,), daemon=True).start()
+
+    def _serve_counted(self, accepted: socket.socket) -> None:
+        try:
+            self._serve(accepted)
+        finally:
+            self.connections -= 1
 
     def _serve(self, accepted: socket.socket) -> None:
         with (

@@ -46,6 +46,7 @@ class SharedServer:
         """Start it, with more of its options, and wait until it answers."""
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder)]
         durable = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""]
+        durable += ["--auto-aof-rewrite-percentage", "0"]  # files are as they were written
         self._process = subprocess.Popen(
             [self._program, *options, *durable, *more], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
         )
@@ -75,14 +76,15 @@ class SharedServer:
         shutil.copytree(self._folder / "appendonlydir", self._folder / "older")
 
     def restart_from_copy(self) -> bool:
-        """Go back to the copy; return whether it differed from what there was."""
-        self.kill()
+        """Go back to the copy, once there is more; return whether there was."""
         now, older = self._folder / "appendonlydir", self._folder / "older"
-        sizes = [sum(file.stat().st_size for file in folder.iterdir()) for folder in (now, older)]
+        eventually(lambda: _size(now) > _size(older), "it has written more")
+        self.kill()
+        was_more = _size(now) > _size(older)
         shutil.rmtree(now)
         shutil.copytree(older, now)
         self.start()
-        return sizes[0] != sizes[1]
+        return was_more
 
     def ask(self, *command: str, within_s: float = 1.0) -> bytes:
         """Return the first line of the answer to a command, empty if there is none in time."""
@@ -91,6 +93,10 @@ class SharedServer:
             sock.sendall(_inline(command))
             return sock.makefile("rb").readline().rstrip()
         return b""
+
+
+def _size(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.iterdir())
 
 
 def _inline(command: Sequence[str]) -> bytes:
