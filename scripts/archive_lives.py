@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from scripts.parallel_seeds import run_seeds
 from tests.support.archive.chosen import DAMAGES, FAULTS, run
 
 LIVES = 100
@@ -20,24 +21,33 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lives", type=int, default=10_000, help="default: %(default)s")
     parser.add_argument("--first", type=int, default=1, help="the first seed; default: %(default)s")
+    parser.add_argument("--minutes", type=float, default=1e9, help="begin no other seed after so many")
     options = parser.parse_args()
-    began = time.perf_counter()
-    fired: Counter[str] = Counter()
-    counts: Counter[str] = Counter()
-    wrong: list[str] = []
-    for seed in range(options.first, options.first + -(-options.lives // LIVES)):
-        with tempfile.TemporaryDirectory() as folder:
-            chosen = run(Path(folder) / "archive", seed, LIVES)
-        fired += chosen.fired
-        counts += chosen.counts
-        wrong += [f"seed {seed}: {line}" for line in chosen.wrong]
-        for line in chosen.wrong:
+    began, following = time.monotonic(), options.first
+    fired, counts, wrong = Counter[str](), Counter[str](), 0
+    seeds = range(options.first, options.first + -(-options.lives // LIVES))
+    for seed, result in run_seeds(lived, seeds, options.minutes):
+        following = seed + 1
+        found = result.result()
+        fired += found[0]
+        counts += found[1]
+        wrong += len(found[2])
+        for line in found[2]:
             print(f"seed {seed}: {line}", flush=True)
     never = {*FAULTS, *DAMAGES} - fired.keys()
-    print(f"{options.lives:,} lives in {time.perf_counter() - began:.0f} s: {len(wrong)} wrong")
+    lives = LIVES * (following - options.first)
+    print(f"{lives:,} lives in {time.monotonic() - began:.0f} s: {wrong} wrong")
     print(f"compared: {dict(counts)}")
     print(f"fired: {dict(fired)}; never: {sorted(never)}")
+    print(f"the next seed is {following}")
     return 1 if wrong or never else 0
+
+
+def lived(seed: int) -> tuple[Counter[str], Counter[str], list[str]]:
+    """Return what fired, what was compared, and what was wrong, in the lives of a seed."""
+    with tempfile.TemporaryDirectory() as folder:
+        chosen = run(Path(folder) / "archive", seed, LIVES)
+    return chosen.fired, chosen.counts, chosen.wrong
 
 
 if __name__ == "__main__":

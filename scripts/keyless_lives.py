@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
-from collections import Counter, deque
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections import Counter
+from functools import partial
 
 import structlog
 
+from scripts.parallel_seeds import run_seeds
 from tests.support.simulation.venue_machine import CUT, FAULTS, MACHINES, SLOW, VenueMachine, live
 
 LIVES = 50
@@ -26,24 +26,15 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=1, help="the first seed; default: %(default)s")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no other seed after so many")
     options = parser.parse_args()
-    began, processes = time.monotonic(), os.cpu_count() or 1
-    done, wrong = Counter[str](), 0
-    following, end = options.first, options.first + -(-options.lives // LIVES)
-    running: deque[tuple[int, Future[Counter[str]]]] = deque()
-    with ProcessPoolExecutor(processes, initializer=_without_log) as pool:
-        while True:
-            is_late = time.monotonic() - began > 60 * options.minutes
-            while len(running) < processes and following < end and not is_late:
-                running.append((following, pool.submit(lived, options.venue, following)))
-                following += 1
-            if not running:
-                break
-            seed, life = running.popleft()
-            if error := life.exception():
-                wrong += 1
-                print(f"seed {seed}: {error.__cause__ or error}", flush=True)
-            else:
-                done += life.result()
+    began, done, wrong, following = time.monotonic(), Counter[str](), 0, options.first
+    seeds = range(options.first, options.first + -(-options.lives // LIVES))
+    for seed, result in run_seeds(partial(lived, options.venue), seeds, options.minutes, _without_log):
+        following = seed + 1
+        if error := result.exception():
+            wrong += 1
+            print(f"seed {seed}: {error.__cause__ or error}", flush=True)
+        else:
+            done += result.result()
     lives = done.pop("lives", 0)
     took_s = time.monotonic() - began
     print(f"{options.venue}: {lives:,} lives in {took_s:.0f} s; seeds with violations: {wrong}")

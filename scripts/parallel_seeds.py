@@ -1,0 +1,34 @@
+"""Runs something for many seeds on all processors, for so long at most."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def run_seeds(
+    of: Callable[[int], T], seeds: range, minutes: float, begin: Callable[[], None] | None = None
+) -> Iterator[tuple[int, Future[T]]]:
+    """Yield each seed with its finished result, in order; begin no other after so many minutes.
+
+    `begin` is called once in each process.
+    """
+    began, processes = time.monotonic(), os.cpu_count() or 1
+    waiting, running = deque(seeds), deque[tuple[int, Future[T]]]()
+    with ProcessPoolExecutor(processes, initializer=begin) as pool:
+        while True:
+            is_late = time.monotonic() - began > 60 * minutes
+            while len(running) < processes and waiting and not is_late:
+                seed = waiting.popleft()
+                running.append((seed, pool.submit(of, seed)))
+            if not running:
+                return
+            seed, result = running.popleft()
+            result.exception()  # wait
+            yield seed, result
