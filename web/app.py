@@ -85,7 +85,7 @@ def create_app(
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     counters = _counters(status.metrics, audience, limit)
-    answers, live = _live(board, names, audience, limits.max_clients, past=past, cluster=status.cluster)
+    answers, live = _live(board, names, audience, limits.max_clients, past=past)
     handlers = _odds(answers, names, board, clock, past)
     handlers |= probes.handlers(board, status, counters, clock, review)
     handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
@@ -107,11 +107,9 @@ def create_app(
 
 
 def _served(handlers: Mapping[str, V], cluster: ClusterStatus | None) -> dict[str, V]:
-    """Return those that are served: a cluster has no surebets, a mere collector nothing but probes."""
-    if cluster is None:
+    """Return those that are served: a mere collector of a cluster serves nothing but probes."""
+    if cluster is None or cluster.is_shown:
         return {**handlers}
-    if cluster.is_shown:
-        return {path: made for path, made in handlers.items() if path != fixtures.SUREBETS}
     return {
         path: made
         for path, made in handlers.items()
@@ -139,13 +137,12 @@ def _live(
     max_clients: int,
     *,
     past: Past | None,
-    cluster: ClusterStatus | None,
 ) -> tuple[Answers, Live]:
     answers = Answers(board, names, OwnBodies(WorkLimit(max_clients=max_clients)))
     older = None if past is None else OlderChanges(past, names, answers.own)
     lists, history = ListFrames(audience.history, names, answers, older), audience.fixtures
     of_fixtures = None if history is None else FixtureFrames(history, answers)
-    return answers, Live(board, names, audience, lists, of_fixtures, has_surebets=cluster is None)
+    return answers, Live(board, names, audience, lists, of_fixtures)
 
 
 def _described(

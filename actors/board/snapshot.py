@@ -96,6 +96,7 @@ class ListState(Struct, frozen=True):
     there was no room for some of its matches. `vouched` is when the source vouched for the prices of a
     match (monotonic seconds), where it says so of each. The newest attempt that failed was at
     `failed_mono`. Its source says that its prices may be `delay_s` older than their confirmation.
+    A list that `is_foreign` is of another process, which alone ends it.
     """
 
     list_id: ListId
@@ -108,6 +109,7 @@ class ListState(Struct, frozen=True):
     vouched: Mapping[SourceMatchId, float] = {}
     failed_mono: float = -inf
     delay_s: float = 0.0
+    is_foreign: bool = False
 
     @property
     def is_trusted(self) -> bool:
@@ -116,8 +118,10 @@ class ListState(Struct, frozen=True):
 
     @property
     def deadline(self) -> float:
-        """Monotonic second at which it is stale; infinity when it is withdrawn already."""
-        return inf if self.withdrawn else self.confirmed_mono + self.stale_after_s - self.delay_s
+        """Monotonic second at which it is stale; infinity when it is withdrawn already, or foreign."""
+        if self.withdrawn or self.is_foreign:
+            return inf
+        return self.confirmed_mono + self.stale_after_s - self.delay_s
 
     def vouched_at(self, match_id: SourceMatchId) -> float:
         """Return as of when the source vouched for the prices of one of its matches (monotonic seconds)."""
@@ -129,7 +133,8 @@ class Book(Struct, frozen=True, eq=False):
 
     Before `in_play_until` (monotonic) and `next_start` (Unix) no match in play is too old (`in_play.py`).
     `v1_version` and `v2_version` are the last commits that changed what its own v1 and v2 views show.
-    Of a book of another process nothing holds after `vouched_until` (monotonic).
+    Of a book of another process nothing holds after `vouched_until` (monotonic); the times of its lists are
+    by a clock that is at most `ahead_s` ahead of ours.
     """
 
     v1_version: int
@@ -144,6 +149,7 @@ class Book(Struct, frozen=True, eq=False):
     in_play_until: float = inf
     next_start: float = inf
     vouched_until: float = inf
+    ahead_s: float = 0.0
 
     def serves(self, mono: float) -> bool:
         """Return whether any of its lists is shown and not stale at that time, withdrawn yet or not."""

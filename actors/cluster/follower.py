@@ -17,7 +17,7 @@ from structlog.typing import FilteringBoundLogger
 
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.cluster.liveness import Evidence
+from actors.cluster.liveness import Evidence, MatcherClock
 from actors.cluster.progress import LinksBox
 from actors.cluster.records import decoded
 from actors.cluster.replay import State, applied, kept, restored, shown
@@ -45,8 +45,8 @@ class FollowerActor:
 
     The collector with the smallest id keeps the state for others: which of them it is matters to nobody.
     `restarted` is called with a snapshot that does not follow the one before; `links` is told how far it
-    is. `archived`, where this process has an archive, returns the newest version of an epoch that is in it,
-    or 0: the records since then are replayed, if the log still has them.
+    is, `matcher` each tick. `archived`, where this process has an archive, returns the newest version of an
+    epoch that is in it, or 0: the records since then are replayed, if the log still has them.
     """
 
     store: Store
@@ -54,6 +54,7 @@ class FollowerActor:
     terms: FixtureSettings
     own: CollectorId | None
     links: LinksBox
+    matcher: MatcherClock
     restarted: Callable[[Snapshot], None]
     status: ClusterStatus
     clock: Clock
@@ -71,7 +72,7 @@ class FollowerActor:
 
     def __post_init__(self) -> None:
         """Make what makes the fixtures."""
-        self._updater = FixtureUpdater(self.terms, has_surebets=False)
+        self._updater = FixtureUpdater(self.terms)
 
     async def run(self) -> None:
         """Run for ever."""
@@ -90,7 +91,7 @@ class FollowerActor:
     async def _join(self) -> None:
         epoch = await self.store.join(int(self.clock.now().wall * 1000))
         if self._state is None or self._state.snapshot.epoch != epoch:
-            self._evidence = Evidence()
+            self._evidence, self.matcher.until = Evidence(), -inf
             await self._restore(epoch)
 
     async def _restore(self, epoch: str) -> None:
@@ -102,7 +103,7 @@ class FollowerActor:
         self._state = state = await run_sliced(restored(found, self.terms, epoch))
         self._unkept = self._unkept_bytes = 0
         self._kept_at, self._kept_bytes = found.at or Position(0), len(found.state)
-        first = shown(state, self._evidence.until)
+        first = self._shown(state)
         self.published.restart(first)
         self.restarted(first)
         self.links.drop()
@@ -141,7 +142,8 @@ class FollowerActor:
             self._state = new = await run_sliced(
                 applied(state, logged.at, decoded(logged.data), self._updater)
             )
-            self.published.publish(shown(new, self._evidence.until))
+            self._note_tick(state, new)
+            self.published.publish(self._shown(new))
         if records:
             self._unkept += len(records)
             self._unkept_bytes += sum([len(logged.data) for logged in records])
@@ -155,10 +157,16 @@ class FollowerActor:
         self._evidence.applied(state.at)
         self.status.follow(state.at.version, self.clock.now().mono)
         self.published.publish(
-            msgspec.structs.replace(
-                shown(state, self._evidence.until), differences={}, fixture_changes=None
-            )
+            msgspec.structs.replace(self._shown(state), differences={}, fixture_changes=None)
         )
+
+    def _note_tick(self, old: State, new: State) -> None:
+        if new.tick is not None and new.tick is not old.tick and new.clock is not None:
+            tick, received_mono = new.tick, self.clock.now().mono
+            self.matcher.ticked(new.clock, tick.mono, self._evidence.sent(tick.round), received_mono)
+
+    def _shown(self, state: State) -> Snapshot:
+        return shown(state, self._evidence.until, self.matcher)
 
     async def _keep(self) -> None:
         look, state = self._look, self._known()

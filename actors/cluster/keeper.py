@@ -15,6 +15,7 @@ from math import inf
 from typing import Protocol
 
 import anyio
+import msgspec
 import structlog
 from structlog.typing import FilteringBoundLogger
 
@@ -24,13 +25,14 @@ from actors.cluster.gate import Gate
 from actors.cluster.liveness import SILENT_S, Silence
 from actors.cluster.outbox import Due, Outbox
 from actors.cluster.progress import LinksBox
-from actors.cluster.records import Record, encoded, unencodable
-from actors.cluster.store import CollectorId, Commit, Look, Store
+from actors.cluster.records import Record, Tick, encoded, unencodable
+from actors.cluster.store import CollectorId, Commit, Look, Position, Store
 from actors.cluster.wire_fixtures import wire_links
 from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
 from actors.core.errors import CommitLateError, OtherBoardError, StoreLostError
 from actors.core.messages import BookmakerId, SourceMatchId, SourceName
+from actors.matches.model import fixtures_of
 from actors.runtime.membership import ClusterStatus
 
 log: FilteringBoundLogger = structlog.get_logger()
@@ -64,8 +66,8 @@ class _Pending:
     """A commit whose answer is not known yet."""
 
     commit: Commit
-    due: Due | None = None
-    """What of the board it has; None if it has links."""
+    acked: Callable[[Position], None]
+    """Called with where the log has it."""
 
 
 @dataclass(slots=True)
@@ -74,13 +76,14 @@ class KeeperActor:
 
     `sources` are those that it may collect, with their bookmakers; `LINKS` is among them, as a source of
     `links` and of no bookmaker. `drop` withdraws the lists of a source from that board; `changed` is set
-    when it changes.
+    when it changes. Whoever has `LINKS` ticks for `shown`, the board of all.
     """
 
     id: CollectorId
     store: Store
     outbox: Outbox
     published: Published
+    shown: Published
     links: LinksBox
     sources: Mapping[SourceName, tuple[BookmakerId, ...]]
     gates: Mapping[SourceName, Gate]
@@ -141,10 +144,12 @@ class KeeperActor:
         for collector, beat in self._silence.looked(look, sent_mono, answered_mono).items():
             if collector != self.id and await self.store.depose(collector, beat, self._leaving(collector)):
                 log.warning("collector.deposed", collector=collector)
-        has_beaten, left_s = False, CYCLE_S
+        await self._tick(look)
+        has_beaten, is_first, left_s = False, True, CYCLE_S
         while left_s > 0:
             self.changed.clear()
-            if await self._commit() and not has_beaten:
+            is_in_order, is_first = await self._commit(with_times=is_first), False
+            if is_in_order and not has_beaten:
                 await self._beat(look.round)
                 has_beaten = True
             left_s = sent_mono + CYCLE_S - self.clock.now().mono
@@ -189,7 +194,18 @@ class KeeperActor:
                 self._known.discard(name)
                 log.info("lease.acquired", source=name, token=acquired.token)
 
-    async def _commit(self) -> bool:
+    async def _tick(self, look: Look) -> None:
+        """Say that time passes, if this is the matcher; with a version while that may change a surebet."""
+        if LINKS not in self._held or self._pending is not None:
+            return
+        now, shown = self.clock.now(), self.shown.newest
+        is_behind = shown.epoch != self._epoch or shown.version < look.head.version
+        is_seen = is_behind or bool(fixtures_of(shown).candidates.by_fixture)
+        record = Record(self.id, tick=Tick(now.mono, now.wall, look.round))
+        self._pending = _Pending(self._commit_of(record, [LINKS], is_seen=is_seen), lambda _: None)
+        await self._send(self._pending)
+
+    async def _commit(self, *, with_times: bool) -> bool:
         """Commit what is due; return whether this board was in order when that was found."""
         newest = self.published.newest
         is_in_order = self.published.is_valid(newest.deadlines)
@@ -197,21 +213,22 @@ class KeeperActor:
             await self._send(self._pending)
             return False
         names = [name for source in self._held for name in self.sources[source]]
-        due = await run_sliced(self.outbox.due(names))
+        due = await run_sliced(self.outbox.due(names, with_times=with_times))
         if (bad := unencodable(due.books)) is not None:
             await self._reject(due, *bad)
             return False
         if due.books:
-            self._pending = _Pending(self._commit_of(due), due)
+            sources = [name for name in self._held if not due.books.keys().isdisjoint(self.sources[name])]
+            record = Record(self.id, dict(due.books), clock=due.clock)
+            commit = self._commit_of(record, sources, is_seen=due.is_seen)
+            self._pending = _Pending(commit, lambda _: self.outbox.acked(due))
             if not await self._send(self._pending):
                 return False
         else:
             self.outbox.acked(due)
         if (links := self.links.due) is not None and LINKS in self._held:
-            data = encoded(Record(self.id, links=wire_links(links), at=self.clock.now().wall))
-            self._sequence += 1
-            commit = Commit(self.id, self._sequence, True, data, {LINKS: self._held[LINKS]})  # noqa: FBT003
-            self._pending = _Pending(commit)
+            commit = self._commit_of(Record(self.id, links=wire_links(links)), [LINKS], is_seen=True)
+            self._pending = _Pending(commit, self.links.committed)
             return is_in_order and await self._send(self._pending)
         return is_in_order
 
@@ -221,15 +238,11 @@ class KeeperActor:
             with suppress(CommitLateError):
                 await self.published.reject(name, entry, why)
 
-    def _commit_of(self, due: Due) -> Commit:
+    def _commit_of(self, record: Record, sources: Iterable[SourceName], *, is_seen: bool) -> Commit:
         self._sequence += 1
-        leases = {
-            source: token
-            for source, token in self._held.items()
-            if not due.books.keys().isdisjoint(self.sources[source])
-        }
-        data = encoded(Record(self.id, dict(due.books), at=self.clock.now().wall))
-        return Commit(self.id, self._sequence, due.is_seen, data, leases)
+        leases = {source: self._held[source] for source in sources}
+        data = encoded(msgspec.structs.replace(record, at=self.clock.now().wall))
+        return Commit(self.id, self._sequence, is_seen, data, leases)
 
     async def _send(self, pending: _Pending) -> bool:
         """Commit; return False if a lease is gone, and with it everything."""
@@ -239,10 +252,7 @@ class KeeperActor:
             log.warning("lease.lost", sources=sorted(self._held))
             self._lose_all()
             return False
-        if pending.due is None:
-            self.links.committed(at)
-        else:
-            self.outbox.acked(pending.due)
+        pending.acked(at)
         return True
 
     async def _beat(self, answered: int) -> None:

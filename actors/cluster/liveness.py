@@ -5,6 +5,10 @@ its board has nothing overdue and all of it is committed. So once a replica sees
 has applied all that was committed by then, it knows that the collector was in order after the replica
 *sent* its own newest look of round R or before. From then on it shows the collector's lists for `HOLDS_S`
 at most. No clocks are compared; answers, looks and beats that were long on their way prove nothing new.
+
+So it is with surebets, by the matcher's ticks in place of beats. Times of the matcher's clock are compared
+with those of another by what came before what alone: a tick was made after the round that it names was
+read, and before it was received.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ HOLDS_S = 5.0
 SILENT_S = 3.0
 """Seconds after which a collector whose beat stands still is deposed."""
 MAX_LOOKS = 64  # of which the rounds are remembered: half a minute
+MAX_TICKS = 128  # by which the matcher's clock is known: a minute, in which clocks part by less than 0.1 s
 
 
 class Evidence:
@@ -31,13 +36,14 @@ class Evidence:
         self._waiting: deque[tuple[Position, Mapping[CollectorId, float]]] = deque(maxlen=MAX_LOOKS)
         self._proven: dict[CollectorId, float] = {}
 
+    def sent(self, answered: int) -> float:
+        """Return when (monotonic seconds) the newest own look of that round or before was sent."""
+        at = bisect_right(self._rounds, answered) - 1
+        return self._sent[at] if at >= 0 else -inf
+
     def looked(self, look: Look, sent_mono: float) -> None:
         """Take the answer to a look that was sent at that time (monotonic seconds)."""
-        proven = {}
-        for collector, answered in look.beats.items():
-            at = bisect_right(self._rounds, answered) - 1
-            if at >= 0:
-                proven[collector] = self._sent[at]
+        proven = {collector: self.sent(answered) for collector, answered in look.beats.items()}
         self._rounds.append(look.round)
         self._sent.append(sent_mono)
         self._waiting.append((look.head, proven))
@@ -51,6 +57,34 @@ class Evidence:
     def until(self, collector: CollectorId) -> float:
         """Return until when (monotonic seconds) the lists of a collector may be shown."""
         return self._proven.get(collector, -inf) + HOLDS_S
+
+
+class MatcherClock:
+    """What a process knows of the matcher's clock, whose ticks are `by` that collector; outlives actors.
+
+    Only newest ticks count, because clocks do not run alike. Times are monotonic seconds.
+    """
+
+    def __init__(self) -> None:
+        self.by: CollectorId | None = None
+        self.until = -inf
+        """How long surebets hold after the newest tick."""
+        self.ahead_most_s, self._ahead_least_s = inf, -inf
+        self._bounds: deque[tuple[float, float]] = deque(maxlen=MAX_TICKS)
+
+    def ticked(self, by: CollectorId, mono: float, sent_mono: float, received_mono: float) -> None:
+        """Take a tick at `mono`, made after our look that was `sent_mono`, before it was received."""
+        if by != self.by:
+            self.by = by
+            self._bounds.clear()
+        self._bounds.append((mono - received_mono, mono - sent_mono))
+        self._ahead_least_s = max([least for least, _ in self._bounds])
+        self.ahead_most_s = min([most for _, most in self._bounds])
+        self.until = sent_mono + HOLDS_S
+
+    def earliest(self, mono: float) -> float:
+        """Return the matcher's time of a moment of ours, at the earliest."""
+        return mono + self._ahead_least_s
 
 
 class Silence:

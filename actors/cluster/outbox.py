@@ -1,7 +1,8 @@
 """What of a collector's own board is not committed yet. Pure, in slices.
 
 Compares its newest board with what the log has acknowledged, so that commits which wait become one, and
-nothing can pile up. Chunks that are the same objects need no look.
+nothing can pile up. Chunks that are the same objects need no look. When lists were confirmed travels with
+what changed in them, and else only when `due` is asked for it.
 """
 
 from __future__ import annotations
@@ -11,31 +12,43 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from actors.board.chunks import entries_of
-from actors.board.snapshot import Book, Entry, RemovalReason, Snapshot
-from actors.cluster.records import BookRecord, WireList, wire_entry
+from actors.board.snapshot import Book, Entry, ListState, RemovalReason, Snapshot
+from actors.cluster.liveness import MatcherClock
+from actors.cluster.records import BookRecord, WireTimes, wire_entry
 from actors.cluster.replay import wire_list
+from actors.cluster.store import CollectorId
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, Scope, SourceMatchId
 
 Entries = dict[SourceMatchId, Entry | None]
+Lists = Mapping[Scope, ListState]
 _NOTHING = Book(0, 0)
 
 
 class Due(Struct, frozen=True, eq=False):
-    """What is to be committed, whether clients see any of it, and the books that the log has after it."""
+    """What is to be committed, whether clients see any of it, and what the log has after it.
+
+    That are books, and by whose `clock` (None: nobody's) the times of which lists.
+    """
 
     books: Mapping[BookmakerId, BookRecord]
     is_seen: bool
     after: Mapping[BookmakerId, Book]
+    clock: CollectorId | None
+    timed: Mapping[BookmakerId, Lists]
 
 
 class Outbox:
-    """Follows the published snapshots of a collector."""
+    """Follows the published snapshots of a collector; `clock` is the matcher's."""
 
-    def __init__(self, first: Snapshot) -> None:
+    def __init__(self, first: Snapshot, clock: MatcherClock) -> None:
         self._newest = first
+        self._clock = clock
         self._acked: dict[BookmakerId, Book] = {}
         self._reasons: dict[BookmakerId, dict[SourceMatchId, RemovalReason]] = {}
+        self._timed_by: CollectorId | None = None
+        self._timed: dict[BookmakerId, Lists] = {}
+        """The lists whose times the log has, by the clock of that collector."""
 
     def follow(self, snapshot: Snapshot) -> None:
         """Take the newest snapshot, with why entries left."""
@@ -47,35 +60,58 @@ class Outbox:
         """Note that the log has nothing of this collector any more."""
         self._acked.clear()
         self._reasons.clear()
+        self._timed.clear()
 
-    def due(self, bookmakers: Iterable[BookmakerId]) -> Sliced[Due]:
+    def due(self, bookmakers: Iterable[BookmakerId], *, with_times: bool) -> Sliced[Due]:
         """Return what is to be committed of these bookmakers, perhaps nothing."""
-        newest, books, after, is_seen = self._newest, {}, {}, False
+        newest, clock = self._newest, self._clock.by
+        if clock != self._timed_by:
+            self._timed_by, self._timed = clock, {}
+        books, after, timed, is_seen = {}, {}, {}, False
         for name in bookmakers:
-            book, acked = newest.books[name], self._acked.get(name, _NOTHING)
-            if book is acked:
+            book, acked, of_times = (
+                newest.books[name],
+                self._acked.get(name, _NOTHING),
+                self._timed.get(name, {}),
+            )
+            is_timed = clock is None or not with_times or of_times == book.lists
+            if book is acked and is_timed:
                 continue
             after[name] = book
             changed = yield from changes(acked, book)
+            listed = {entry.scope for entry in changed.values() if entry is not None}
             lists = {
-                scope: wire_list(state)
+                scope: state
                 for scope, state in book.lists.items()
-                if (old := acked.lists.get(scope)) is None or wire_list(old) != wire_list(state)
+                if scope in listed
+                or _differs(acked.lists.get(scope), state)
+                or not (is_timed or of_times.get(scope) is state)
             }
             if changed or lists:
                 books[name] = self._record(name, changed, lists)
-                is_seen = is_seen or bool(changed)  # fixtures show more of an entry than lists do
+                is_seen = (
+                    is_seen
+                    or bool(changed)
+                    or any(
+                        _may_show(acked.lists.get(scope), state)
+                        or (clock is not None and scope not in of_times)
+                        for scope, state in lists.items()
+                    )
+                )
+            timed[name] = {**of_times, **lists}
             yield
-        return Due(books, is_seen, after)
+        return Due(books, is_seen, after, clock, timed)
 
     def acked(self, due: Due) -> None:
         """Note that the log has what was due."""
         self._acked.update(due.after)
+        if due.clock is not None and due.clock == self._timed_by:
+            self._timed.update(due.timed)
         for name, book in due.after.items():
             if self._newest.books[name] is book:
                 self._reasons.pop(name, None)
 
-    def _record(self, name: BookmakerId, changed: Entries, lists: dict[Scope, WireList]) -> BookRecord:
+    def _record(self, name: BookmakerId, changed: Entries, lists: Lists) -> BookRecord:
         reasons = self._reasons.get(name, {})
         entries = tuple([wire_entry(entry) for entry in changed.values() if entry is not None])
         gone = tuple(
@@ -83,7 +119,27 @@ class Outbox:
             for match_id, entry in changed.items()
             if entry is None
         )
-        return BookRecord(entries, gone, lists)
+        return BookRecord(
+            entries, gone, {scope: wire_list(state, self._times(state)) for scope, state in lists.items()}
+        )
+
+    def _times(self, state: ListState) -> WireTimes | None:
+        """Return when a list was confirmed, by the matcher's clock."""
+        if self._clock.by is None:
+            return None
+        earliest, delay_s = self._clock.earliest, state.delay_s
+        vouched = {match_id: earliest(mono - delay_s) for match_id, mono in state.vouched.items()}
+        return WireTimes(earliest(state.confirmed_mono - delay_s), state.stale_after_s, vouched)
+
+
+def _differs(old: ListState | None, new: ListState) -> bool:
+    """Return whether more than the times of a list differs."""
+    return old is None or wire_list(old) != wire_list(new)
+
+
+def _may_show(old: ListState | None, new: ListState) -> bool:
+    """Return whether a list alone may change what clients see: surebets, by whether it is trusted."""
+    return old is not None and old.is_trusted != new.is_trusted
 
 
 def changes(old: Book, new: Book) -> Sliced[Entries]:

@@ -2,7 +2,8 @@
 
 MessagePack; structs are arrays, so that names of fields do not travel. All processes of a board have the
 same `FORMAT`. Nothing here is a time of a machine's clock but what sources and collectors publish as Unix
-seconds.
+seconds, and the monotonic seconds of the matcher's ticks, which each process compares with its own clock by
+the ticks alone (`liveness.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.board.snapshot import Chunk, Entry, RemovalReason
-from actors.cluster.store import CollectorId, Position
+from actors.cluster.store import CollectorId
 from actors.cluster.wire_fixtures import WireFixtures, WireLinks
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
@@ -46,15 +47,42 @@ class WireEntry(Struct, frozen=True, array_like=True, gc=False):
     url: str | None
 
 
+class WireTimes(Struct, frozen=True, array_like=True):
+    """When a list was confirmed, at the earliest (monotonic seconds of the matcher), for how many seconds.
+
+    `vouched` has since when the prices of a match are vouched for, where its source says so of each.
+    """
+
+    confirmed_mono: float
+    holds_s: float
+    vouched: dict[SourceMatchId, float] = {}
+
+
 class WireList(Struct, frozen=True, array_like=True, gc=False):
-    """What clients see of a list: whether it is withdrawn, and how often it was not believed."""
+    """All that is known of a list: whether it is withdrawn, how often it was not believed, and its times.
+
+    It `is_failing` while the newest attempt to get it failed. Without times its prices are no legs.
+    """
 
     withdrawn: bool
     doubted: int
+    is_failing: bool = False
+    times: WireTimes | None = None
+
+
+class Tick(Struct, frozen=True, array_like=True, gc=False):
+    """The matcher's clocks, after it had read that `round`: what ends by time has ended by then."""
+
+    mono: float
+    wall: float
+    round: int
 
 
 class BookRecord(Struct, frozen=True, array_like=True):
-    """What changed of a bookmaker: entries as they are now, those that left with why, lists that differ."""
+    """What changed of a bookmaker: entries as they are now, those that left with why, lists.
+
+    `lists` has those that differ or have entries here; of the others what is known stays.
+    """
 
     entries: tuple[WireEntry, ...] = ()
     gone: tuple[tuple[SourceMatchId, RemovalReason], ...] = ()
@@ -64,7 +92,8 @@ class BookRecord(Struct, frozen=True, array_like=True):
 class Record(Struct, frozen=True, array_like=True):
     """A commit of a collector, by bookmaker, or links; with `leaves` all of its lists are withdrawn.
 
-    It was made at `at` (Unix seconds), by the clock of the machine that made it.
+    It was made at `at` (Unix seconds), by the clock of the machine that made it. Times in it
+    are by the monotonic clock of the collector `clock`. The matcher has a `tick`.
     """
 
     collector: CollectorId
@@ -72,6 +101,8 @@ class Record(Struct, frozen=True, array_like=True):
     leaves: bool = False
     links: WireLinks | None = None
     at: float = 0.0
+    clock: CollectorId | None = None
+    tick: Tick | None = None
 
 
 class WireBook(Struct, frozen=True, array_like=True):
@@ -85,13 +116,18 @@ class WireBook(Struct, frozen=True, array_like=True):
 
 
 class WireState(Struct, frozen=True, array_like=True):
-    """The state after a record, which was made at `at` (Unix seconds)."""
+    """The state after a record, which was made at `at` (Unix seconds).
+
+    Times are by the clock of the collector `clock`, `tick` is its newest.
+    """
 
     version: int
     sub: int
     books: dict[BookmakerId, WireBook]
     fixtures: WireFixtures
     at: float
+    clock: CollectorId | None
+    tick: Tick | None
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -183,11 +219,9 @@ def chunk_of(bookmaker: BookmakerId, data: bytes) -> Chunk:
     return Chunk.of([entry.source_match_id for entry in entries], entries)
 
 
-def state_bytes(
-    at: Position, books: Mapping[BookmakerId, WireBook], fixtures: WireFixtures, made_at: float
-) -> bytes:
+def state_bytes(state: WireState) -> bytes:
     """Return a state as bytes."""
-    return _encode(WireState(at.version, at.sub, dict(books), fixtures, made_at))
+    return _encode(state)
 
 
 def state_of(data: bytes) -> WireState:

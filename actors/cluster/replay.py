@@ -1,7 +1,8 @@
 """The board of a replica: a state, and what a record of the log makes of it. Pure, in slices.
 
 The next state depends on nothing but the last and the record, so that all machines have the same at the
-same position, down to where chunks are cut. Until when it may be shown is not part of it (`liveness.py`).
+same position, down to where chunks are cut. Its time is that of the matcher's newest tick, its times are by
+the matcher's clock. Until when it may be shown is not part of it (`liveness.py`).
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ from math import inf
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.board.chunks import entries_of, find
+from actors.board.chunks import entries_of, entries_where, find
 from actors.board.diff import seen_of
 from actors.board.snapshot import Book, Chunk, Differences, Entry, ListState, RemovalReason, Snapshot
+from actors.cluster.liveness import MatcherClock
 from actors.cluster.records import (
     BookRecord,
     Record,
+    Tick,
     WireBook,
     WireList,
+    WireState,
+    WireTimes,
     all_chunk_bytes,
     chunks_of,
     entry_of,
@@ -31,21 +36,25 @@ from actors.cluster.wire_fixtures import fixtures_from, links_of, wire_fixtures
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId, ListId, Scope, SourceMatchId
-from actors.matches.model import FixtureSettings, first_snapshot, fixtures_of
+from actors.matches.model import FixtureSettings, Roster, first_snapshot, fixtures_of
 from actors.matches.update import FixtureUpdater
 
 _NO_ID = ListId("")  # a list's id is of use to its source alone
-_NO_TIME = Instant(0.0, 0.0)  # nothing that is made here depends on the time
 
 Entries = dict[SourceMatchId, Entry | None]
 
 
 class State(Struct, frozen=True, eq=False):
-    """The board after the record at a position, and whose lists each bookmaker's are, None: nobody's."""
+    """The board after the record at a position, and whose lists each bookmaker's are, None: nobody's.
+
+    Times are by the clock of the collector `clock`. Without a `tick` the time is not known.
+    """
 
     at: Position
     snapshot: Snapshot
     collectors: Mapping[BookmakerId, CollectorId | None]
+    clock: CollectorId | None = None
+    tick: Tick | None = None
 
 
 def empty(first: int, terms: FixtureSettings, epoch: str) -> State:
@@ -70,7 +79,7 @@ def restored(found: Restored, terms: FixtureSettings, epoch: str) -> Sliced[Stat
     snapshot = replace(
         begin.snapshot, version=found.at.version, books=books, fixtures=fixtures, made_at=state.at
     )
-    return State(found.at, snapshot, collectors)
+    return State(found.at, snapshot, collectors, state.clock, state.tick)
 
 
 def kept(state: State) -> Sliced[bytes]:
@@ -78,25 +87,37 @@ def kept(state: State) -> Sliced[bytes]:
     books = {}
     for name, book in state.snapshot.books.items():
         chunks = yield from all_chunk_bytes(book.chunks)
-        lists = {scope: wire_list(of) for scope, of in book.lists.items()}
+        lists = {scope: wire_list(of, _times_of(of)) for scope, of in book.lists.items()}
         books[name] = WireBook(book.v1_version, book.v2_version, state.collectors[name], lists, chunks)
     fixtures = yield from wire_fixtures(fixtures_of(state.snapshot))
-    return state_bytes(state.at, books, fixtures, state.snapshot.made_at)
+    at, made_at = state.at, state.snapshot.made_at
+    return state_bytes(WireState(at.version, at.sub, books, fixtures, made_at, state.clock, state.tick))
 
 
-def wire_list(state: ListState) -> WireList:
-    """Return what travels of the state of a list."""
-    return WireList(state.withdrawn, state.doubted)
+def wire_list(state: ListState, times: WireTimes | None = None) -> WireList:
+    """Return what travels of the state of a list, with its times by the matcher's clock."""
+    is_failing = state.failed_mono >= state.confirmed_mono
+    return WireList(state.withdrawn, state.doubted, is_failing, times)
+
+
+def _times_of(state: ListState) -> WireTimes | None:
+    if state.confirmed_mono == inf:
+        return None
+    return WireTimes(state.confirmed_mono, state.stale_after_s, dict(state.vouched))
 
 
 def applied(state: State, at: Position, record: Record, updater: FixtureUpdater) -> Sliced[State]:
     """Return the state after a record; its snapshot has the differences and changes of this record alone.
 
-    The `updater` makes the fixtures, without surebets.
+    The `updater` makes the fixtures. A record that shows clients nothing new changes no surebet that they
+    see, even if it is time: the next version does.
     """
     base = state.snapshot
+    clock, tick = _ticked(state, record)
     books, collectors = dict(base.books), dict(state.collectors)
-    step = _Step(at)
+    if clock != state.clock:
+        books = {name: replace(book, lists=_without_times(book.lists)) for name, book in books.items()}
+    step = _Step(at, fixtures_of(base).terms.roster, is_timed=record.clock == clock)
     for name, change in record.books.items():
         if name in books:  # else another shape, which cannot join
             is_other = collectors[name] not in {None, record.collector}
@@ -107,7 +128,10 @@ def applied(state: State, at: Position, record: Record, updater: FixtureUpdater)
             books[name] = yield from step.left(books[name], name)
             collectors[name] = None
     links = None if record.links is None else links_of(record.links)
-    linked = yield from updater(base, books, step.noted, links, _NO_TIME)
+    now, is_present = None if tick is None else Instant(tick.mono, tick.wall), record.tick is not None
+    linked = yield from updater(base, books, step.noted, links, now, is_present=is_present)
+    if at.sub and linked is not None and linked.is_seen:
+        linked = None
     snapshot = Snapshot(
         at.version,
         books,
@@ -117,31 +141,44 @@ def applied(state: State, at: Position, record: Record, updater: FixtureUpdater)
         fixture_changes=None if linked is None else linked.changes,
         made_at=base.made_at if at.sub else record.at,
     )
-    return State(at, snapshot, collectors)
+    return State(at, snapshot, collectors, clock, tick)
 
 
-def shown(state: State, until: Callable[[CollectorId], float]) -> Snapshot:
+def _ticked(state: State, record: Record) -> tuple[CollectorId | None, Tick | None]:
+    """Return by whose clock times are after a record, and its newest tick."""
+    if record.tick is not None:
+        return record.collector, record.tick
+    return state.clock, None if record.leaves and record.collector == state.clock else state.tick
+
+
+def shown(state: State, until: Callable[[CollectorId], float], matcher: MatcherClock) -> Snapshot:
     """Return the snapshot of a state, in which the entries of a collector are good `until` that time.
 
-    Monotonic seconds; nothing else ends by itself on a replica.
+    Surebets are as long as its clock tells; nothing else ends by itself on a replica. Monotonic seconds.
     """
-    books = {}
+    is_known = matcher.by == state.clock
+    ahead_s, books = matcher.ahead_most_s if is_known else inf, {}
     for name, book in state.snapshot.books.items():
         owner = state.collectors[name]
         deadline = inf if not book.count else -inf if owner is None else until(owner)
-        if deadline < inf:
-            book = replace(book, deadline=deadline, vouched_until=deadline)  # noqa: PLW2901
-        books[name] = book
-    first = min((book.deadline for book in books.values()), default=inf)
-    return replace(state.snapshot, books=books, valid_until=first)
+        books[name] = replace(book, deadline=deadline, vouched_until=deadline, ahead_s=ahead_s)
+    fixtures, first = (
+        fixtures_of(state.snapshot),
+        min((book.deadline for book in books.values()), default=inf),
+    )
+    if fixtures.candidates.until < inf:
+        ends = matcher.until if is_known else -inf
+        candidates = replace(fixtures.candidates, until=ends, kick_off=inf)
+        fixtures, first = replace(fixtures, candidates=candidates), min(first, ends)
+    return replace(state.snapshot, books=books, valid_until=first, fixtures=fixtures)
 
 
 class _Step:
     """What a record makes of single books at its position; `noted` has the entries that differ."""
 
-    def __init__(self, at: Position) -> None:
+    def __init__(self, at: Position, roster: Roster, *, is_timed: bool) -> None:
         self.noted: dict[BookmakerId, Differences] = {}
-        self._version = at.version
+        self._version, self._is_timed, self._shared = at.version, is_timed, roster.shared
 
     def changed(self, book: Book, name: BookmakerId, change: BookRecord, *, is_other: bool) -> Sliced[Book]:
         """Return a book after a change; of another collector (`is_other`) nothing else stays."""
@@ -159,7 +196,13 @@ class _Step:
             reasons.pop(wire.source_match_id, None)
             if count % SLICE == 0:
                 yield
-        lists |= {scope: _state_of(of) for scope, of in change.lists.items()}
+        told = {scope: _state_of(of, is_timed=self._is_timed) for scope, of in change.lists.items()}
+        if name in self._shared:
+            again = {scope for scope, state in told.items() if _becomes_known(lists.get(scope), state)}
+            if again:  # which of the company was confirmed last is known only now
+                some = yield from entries_where(book.chunks, lambda entry: entry.scope in again)
+                after = {**some, **after}
+        lists |= told
         return (yield from self._with(book, name, Differences({}, after, reasons), lists))
 
     def left(self, book: Book, name: BookmakerId) -> Sliced[Book]:
@@ -194,6 +237,28 @@ def _book(versions: Book, chunks: tuple[Chunk, ...], lists: Mapping[Scope, ListS
     )
 
 
-def _state_of(wire: WireList) -> ListState:
-    """Return the state of a list that its collector alone can end; when it was confirmed is not known."""
-    return ListState(_NO_ID, 0.0, inf, doubted=wire.doubted, withdrawn=wire.withdrawn)
+def _state_of(wire: WireList, *, is_timed: bool = True) -> ListState:
+    """Return the state of a list that its collector alone can end.
+
+    If its times are not known, it may have been confirmed later than any other, and is not trusted.
+    """
+    is_known = is_timed and wire.times is not None
+    times = wire.times if is_timed and wire.times is not None else WireTimes(inf, inf)
+    return ListState(
+        _NO_ID,
+        times.confirmed_mono,
+        times.holds_s,
+        doubted=wire.doubted,
+        withdrawn=wire.withdrawn,
+        vouched=times.vouched,
+        failed_mono=inf if wire.is_failing or not is_known else -inf,
+        is_foreign=True,
+    )
+
+
+def _becomes_known(old: ListState | None, new: ListState) -> bool:
+    return old is not None and new.confirmed_mono < inf == old.confirmed_mono
+
+
+def _without_times(lists: Mapping[Scope, ListState]) -> dict[Scope, ListState]:
+    return {scope: _state_of(wire_list(state)) for scope, state in lists.items()}

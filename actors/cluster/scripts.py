@@ -23,6 +23,8 @@ from __future__ import annotations
 
 from typing import Final
 
+AHEAD: Final = 1000
+"""How far the first version of an epoch is above the newest that is known: others may have shown more."""
 KEYS: Final = ("board", "log", "leases", "tokens", "beats", "acks", "checkpoint", "polls", "before")
 
 
@@ -65,7 +67,8 @@ if board[1] and board[2] == ARGV[1] and seen <= version then
   end
   return {'ok', board[1]}
 end
--- 3. Else something may be lost: no record of the former epoch stays, and its versions are not used again.
+-- 3. Else something may be lost: no record of the former epoch stays, and its versions are not used again,
+--    nor some that others may have shown, and the caller has not seen.
 --    Polls stay if the server has all that the caller knows of.
 local polls = 'none'
 if board[1] and seen <= version and seen_round <= round then
@@ -77,12 +80,12 @@ else
   if board[1] or seen > 0 then polls = 'lost' end
   redis.call('DEL', unpack(KEYS))
 end
-version = string.format('%.0f', math.max(version, seen, tonumber(ARGV[5])) + 1)
+version = string.format('%.0f', math.max(version, seen, tonumber(ARGV[5])) + AHEAD)
 redis.call('HSET', KEYS[1], 'epoch', ARGV[6], 'server', ARGV[1], 'shape', ARGV[2],
   'first', version, 'version', version, 'sub', '0',
   'round', string.format('%.0f', math.max(round, seen_round)), 'polls', polls)
 return {'ok', ARGV[6]}
-"""
+""".replace("AHEAD", str(AHEAD))
 
 LOOK: Final = (
     """

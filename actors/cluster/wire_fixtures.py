@@ -17,6 +17,7 @@ from actors.board.board import Books
 from actors.board.chunks import find
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, SourceMatchId
+from actors.matches.candidates import Candidates
 from actors.matches.linking import Links
 from actors.matches.model import (
     Fixture,
@@ -27,6 +28,7 @@ from actors.matches.model import (
     Place,
     ViewKind,
 )
+from actors.matches.surebets import Surebet
 from actors.matching.event import Event, EventKey, FixtureId, derived_id
 from actors.matching.matcher import Group, Member
 
@@ -49,6 +51,7 @@ class WireFixture(Struct, frozen=True, array_like=True):
     lead: BookmakerId
     highest: tuple[float, float, float]
     outdone: dict[BookmakerId, BookmakerId]
+    surebet: Surebet | None
 
 
 class WireFixtures(Struct, frozen=True, array_like=True):
@@ -58,6 +61,7 @@ class WireFixtures(Struct, frozen=True, array_like=True):
     versions: tuple[tuple[ViewKind, BookmakerId | None, int], ...]
     pendings: tuple[tuple[ViewKind, BookmakerId | None, int], ...]
     pending: int
+    candidates: Candidates
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -80,7 +84,8 @@ def wire_fixtures(state: FixtureState) -> Sliced[WireFixtures]:
     for chunk in state.chunks:
         chunks.append(_encode([_wire(fixture) for fixture in chunk.entries]))
         yield
-    return WireFixtures(tuple(chunks), _flat(state.versions), _flat(state.pendings), state.pending)
+    views = _flat(state.versions), _flat(state.pendings)
+    return WireFixtures(tuple(chunks), *views, state.pending, state.candidates)
 
 
 def fixtures_from(
@@ -106,6 +111,7 @@ def fixtures_from(
         _nested(wire.versions),
         wire.pending,
         _nested(wire.pendings),
+        wire.candidates,
     )
 
 
@@ -120,6 +126,7 @@ def _wire(fixture: Fixture) -> WireFixture:
         fixture.lead,
         (highest.home, highest.draw, highest.away),
         dict(fixture.outdone),
+        fixture.surebet,
     )
 
 
@@ -139,7 +146,8 @@ def _fixture(wire: WireFixture, books: Books) -> Fixture:
         wire.lead,
         Place(inf if start is None else start, wire.id),
         Highest(*wire.highest),
-        outdone=wire.outdone,
+        wire.surebet,
+        wire.outdone,
     )
 
 

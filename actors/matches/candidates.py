@@ -11,7 +11,7 @@ from math import floor, inf
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.board.snapshot import Book, Entry, ListState
+from actors.board.snapshot import Book, Entry
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId
 from actors.matches.surebets import (
@@ -81,9 +81,8 @@ def holds_until(
     """
     legs = []
     for leg in found.legs:
-        entry = entries[leg.bookmaker]
-        state = books[leg.bookmaker].lists[entry.scope]
-        vouched = vouched_mono(entry, state)
+        entry, book = entries[leg.bookmaker], books[leg.bookmaker]
+        state, vouched = book.lists[entry.scope], vouched_mono(entry, book)
         rivals = [name for name, company in companies.items() if company == leg.company]
         if not state.is_trusted or any(_is_later(vouched, entries[name], books[name]) for name in rivals):
             return -inf
@@ -93,12 +92,12 @@ def holds_until(
 
 def _is_later(mono: float, entry: Entry, book: Book) -> bool:
     """Return whether an entry was vouched for after that time, whatever became of its list since."""
-    return vouched_mono(entry, book.lists[entry.scope]) > mono
+    return vouched_mono(entry, book) > mono
 
 
-def vouched_mono(entry: Entry, state: ListState) -> float:
-    """Return when the source vouched for an entry of a list (monotonic seconds)."""
-    return state.vouched_at(entry.source_match_id)
+def vouched_mono(entry: Entry, book: Book) -> float:
+    """Return when the source vouched for an entry of a book, at the earliest (monotonic seconds)."""
+    return book.lists[entry.scope].vouched_at(entry.source_match_id) - book.ahead_s
 
 
 class Candidate(Struct, frozen=True, gc=False):

@@ -139,7 +139,7 @@ class FixtureUpdate:
         names = [name for name in entries if name in shared] if (shared := self._roster.shared) else []
         for name in names:
             entry, company = entries[name], self._roster[name].company
-            confirmed = vouched_mono(entry, self._books[name].lists[entry.scope])
+            confirmed = vouched_mono(entry, self._books[name])
             is_live = name in self._roster.live  # collected prices are as good as never confirmed
             if company not in latest or (is_live, confirmed) > latest[company][:2]:
                 latest[company] = is_live, confirmed, name

@@ -34,10 +34,13 @@ class Surebets:
         self._terms = terms
         self._live = terms.roster.live
 
-    def settle(self, draft: FixtureUpdate, before: Books, books: Books, now: Instant) -> Sliced[None]:
+    def settle(
+        self, draft: FixtureUpdate, before: Books, books: Books, now: Instant, *, is_present: bool = True
+    ) -> Sliced[None]:
         """Set the surebets of the fixtures that changed.
 
-        All candidates are evaluated once they are due, or when other lists are trusted than `before`.
+        All candidates are evaluated once they are due, or when other lists are trusted than `before`. None
+        begins to stand unless `now` is the present moment: else it may have passed already.
         """
         known = draft.base.candidates
         is_due = known.is_due(now) or any(
@@ -50,7 +53,7 @@ class Surebets:
         for count, fixture_id in enumerate(names, 1):
             fixture = draft.get(fixture_id)
             if fixture is not None and is_candidate(fixture):
-                evaluated[fixture_id] = self._evaluate(draft, fixture, books, now)
+                evaluated[fixture_id] = self._evaluate(draft, fixture, books, now, is_present=is_present)
                 yield
             elif fixture_id in known.by_fixture:
                 evaluated[fixture_id] = None
@@ -60,7 +63,22 @@ class Surebets:
             due = now.mono + EVERY_S
             draft.candidates = known.changed(evaluated, due if is_due else min(known.due, due))
 
-    def _evaluate(self, draft: FixtureUpdate, fixture: Fixture, books: Books, now: Instant) -> Candidate:
+    def end(self, draft: FixtureUpdate) -> None:
+        """End all surebets, because the time is not known; candidates wait until it is."""
+        known, changes = draft.base.candidates, dict[FixtureId, Candidate | None]()
+        for fixture_id in dict.fromkeys([*draft.touched, *known.by_fixture]):
+            fixture = draft.get(fixture_id)
+            if fixture is not None and fixture.surebet is not None:
+                draft.put(msgspec.structs.replace(fixture, surebet=None))
+            candidate = Candidate() if fixture is not None and is_candidate(fixture) else None
+            if candidate != known.by_fixture.get(fixture_id):
+                changes[fixture_id] = candidate
+        if changes:
+            draft.candidates = known.changed(changes, -inf)
+
+    def _evaluate(
+        self, draft: FixtureUpdate, fixture: Fixture, books: Books, now: Instant, *, is_present: bool
+    ) -> Candidate:
         """Set the surebet of a fixture as of `now`, and return what it is as a candidate."""
         evaluation = self._evaluation(fixture, books, now)
         found = evaluation.found(self._terms.surebets)
@@ -68,7 +86,7 @@ class Surebets:
         candidate, surebet = Candidate(seen=evaluation), None
         if found is not None and not found.doubts:
             since, appears = old.since, old.appears
-            if appears == inf:
+            if appears == inf and is_present:
                 since, appears = round(now.wall, 3), now.mono + self._terms.surebets.min_life_s
             candidate = Candidate(since, appears, seen=evaluation)
             if appears <= now.mono:
@@ -96,7 +114,9 @@ class Surebets:
     def _kick_off(self, fixture: Fixture) -> float:
         """Return the earliest kick-off that a live source gives (Unix seconds); infinity if none does."""
         listed = [entry.match for name, entry in fixture.entries.items() if name in self._live]
-        return min([match.start_time for match in listed if match.start_time is not None], default=inf)
+        return min(
+            [float(match.start_time) for match in listed if match.start_time is not None], default=inf
+        )
 
     def _is_in_play(self, fixture: Fixture) -> bool:
         """Return whether a live source says that it is being played."""
@@ -107,7 +127,7 @@ class Surebets:
         for name, entry in fixture.entries.items():
             if name in self._live:
                 match, state = entry.match, books[name].lists[entry.scope]
-                vouched = vouched_mono(entry, state)
+                vouched = vouched_mono(entry, books[name])
                 listed = self._terms.roster[name]
                 for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
                     yield PricedLeg(

@@ -32,22 +32,30 @@ Edits = dict[FixtureId, dict[BookmakerId, Entry | None]]
 
 
 class FixtureUpdater:
-    """The function for `Board` that takes fixtures from one version to the next.
+    """The function for `Board` that takes fixtures from one version to the next."""
 
-    Without surebets nothing that it makes depends on the time.
-    """
-
-    def __init__(self, terms: FixtureSettings, *, has_surebets: bool = True) -> None:
+    def __init__(self, terms: FixtureSettings) -> None:
         self.roster = terms.roster
         self._of_source: dict[SourceName, list[BookmakerId]] = {}
         for name, info in terms.roster.items():
             self._of_source.setdefault(info.source, []).append(name)
-        self._surebets = Surebets(terms) if has_surebets else None
+        self._surebets = Surebets(terms)
 
     def __call__(
-        self, base: Snapshot, books: Books, noted: Noted, links: object, now: Instant
+        self,
+        base: Snapshot,
+        books: Books,
+        noted: Noted,
+        links: object,
+        now: Instant | None,
+        *,
+        is_present: bool = True,
     ) -> Sliced[Linked | None]:
-        """Return the fixtures after these differences and links at `now`; None if they stay as they are."""
+        """Return the fixtures after these differences and links at `now`; None if they stay as they are.
+
+        Only surebets depend on the time, which may be of a while ago, unless it `is_present`; if it is not
+        known, there are none.
+        """
         draft = FixtureUpdate(fixtures_of(base), self.roster, base.version + 1, books)
         yield from self.take(draft, books, noted)
         if isinstance(links, Links):
@@ -55,8 +63,10 @@ class FixtureUpdater:
             for fixture in apply(draft, links, self.roster):
                 self._part(draft, fixture, {member.key.source for member in fixture.members})
                 yield
-        if self._surebets is not None:
-            yield from self._surebets.settle(draft, base.books, books, now)
+        if now is None:
+            self._surebets.end(draft)
+        else:
+            yield from self._surebets.settle(draft, base.books, books, now, is_present=is_present)
         return (yield from draft.finish())
 
     def take(self, draft: FixtureUpdate, books: Books, noted: Noted) -> Sliced[None]:

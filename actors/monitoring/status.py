@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import inf
+from math import inf, isfinite
 
 from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
@@ -94,6 +94,11 @@ class SourceStatus:
         self.received_bytes, self.slow_messages = of.received.labels(self.name), of.slow.labels(self.name)
         self.failed_by = Counts(of.failures, self.name)
 
+    def rest(self) -> None:
+        """Note that this process does not ask it any more: what failed here says nothing then."""
+        self.failures, self.is_down = 0, False
+        self.scopes.clear()
+
     @property
     def failures_total(self) -> int:
         """All failures since the start."""
@@ -175,9 +180,9 @@ class BookmakerStatus:
         """Return when the source last vouched for what is shown; None if that is unknown, or nothing is."""
         if self.source.prices is Prices.COLLECTED:
             return None
-        lists = book.lists.values()  # of another process, whose confirmations do not travel: for ever
-        shown = [state for state in lists if not state.withdrawn and state.stale_after_s < inf]
-        newest = max((state.confirmed_mono - state.delay_s for state in shown), default=None)
+        shown = [state for state in book.lists.values() if not state.withdrawn]
+        times = [state.confirmed_mono - state.delay_s - book.ahead_s for state in shown]
+        newest = max(filter(isfinite, times), default=None)  # those of another process may not be known yet
         return None if newest is None else now.wall - max(now.mono - newest, 0.0)
 
     @property

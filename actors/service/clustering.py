@@ -18,6 +18,7 @@ from actors.board.snapshot import Snapshot
 from actors.cluster.follower import CHECKPOINT_RECORDS, FollowerActor
 from actors.cluster.gate import Gate, GatedActor
 from actors.cluster.keeper import LINKS, KeeperActor
+from actors.cluster.liveness import MatcherClock
 from actors.cluster.outbox import Outbox
 from actors.cluster.progress import LinksBox, Seen
 from actors.cluster.records import FORMAT
@@ -28,7 +29,7 @@ from actors.core.messages import Batch, SourceName
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Partition, Waiting
 from actors.matches.model import FixtureSettings, FixtureView, ViewKind, first_snapshot
-from actors.monitoring.status import ArchiveStatus, ServiceStatus
+from actors.monitoring.status import ArchiveStatus, ServiceStatus, SourceStatus
 from actors.pipeline.linker import LinkerActor
 from actors.pipeline.schedule import Schedule, Told
 from actors.review.review import Review
@@ -72,6 +73,7 @@ class Cluster:
         self._seen = Seen()
         self._store = partial(self._open, self._seen)
         self._polls = _Polls(clock)
+        self._statuses: dict[SourceName, SourceStatus] = {}
         self._gates = {name: Gate() for name in (*settings.sources, LINKS)}
         first = first_snapshot(0, terms, "none")
         self.published = Published(first, settings.board, clock, settings.history)
@@ -80,7 +82,7 @@ class Cluster:
         self.waiting = Waiting()
         self.published.follow(self.waiting.add)
         self._changed = asyncio.Event()
-        self._links = LinksBox(self._changed.set)
+        self._links, self._matcher = LinksBox(self._changed.set), MatcherClock()
         self._archive: FollowedArchive | None = None
 
     def archived(self, status: ServiceStatus) -> FollowedArchive | None:
@@ -105,9 +107,18 @@ class Cluster:
         return 0.0 if lag_s is None else now.wall - lag_s
 
     def gated(
-        self, source: SourceName, start: Callable[[], Actor], schedule: Schedule | None = None
+        self,
+        source: SourceName,
+        start: Callable[[], Actor],
+        schedule: Schedule | None = None,
+        status: SourceStatus | None = None,
     ) -> Callable[[], Actor]:
-        """Return what starts the actor of a source behind its gate; `schedule` travels with the lease."""
+        """Return what starts the actor of a source behind its gate; `schedule` travels with the lease.
+
+        `status` is its record, if it has one.
+        """
+        if status is not None:
+            self._statuses[source] = status
         if schedule is not None:
             self._polls.share(source, schedule)
         return partial(GatedActor, self._gates[source], start)
@@ -128,28 +139,7 @@ class Cluster:
 
     def children(self, collected: Published, bus: Bus) -> list[ChildSpec]:
         """Return the actors that commit what is `collected`, and follow what is shown."""
-        children = []
-        if self._own is not None:
-            outbox = Outbox(collected.newest)
-            collected.follow(outbox.follow)
-            collected.follow(lambda _: self._changed.set())
-            sources = self._settings.sources
-            keep = partial(
-                KeeperActor,
-                id=self._own,
-                store=self._store(),
-                outbox=outbox,
-                published=collected,
-                links=self._links,
-                sources={name: tuple(self._settings.bookmakers_of(name)) for name in (*sources, LINKS)},
-                gates=self._gates,
-                drop=partial(self._drop, collected, bus),
-                polls=self._polls,
-                changed=self._changed,
-                status=self.status,
-                clock=self._clock,
-            )
-            children.append(ChildSpec(ActorStatus("keeper"), keep))
+        children = [] if self._own is None else [self._keeper(self._own, collected, bus)]
         follow = partial(
             FollowerActor,
             store=self._store(),
@@ -157,6 +147,7 @@ class Cluster:
             terms=self._terms,
             own=self._own,
             links=self._links,
+            matcher=self._matcher,
             restarted=self._restart,
             status=self.status,
             clock=self._clock,
@@ -165,9 +156,34 @@ class Cluster:
         )
         return [*children, ChildSpec(ActorStatus("follower"), follow)]
 
+    def _keeper(self, own: CollectorId, collected: Published, bus: Bus) -> ChildSpec:
+        outbox = Outbox(collected.newest, self._matcher)
+        collected.follow(outbox.follow)
+        collected.follow(lambda _: self._changed.set())
+        sources = self._settings.sources
+        keep = partial(
+            KeeperActor,
+            id=own,
+            store=self._store(),
+            outbox=outbox,
+            published=collected,
+            shown=self.published,
+            links=self._links,
+            sources={name: tuple(self._settings.bookmakers_of(name)) for name in (LINKS, *sources)},
+            gates=self._gates,
+            drop=partial(self._drop, collected, bus),
+            polls=self._polls,
+            changed=self._changed,
+            status=self.status,
+            clock=self._clock,
+        )
+        return ChildSpec(ActorStatus("keeper"), keep)
+
     def _drop(self, collected: Published, bus: Bus, source: SourceName) -> None:
         """Withdraw the lists of a source from the board of this process."""
         now = self._clock.now()
+        if source in self._statuses:
+            self._statuses[source].rest()
         for name in self._settings.bookmakers_of(source):
             for scope, state in collected.newest.books[name].lists.items():
                 if not state.withdrawn:

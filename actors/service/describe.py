@@ -36,7 +36,7 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
             yield f"  bookmaker {bookmaker_id}: {named} (key {bookmaker.key}{taken}{paid})"
     if settings.cluster.url is not None:
         roles = " and ".join(settings.cluster.roles)
-        yield f"cluster {settings.cluster.prefix}: {roles}; without surebets"
+        yield f"cluster {settings.cluster.prefix}: {roles}"
     yield from _warnings(settings)
     if settings.links.file is not None:
         by_hand = settings.overrides

@@ -291,7 +291,7 @@ class System:
             case ProgramKind():
                 start = partial(ProgramSourceActor, kind, context)
         if self._cluster is not None:
-            start = self._cluster.gated(name, start, schedule)
+            start = self._cluster.gated(name, start, schedule, context.status)
         actor = context.status.actor
         if isinstance(kind, ProgramKind):
             return ChildSpec(actor, start, is_leaf=True, stop_within_s=PROGRAM_STOPS_S)

@@ -162,7 +162,7 @@ def _replay(records: list[tuple[Position, bytes]]) -> tuple[Row, Row]:
     """Processor time in which a replica applies these records, and makes a checkpoint."""
     names = [BookmakerId(f"b{number}") for number in range(BOOKMAKERS)]
     terms = FixtureSettings(roster_of({name: BookmakerInfo(SourceName(f"s{name}")) for name in names}))
-    state, updater = empty(records[0][0].version - 1, terms, "e"), FixtureUpdater(terms, has_surebets=False)
+    state, updater = empty(records[0][0].version - 1, terms, "e"), FixtureUpdater(terms)
     took: list[float] = []
     for at, data in records:
         began = time.process_time()

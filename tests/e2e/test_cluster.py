@@ -17,7 +17,13 @@ from tests.support.systems.process import Service, service
 from tests.support.systems.shared_server import ENGINES, SharedServer, shared_server
 from tests.support.time.waiting import eventually
 
-PATHS = ("/api/odds", "/api/v2/odds", "/api/v2/odds?bookmaker=birch", "/api/v2/fixtures")
+PATHS = (
+    "/api/odds",
+    "/api/v2/odds",
+    "/api/v2/odds?bookmaker=birch",
+    "/api/v2/fixtures",
+    "/api/v2/surebets",
+)
 OK, UNAVAILABLE = 200, 503
 BOTH, COLLECTOR, REPLICA = '["collector", "replica"]', '["collector"]', '["replica"]'
 
@@ -88,7 +94,7 @@ def test_changes_are_the_same_everywhere(server: SharedServer, tmp_path: Path) -
             bodies: dict[tuple[str, int], bytes] = {}
             for _ in range(4):
                 for running in (first, second):
-                    for view in ("", "&bookmaker=birch", "&view=fixtures"):
+                    for view in ("", "&bookmaker=birch", "&view=fixtures", "&view=surebets"):
                         answer = running.get(f"/api/v2/changes?since={since}{view}")
                         if answer.status_code == OK:  # else this machine is not as far yet
                             found = (view, answer.json()["version"])

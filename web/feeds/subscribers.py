@@ -18,7 +18,7 @@ from actors.board.history import History, ListHistory
 from actors.board.snapshot import Deadlines, Readable, Snapshot
 from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory
-from actors.matches.model import FixtureView, ViewKind
+from actors.matches.model import FixtureView
 from actors.monitoring.metrics import Metrics, OfStreams
 from web.encoding.schemas import ResetReason
 from web.feeds.messages import FixtureFrames, Frames, ListFrames
@@ -196,7 +196,6 @@ class Live:
     audience: Audience
     lists: ListFrames
     fixtures: FixtureFrames | None = None
-    has_surebets: bool = True
 
     async def read(self, view: Watched) -> Snapshot:
         """Return the newest board once nothing of the view is overdue. Raises: CommitLateError."""
@@ -207,14 +206,11 @@ class Live:
         return self.board.is_valid(_deadlines(view, snapshot))
 
     def frames(self, view: Watched) -> Frames[Any, Any]:
-        """Return the messages of a view, and its history. Raises: Problem 400 for surebets without any."""
+        """Return the messages of a view, and its history."""
         if not isinstance(view, FixtureView):
             return self.lists
         if self.fixtures is None:
             raise TypeError("this board has no fixtures")
-        if view.kind is ViewKind.SUREBETS and not self.has_surebets:
-            why = "'view' was 'surebets', which a cluster does not have; must be 'fixtures'"
-            raise Problem(400, "invalid_view", why)
         return self.fixtures
 
 

@@ -36,9 +36,7 @@ class _Board:
     def __init__(self, clock: ManualClock, first: int = FIRST, epoch: str = "e1") -> None:
         self.clock = clock
         self.shown: list[Snapshot] = [first_snapshot(first, TERMS, epoch)]
-        self._board = Committing(
-            self.shown[0], BoardRules(), clock, advance=FixtureUpdater(TERMS, has_surebets=False)
-        )
+        self._board = Committing(self.shown[0], BoardRules(), clock, advance=FixtureUpdater(TERMS))
         self._board.follow(self.shown.append)
 
     def put(self, *names: str) -> Snapshot:

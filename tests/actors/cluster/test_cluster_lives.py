@@ -14,12 +14,16 @@ SEEDS = 3
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_all_holds_whatever_fails(tmp_path: Path, seed: int) -> None:
-    """One tag has one body, no version is used twice, a price that left is gone everywhere after 5 s."""
+    """One tag has one body, no version is used twice, a price that left is gone everywhere after 5 s.
+
+    So is a surebet once a leg does not count.
+    """
     life = await lived(tmp_path, seed)
 
     assert [] == life.violations
     assert life.checked > 0
     assert life.archived > 0
+    assert life.surebets > 0
     assert all(count > 0 for count in life.fired.values()), life.fired
 
 

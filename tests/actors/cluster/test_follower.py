@@ -13,7 +13,7 @@ from actors.board.board import BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.cluster.follower import FollowerActor
-from actors.cluster.liveness import HOLDS_S
+from actors.cluster.liveness import HOLDS_S, MatcherClock
 from actors.cluster.progress import LinksBox, Seen
 from actors.cluster.records import BookRecord, Record, WireEntry, WireList, encoded
 from actors.cluster.store import CollectorId, Commit, Position
@@ -45,6 +45,7 @@ class _Replica:
             terms=TERMS,
             own=None,
             links=LinksBox(lambda: None),
+            matcher=MatcherClock(),
             restarted=self.restarts.append,
             status=ClusterStatus(("replica",), None),
             clock=self.clock,

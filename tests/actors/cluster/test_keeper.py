@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from itertools import pairwise
 from random import Random
 
 import anyio
+import msgspec
 import pytest
 
 from actors.board.board import Board, BoardRules
@@ -14,14 +16,17 @@ from actors.board.published import Published, Rejection, Request
 from actors.board.snapshot import Snapshot
 from actors.cluster.gate import Gate
 from actors.cluster.keeper import LINKS, KeeperActor
-from actors.cluster.liveness import SILENT_S
+from actors.cluster.liveness import SILENT_S, MatcherClock
 from actors.cluster.outbox import Outbox
 from actors.cluster.progress import LinksBox, Seen
 from actors.cluster.records import Record, decoded, encoded
-from actors.cluster.store import Acquired, CollectorId
+from actors.cluster.store import Acquired, CollectorId, Position
 from actors.core.cooperative import run_now
 from actors.core.errors import StoreLostError
 from actors.core.messages import Batch, BookmakerId, SourceName
+from actors.matches.candidates import Candidate, Candidates
+from actors.matches.model import FixtureSettings, first_snapshot, fixtures_of, roster_of
+from actors.matching.event import FixtureId
 from actors.runtime.membership import ClusterStatus
 from tests.support.builders.messages import BOOKMAKER, batch, match
 from tests.support.simulation.shared import Data, ModelServer, ModelStore, Wire
@@ -55,15 +60,18 @@ class _Collector:
         self.permitted: dict[SourceName, float] = {}
         first = Snapshot.empty(1, (BOOKMAKER, BookmakerId("birch")))
         self.published = Published(first, BoardRules(), self.clock, request=self.requests.append)
-        self.changed, self.outbox = asyncio.Event(), Outbox(first)
+        self.changed, self.outbox = asyncio.Event(), Outbox(first, MatcherClock())
         self.published.follow(self.outbox.follow)
         self.published.follow(lambda _: self.changed.set())
+        shown = first_snapshot(10**15, FixtureSettings(roster_of({})), "e1")  # behind nothing
+        self.shown = Published(shown, BoardRules(), self.clock)
         self.gates = {SOURCE: Gate(), LINKS: Gate()}
         self.keeper = KeeperActor(
             id=ME,
             store=ModelStore(self.server, self.wire, Seen()),
             outbox=self.outbox,
             published=self.published,
+            shown=self.shown,
             links=LinksBox(self.changed.set),
             sources={SOURCE: (BOOKMAKER,), LINKS: ()},
             gates=self.gates,
@@ -92,6 +100,9 @@ class _Collector:
     def records(self) -> list[Record]:
         return [decoded(logged.data) for logged in self.server.data.log]
 
+    def positions(self) -> list[Position]:
+        return [logged.at for logged in self.server.data.log]
+
     def committed(self) -> list[str]:
         """Return the matches of each record of ours, in order."""
         records = self.records()
@@ -111,7 +122,7 @@ async def test_a_collector_commits_what_its_sources_list_and_beats() -> None:
         tasks.cancel_scope.cancel()
 
     assert ["m1"] == collector.committed()
-    assert WALL_0 + 3.0 == collector.records()[0].at
+    assert [WALL_0 + 3.0] == [record.at for record in collector.records() if record.books]
     assert beat > 0
     assert collector.gates[SOURCE].is_open is False
     assert {} == collector.server.data.leases
@@ -214,3 +225,24 @@ async def test_an_entry_that_cannot_be_encoded_costs_its_list_alone() -> None:
 
     assert isinstance(found, Rejection)
     assert ("m2", []) == (found.entry.source_match_id, collector.committed())
+
+
+async def test_the_matcher_ticks_each_half_second() -> None:
+    """By its own clocks, with the round that it has read; a version only while there are candidates."""
+    collector = _Collector()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(5.0)
+        idle, round_before = collector.positions(), collector.server.data.round
+        shown, candidates = collector.shown.newest, Candidates({FixtureId("fx"): Candidate()})
+        fixtures = msgspec.structs.replace(fixtures_of(shown), candidates=candidates)
+        collector.shown.publish(msgspec.structs.replace(shown, fixtures=fixtures))
+        await anyio.sleep(5.0)
+        tasks.cancel_scope.cancel()
+    ticks = [record.tick for record in collector.records() if record.tick is not None]
+
+    assert 0 < len(idle)
+    assert all(position.sub for position in idle)
+    assert not any(position.sub for position in collector.positions()[len(idle) :])
+    assert [0.5] == sorted({round(b.mono - a.mono, 1) for a, b in pairwise(ticks)})
+    assert round_before in {tick.round for tick in ticks}

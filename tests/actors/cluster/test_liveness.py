@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from actors.cluster.liveness import HOLDS_S, SILENT_S, Evidence, Silence
+from actors.cluster.liveness import HOLDS_S, SILENT_S, Evidence, MatcherClock, Silence
 from actors.cluster.store import CollectorId, Look, Position
 
 A, B = CollectorId("a"), CollectorId("b")
@@ -79,3 +79,31 @@ def test_a_beat_ends_the_silence() -> None:
     silence.looked(_look(2, a=8), 3.0, 3.0)
 
     assert {} == silence.looked(_look(3, a=8), 1.0 + SILENT_S, 1.0 + SILENT_S)
+
+
+def test_times_of_the_matcher_are_bounded_by_its_ticks() -> None:
+    """It ticked after our look and before we received that; the narrowest bounds count."""
+    clock = MatcherClock()
+    for mono, sent, received in ((105.0, 4.0, 5.5), (110.0, 9.5, 10.1), (115.0, 13.0, 19.0)):
+        clock.ticked(A, mono, sent, received)
+
+    assert 120.0 - 0.1 == pytest.approx(clock.earliest(20.0))
+    assert 100.5 == clock.ahead_most_s
+    assert 13.0 + HOLDS_S == clock.until
+
+
+def test_another_matcher_has_another_clock() -> None:
+    """What was known of the last one says nothing of it."""
+    clock = MatcherClock()
+    clock.ticked(A, 105.0, 4.0, 5.0)
+    clock.ticked(B, 3.0, 5.0, 6.0)
+
+    assert (B, -2.0, 7.0) == (clock.by, clock.ahead_most_s, clock.earliest(10.0))
+
+
+def test_a_tick_that_answers_no_look_of_ours_proves_nothing() -> None:
+    """Its round was read before we asked."""
+    clock = MatcherClock()
+    clock.ticked(A, 105.0, -inf, 5.0)
+
+    assert (-inf, inf) == (clock.until, clock.ahead_most_s)

@@ -10,6 +10,7 @@ import pytest
 
 from actors.cluster.progress import Seen
 from actors.cluster.redis_store import RedisStore
+from actors.cluster.scripts import AHEAD
 from actors.cluster.store import Acquired, CollectorId, Commit, Position, Restored
 from actors.core.errors import OtherBoardError, StoreLostError
 from actors.core.messages import SourceName
@@ -20,6 +21,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 A, B = CollectorId("a"), CollectorId("b")
 SOURCE = SourceName("source")
 MS = 1_780_000_000_000
+"""The version before the first."""
 
 
 class _Stores:
@@ -29,7 +31,9 @@ class _Stores:
         self._server, self._stack = server, stack
         self._epochs = map(str, count(1))
 
-    async def joined(self, seen: int = 0, unix_ms: int = MS, shape: str = "shape") -> RedisStore:
+    async def joined(
+        self, seen: int = 0, unix_ms: int = MS + 1 - AHEAD, shape: str = "shape"
+    ) -> RedisStore:
         known = Seen()
         known.note(seen)
         store = RedisStore(self._server.url, "test", shape, lambda: next(self._epochs), known)
@@ -62,7 +66,7 @@ async def test_versions_begin_above_the_clock_and_above_what_was_seen(stores: _S
     same = (await (await stores.joined(seen=MS)).restore()).first
     later = (await (await stores.joined(seen=MS + 7)).restore()).first
 
-    assert (MS + 1, MS + 1, MS + 8) == (first, same, later)
+    assert (MS + 1, MS + 1, MS + 7 + AHEAD) == (first, same, later)
 
 
 async def test_each_record_follows_the_last(stores: _Stores) -> None:
@@ -203,7 +207,8 @@ async def test_lost_data_begins_an_epoch(server: SharedServer, stores: _Stores) 
     with pytest.raises(OtherBoardError):
         await store.look()
     new = await stores.joined(seen=MS + 2)
-    assert ("2", Position(MS + 3), {}) == (stores.epoch, (look := await new.look()).head, look.leases)
+    look = await new.look()
+    assert ("2", Position(MS + 2 + AHEAD), {}) == (stores.epoch, look.head, look.leases)
 
 
 async def test_another_run_of_the_server_begins_an_epoch(server: SharedServer, stores: _Stores) -> None:
@@ -216,7 +221,7 @@ async def test_another_run_of_the_server_begins_an_epoch(server: SharedServer, s
     with pytest.raises(StoreLostError):
         await store.look()
     new = await stores.joined()
-    assert ("2", Restored(MS + 3)) == (stores.epoch, await new.restore())
+    assert ("2", Restored(MS + 2 + AHEAD)) == (stores.epoch, await new.restore())
 
 
 async def test_versions_that_somebody_has_seen_are_not_used_again(stores: _Stores) -> None:
@@ -226,7 +231,7 @@ async def test_versions_that_somebody_has_seen_are_not_used_again(stores: _Store
     ahead = await stores.joined(seen=MS + 3)
 
     assert "2" == stores.epoch
-    assert Position(MS + 4) == (await ahead.look()).head
+    assert Position(MS + 3 + AHEAD) == (await ahead.look()).head
     with pytest.raises(OtherBoardError):
         await store.commit(_commit(2, token))
 

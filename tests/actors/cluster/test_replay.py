@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from actors.board.board import Board
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, RemovalReason, Snapshot
+from actors.cluster.liveness import MatcherClock
 from actors.cluster.outbox import Outbox
 from actors.cluster.records import Record, decoded, encoded
 from actors.cluster.replay import State, applied, empty, kept, restored, shown
@@ -30,7 +31,7 @@ TERMS = FixtureSettings(
 )
 A, B = CollectorId("a"), CollectorId("b")
 FIRST = 1000
-UPDATER = FixtureUpdater(TERMS, has_surebets=False)
+UPDATER = FixtureUpdater(TERMS)
 
 
 class _Collector:
@@ -38,7 +39,7 @@ class _Collector:
 
     def __init__(self, log: list[tuple[Position, bytes]]) -> None:
         self.own = Snapshot.empty(1, (ALDER, BIRCH))
-        self.outbox = Outbox(self.own)
+        self.outbox = Outbox(self.own, MatcherClock())
         self.log = log
 
     def take(self, *batches: Batch) -> None:
@@ -49,7 +50,7 @@ class _Collector:
         self.outbox.follow(self.own)
 
     def commit(self) -> None:
-        due = run_now(self.outbox.due((ALDER, BIRCH)))
+        due = run_now(self.outbox.due((ALDER, BIRCH), with_times=True))
         self.outbox.acked(due)
         if due.books:
             last = self.log[-1][0] if self.log else Position(FIRST)
@@ -146,7 +147,7 @@ def test_books_hold_as_long_as_their_collector_is_believed() -> None:
     collector = _Collector(log)
     collector.take(batch([match("m1")]), batch([], bookmaker="birch"))
     collector.commit()
-    snapshot = shown(_replayed(log), {A: 7.0}.__getitem__)
+    snapshot = shown(_replayed(log), {A: 7.0}.__getitem__, MatcherClock())
 
     assert [7.0, float("inf")] == [snapshot.list_deadlines(name).stale for name in (ALDER, BIRCH)]
     assert 7.0 == snapshot.deadlines.stale

@@ -28,6 +28,18 @@ key = "standard"
 """
 
 
+CEDAR = """
+[sources.cedar]
+kind = "simulated"
+spelling = "short"
+[bookmakers.cedar]
+name = "Cedar"
+source = "cedar"
+key = "wide"
+"""
+"""One source more."""
+
+
 def two_sources(url: str, roles: str, matches: int, updates_per_s: float) -> str:
     """Return the configuration of a process: two bookmakers, each of a simulated source of its own."""
     return CONFIG.format(url=url, roles=roles, matches=matches, updates_per_s=updates_per_s)

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from math import inf
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,15 +19,15 @@ import anyio
 import msgspec
 
 from actors.archive.archive import FollowedArchive
-from actors.board.chunks import entries_of
-from actors.board.snapshot import Entry, Snapshot
 from actors.cluster.liveness import HOLDS_S
 from actors.service.clustering import Cluster
 from actors.service.settings import load
 from actors.service.system import System
-from tests.support.builders.clusters import two_sources
+from tests.support.builders.clusters import CEDAR, two_sources
 from tests.support.simulation.archived import Archived, killed, writing
+from tests.support.simulation.markets import CONFIG, Markets
 from tests.support.simulation.shared import Data, ModelServer, ModelStore, Wire
+from tests.support.simulation.truth import Boards
 from tests.support.systems.front_end import UNLIMITED, front_end, get
 from tests.support.time.virtual import WALL_0, VirtualClock
 from web.feeds.subscribers import Audience
@@ -39,6 +38,10 @@ PATHS = (
     ("/api/v2/odds", "bookmaker=alder"),
     ("/api/v2/odds", "bookmaker=birch"),
     ("/api/v2/fixtures", ""),
+    *[
+        ("/api/v2/surebets", query)
+        for query in ("", "bookmaker=cedar", "bookmaker=alder,birch", "doubted=1")
+    ],
 )
 ARCHIVING = "t"
 CHECKPOINT_RECORDS = 12
@@ -63,37 +66,7 @@ class Life:
     """Lists that the archive has as well; `filled` counts restarts after which it has what it missed."""
     filled: int = 0
     gaps: Counter[str] = field(default_factory=Counter)
-
-
-class _Truth:
-    """What any collector's own board shows, and when else it left all of them."""
-
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
-        self._boards: dict[int, set[tuple[object, ...]]] = {}
-        self._left: dict[tuple[object, ...], float] = {}
-
-    def follow(self, board: int, snapshot: Snapshot | None) -> None:
-        """Take what a board shows now; nothing once its process has ended."""
-        books = () if snapshot is None else snapshot.books.values()
-        new = {_shown(entry) for book in books for entry in entries_of(book.chunks)}
-        old = self._boards.get(board, set())
-        self._boards[board] = new
-        for entry in old - new:
-            self._left[entry] = self._now()
-        for entry in new:
-            self._left.pop(entry, None)
-
-    def age_s(self, entry: tuple[object, ...]) -> float:
-        """Return how long ago an entry left the last board; infinity if no board ever had it."""
-        if any(entry in board for board in self._boards.values()):
-            return 0.0
-        return self._now() - self._left.get(entry, -inf)
-
-
-def _shown(entry: Entry) -> tuple[object, ...]:
-    match = entry.match
-    return entry.id, match.home_price, match.draw_price, match.away_price, entry.updated
+    surebets: int = 0
 
 
 class _World:
@@ -101,7 +74,7 @@ class _World:
         self.random = Random(seed)
         self.folder = folder
         self.server = ModelServer()
-        self.truth = _Truth(anyio.current_time)
+        self.truth, self.markets = Boards(anyio.current_time), Markets(Random(seed))
         self.life = Life()
         self.machines: list[_Machine] = []
         self.bodies: dict[tuple[str, str, str], bytes] = {}
@@ -111,7 +84,7 @@ class _World:
     def config(self, roles: str) -> Path:
         file = self.folder / f"{len(roles)}.toml"
         archive = f'[archive]\npath = "{self.folder}/archive"\n'
-        file.write_text(archive + two_sources("redis://model", roles, 12, 3.0), "utf-8")
+        file.write_text(archive + two_sources("redis://model", roles, 1, 1.0) + CEDAR + CONFIG, "utf-8")
         return file
 
     async def read(self) -> None:
@@ -134,8 +107,10 @@ class _World:
         version = int(answer.headers["etag"].strip('"').split("-")[0])
         epoch = answer.headers["etag"].strip('"').split("-")[1]
         self._check_version(where, path + query, epoch, version)
-        if path == "/api/v2/odds" and coding == "identity":
+        if coding == "identity" and path == "/api/v2/odds":
             self._check_prices(where, msgspec.json.decode(answer.body)["matches"])
+        elif coding == "identity" and path != "/api/odds":
+            self._check_legs(where, msgspec.json.decode(answer.body)["fixtures"])
 
     def _check_version(self, where: str, view: str, epoch: str, version: int) -> None:
         """Check that no epoch has a version that a former epoch had."""
@@ -151,6 +126,14 @@ class _World:
             entry = (match["id"], odds["1"], odds["X"], odds["2"], match["updated"])
             if (age_s := self.truth.age_s(entry)) > HOLDS_S + MARGIN_S:
                 self.life.violations.append(f"{where}: {entry} left {age_s:.2f} s ago")
+
+    def _check_legs(self, where: str, fixtures: list[Any]) -> None:
+        for fixture in fixtures:
+            surebet = fixture["surebet"]
+            self.life.surebets += surebet is not None
+            for leg in () if surebet is None else surebet["legs"]:
+                if (over_s := self.markets.legs.over_for_s((leg["id"], leg["odds"]))) > HOLDS_S + MARGIN_S:
+                    self.life.violations.append(f"{where}: {leg} has not counted for {over_s:.2f} s")
 
     async def harm(self) -> None:
         """Let something fail for a while."""
@@ -237,7 +220,7 @@ class _Machine:
     @asynccontextmanager
     async def _started(self) -> AsyncIterator[None]:
         world = self._world
-        settings = load(world.config(self._roles))
+        settings = world.markets.settings(load(world.config(self._roles)))
         store = partial(ModelStore, world.server, self.wire)
         parts = (settings, self._clock)
         cluster = partial(Cluster, *parts, open_store=store, checkpoint_records=CHECKPOINT_RECORDS)
@@ -275,6 +258,7 @@ async def lived_without(folder: Path, away_s: float, *, is_anew: bool = False) -
     """Live without the machine that archives for so long; the server lost its data then if it `is_anew`."""
 
     async def away(world: _World) -> None:
+        world.markets.calm()
         await anyio.sleep(CALM_S)
         if is_anew:
             world.server.data = Data()
@@ -299,6 +283,7 @@ async def _lived(folder: Path, seed: int, during: Callable[[_World], Awaitable[N
         world.server.is_full = world.server.is_down = False
         for machine in world.machines:
             machine.wire.is_cut_there = machine.wire.is_cut_back = False
+        world.markets.calm()
         await anyio.sleep(CALM_S)
         await _check_back(world)
         tasks.cancel_scope.cancel()

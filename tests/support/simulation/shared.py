@@ -17,6 +17,7 @@ from typing import TypeVar
 import anyio
 
 from actors.cluster.progress import Seen
+from actors.cluster.scripts import AHEAD
 from actors.cluster.store import Acquired, CollectorId, Commit, Lease, Logged, Look, Position, Restored
 from actors.core.errors import OtherBoardError, StoreLostError
 from actors.core.messages import SourceName
@@ -70,7 +71,7 @@ class ModelServer:
                 data.kept = "lost"
             return data.epoch
         self.epochs += 1
-        first = max(data.head.version, seen.version, unix_ms) + 1
+        first = max(data.head.version, seen.version, unix_ms) + AHEAD
         is_whole = data.epoch and seen.version <= data.head.version and seen.round <= data.round
         kept = "kept" if is_whole else "lost" if data.epoch or seen.version else "none"
         self.data = Data(f"e{self.epochs}", self.run, first, Position(first))

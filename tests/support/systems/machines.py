@@ -37,7 +37,13 @@ LIMITS = """
 requests_per_s = 10000
 burst = 10000
 """
-PATHS = ("/api/v2/odds", "/api/odds?bookmaker=alder", "/api/v2/odds?bookmaker=birch", "/api/v2/fixtures")
+PATHS = (
+    "/api/v2/odds",
+    "/api/odds?bookmaker=alder",
+    "/api/v2/odds?bookmaker=birch",
+    "/api/v2/fixtures",
+    "/api/v2/surebets",
+)
 LIST = "/api/v2/odds"
 OK, MISSING, UNAVAILABLE = 200, 410, 503
 MAX_COMPARED = 2_000

@@ -114,7 +114,7 @@ class _Entries:
             match=None if found.known is None else schemas.traced_match(found.known.match),
             steps=tuple(steps[:MAX_STEPS]),
             archived=archived,
-            list=None if record is None else _list(found, record, now),
+            list=None if record is None else _list(found, record, snapshot, now),
             rejected=_rejected(found),
             bookmaker=None if record is None else _bookmaker(record, snapshot, now),
             source=None if record is None else _source(record.source),
@@ -163,16 +163,22 @@ def _steps(found: Traced, rows: list[Row]) -> list[schemas.EntryStep]:
     return steps
 
 
-def _list(found: Traced, record: BookmakerStatus, now: Instant) -> schemas.EntryList | None:
+def _list(
+    found: Traced, record: BookmakerStatus, snapshot: Snapshot, now: Instant
+) -> schemas.EntryList | None:
     state, known = found.state, found.known
     if state is None or known is None:
         return None
     is_vouched = record.source.prices is Prices.LIVE and found.entry is not None
     confirmed = state.vouched_at(known.source_match_id) if is_vouched else state.confirmed_mono
-    wall_less_mono = now.wall - now.mono
+    confirmed, wall_less_mono = confirmed - snapshot.books[record.id].ahead_s, now.wall - now.mono
     stale_at = None if state.withdrawn else time_view(wall_less_mono + state.deadline)
     return schemas.EntryList(
-        known.scope, time_view(wall_less_mono + confirmed), stale_at, state.withdrawn, state.doubted
+        known.scope,
+        time_view(wall_less_mono + confirmed),
+        stale_at,
+        state.withdrawn,
+        state.doubted,
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from math import inf
+from math import inf, isfinite
 
 from msgspec.structs import replace
 
@@ -18,6 +18,7 @@ from actors.board.snapshot import Entry, Readable, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import run_sliced
 from actors.core.messages import BookmakerId, Prices, SourceMatchId, SourceName
+from actors.matches.candidates import vouched_mono
 from actors.matches.entries import event_of
 from actors.matches.model import FixtureState, fixtures_of
 from actors.matching.event import Event, EventKey, FixtureId
@@ -180,10 +181,9 @@ def _last(request: Asked) -> str:
 
 
 def _confirmed_at(snapshot: Snapshot, bookmaker: BookmakerId, entry: Entry, now: Instant) -> float | None:
-    state = snapshot.books[bookmaker].lists.get(entry.scope)
-    if state is None or state.stale_after_s == inf:  # of another process, whose confirmations do not travel
-        return None
-    return round(now.wall - (now.mono - state.vouched_at(entry.source_match_id)), 3)
+    book = snapshot.books[bookmaker]
+    age_s = now.mono - vouched_mono(entry, book) if entry.scope in book.lists else inf
+    return round(now.wall - age_s, 3) if isfinite(age_s) else None  # of another process: not known yet
 
 
 def _keys(state: FixtureState, given: str) -> tuple[EventKey, ...]:

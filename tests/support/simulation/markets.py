@@ -1,0 +1,124 @@
+"""Sources of a cluster's lives whose prices now and then make surebets.
+
+A site has the prices of a source, whatever process asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from random import Random
+
+import anyio
+from msgspec.structs import replace
+
+from actors.core.clock import Instant
+from actors.core.cooperative import Sliced
+from actors.core.errors import SourceError
+from actors.core.messages import Extract, Match, Scope, SourceMatchId, SourceName
+from actors.service.settings import Settings, SourceSettings
+from actors.source_api.kinds import TickingKind
+from actors.source_api.options import SourceOptions
+from tests.support.simulation.truth import Legs
+from tests.support.time.virtual import WALL_0
+
+CLUBS = (("Arsenal", "Chelsea"), ("Liverpool", "Everton"), ("Fulham", "Brentford"))
+TICKS_S = {SourceName("alder"): 0.5, SourceName("birch"): 4.0, SourceName("cedar"): 1.0}
+"""How often each source is read."""
+STALE_S, MAX_AGE_S = 10.0, 3.0
+"""The second is shorter than one of the intervals, so that surebets end by age alone."""
+AWAY_S, AWAY = 6.0, 0.02
+"""How long a source fails at most, and how often, for each reading."""
+FAIR = (2.6, 3.3, 2.8)
+SCOPE = Scope("market")
+CONFIG = f"""
+[surebets]
+max_age_s = {MAX_AGE_S}
+min_life_s = 1.0
+max_profit = 0.5
+max_price_ratio = 2.0
+"""
+
+
+class _Site:
+    """The prices of a source now."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.prices = {SourceMatchId(f"m{number}"): FAIR for number in range(len(CLUBS))}
+        self.is_calm = False
+        self._away_until = -inf
+
+    def read(self) -> dict[SourceMatchId, tuple[float, float, float]]:
+        """Return the prices. Raises: SourceError while it is away."""
+        if self.random.random() < AWAY:
+            self._away_until = anyio.current_time() + self.random.uniform(0.0, AWAY_S)
+        if anyio.current_time() < self._away_until and not self.is_calm:
+            raise SourceError("away", "away")
+        for match_id in self.prices:
+            if self.random.random() < 0.15:
+                self.prices[match_id] = self._priced()
+        return dict(self.prices)
+
+    def _priced(self) -> tuple[float, float, float]:
+        home, draw, away = (round(price * self.random.uniform(0.9, 1.0), 2) for price in FAIR)
+        best = [(3.1, draw, away), (home, 4.0, away), (home, draw, 3.4), (home, draw, away)]
+        return self.random.choice(best)
+
+
+class _Machine:
+    """A process's reading of a source."""
+
+    scope = SCOPE
+
+    def __init__(self, name: SourceName, key: str, site: _Site, legs: Legs) -> None:
+        self.interval_s, self._key = TICKS_S[name], key
+        self._name, self._site, self._legs = name, site, legs
+        self._read: Mapping[SourceMatchId, tuple[float, float, float]] = {}
+
+    def image(self) -> Mapping[str, Extract]:
+        return {self._key: Extract(tuple(self._matches(self._read)))}
+
+    def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
+        del now
+        yield
+        try:
+            read = self._site.read()
+        except SourceError:
+            self._legs.read(id(self), None)
+            raise
+        self._legs.read(id(self), {f"{self._name}_{name}": prices for name, prices in read.items()})
+        changed = {name: prices for name, prices in read.items() if self._read.get(name) != prices}
+        self._read = read
+        return {self._key: Extract(tuple(self._matches(changed)))}
+
+    def _matches(self, prices: Mapping[SourceMatchId, tuple[float, float, float]]) -> list[Match]:
+        start = int(WALL_0) + 2_000_000  # whatever the clock of the machine
+        clubs = {SourceMatchId(f"m{number}"): names for number, names in enumerate(CLUBS)}
+        return [Match(name, *clubs[name], "Premier League", *of, start) for name, of in prices.items()]
+
+
+class Markets:
+    """The sites of all sources, and the legs that count."""
+
+    def __init__(self, random: Random) -> None:
+        self.legs = Legs(MAX_AGE_S)
+        self._sites = {name: _Site(random) for name in TICKS_S}
+
+    def settings(self, settings: Settings) -> Settings:
+        """Return settings whose sources read these sites in place of their own."""
+        return replace(settings, sources={name: self._source(name) for name in settings.sources})
+
+    def calm(self) -> None:
+        """Let no source fail any more."""
+        for site in self._sites.values():
+            site.is_calm = True
+
+    def _source(self, name: SourceName) -> SourceSettings:
+        kind = TickingKind(
+            "market",
+            SourceOptions,
+            lambda _: None,
+            lambda _options, keys, _now: _Machine(name, keys[0], self._sites[name], self.legs),
+        )
+        return SourceSettings(kind, SourceOptions(kind="market", stale_after_s=STALE_S))

@@ -1,0 +1,71 @@
+"""What a cluster may show: the entries of any collector's own board, and the legs that count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import inf
+
+import anyio
+
+from actors.board.chunks import entries_of
+from actors.board.snapshot import Entry, Snapshot
+
+Leg = tuple[str, float]
+"""An entry and a price of it."""
+
+
+class Boards:
+    """What any collector's own board shows, and when else it left all of them."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._boards: dict[int, set[tuple[object, ...]]] = {}
+        self._left: dict[tuple[object, ...], float] = {}
+
+    def follow(self, board: int, snapshot: Snapshot | None) -> None:
+        """Take what a board shows now; nothing once its process has ended."""
+        books = () if snapshot is None else snapshot.books.values()
+        new = {_shown(entry) for book in books for entry in entries_of(book.chunks)}
+        old = self._boards.get(board, set())
+        self._boards[board] = new
+        for entry in old - new:
+            self._left[entry] = self._now()
+        for entry in new:
+            self._left.pop(entry, None)
+
+    def age_s(self, entry: tuple[object, ...]) -> float:
+        """Return how long ago an entry left the last board; infinity if no board ever had it."""
+        if any(entry in board for board in self._boards.values()):
+            return 0.0
+        return self._now() - self._left.get(entry, -inf)
+
+
+def _shown(entry: Entry) -> tuple[object, ...]:
+    match = entry.match
+    return entry.id, match.home_price, match.draw_price, match.away_price, entry.updated
+
+
+class Legs:
+    """Until when each leg counts, as the processes that read it know.
+
+    It does while the newest attempt of some process to read its source has brought that price, and for
+    `max_age_s` at most.
+    """
+
+    def __init__(self, max_age_s: float) -> None:
+        self._max_age_s = max_age_s
+        self._until: dict[int, dict[Leg, float]] = {}
+
+    def read(self, reader: int, legs: Mapping[str, tuple[float, ...]] | None) -> None:
+        """Note what a process has read of a source now; None of a failure."""
+        now = anyio.current_time()
+        known = self._until.setdefault(reader, {})
+        for leg, until in known.items():
+            known[leg] = min(until, now)
+        for entry_id, prices in (legs or {}).items():
+            known.update(dict.fromkeys([(entry_id, price) for price in prices], now + self._max_age_s))
+
+    def over_for_s(self, leg: Leg) -> float:
+        """Return for how long a leg has not counted; infinity if it never did."""
+        until = max([known[leg] for known in self._until.values() if leg in known], default=-inf)
+        return max(anyio.current_time() - until, 0.0)
