@@ -97,6 +97,7 @@ class SourceStatus:
     def rest(self) -> None:
         """Note that this process does not ask it any more: what failed here says nothing then."""
         self.failures, self.is_down = 0, False
+        self.failing_since = self.failing_since_mono = None
         self.scopes.clear()
 
     @property

@@ -10,6 +10,7 @@ from actors.cluster.replay import empty, kept, restored, shown
 from actors.cluster.store import Restored
 from actors.core.cooperative import run_now
 from actors.core.messages import SourceName
+from actors.matches.candidates import vouched_mono
 from actors.matches.model import (
     BookmakerInfo,
     FixtureSettings,
@@ -211,6 +212,8 @@ def test_surebets_hold_as_long_as_the_matcher_ticks() -> None:
     snapshot = shown(market.state, lambda _: 100.0, clock)
     by_other = shown(market.state, lambda _: 100.0, MatcherClock())
 
+    entry = market.fixture.entries[ALDER]
+    assert -0.5 == vouched_mono(entry, snapshot.books[ALDER])  # by our clock, at the earliest
     assert 3.5 + HOLDS_S == snapshot.deadlines.stale
     assert (100.0, 100.0) == tuple(snapshot.list_deadlines(name).stale for name in (ALDER, BIRCH))
     assert float("-inf") == by_other.deadlines.stale

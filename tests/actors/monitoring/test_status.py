@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import product
+from math import inf
 
 import pytest
+from msgspec.structs import replace
 
 from actors.board.snapshot import Book, ListState, Snapshot
 from actors.core.clock import Instant
@@ -228,3 +230,26 @@ def test_reasons_are_counted_within_bounds() -> None:
 
     assert 100 == len(record.rejected)
     assert (1000, 2, 1805) == tuple(record.rejected[reason] for reason in ("price", "match 97", "other"))
+
+
+def test_failures_of_a_source_that_is_not_asked_any_more_say_nothing() -> None:
+    """Another process of a cluster asks it now: what is shown is live, whatever failed here."""
+    status, book = _status(failures=3), _book(LIVE)
+    before = status.observe(book, Instant(0.0, 0.0))
+    status.source.rest()
+
+    assert BookmakerState.RETRYING is before
+    assert BookmakerState.LIVE is status.observe(book, Instant(0.0, 0.0))
+    assert None is status.last_error()
+
+
+def test_confirmations_of_another_process_are_told_by_our_clock() -> None:
+    """Its clock is ahead of ours by so much at most; before that is known they are unknown."""
+    status, now = _status(), Instant(20.0, 1020.0)
+    foreign = ListState(ListId(""), 110.0, 30.0, is_foreign=True)
+    known = replace(_book([foreign]), ahead_s=100.0)
+    unknown = _book([replace(foreign, confirmed_mono=inf)])
+
+    assert 1010.0 == status.confirmed_at(known, now)
+    assert None is status.confirmed_at(unknown, now)
+    assert known.serves(1e9)
