@@ -25,6 +25,12 @@ Secret = Annotated[str, Meta(pattern=_PRINTABLE, extra=_SECRET, title=_PRINTABLE
 # A private value, such as a user name: never shown or recorded, but not taken out of other texts.
 Hidden = Annotated[str, Meta(pattern=_PRINTABLE, extra=HIDDEN, title=_PRINTABLE_IN_WORDS)]
 
+ExchangeBookSum = Annotated[
+    BookSum, Meta(description="The largest such sum that is believed of an exchange.")
+]
+EXCHANGE_BOOK_SUM_MAX = 1.12
+"""Above that some prices are bids that nobody means, made to hold a place in an empty market."""
+
 MIN_STALE_AFTER_S = 30.0
 
 

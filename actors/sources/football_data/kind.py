@@ -36,7 +36,7 @@ from actors.core.messages import (
 from actors.core.nearest import did_you_mean
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
-from actors.source_api.options import BookSum, PolledOptions, Seconds
+from actors.source_api.options import EXCHANGE_BOOK_SUM_MAX, ExchangeBookSum, PolledOptions, Seconds
 from actors.source_api.parsing import Parts, Unread
 from actors.source_api.plan import Target, every
 from actors.sources.football_data.fixtures import (
@@ -52,18 +52,12 @@ from actors.sources.football_data.widths import with_widths
 
 
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
-    """Options of a CSV file; its publisher asks for no more than a poll every 15 minutes.
-
-    An exchange's prices are believed up to `exchange_book_sum_max`: above that some are bids that nobody
-    means, made only to hold a place in an empty market.
-    """
+    """Options of a CSV file; its publisher asks for no more than a poll every 15 minutes."""
 
     poll_interval_s: Annotated[
         Seconds, Meta(description="The shortest time between two polls; most answers are: not modified.")
     ] = 900.0
-    exchange_book_sum_max: Annotated[
-        BookSum, Meta(description="The largest such sum that is believed of an exchange.")
-    ] = 1.12
+    exchange_book_sum_max: ExchangeBookSum = EXCHANGE_BOOK_SUM_MAX
 
 
 class Sheet(Struct, frozen=True):

@@ -9,7 +9,13 @@ from urllib.parse import quote, urlencode
 from msgspec import Meta, Struct
 
 from actors.core.messages import Scope
-from actors.source_api.options import PolledOptions, Seconds, Secret
+from actors.source_api.options import (
+    EXCHANGE_BOOK_SUM_MAX,
+    ExchangeBookSum,
+    PolledOptions,
+    Seconds,
+    Secret,
+)
 from actors.source_api.plan import Target
 
 SportKey = Annotated[
@@ -47,6 +53,7 @@ class TheOddsApiOptions(PolledOptions, frozen=True, kw_only=True):
         Credits | None,
         Meta(description="Credits of a UTC day that a run never exceeds; not set, there is no limit."),
     ] = None
+    exchange_book_sum_max: ExchangeBookSum = EXCHANGE_BOOK_SUM_MAX
     links: Annotated[
         bool,
         Meta(

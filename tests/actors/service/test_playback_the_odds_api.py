@@ -112,7 +112,7 @@ def lists(board: VirtualService, sport: str) -> dict[BookmakerId, ListState]:
     return {name: book.lists[scope] for name, book in books.items() if scope in book.lists}
 
 
-def _plain_reason(event: Any, market: Any) -> str | None:
+def _plain_reason(event: Any, market: Any, key: str) -> str | None:
     """Return the reason why a market is not shown, by simple code; None if it is shown."""
     names = [outcome["name"] for outcome in market["outcomes"]]
     prices = [outcome["price"] for outcome in market["outcomes"]]
@@ -127,7 +127,8 @@ def _plain_reason(event: Any, market: Any) -> str | None:
         return "outcome"
     if min(prices) <= 1:
         return "price"
-    return None if 0.95 <= sum(1 / price for price in prices) <= 1.4 else "book_sum"
+    highest = api.highest_book_sum(key)
+    return None if 0.95 <= sum(1 / price for price in prices) <= highest else "book_sum"
 
 
 def _plain_reasons(answers: Mapping[str, bytes]) -> dict[str, Counter[str]]:
@@ -136,7 +137,7 @@ def _plain_reasons(answers: Mapping[str, bytes]) -> dict[str, Counter[str]]:
     for body in answers.values():
         for event in json.loads(body):
             for lines in event["bookmakers"]:
-                found = [_plain_reason(event, market) for market in lines["markets"]]
+                found = [_plain_reason(event, market, lines["key"]) for market in lines["markets"]]
                 reasons[lines["key"]].update(reason for reason in found if reason)
     return reasons
 

@@ -49,6 +49,20 @@ def reasons(extract: Extract) -> list[str]:
     return [removal.reason for removal in extract.removals]
 
 
+@pytest.mark.parametrize("key", ["betfair_ex_eu", "matchbook", "smarkets"])
+@pytest.mark.parametrize("prices", [(2.8, 3.2, 1.5), (1.75, 2.2, 5.0), (1.4, 3.9, 3.3)])
+def test_placeholder_bids_of_an_exchange_are_no_prices(key: str, prices: Any) -> None:
+    """The bids of an empty market are rejected, where a bookmaker's prices of that sum are believed."""
+    listed = {key: [market(HOME, AWAY, prices)], "some": [market(HOME, AWAY, prices)]}
+    thin = event("m1", HOME, AWAY, listed)
+    other = event("m2", HOME, AWAY, {key: [market(HOME, AWAY, (2.8, 3.3, 2.66))]})
+    found = extracted(thin, other, key=key)
+
+    assert ["m2"] == [match.source_match_id for match in found.matches]
+    assert [("m1", Reason.BOOK_SUM)] == [(each.source_match_id, each.reason) for each in found.removals]
+    assert 1 == len(extracted(thin).matches)
+
+
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_outcomes_are_identified_by_name(order: tuple[int, ...]) -> None:
     """In any order, each price belongs to the team with its name."""

@@ -137,4 +137,4 @@ def test_few_recorded_prices_lag() -> None:
             counted["shown"] += len(admission.batch.matches)
             counted["lagging"] += admission.rejected["lagging"]
 
-    assert {"shown": 4054, "lagging": 66, "lists": 25} == counted
+    assert {"shown": 4031, "lagging": 66, "lists": 25} == counted
