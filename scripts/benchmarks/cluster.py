@@ -7,6 +7,7 @@ prints a table. Processor time is what counts where others use the machine, too.
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import tempfile
 import time
@@ -17,6 +18,7 @@ from random import Random
 from statistics import median, quantiles
 
 import anyio
+import structlog
 
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, Snapshot
@@ -60,6 +62,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement")
     seconds: float = parser.parse_args().seconds
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     rows: list[tuple[str, str]] = []
     with tempfile.TemporaryDirectory() as folder, shared_server("valkey", Path(folder)) as server:
         rows.append(anyio.run(_latency, server, Path(folder), seconds))

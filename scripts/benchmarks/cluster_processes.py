@@ -7,18 +7,18 @@ difference to a process on its own.
 from __future__ import annotations
 
 import re
+import shutil
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from statistics import quantiles
 
-from scripts.benchmarks.clients import wrk
-from scripts.benchmarks.processes import Served, configured_service, get, server, wait_until_ready
-from tests.support.systems.shared_server import SharedServer
+from tests.support.systems.process import Service, service
+from tests.support.systems.shared_server import SharedServer, worked_s
 
 SOURCES = """
 [sources.simulated]
@@ -39,6 +39,7 @@ roles = ["{role}"]
 PATH = "/api/v2/odds"
 REPLICAS = (1, 2, 4)
 SETTLE_S = 2.0
+CONNECTIONS = 16
 _STREAM = b"GET /api/v2/stream HTTP/1.1\r\nHost: bench\r\n\r\n"
 _UPDATED = re.compile(rb'"updated":(\d+(?:\.\d+)?)')
 _VERSION = re.compile('"(\\d+)-')
@@ -48,7 +49,8 @@ def rows(shared: SharedServer, folder: Path, seconds: float) -> Iterator[tuple[s
     """Return what was measured, each as a title and figures."""
     alone = folder / "alone.toml"
     alone.write_text(SOURCES, "utf-8")
-    with configured_service(alone) as served:
+    with service(alone) as served:
+        served.wait_ready()
         yield "from a price to a frame at a client, in one process", _spread(frames(served, seconds))
     for count in REPLICAS:
         with ExitStack() as stack:
@@ -59,14 +61,14 @@ def rows(shared: SharedServer, folder: Path, seconds: float) -> Iterator[tuple[s
                     "processor time of a replica for a commit, without clients",
                     _work(replicas[0], seconds),
                 )
-            yield f"reads of 304 kB a second, {count} replicas", _reads(replicas, seconds)
+            if shutil.which("wrk"):  # else nothing measures this
+                yield f"reads of the whole list a second, {count} replicas", _reads(replicas, seconds)
 
 
-def frames(served: Served, seconds: float) -> list[float]:
+def frames(served: Service, seconds: float) -> list[float]:
     """Return for each price that comes in the stream how long ago it was made."""
-    host, _, port = served.url.removeprefix("http://").partition(":")
     ages: list[float] = []
-    with socket.create_connection((host, int(port)), 10.0) as stream:
+    with socket.create_connection(served.address, 10.0) as stream:
         stream.sendall(_STREAM)
         kept, begin = b"", time.time()
         while (at := time.time()) < begin + SETTLE_S + seconds:
@@ -77,41 +79,49 @@ def frames(served: Served, seconds: float) -> list[float]:
     return ages
 
 
-def _cluster(shared: SharedServer, folder: Path, count: int, stack: ExitStack) -> list[Served]:
+def _cluster(shared: SharedServer, folder: Path, count: int, stack: ExitStack) -> list[Service]:
     """Start a collector, and so many replicas."""
     files = {}
     for role in ("collector", "replica"):
         files[role] = folder / f"{role}{count}.toml"
         about = CLUSTER.format(url=shared.url, prefix=f"processes{count}", role=role)
         files[role].write_text(about + SOURCES, "utf-8")
-    stack.enter_context(server(["-m", "web", "serve", "--config", str(files["collector"])]))
-    replica = ["-m", "web", "serve", "--config", str(files["replica"])]
-    replicas = [stack.enter_context(server(replica)) for _ in range(count)]
+    stack.enter_context(service(files["collector"]))
+    replicas = [stack.enter_context(service(files["replica"])) for _ in range(count)]
     for served in replicas:
-        wait_until_ready(served.url)
+        served.wait_ready()
     return replicas
 
 
-def _work(served: Served, seconds: float) -> str:
-    before_s, before = served.cpu_s(), _version(served)
+def _work(served: Service, seconds: float) -> str:
+    before_s, before = worked_s(served.process.pid), _version(served)
     time.sleep(seconds)
-    worked_s, commits = served.cpu_s() - before_s, _version(served) - before
-    share, rate = worked_s / seconds, commits / seconds
-    return f"{worked_s / commits * 1e3:.2f} ms, {share:.1%} of a core at {rate:.0f} a second"
+    took_s, commits = worked_s(served.process.pid) - before_s, _version(served) - before
+    share, rate = took_s / seconds, commits / seconds
+    return f"{took_s / commits * 1e3:.2f} ms, {share:.1%} of a core at {rate:.0f} a second"
 
 
-def _reads(replicas: list[Served], seconds: float) -> str:
-    before_s = [served.cpu_s() for served in replicas]
-    rate = partial(wrk.rate, headers={}, seconds=max(int(seconds), 1))
+def _reads(replicas: list[Service], seconds: float) -> str:
+    before_s = [worked_s(served.process.pid) for served in replicas]
     with ThreadPoolExecutor(len(replicas)) as pool:
-        rates = list(pool.map(lambda served: rate(served.url + PATH), replicas))
-    worked_s = sum(served.cpu_s() for served in replicas) - sum(before_s)
-    count = sum(rates) * max(int(seconds), 1)
-    return f"{sum(rates):,.0f}, {worked_s / count * 1e6:.0f} us of a replica's processor time each"
+        rates = list(pool.map(lambda served: _rate(served.base + PATH, int(seconds)), replicas))
+    took_s = sum(worked_s(served.process.pid) for served in replicas) - sum(before_s)
+    each_us = took_s / (sum(rates) * int(seconds)) * 1e6
+    return f"{sum(rates):,.0f}, {each_us:.0f} us of a replica's processor time each"
 
 
-def _version(served: Served) -> int:
-    found = _VERSION.match(get(served.url, PATH, {})[1]["etag"])
+def _rate(url: str, seconds: int) -> float:
+    """Return requests a second of wrk, which is in C: a client in Python would mostly measure itself."""
+    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "60s", url]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found = re.search(r"Requests/sec:\s+([0-9.]+)", done.stdout)
+    if found is None or "Non-2xx" in done.stdout:
+        raise RuntimeError(f"wrk on {url} printed: {done.stdout}")
+    return float(found[1])
+
+
+def _version(served: Service) -> int:
+    found = _VERSION.match(served.get(PATH).headers["etag"])
     if found is None:
         raise RuntimeError("a list without a version")
     return int(found[1])

@@ -55,8 +55,7 @@ class SharedServer:
     def worked_s(self) -> float:
         """Return the processor time that it has used, in seconds."""
         assert self._process is not None
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text("ascii").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return worked_s(self._process.pid)
 
     def send(self, number: signal.Signals) -> None:
         """Send it a signal."""
@@ -93,6 +92,12 @@ class SharedServer:
             sock.sendall(_inline(command))
             return sock.makefile("rb").readline().rstrip()
         return b""
+
+
+def worked_s(pid: int) -> float:
+    """Return the processor time that a process has used, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _size(folder: Path) -> int:
