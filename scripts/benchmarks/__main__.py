@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from scripts.benchmarks import compare
-from scripts.benchmarks.parts import intake, proxy, publish, reads, scale, stream, streams, waits
+from scripts.benchmarks.parts import archive, intake, proxy, publish, reads, scale, stream, streams, waits
 from scripts.benchmarks.report import Report
 
 BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
@@ -22,6 +22,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
     "streams": ("Streams of changes", streams.run),
     "waits": ("Waits for changes", waits.run),
     "scale": ("Scale of one process", scale.run),
+    "archive": ("An archive", archive.run),
 }
 
 

@@ -207,8 +207,8 @@ def beside(folder: Path, count: int) -> None:
     print(f"  so 1,000 changes a second take {(with_us - without_us) / 10:.1f} % of a core more")
 
 
-def steady(folder: Path, a_second: int, seconds: float) -> None:
-    """Print whether anything is lost at so many changes a second, and what the thread that writes takes."""
+def steady(folder: Path, a_second: int, seconds: float) -> list[tuple[str, str, str]]:
+    """Return whether anything is lost at so many changes a second, and what writing takes, with aims."""
     with running(folder, RealClock(), 50) as live:
         names = [*live.archive.names]
         for name in names:
@@ -227,9 +227,13 @@ def steady(folder: Path, a_second: int, seconds: float) -> None:
             lag_s = max(lag_s, live.archive.writer.lag_s(live.clock.now().wall))
         took_s, worked_s = perf_counter() - began, _thread_s(writer) - before_s
         written = live.archive.writer.stop(60)
-        print(f"{done / took_s:,.0f} changes a second for {took_s:.0f} s, 100 a commit:")
-        print(f"  gaps: {live.archive.status.gaps}; all written: {written}; lag at most {lag_s:.2f} s")
-        print(f"  the thread that writes took {worked_s / took_s:.1%} of a processor")
+        gaps = f"{live.archive.status.gaps}; {'yes' if written else 'no'}"
+    return [
+        ("100 changes a commit, a second", f"{done / took_s:,.0f} for {took_s:.0f} s", f"{a_second:,}"),
+        ("then gaps; all is written", gaps, "0; yes"),
+        ("then the longest that a change was not written, s", f"{lag_s:.2f}", ""),
+        ("then the share of a core of the thread that writes", f"{worked_s / took_s:.1%}", ""),
+    ]
 
 
 def past(folder: Path, days: int, a_day: int, matches: int) -> None:
@@ -289,7 +293,8 @@ def main() -> None:
         changes(Path(folder) / "many", count, 50, 1_000, 25)
         changes(Path(folder) / "few", count // 10, 3, 240, 1)
         beside(Path(folder) / "beside", count // 5)
-        steady(Path(folder) / "steady", 10_000, 60 * count / 1_000_000)
+        for what, figure, _ in steady(Path(folder) / "steady", 10_000, 60 * count / 1_000_000):
+            print(f"{what}: {figure}")
         past(Path(folder) / "past", 30, 20_000, 1_200)
 
 
