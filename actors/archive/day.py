@@ -298,7 +298,11 @@ def connect(path: Path, how: str = "rwc") -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
-    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except sqlite3.Error:  # not a database: nobody else has the connection to close it
+        connection.close()
+        raise
     return connection
 
 
