@@ -165,12 +165,12 @@ def parse(name: str) -> Name:
 
 
 def _well_read(name: str) -> str:
-    """Return a name whose UTF-8 was read as Latin-1 or cp1252 as it was meant; others as they are."""
+    """Return a name whose UTF-8 was read as Latin-1 or cp1252, even twice, as it was meant; others stay."""
     if _MISREAD(name) is None:
         return name
     for encoding in ("cp1252", "latin-1"):
         try:
-            return name.encode(encoding).decode()
+            return _well_read(name.encode(encoding).decode())
         except UnicodeError:
             continue
     return name

@@ -277,13 +277,13 @@ def test_clubs_of_a_league_may_be_of_the_neighbouring_country() -> None:
 @pytest.mark.parametrize("name", ["Atlético Madrid", "Köln", "León", "Lanús", "FC Zürich", "Málaga", "Sīf"])
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
 def test_name_read_in_the_wrong_encoding_is_the_same(name: str, encoding: str) -> None:
-    """A bookmaker's site may take UTF-8 for Latin-1."""
+    """A bookmaker's site may take UTF-8 for Latin-1, and another one its names the same way."""
     try:
         misread = name.encode().decode(encoding)
     except UnicodeDecodeError:
         misread = name.encode().decode("latin-1")
 
-    assert parse(name) is parse(misread)
+    assert parse(name) is parse(misread) is parse(misread.encode().decode("latin-1"))
 
 
 @pytest.mark.parametrize("name", ["Ñublense", "São Paulo", "Öster", "Ærø", "Århus"])
