@@ -143,7 +143,8 @@ async def test_a_server_that_fails_ends_with_70() -> None:
         life = Life(Tree(), Quart("oddsboard", static_folder=None), sock, status, 0.0, lambda: None, ignore)
         code = await life.run()
 
-    assert (Exit.CORE, ["service.failed"]) == (code, [line["event"] for line in logs])
+    events = [line["event"] for line in logs if not line["event"].startswith("loop.")]  # a busy machine
+    assert (Exit.CORE, ["service.failed"]) == (code, events)
 
 
 def test_objects_from_before_the_start_are_not_collected_again() -> None:
