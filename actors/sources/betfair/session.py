@@ -241,10 +241,8 @@ class BetfairSession:
             return Reaction(image=extract, vouches=True, unnamed=unnamed)
         if not changed and not self._unidentified:
             return Reaction(vouches=True)
-        is_any_unknown = self._unidentified > 0
         extract, unnamed = yield from self._extract(changed)
-        again = self.refresh() if is_any_unknown and self._id else Reaction()  # no price is certain now
-        return Reaction(again.send, changes=extract, vouches=True, unnamed=unnamed)
+        return Reaction(changes=extract, vouches=True, unnamed=unnamed)
 
     def _patch(self, message: Message) -> Sliced[list[Market]]:
         """Apply the changes to the markets and return those that changed, each once."""
@@ -272,9 +270,7 @@ class BetfairSession:
         if isinstance(change, UnreadChange):
             market = self.markets[change.id] = _unread(change, market)
         elif market is None and change.marketDefinition is None:
-            if not change.img:
-                return  # a change of a market without an image
-            market = self.markets[change.id] = _unread(change, None)
+            return  # a change of a market without an image
         else:
             if market is None:
                 market = self.markets[change.id] = Market(change.id)
@@ -326,7 +322,7 @@ class BetfairSession:
         return Extract(tuple(matches), tuple(removals)), tuple(unnamed)
 
 
-def _unread(change: MarketChange, market: Market | None) -> Market:
+def _unread(change: UnreadChange, market: Market | None) -> Market:
     """Return a market of which nothing is known any more but the version that it had."""
     version = None if market is None else market.version
     return Market(change.id, was_ours=True, version=version, is_unread=True)
