@@ -65,7 +65,8 @@ def test_lists_are_there_at_once_after_an_orderly_end(config: Path) -> None:
         before = _served(running)
         assert 0 == running.stop()
     with service(config) as running:
-        changes = running.get(f"/api/v2/changes?since={before.headers['odds-cursor']}").json()
+        changes = running.get(f"/api/v2/changes?since={before.headers['odds-cursor']}")
 
-    stale = [entry["id"] for entry in changes["removed"] if entry["reason"] == "stale"]
+    assert 200 == changes.status_code, changes.text
+    stale = [entry["id"] for entry in changes.json()["removed"] if entry["reason"] == "stale"]
     assert len(stale) < before.json()["matches_count"] / 2

@@ -186,10 +186,9 @@ class VenueMachine(RuleBasedStateMachine):
         self.site.next.clear()
         self.site.fault = ""
         since = self.now
-        while not self.life.is_current(since):
-            self._pass(10.0)
-            assert self.now < since + CALM_S
+        self._become_current(since)
         self._pass(self.life.far_poll_s + 1)  # after that what is listed no longer has left
+        self._become_current(since)  # a condition may have been replaced by another meanwhile
 
         assert self.life.expected(self.now) == self._shown()
 
@@ -225,6 +224,13 @@ class VenueMachine(RuleBasedStateMachine):
         )
         async with running(self.service):
             await self.closing.wait()
+
+    def _become_current(self, since: float) -> None:
+        """Wait until all is asked for and answered after that second."""
+        began = self.now
+        while not self.life.is_current(since):
+            self._pass(10.0)
+            assert self.now < began + CALM_S
 
     def _pass(self, seconds: float) -> None:
         self.now += seconds
