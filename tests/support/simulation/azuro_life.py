@@ -114,13 +114,13 @@ class AzuroLife(Life):
         return self._lists[-1:]
 
     def is_current(self, since: float) -> bool:
-        """Return whether all games were asked for after that second, and then all odds."""
+        """Return whether all games and odds were asked for after that second, odds as the list has them."""
         if not self._lists or self._lists[-1].asked < since:
             return False
         for name in self._lists[-1].matches:
-            done, result = self._results.get(name, [(since, "unknown")])[-1]
+            _, result = self._results.get(name, [(since, "unknown")])[-1]
             quote = self.quotes.get(name)
-            if result and (quote is None or quote.asked <= max(done, self._lists[-1].done)):
+            if result and (quote is None or quote.asked <= since or not quote.is_listed):
                 return False
         return True
 
