@@ -241,8 +241,10 @@ class BetfairSession:
             return Reaction(image=extract, vouches=True, unnamed=unnamed)
         if not changed and not self._unidentified:
             return Reaction(vouches=True)
+        is_any_unknown = self._unidentified > 0  # then no price is certain
         extract, unnamed = yield from self._extract(changed)
-        return Reaction(changes=extract, vouches=True, unnamed=unnamed)
+        again = self.refresh() if is_any_unknown and self._id else Reaction()
+        return Reaction(again.send, changes=extract, vouches=not is_any_unknown, unnamed=unnamed)
 
     def _patch(self, message: Message) -> Sliced[list[Market]]:
         """Apply the changes to the markets and return those that changed, each once."""

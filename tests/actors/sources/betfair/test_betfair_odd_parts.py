@@ -17,6 +17,7 @@ from tests.support.builders.betfair import (
     change,
     definition,
     delta,
+    heartbeat,
     image,
     line,
     live,
@@ -93,6 +94,23 @@ def test_part_without_a_market_is_counted(odd: Any, kind: Any) -> None:
     follower.take(line(kind(odd, market("1.1"))))
 
     assert ({"1.1": PRICES}, 1) == (follower.shown(), follower.rejected["unreadable"])
+
+
+@pytest.mark.parametrize("odd", NAMELESS)
+def test_change_of_an_unknown_market_has_an_image_sent(odd: Any) -> None:
+    """Any price may be another now: none is confirmed until all have been sent again."""
+    follower = Follower()
+    follower.connect()
+    follower.take(line(image(market("1.1"), market("1.2"))))
+    before = follower.sent[-1]["id"]
+    told = follower.take(line(delta(odd, change("1.2", {"id": HOME, "batb": [[0, 2.1, 5]]}))))
+    asked = follower.sent[-1]
+    meanwhile = follower.take(line(heartbeat(id=asked["id"])))
+    follower.take(line(image(market("1.1", (2.3, 3.5, 4.0)), id=asked["id"])))
+
+    assert ("marketSubscription", before + 1, False) == (asked["op"], asked["id"], "clk" in asked)
+    assert [False, False] == [reading.reaction.vouches for reading in (told, meanwhile)]
+    assert {"1.1": (2.3, 3.5, 4.0)} == follower.shown()
 
 
 def test_odd_change_takes_its_market_off_before_the_image() -> None:
