@@ -43,6 +43,7 @@ class _Row:
     backoff: Backoff
     is_failing: bool = False
     has_answered: bool = False
+    preface: bytes = b""  # of the last request
 
 
 class Schedule:
@@ -137,6 +138,7 @@ class Schedule:
         self._told.discard(target.scope)
         if self._permitted is not None:
             self._permitted.pop(target.scope, None)
+        self._rows[target.scope].preface = target.preface
         self.plan.on_asked(target, now)
 
     def succeeded(self, target: Target, now: Instant) -> None:
@@ -193,7 +195,9 @@ class Schedule:
         return wait_s if is_permitted else max(wait_s, UNTOLD_S)
 
     def _wait_s(self, target: Target, row: _Row, now: Instant) -> float:
-        left_s = max(row.due_mono, self._gate_mono) - now.mono
+        # What was answered says nothing of what the plan has learnt since: that is asked for at once.
+        is_old = row.has_answered and not row.is_failing and row.preface != target.preface
+        left_s = max(now.mono if is_old else row.due_mono, self._gate_mono) - now.mono
         return max(left_s, self.plan.wait_s(target, now), 0.0)
 
     def _keep_rows(self, targets: tuple[Target, ...], now: Instant) -> None:

@@ -69,6 +69,20 @@ def test_hastening_never_postpones() -> None:
     assert [0.5, 1.0, 1.0] == due
 
 
+def test_what_the_plan_has_learnt_is_asked_for_at_once() -> None:
+    """An answer to a request with another preface says nothing of it; nor does one still to come."""
+    stage = Stage("abc")
+    stage.begin_all()
+    stage.end("b")
+    stage.end("c", PayloadError("html"))
+    stage.plan.prefaces = dict.fromkeys("abc", b"more")
+    begun = [stage.begin_all()]
+    stage.end("ab")
+
+    assert ("b", "a") == (begun[0], stage.begin_all())
+    assert stage.due_s("c") > 0
+
+
 def test_scope_that_the_plan_forbids_waits() -> None:
     """A due scope that the plan forbids waits, and one that the plan allows comes first."""
     stage = Stage("ab")

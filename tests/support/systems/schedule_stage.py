@@ -26,6 +26,7 @@ class ScriptedPlan(Plan):
     def __init__(self, scopes: Iterable[str]) -> None:
         super().__init__(OPTIONS, ())
         self.catalogues = ""
+        self.prefaces: dict[str, bytes] = {}
         self.first: dict[str, float] = {}
         self.barred: dict[str, float] = {}
         self.retry_s = 0.0
@@ -41,7 +42,11 @@ class ScriptedPlan(Plan):
         """Return the targets that were set."""
         return tuple(
             [
-                msgspec.structs.replace(each, is_catalogue=each.scope in self.catalogues)
+                msgspec.structs.replace(
+                    each,
+                    is_catalogue=each.scope in self.catalogues,
+                    preface=self.prefaces.get(each.scope, b""),
+                )
                 for each in self._targets
             ]
         )
