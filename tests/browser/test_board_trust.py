@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,14 @@ GO_AND_COME_BACK = """async (odds) => {
 
 
 @pytest.fixture
+def forgetful(tmp_path: Path) -> Iterator[Offered]:
+    """Return a site of which nothing counts longer than 1.5 s."""
+    with offered(tmp_path) as site:
+        site.stale_after_s = 1.5
+        yield site
+
+
+@pytest.fixture
 def page(context: OpenContext) -> Page:
     """Open a page whose stream and clock a test can reach."""
     page = context().new_page()
@@ -74,18 +83,18 @@ def _restart(site: Offered, page: Page) -> None:
 
 
 def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
-    site: Offered, page: Page, complaints: Complaints
+    forgetful: Offered, page: Page, complaints: Complaints
 ) -> None:
     """Its prices disappear at once, the page shows since when it is down, and it recovers by itself."""
     complaints.expected = (UNAVAILABLE,)  # /health, while no bookmaker is serving
-    site.offer(DERBY)
+    forgetful.offer(DERBY)
     over = threading.Event()
-    service = site.start()
+    service = forgetful.start()
     _opened(page, service.base)
     button = page.get_by_role("button", name="bwin")
     expect(button.locator(".state")).to_have_text("collected")
 
-    site.peer.answers[PATH] = hang(over)
+    forgetful.peer.answers[PATH] = hang(over)
     expect(page.locator("#empty")).to_contain_text("No bookmaker is live")
     expect(page.locator(".number:visible")).to_have_count(0)
     expect(button.locator(".state")).to_have_text(re.compile("^(down|stale) since [0-9]{2}:[0-9]{2}$"))
@@ -93,7 +102,7 @@ def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
     expect(page.locator("#connection")).to_have_text(re.compile("^Connected"))
     expect(page.locator("#collected")).to_be_hidden()
     over.set()
-    site.offer(LATER)
+    forgetful.offer(LATER)
 
     expect(page.locator(".number")).to_have_text(["2.20", "3.40", "3.50", "2.30", "3.30", "3.50"])
     page.clock.fast_forward(5000)
@@ -313,12 +322,12 @@ def test_a_page_without_a_stream_shows_that(
     expect(page.locator(".number")).to_have_text(SHOWN)
 
 
-def test_a_first_failed_poll_is_not_final(site: Offered, page: Page, complaints: Complaints) -> None:
+def test_a_first_failed_poll_is_not_final(forgetful: Offered, page: Page, complaints: Complaints) -> None:
     """A service without prices lists its bookmakers, and the page fills when prices arrive."""
     complaints.expected = (UNAVAILABLE,)
-    site.offer(DERBY)
-    service = site.start()
-    site.peer.answers[PATH] = respond(b"<html>", 500)
+    forgetful.offer(DERBY)
+    service = forgetful.start()
+    forgetful.peer.answers[PATH] = respond(b"<html>", 500)
     page.goto(service.base)
     expect(page.locator("#empty")).to_contain_text("No bookmaker is live")
     expect(page.locator(".chip .name")).to_have_text(["Bet365", "bwin"])
@@ -326,7 +335,7 @@ def test_a_first_failed_poll_is_not_final(site: Offered, page: Page, complaints:
     expect(page.locator("#collected")).to_be_hidden()
     expect(page.locator("#overall")).to_contain_text("No bookmaker has been up since")
 
-    site.offer(DERBY)
+    forgetful.offer(DERBY)
 
     expect(page.locator(".number")).to_have_text(SHOWN)
 

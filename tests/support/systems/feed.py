@@ -27,7 +27,7 @@ kind = "football_data"
 url = "{url}"
 poll_interval_s = 0.1
 timeout_s = 0.5
-stale_after_s = 1.5
+stale_after_s = {stale_after_s}
 
 [bookmakers.bet365]
 name = "Bet365"
@@ -148,6 +148,7 @@ class Offered:
     peer: HttpPeer
     _cleanup: contextlib.ExitStack
     _environment: Mapping[str, str] | None = None
+    stale_after_s: float = 30.0  # long, so that a busy machine makes nothing stale
     _bind: str = "127.0.0.1:0"
     _service: Service | None = None
 
@@ -159,7 +160,9 @@ class Offered:
         """Start the service unless it runs, always at the same address; wait until it has prices."""
         if self._service is None or self._service.process.poll() is not None:
             config = self.folder / "offered.toml"
-            config.write_text(TWO_BOOKMAKERS.format(url=self.peer.url(PATH)), "utf-8")
+            config.write_text(
+                TWO_BOOKMAKERS.format(url=self.peer.url(PATH), stale_after_s=self.stale_after_s), "utf-8"
+            )
             arguments = ("serve", "--config", str(config), "--bind", self._bind)
             running = program(*arguments, environment=self._environment)
             self._service = self._cleanup.enter_context(running)
