@@ -26,7 +26,7 @@ from actors.core.errors import (
 )
 from actors.core.limits import Limits
 from actors.core.nearest import did_you_mean
-from actors.matching.tables import load as load_tables
+from actors.matching.leagues import load as load_tables
 from actors.monitoring import logs
 from actors.monitoring.log_events import LogStatus
 from actors.monitoring.loop_watch import watched

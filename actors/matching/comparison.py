@@ -35,6 +35,7 @@ from actors.matching.leagues import (
     have_one_label,
     league_evidence,
     league_of,
+    load,
 )
 from actors.matching.names import Name, are_one, parse
 from actors.matching.overrides import Overrides
@@ -53,7 +54,6 @@ from actors.matching.rules import (
     open_to,
     rank_of,
 )
-from actors.matching.tables import load
 from actors.matching.team_class import TeamClass, differ
 
 MUST_RANK = 9.0  # more than evidence can give

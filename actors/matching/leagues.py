@@ -15,6 +15,7 @@ from actors.matching.evidence import LeagueEvidence
 from actors.matching.names import parse, plain
 from actors.matching.overrides import joined
 from actors.matching.tables import clubs_of, countries, countries_of, country_of, hosts_of
+from actors.matching.tables import load as load_clubs
 from actors.matching.team_class import SIMULATED, TeamClass, of_league
 
 _FRIENDLY = re.compile(
@@ -240,6 +241,14 @@ def _competition(label: str) -> str | None:
 def country_named(text: str) -> str | None:
     """Return the country that a text is a word for, as leagues have it; None for another."""
     return _country_words()[0].get(_text(text))
+
+
+def load() -> None:
+    """Read the tables of clubs, countries and leagues, so that nothing later waits for it."""
+    load_clubs()
+    _country_words()
+    _table()
+    _countries()
 
 
 @lru_cache(maxsize=1 << 14)
