@@ -12,9 +12,11 @@ import pytest
 
 from tests.support.builders.certificates import Authority
 from tests.support.builders.clusters import two_sources
+from tests.support.peers.http import http_peer
 from tests.support.systems.machines import Proxy
 from tests.support.systems.process import Service, service
 from tests.support.systems.shared_server import ENGINES, SharedServer, shared_server
+from tests.support.systems.two_sources import Two, configured
 from tests.support.time.waiting import eventually
 
 PATHS = (
@@ -25,6 +27,8 @@ PATHS = (
     "/api/v2/surebets",
 )
 OK, UNAVAILABLE = 200, 503
+SURE = {"pinnacle": (2.6, 3.5, 2.9), "williamhill": (2.3, 3.9, 2.9), "marathonbet": (2.3, 3.5, 3.3)}
+FAIR = dict.fromkeys(SURE, (2.3, 3.5, 2.9))
 BOTH, COLLECTOR, REPLICA = '["collector", "replica"]', '["collector"]', '["replica"]'
 
 
@@ -103,6 +107,30 @@ def test_changes_are_the_same_everywhere(server: SharedServer, tmp_path: Path) -
 
     assert shared
     assert 0 == differing
+
+
+def test_a_surebet_is_the_same_on_all_machines(server: SharedServer, tmp_path: Path) -> None:
+    """It comes and goes with its prices; a tag has the same bytes everywhere."""
+    cluster = f'[cluster]\nurl = "{server.url}"\n'
+    seen: dict[str, set[bytes]] = {}
+    with http_peer() as peer:
+        config = configured(tmp_path, peer, cluster)
+        with service(config) as first, service(config) as second:
+            for prices, count in ((SURE, 1), (FAIR, 0), (SURE, 1)):
+                Two(peer, first).offer(prices)
+                for running in (first, second, first):
+                    eventually(partial(_has_surebets, running, count, seen), f"it has {count}", 20.0)
+
+    assert [1] * len(seen) == [len(bodies) for bodies in seen.values()]
+    assert len(seen) > 2
+
+
+def _has_surebets(running: Service, count: int, seen: dict[str, set[bytes]]) -> bool:
+    answer = running.get("/api/v2/surebets")
+    if answer.status_code != OK:
+        return False
+    seen.setdefault(answer.headers["etag"], set()).add(answer.content)
+    return len(answer.json()["fixtures"]) == count
 
 
 def test_another_collector_takes_over(server: SharedServer, tmp_path: Path) -> None:

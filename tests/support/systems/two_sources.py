@@ -77,10 +77,14 @@ class Two:
 @contextlib.contextmanager
 def two_sources(folder: Path) -> Iterator[Two]:
     """Run the service in that folder."""
-    with http_peer() as peer:
-        peer.answers["/file.csv"] = respond(SHEET)
-        serve(peer, {"soccer_epl": b"[]"})
-        config = folder / "two.toml"
-        config.write_text(CONFIG.format(api=peer.url(""), file=peer.url("/file.csv")), "utf-8")
-        with service(config) as running:
-            yield Two(peer, running)
+    with http_peer() as peer, service(configured(folder, peer)) as running:
+        yield Two(peer, running)
+
+
+def configured(folder: Path, peer: HttpPeer, more: str = "") -> Path:
+    """Return a configuration of both sources at `peer`, which has no match yet of the API."""
+    peer.answers["/file.csv"] = respond(SHEET)
+    serve(peer, {"soccer_epl": b"[]"})
+    config = folder / "two.toml"
+    config.write_text(CONFIG.format(api=peer.url(""), file=peer.url("/file.csv")) + more, "utf-8")
+    return config
