@@ -325,12 +325,12 @@ class Writer:
         log.info("archive.sealed", file=path.name)
 
     def _find_unsealed(self) -> None:
-        live = self.live_day
-        self._seals.extend(day for day in self.folder.days() if day != live and not self._is_sealed(day))
-
-    def _is_sealed(self, day: date) -> bool:
-        with Reader.open(self.folder.file(day), is_written=False) as reader:
-            return reader.is_sealed
+        for day in self.folder.days():
+            # It is damaged if the disk failed when that was found before.
+            if day != self.live_day and self.folder.check(day, is_last=False):
+                with Reader.open(self.folder.file(day), is_written=False) as reader:
+                    if not reader.is_sealed:
+                        self._seals.append(day)
 
     def fail(self, error: Exception) -> None:
         """Note that the archive cannot be written; it is tried again."""

@@ -6,6 +6,8 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import date
+from errno import EIO
 from pathlib import Path
 from typing import Any
 
@@ -290,6 +292,33 @@ def test_a_day_of_another_format_is_set_aside(tmp_path: Path) -> None:
     with kept(tmp_path, clock) as life:
         assert Path(f"{day}.bad").exists()
         assert ["alder_m2"] == life.ids(life.put("m2"))
+
+
+def test_a_disk_that_fails_at_the_start_hinders_no_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A damaged day that cannot be set aside then is set aside a moment later."""
+    clock = ManualClock()
+    with kept(tmp_path, clock) as life:
+        life.put("m1")
+        clock.pass_(86_400)
+        life.put("m2")
+    day = min(tmp_path.glob("*.db"))
+    with closing(sqlite3.connect(day)) as connection:
+        connection.execute("PRAGMA user_version = 7")
+    tries = []
+
+    def fails_once(folder: Folder, at: date, why: str) -> None:
+        tries.append(at)
+        if len(tries) == 1:
+            raise OSError(EIO, "failing")
+        set_aside(folder, at, why)
+
+    set_aside = Folder.set_aside
+    monkeypatch.setattr(Folder, "set_aside", fails_once)
+    with kept(tmp_path, clock) as life:
+        assert Path(f"{day}.bad").exists()
+        assert ["alder_m3"] == life.ids(life.put("m3"))
 
 
 def test_a_day_that_is_over_is_sealed_and_reads_the_same(tmp_path: Path) -> None:
