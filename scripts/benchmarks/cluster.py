@@ -39,20 +39,6 @@ from scripts.benchmarks import cluster_processes
 from tests.support.systems.shared_server import SharedServer, shared_server
 
 Row = tuple[str, str]
-CONFIG = """
-[cluster]
-url = "{url}"
-prefix = "{prefix}"
-roles = {roles}
-[sources.simulated]
-kind = "simulated"
-matches = 1000
-updates_per_s = 100.0
-[bookmakers.alder]
-name = "Alder"
-source = "simulated"
-key = "sharp"
-"""
 BOOKMAKERS, MATCHES, BATCH = 10, 1000, 500
 SETTLE_S = 3.0
 SOURCE, SCOPE, ME = SourceName("source"), Scope("scope"), CollectorId("me")
@@ -92,9 +78,7 @@ async def _latency(server: SharedServer, folder: Path, seconds: float) -> Row:
             is_shown.set()
 
     systems = []
-    for roles in ('["collector"]', '["replica"]'):
-        config = folder / f"{len(roles)}.toml"
-        config.write_text(CONFIG.format(url=server.url, prefix="latency", roles=roles), "utf-8")
+    for config in cluster_processes.configured(server, folder, "latency"):
         settings = load(config)
         systems.append(System(settings, clock, Random(1), cluster=partial(Cluster, settings, clock)))
     systems[0].published.follow(on_commit)

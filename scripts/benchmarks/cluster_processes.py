@@ -65,6 +65,14 @@ def rows(shared: SharedServer, folder: Path, seconds: float) -> Iterator[tuple[s
                 yield f"reads of the whole list a second, {count} replicas", _reads(replicas, seconds)
 
 
+def configured(shared: SharedServer, folder: Path, prefix: str) -> tuple[Path, Path]:
+    """Return configurations of a collector and a replica of a simulated source with 1,000 matches."""
+    collector, replica = (folder / f"{prefix}-{role}.toml" for role in ("collector", "replica"))
+    for file, role in ((collector, "collector"), (replica, "replica")):
+        file.write_text(CLUSTER.format(url=shared.url, prefix=prefix, role=role) + SOURCES, "utf-8")
+    return collector, replica
+
+
 def frames(served: Service, seconds: float) -> list[float]:
     """Return for each price that comes in the stream how long ago it was made."""
     ages: list[float] = []
@@ -81,13 +89,9 @@ def frames(served: Service, seconds: float) -> list[float]:
 
 def _cluster(shared: SharedServer, folder: Path, count: int, stack: ExitStack) -> list[Service]:
     """Start a collector, and so many replicas."""
-    files = {}
-    for role in ("collector", "replica"):
-        files[role] = folder / f"{role}{count}.toml"
-        about = CLUSTER.format(url=shared.url, prefix=f"processes{count}", role=role)
-        files[role].write_text(about + SOURCES, "utf-8")
-    stack.enter_context(service(files["collector"]))
-    replicas = [stack.enter_context(service(files["replica"])) for _ in range(count)]
+    collector, replica = configured(shared, folder, f"processes{count}")
+    stack.enter_context(service(collector))
+    replicas = [stack.enter_context(service(replica)) for _ in range(count)]
     for served in replicas:
         served.wait_ready()
     return replicas
