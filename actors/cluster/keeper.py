@@ -106,7 +106,7 @@ class KeeperActor:
 
     async def run(self) -> None:
         """Run for ever; at the end say that the lists of this process leave."""
-        self._lose_all()
+        self._end_all()
         try:
             while True:
                 try:
@@ -117,7 +117,7 @@ class KeeperActor:
                     self.status.keeper.lost(str(error), self.clock.now(), log)
                     await anyio.sleep(RETRY_S)
         finally:
-            self._lose_all()
+            self._end_all()
             with anyio.move_on_after(LEAVE_S, shield=True):
                 await self._leave()
 
@@ -192,7 +192,7 @@ class KeeperActor:
                 if name not in self._known and (acquired.polls or look.are_polls_lost):
                     self.polls.take(name, acquired.polls)
                 self._known.discard(name)
-                log.info("lease.acquired", source=name, token=acquired.token)
+                log.info("lease.acquired", source=name, token=acquired.token, collector=self.id)
 
     async def _tick(self, look: Look) -> None:
         """Say that time passes, if this is the matcher; with a version while that may change a surebet."""
@@ -249,14 +249,14 @@ class KeeperActor:
         at = await self.store.commit(pending.commit)
         self._pending = None
         if at is None:
-            log.warning("lease.lost", sources=sorted(self._held))
             self._lose_all()
             return False
         pending.acked(at)
         return True
 
     async def _beat(self, answered: int) -> None:
-        if not self._held:
+        if not self._held:  # others have all sources
+            self.status.keeper.well(self.clock.now(), log)
             return
         sent_mono = self.clock.now().mono
         if await self.store.beat(self.id, answered, self.polls.tell(self._held)):
@@ -264,7 +264,6 @@ class KeeperActor:
             self.polls.permit(self._held, sent_mono + SILENT_S)
             self.status.keeper.well(self.clock.now(), log)
         else:
-            log.warning("lease.lost", sources=sorted(self._held))
             self._lose_all()
 
     def _lose(self, source: SourceName) -> None:
@@ -275,6 +274,12 @@ class KeeperActor:
             self.drop(source)
 
     def _lose_all(self) -> None:
+        """Say that others may have all sources of this process, and end them here."""
+        if self._held:
+            log.warning("lease.lost", sources=sorted(self._held), collector=self.id)
+        self._end_all()
+
+    def _end_all(self) -> None:
         """End all sources here: the log has nothing of this process any more."""
         for source in self.sources:
             self._lose(source)

@@ -10,6 +10,7 @@ from random import Random
 import anyio
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from actors.board.board import Board, BoardRules
 from actors.board.published import Published, Rejection, Request
@@ -154,13 +155,34 @@ async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:
         await anyio.sleep(1.0)
         first = collector.server.data.leases[SOURCE].token
         collector.server.depose(ME, collector.server.data.beats[ME], collector.server.data.log[0].data)
-        await anyio.sleep(3.0)
+        with capture_logs() as logs:
+            await anyio.sleep(3.0)
         again = collector.server.data.leases[SOURCE].token
         tasks.cancel_scope.cancel()
 
     assert SOURCE in collector.dropped
     assert again > first
     assert b"polls" == collector.taken[SOURCE]
+    assert [LINKS, SOURCE] == next(line["sources"] for line in logs if line["event"] == "lease.lost")
+
+
+async def test_a_collector_in_reserve_is_well() -> None:
+    """Another has all leases: that is no fault of this one, before and after the board began anew."""
+    collector, other = _Collector(), _Collector()
+    other.keeper.store, other.keeper.id = ModelStore(collector.server, other.wire, Seen()), OTHER
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(3.0)
+        tasks.start_soon(other.keeper.run)
+        await anyio.sleep(3.0)
+        before = other.keeper.status.keeper.error
+        collector.server.data = Data()
+        await anyio.sleep(3.0)
+        holders = {lease.collector for lease in collector.server.data.leases.values()}
+        tasks.cancel_scope.cancel()
+
+    assert {ME} == holders
+    assert (None, None) == (before, other.keeper.status.keeper.error)
 
 
 async def test_polls_are_permitted_until_another_may_take_over() -> None:
