@@ -1,4 +1,4 @@
-"""Injects a fault for each alert into a real service under a real Prometheus, and prints when alerts fire.
+"""Injects a fault for each alert of a single process under a real Prometheus, and prints when alerts fire.
 
 All times are short (`alert_prometheus.py`), and no more than 500 changes may wait for the archive, in place
 of 200,000.
