@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -56,6 +58,25 @@ def test_composed_processes_are_two_collectors_and_three_replicas_behind_the_pro
     assert (1, " ".join(f"server {address}:8000;" for address in addresses)) == (shipped.count(old), new)
     assert nginx["networks"]["inside"]["ipv4_address"] in trusted.limits.trusted_proxies
     assert all(service["cap_drop"] == ["ALL"] and service["read_only"] for service in processes)
+
+
+def _kept(server: Any, arguments: list[str]) -> tuple[str | None, ...]:
+    """Return what the server does when its memory is full, and where it keeps what it was told."""
+    options = dict(pairwise(arguments))
+    mounts = [mount["mountPath"] if isinstance(mount, dict) else mount for mount in server]
+    assert [options["--dir"]] == [mount.rpartition(":")[2] for mount in mounts]
+    return tuple(options.get(f"--{name}") for name in ("maxmemory-policy", "appendonly", "appendfsync"))
+
+
+def test_the_server_keeps_what_was_spent_over_a_restart() -> None:
+    """On a volume, each record at once; nothing is thrown away to make room."""
+    compose, pod = _services()["shared"], _deployments()[0]["template"]["spec"]
+    (container,) = pod["containers"]
+    mounted = compose["volumes"], shlex.split(compose["command"])
+    claimed = container["volumeMounts"], container["args"]
+
+    assert [("noeviction", "yes", "always")] * 2 == [_kept(*each) for each in (mounted, claimed)]
+    assert "persistentVolumeClaim" in pod["volumes"][0]
 
 
 def test_pods_are_two_collectors_and_three_replicas_without_rights() -> None:
