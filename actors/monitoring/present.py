@@ -186,7 +186,11 @@ class Present:
         ):
             if value is not None:
                 yield GaugeMetricFamily(f"oddsboard_cluster_{name}", text, value)
-        about = {"roles": ",".join(cluster.roles), "collector": cluster.collector or "", "epoch": cluster.epoch}
+        about = {
+            "roles": ",".join(cluster.roles),
+            "collector": cluster.collector or "",
+            "epoch": cluster.epoch,
+        }
         yield InfoMetricFamily("oddsboard_cluster", "What this process is in the cluster.", about)
         yield CounterMetricFamily("oddsboard_cluster_resets", "Begins of another board.", cluster.resets)
         own = ((source, collector == cluster.collector) for source, collector in cluster.leases.items())
