@@ -11,6 +11,7 @@ from actors.core.cooperative import run_sliced
 from actors.core.errors import ConfigError, SourceError, TransportError
 from actors.core.messages import Scope
 from actors.pipeline.program.feed import ProgramFeed
+from actors.pipeline.program.remarks import Withdrawals
 from actors.service.describe import match_line
 from actors.source_api.program import ProgramOptions, environment_of
 from actors.sources.program.lists import Lists
@@ -61,7 +62,7 @@ class ProgramCheck:
 
     async def _failure(self, program: Program) -> SourceError:
         """Take all lines until the program is to be ended, and return why."""
-        clock, silence_s = SystemClock(), self._options.longest_silence_s
+        clock, silence_s, withdrawals = SystemClock(), self._options.longest_silence_s, Withdrawals()
         feed = ProgramFeed(self._lists, (), self._options.staleness_s)
         spoken_mono = clock.now().mono
         while True:
@@ -76,6 +77,8 @@ class ProgramCheck:
                 spoken_mono = now.mono
                 taken = await run_sliced(feed.lines(lines, now))
                 self._lines += lines.count(b"\n", 0, taken.used_bytes)
+                for text in withdrawals.told(taken.changes):
+                    self._report(text[:MAX_CHARS])
                 if taken.error is not None:
                     return taken.error
             elif program.has_exited():  # though others have its output open

@@ -54,6 +54,7 @@ class ListChange(Struct, frozen=True):
     """What becomes of a list: the complete list, changes of it, or its withdrawal.
 
     `confirmed_mono` is when the program last said something of the match that it said it of longest ago.
+    `why` is the reason that it gives for a withdrawal, or empty.
     """
 
     scope: Scope
@@ -62,6 +63,7 @@ class ListChange(Struct, frozen=True):
     confirmed_mono: float
     complete: bool = False
     withdrawn: bool = False
+    why: str = ""
 
 
 class ProgramLists(Protocol):

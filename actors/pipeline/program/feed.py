@@ -25,11 +25,12 @@ REFRESH_SCOPE = Scope("refresh")  # all lists once more, because the board has l
 
 
 class ReadLines(Struct, frozen=True):
-    """The result of some lines: batches, and the error in the line after `used_bytes`, if any."""
+    """The result of some lines: changes of lists, also as batches; the error after `used_bytes`, if any."""
 
     batches: tuple[Batch, ...]
     used_bytes: int
     error: PayloadError | None = None
+    changes: tuple[ListChange, ...] = ()
 
 
 class ProgramFeed:
@@ -57,7 +58,8 @@ class ProgramFeed:
                 break
             used_bytes = end
             yield
-        return ReadLines(self._batches(self.lists.changes(), now), used_bytes, error)
+        changes = self.lists.changes()
+        return ReadLines(self._batches(changes, now), used_bytes, error, changes)
 
     def expire(self, now: Instant) -> tuple[Batch, ...]:
         """Remove what is stale at `now`."""

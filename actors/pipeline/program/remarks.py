@@ -1,14 +1,36 @@
-"""What a program says on standard error, for our log: by level, limited, without secrets."""
+"""What a program says on standard error, and why it withdraws lists: by level, limited, without secrets."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 from structlog.typing import FilteringBoundLogger
 
 from actors.core.clock import Instant
+from actors.core.messages import Scope
+from actors.source_api.program import ListChange
 
 MAX_REMARKS = 60  # logged in each `WINDOW_S`
 WINDOW_S = 60.0
 MAX_CHARS = 300
+
+
+class Withdrawals:
+    """Which lists a program has withdrawn, and why."""
+
+    def __init__(self) -> None:
+        self._why: dict[Scope, str] = {}
+
+    def told(self, changes: Iterable[ListChange]) -> Iterator[str]:
+        """Yield a text for each list that is withdrawn now, or for another reason than before."""
+        for change in changes:
+            if change.complete:
+                self._why.pop(change.scope, None)
+            elif change.withdrawn and self._why.get(change.scope) != change.why:
+                self._why[change.scope] = change.why
+                yield f"list {change.scope} is withdrawn" + (
+                    f": {change.why}" if change.why else ", without a reason"
+                )
 
 
 class Remarks:

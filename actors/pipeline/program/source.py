@@ -28,7 +28,7 @@ from actors.pipeline.program.feed import (
     START_SCOPE,
     ProgramFeed,
 )
-from actors.pipeline.program.remarks import Remarks
+from actors.pipeline.program.remarks import Remarks, Withdrawals
 from actors.runtime.backoff import Backoff
 from actors.runtime.supervisor import contained
 from actors.source_api.options import secrets_of
@@ -80,7 +80,7 @@ class ProgramSourceActor:
             LONGEST_RESTART_S, context.random, base_s=RESTART_S, least_share=LEAST_SHARE
         )
         self._log = context.logger()
-        self._remarks = Remarks(self._log, secrets_of(options))
+        self._remarks, self._withdrawals = Remarks(self._log, secrets_of(options)), Withdrawals()
 
     async def run(self) -> None:
         """Run the program for ever, one process after the other."""
@@ -146,6 +146,8 @@ class ProgramSourceActor:
                 broken, _, _ = lines[taken.used_bytes :].partition(b"\n")
                 self._context.record_payload(LINES_SCOPE, now, broken + b"\n")
             self._deliver(taken.batches)
+        for text in self._withdrawals.told(taken.changes):
+            self._remarks.add(f"W! {text}", now)
         if any(batch.complete for batch in taken.batches):
             self._backoff.succeeded(now.mono)
             succeeded(self._status, now, self._log)

@@ -22,7 +22,7 @@ class KnownList:
         self.is_known = self.is_spoken = self.is_whole = False
         self.matches: dict[SourceMatchId, tuple[Match, float]] = {}
         self._scope = scope
-        self._list_id = ListId("")
+        self._list_id, self._why = ListId(""), ""
         self._said_mono = self._confirmed_mono = -inf
         self._forget_changes()
 
@@ -63,11 +63,11 @@ class KnownList:
         self._said_mono = mono
         self._is_confirmed = True
 
-    def withdraw(self, mono: float) -> None:
+    def withdraw(self, mono: float, why: str = "") -> None:
         """Withdraw everything until a complete list."""
         self._forget()
         self._forget_changes()
-        self._is_withdrawn = True
+        self._is_withdrawn, self._why = True, why
         self._confirmed_mono = mono
 
     def expire(self, stale_mono: float, early_s: float) -> None:
@@ -91,7 +91,8 @@ class KnownList:
         """Return what changed since the last call, None if nothing did."""
         if self._is_withdrawn:
             self._forget_changes()
-            return ListChange(self._scope, ListId(""), Extract(()), self._confirmed_mono, withdrawn=True)
+            about = (self._scope, ListId(""), Extract(()), self._confirmed_mono)
+            return ListChange(*about, withdrawn=True, why=self._why)
         if self._is_new:
             return self.image()
         is_news = bool(self._changed or self._removals or self._nameless or self._is_confirmed)

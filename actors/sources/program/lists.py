@@ -95,7 +95,7 @@ class Lists:
                 self._spoken(scope, message, is_whole=True).confirm(now.mono)
             case Withdraw():
                 self._open.pop(scope, None)
-                self._list(scope).withdraw(now.mono)
+                self._list(scope).withdraw(now.mono, message.reason)
 
     def expire(self, now: Instant) -> None:
         """Forget what is stale, and remove the stale matches of a list that is not."""

@@ -7,8 +7,12 @@ from pathlib import Path
 import anyio
 import anyio.lowlevel
 import pytest
+from msgspec.structs import replace
 from structlog.testing import capture_logs
 
+from actors.core.messages import Extract, ListId, Scope
+from actors.pipeline.program.remarks import Withdrawals
+from actors.source_api.program import ListChange
 from tests.support.systems.program_stage import staged
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
@@ -99,6 +103,28 @@ listed(item())
     assert [("error", "bad"), ("warning", "odd"), ("debug", "detail"), ("info", "fine")] == said[:4]
     assert [("info", "plain ***"), ("info", "x" * 300)] == said[4:6]
     assert 60 == len(said)
+
+
+async def test_why_a_list_is_withdrawn_is_logged(tmp_path: Path) -> None:
+    """In the words of the program, without its secrets."""
+    text = 'listed(item())\nsay("withdraw", reason="login hidden-key lost")'
+    with capture_logs() as logs:
+        async with staged(tmp_path, text + FOR_EVER, secrets={"KEY": "hidden-key"}) as stage:
+            await stage.until(lambda: any(log["event"] == "program.remarked" for log in logs))
+    said = [(log["log_level"], log["text"]) for log in logs if log["event"] == "program.remarked"]
+
+    assert [("warning", "list epl is withdrawn: login *** lost")] == said
+
+
+def test_a_withdrawal_that_is_repeated_is_told_once() -> None:
+    """Again when the list was back, or for another reason."""
+    withdrawals = Withdrawals()
+    gone = ListChange(Scope("epl"), ListId(""), Extract(()), 0.0, withdrawn=True, why="old")
+    changes = [gone, gone, replace(gone, why=""), replace(gone, withdrawn=False, complete=True), gone]
+    told = [[*withdrawals.told([change])] for change in changes]
+
+    first, other = "list epl is withdrawn: old", "list epl is withdrawn, without a reason"
+    assert [[first], [], [other], [], [first]] == told
 
 
 async def test_a_lost_list_is_sent_again(tmp_path: Path) -> None:
