@@ -11,23 +11,25 @@ COMPLETES = "print what completes commands, options and values in a shell"
 _BASH = """\
 # Completion of oddsboard for bash: source <(oddsboard completion bash)
 _oddsboard() {{
-    local at="" word last="${{COMP_WORDS[COMP_CWORD-1]}}"
-    for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
+    local at="" offered="" word
+    local last="${{COMP_WORDS[$((COMP_CWORD-1))]}}" begun="${{COMP_WORDS[$COMP_CWORD]}}"
+    for word in "${{COMP_WORDS[@]:1:$((COMP_CWORD-1))}}"; do
         case "$at $word" in
 {commands}
         esac
     done
-    COMPREPLY=()
     case "$at|$last" in
 {values}
-        *) case "$at" in
+        *) case "$at|$begun" in
 {words}
         esac ;;
     esac
+    COMPREPLY=($(compgen -W "$offered" -- "$begun"))
 }}
 complete -o bashdefault -o default -F _oddsboard oddsboard"""
 _ZSH = """\
 # Completion of oddsboard for zsh: source <(oddsboard completion zsh)
+(( $+functions[compdef] )) || {{ autoload -U +X compinit && compinit }}
 autoload -U +X bashcompinit && bashcompinit
 {bash}"""
 
@@ -49,17 +51,18 @@ def _bash(parser: argparse.ArgumentParser) -> str:
         if path:
             commands.append(f'            "{" ".join(["", *path[:-1]])} {path[-1]}") at="{at}" ;;')
         options = [option for action in found._actions for option in action.option_strings]  # noqa: SLF001 - argparse shows its options no other way
-        words.append(_case(f'"{at}")', [*options, *_choices(found)]))
+        words.append(_case([f'"{at}|-"*'], options))
+        words.append(_case([f'"{at}|"*'], _choices(found)))
         for action in found._actions:  # noqa: SLF001 - the same
-            if action.option_strings and action.choices:
-                patterns = "|".join(f'"{at}|{option}"' for option in action.option_strings)
-                values.append(_case(f"{patterns})", list(map(str, action.choices))))
+            if action.option_strings and action.nargs != 0:
+                patterns = [f'"{at}|{option}"' for option in action.option_strings]
+                values.append(_case(patterns, [*map(str, action.choices or ())]))
     return _BASH.format(commands="\n".join(commands), values="\n".join(values), words="\n".join(words))
 
 
-def _case(pattern: str, words: list[str]) -> str:
-    offered = f'compgen -W "{" ".join(words)}" -- "${{COMP_WORDS[COMP_CWORD]}}"'
-    return f"        {pattern} COMPREPLY=($({offered})) ;;"
+def _case(patterns: list[str], words: list[str]) -> str:
+    """Return what offers words; where there are none the shell offers files."""
+    return f'        {"|".join(patterns)}) offered="{" ".join(words)}" ;;'
 
 
 def _fish(parser: argparse.ArgumentParser) -> Iterator[str]:

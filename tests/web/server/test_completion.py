@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
+import pty
 import subprocess
+from io import RawIOBase
 from pathlib import Path
 from shutil import which
 
@@ -11,6 +14,8 @@ import pytest
 
 from web.__main__ import _parser
 from web.server.completion import SHELLS, script
+
+ZSH = which("zsh") or ""
 
 
 def _completed(*words: str) -> list[str]:
@@ -35,13 +40,47 @@ COMP_WORDS=({given}); COMP_CWORD={len(words) - 1}; _oddsboard; printf '%s\\n' "$
         (("oddsboard", "serve", "--s"), {"--server"}),
         (("oddsboard", "serve", "--server", "u"), {"uvicorn"}),
         (("oddsboard", "links", "suggest", "--l"), {"--limit"}),
-        (("oddsboard", "serve", "--config", "x"), set()),
+        (("oddsboard", "serve", "--config", ""), set()),
+        (("oddsboard", "archive", "info", ""), set()),
+        (("oddsboard", "archive", "info", "-"), {"-h", "--help"}),
         (("oddsboard", "completion", ""), set(SHELLS)),
     ],
 )
 def test_bash_offers_commands_options_and_values(words: tuple[str, ...], offered: set[str]) -> None:
-    """Commands at their place, options of the command, and values of an option that has a closed set."""
-    assert offered == set(_completed(*words)) - {"-h", "--help"}
+    """Commands at their place, options after "-", values of a closed set; else bash offers files."""
+    assert offered == set(_completed(*words))
+
+
+@pytest.mark.skipif(not ZSH, reason="needs zsh (Debian: apt-get install zsh)")
+def test_zsh_completes_what_is_typed(tmp_path: Path) -> None:
+    """Command, option and value, each after its first letters and a tab; without a set-up of one's own."""
+    (tmp_path / ".zshrc").write_text(
+        f"{script('zsh', _parser())}\noddsboard() {{ print -r -- \"given: $*.\" }}\nPS1='ready '\n", "utf-8"
+    )
+    terminal, inside = pty.openpty()
+    zsh = subprocess.Popen(
+        [ZSH, "-d", "-i"],
+        stdin=inside,
+        stdout=inside,
+        stderr=inside,
+        start_new_session=True,
+        env={"PATH": os.environ["PATH"], "ZDOTDIR": str(tmp_path), "TERM": "dumb"},
+    )
+    os.close(inside)
+    with zsh, os.fdopen(terminal, "r+b", buffering=0) as shown:
+        _read_until(shown, b"ready ")
+        shown.write(b"oddsboard arch\tex\t--form\tpar\t\n")
+        said = _read_until(shown, b".\r\n")
+        zsh.kill()
+
+    assert "given: archive export --format parquet." in said
+
+
+def _read_until(shown: RawIOBase, end: bytes) -> str:
+    said = b""
+    while end not in said:
+        said += shown.read(4096) or b""
+    return said.decode()
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
