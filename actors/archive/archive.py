@@ -171,6 +171,7 @@ def open_archive(
     Raises: ArchiveLockedError, ConfigError.
     """
     folder, now = Folder.hold(Path(settings.path or "."), reached), clock.now()
+    folder.on_damage = status.count_gap
     ending, stood, last = None, None, None
     try:
         days = _checked(folder)
@@ -205,6 +206,7 @@ def open_followed(
     Raises: ArchiveLockedError, ConfigError.
     """
     folder = Folder.hold(Path(settings.path or "."), reached)
+    folder.on_damage = status.count_gap
     writer = Writer(folder, settings, status, clock)
     archive, reserved = FollowedArchive(folder, writer, status, clock, names), folder.reserved()
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
@@ -47,11 +47,15 @@ class Reserved(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Folder:
-    """A folder that this process holds. `reached` is told of each boundary."""
+    """A folder that this process holds.
+
+    `reached` is told of each boundary, and `on_damage` is called when a day was set aside, by any thread.
+    """
 
     def __init__(self, path: Path, descriptor: int, reached: Reached) -> None:
         self.path = path
         self.reached = reached
+        self.on_damage: Callable[[], None] = lambda: None
         self._descriptor = descriptor
 
     @classmethod
@@ -147,6 +151,7 @@ class Folder:
         path.rename(f"{path}{BAD}")
         sync(self.path)
         log.warning("archive.set_aside", file=f"{path.name}{BAD}", error=why)
+        self.on_damage()
 
     def check(self, day: date, *, is_last: bool) -> bool:
         """Return whether the file of a day can be read; set it aside if it is damaged.

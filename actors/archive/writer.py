@@ -249,7 +249,7 @@ class Writer:
         day.end()
         if reason != BEGAN_ANEW:
             log.warning("archive.gap", after=gap.after, until=gap.until, reason=reason)
-            self._status.gaps += 1
+            self._status.count_gap()
         self.written, self._seen_ms = commit.version, at_ms
         self._roll(commit)
 

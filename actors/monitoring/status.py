@@ -262,9 +262,9 @@ class LinksStatus:
 class ArchiveStatus:
     """The archive's record, written by its thread; `error` is why it cannot be written now, or None.
 
-    `written` is the newest version on disk, `gaps` counts gaps since the start, `size_bytes` is that of the
-    files, and `lag_s` returns how old at a time (Unix seconds) the oldest version is that waits to be
-    written, also while the thread is stuck.
+    `written` is the newest version on disk, `gaps` counts gaps since the start, and days that were found
+    damaged since then; `size_bytes` is that of the files, and `lag_s` returns how old at a time (Unix
+    seconds) the oldest version is that waits to be written, also while the thread is stuck.
     """
 
     error: str | None = None
@@ -272,6 +272,10 @@ class ArchiveStatus:
     gaps: int = 0
     size_bytes: int = 0
     lag_s: Callable[[float], float] = lambda _: 0.0
+
+    def count_gap(self) -> None:
+        """Count a gap, of which `/health` warns from now on."""
+        self.gaps += 1
 
 
 @dataclass(slots=True)

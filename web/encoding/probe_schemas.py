@@ -60,7 +60,8 @@ class LinksCheck(TypedDict):
 class ArchiveCheck(TypedDict):
     """The archive in `/health`: it warns while it cannot be written, or is late, or after a gap.
 
-    `lag_s` is how old the newest version is that is not written; `gaps` counts gaps since the start.
+    `lag_s` is how old the newest version is that is not written; `gaps` counts gaps since the start, and
+    days that were found damaged since then.
     """
 
     status: Literal["pass", "warn"]

@@ -249,7 +249,7 @@ def test_a_folder_that_cannot_be_is_an_error_of_the_configuration(tmp_path: Path
 
 @pytest.mark.parametrize("content", [b"", b"x" * 5000, b"SQLite format 3\0" + bytes(2000)])
 def test_a_damaged_day_is_set_aside(tmp_path: Path, content: bytes) -> None:
-    """The service starts, versions go on, and the day is kept under another name."""
+    """The service starts and warns, versions go on, and the day is kept under another name."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         version = life.put("m1")
@@ -259,6 +259,7 @@ def test_a_damaged_day_is_set_aside(tmp_path: Path, content: bytes) -> None:
     with kept(tmp_path, clock) as life:
         assert life.version > version
         assert ["alder_m2"] == life.ids(life.put("m2"))
+        assert 1 == life.archive.status.gaps
     assert content == Path(f"{day}.bad").read_bytes()
 
 
@@ -356,7 +357,7 @@ def test_the_clock_set_back_changes_no_day(tmp_path: Path) -> None:
 
 
 def test_a_flipped_bit_in_a_sealed_day_is_found_before_it_is_shown(tmp_path: Path) -> None:
-    """Wherever it is, its time is a gap from then on; the other days are read."""
+    """Wherever it is, its time is a gap from then on, of which is warned; the other days are read."""
     clock = ManualClock()
     with kept(tmp_path, clock) as life:
         version = life.put("m1")
@@ -377,3 +378,4 @@ def test_a_flipped_bit_in_a_sealed_day_is_found_before_it_is_shown(tmp_path: Pat
         assert "forgotten" == again.reason
         assert ["alder_m2"] == life.ids(after)
         assert Path(f"{sealed}.bad").exists()
+        assert 1 == life.archive.status.gaps
