@@ -36,7 +36,13 @@ def _health(*checks: dict[str, Any], **links: Any) -> dict[str, Any]:
     }
 
 
+def _archived(*checks: dict[str, Any], **others: Any) -> dict[str, Any]:
+    archive = {"status": "warn", "last_error": None, "gaps": 0, "lag_s": 0.1}
+    return {**_health(*checks), "status": "warn", "archive": archive | others}
+
+
 A, B = _check("A"), _check("B")
+OFF_DISK = ("warn", "The archive cannot be written.")
 OFF = {"status": "warn", "state": "quarantined", "since": AT_16_20, "last_error": "KeyError: 'x'"}
 A_STALE, B_STALE = _check("A", "stale", last_error="refused"), _check("B", "stale", AT_16_20)
 FOUR_FAULTS = (
@@ -96,6 +102,15 @@ CASES = {
         "warn",
         "1,200 matches are not linked yet.",
         "",
+    ),
+    "a full disk": (_archived(A, last_error="disk is full"), *OFF_DISK, "disk is full"),
+    "a gap": (_archived(A, gaps=1), "warn", "The archive has 1 gap since the start.", ""),
+    "a slow disk": (_archived(A, lag_s=12.2), "warn", "The archive is 12 s late.", ""),
+    "a cluster without its server": (
+        _health(B, A_STALE) | {"cluster": {"status": "warn", "last_error": "refused"}},
+        "warn",
+        "A has been down since 15:03; the shared server does not answer, or refuses.",
+        "refused",
     ),
 }
 

@@ -22,9 +22,10 @@ const FAULTS = {
  * Return the condition of the service, `{ level, text, reason }`, from an answer of /health (null: none).
  *
  * `level` is "pass", "starting" (nothing is wrong yet), "warn" (prices of some bookmakers are missing, or
- * may soon be) or "fail" (there are no prices). `text` is one sentence. `reason` is the last error of the
- * first bookmaker that it names, "" without one. `health` is also the field of that name in /monitor, which
- * alone says `draining`: the service is being stopped. `at` writes a time in the past.
+ * may soon be; or the archive, or the cluster, is not well) or "fail" (there are no prices). `text` is one
+ * sentence. `reason` is the last error of what it names first, "" without one. `health` is also the field of
+ * that name in /monitor, which alone says `draining`: the service is being stopped. `at` writes a time in
+ * the past.
  *
  * A page shows it as `<p class="condition" data-level="LEVEL">TEXT</p>`, with condition.css. A page that
  * says "Live" because its stream is open says so only while `level` is neither "fail" nor "starting".
@@ -38,10 +39,13 @@ export function condition(health, { draining = false, at = moment } = {}) {
         .map((fault) => ({ fault, of: checks.filter((check) => faultOf(check) === fault) }))
         .filter(({ of }) => of.length > 0);
     const parts = faults.map(({ fault, of }) => FAULTS[fault](wordsOf(of, at)));
-    if (health.links.status === "warn") parts.push(linksOf(health.links, at));
+    const { links, archive, cluster } = health;
+    const others = [[links, linksOf], [archive, archiveOf], [cluster, clusterOf]];
+    const unwell = others.filter(([check]) => check?.status === "warn");
+    parts.push(...unwell.map(([check, wordsFor]) => wordsFor(check, at)));
     if (parts.length === 0) return { level: "pass", text: allWell(checks), reason: "" };
     const level = parts.length === 1 && faults[0]?.fault === "starting" ? "starting" : "warn";
-    return { level, text: sentence(parts), reason: errorOf(faults[0]?.of ?? [health.links]) };
+    return { level, text: sentence(parts), reason: errorOf(faults[0]?.of ?? unwell.map(([check]) => check)) };
 }
 
 function withoutPrices(checks, at) {
@@ -87,6 +91,14 @@ function linksOf({ state, pending, since }, at) {
     return `${count(pending, "match")} ${pending === 1 ? "is" : "are"} not linked yet`;
 }
 
+function archiveOf({ last_error, gaps, lag_s }) {
+    if (last_error !== null) return "the archive cannot be written";
+    if (gaps > 0) return `the archive has ${count(gaps, "gap")} since the start`;
+    return `the archive is ${Math.round(lag_s)} s late`;
+}
+
+const clusterOf = () => "the shared server does not answer, or refuses";
+
 function allWell(checks) {
     const names = checks.length === 1 ? `${checks[0].name} is` : `all ${checks.length} bookmakers are`;
     return `All is well: ${names} up.`;
@@ -94,5 +106,7 @@ function allWell(checks) {
 
 /** Begin our own words with a capital; a name keeps its first letter. */
 function sentence(parts) {
-    return `${parts.join("; ")}.`.replace(/^no new/, "No new");
+    return `${parts.join("; ")}.`.replace(/^no new|^the archive|^the shared/, capital);
 }
+
+const capital = (words) => words[0].toUpperCase() + words.slice(1);
