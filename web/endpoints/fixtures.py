@@ -31,7 +31,7 @@ PATHS = {"/api/v2/fixtures": ViewKind.FIXTURES, SUREBETS: ViewKind.SUREBETS}
 ONE = "/api/v2/fixtures/{id}"
 ID = Parameter("id", "The id of a fixture.", is_required=True, place="path")
 
-_REFUSED = ("not_acceptable", "no_bookmaker_serving", "commit_late")
+_REFUSED = ("invalid_at", "not_acceptable", "no_bookmaker_serving", "commit_late")
 _OF_ONE = (*CACHED, "Vary")
 _HEADERS = (*_OF_ONE, "X-Accel-Expires")
 OPERATIONS = {
@@ -100,7 +100,9 @@ def handlers_of_fixture(
 
     async def fixture(request: Asked) -> Prepared:
         fixture_id = FixtureId(request.path.rpartition("/")[2])
-        form = Form(Query(request.query).bookmaker(names, FAIR))
+        query = Query(request.query)
+        _refuse_past(query)
+        form = Form(query.bookmaker(names, FAIR))
         tags, codings = request.header(b"if-none-match"), request.header(b"accept-encoding")
         found = await answers.fixture(fixture_id, tags, codings, form)
         if found is not None:
@@ -108,8 +110,8 @@ def handlers_of_fixture(
         holder = fixtures_of(board.newest).holder(fixture_id)
         if holder is None:
             raise Problem(404, "not_found", "there is no such fixture; /api/v2/fixtures lists them")
-        query = f"?{request.query.decode('latin-1')}" if request.query else ""
-        return prepared(303, {"Location": f"{holder.id}{query}", "Cache-Control": "no-store"}, ())
+        asked = f"?{request.query.decode('latin-1')}" if request.query else ""
+        return prepared(303, {"Location": f"{holder.id}{asked}", "Cache-Control": "no-store"}, ())
 
     return {ONE: fixture}
 
@@ -122,6 +124,7 @@ def _handler(answers: Answers, kind: ViewKind, names: Mapping[BookmakerId, str])
         choice, view = EVERYTHING, plain.get(request.query)
         if view is None:
             query = Query(request.query)
+            _refuse_past(query)
             asked, fair = query.bookmakers(names), query.bookmaker(names, FAIR)
             only, several = (asked[0], ()) if len(asked) == 1 else (None, asked)
             form = Form(fair, kind is ViewKind.SUREBETS and query.doubted(), several)
@@ -132,3 +135,8 @@ def _handler(answers: Answers, kind: ViewKind, names: Mapping[BookmakerId, str])
         return answers.answer(view, tags, codings, choice, request.client)
 
     return answer
+
+
+def _refuse_past(query: Query) -> None:
+    """Raise Problem 400 if `at` is given: what is shown now is never given for the past."""
+    query.refuse_at("is of /api/v2/odds")

@@ -278,6 +278,9 @@ async def test_choice_that_is_not_of_times_has_matches_without_a_kick_off(empty_
         (f"{SUREBETS}?doubted=1&doubted=1", "invalid_doubted"),
         ("/api/v2/stream?view=surebets&doubted=1", "invalid_doubted"),
         (f"{FIXTURES}/fxaaaaaaaaaaaaa?fair=nobody", "invalid_fair"),
+        (f"{FIXTURES}?at=5000", "invalid_at"),
+        (f"{SUREBETS}?at=5000", "invalid_at"),
+        (f"{FIXTURES}/fxaaaaaaaaaaaaa?at=5000", "invalid_at"),
         ("/api/v2/changes?since=5000&view=fixtures&fair=alder", "invalid_fair"),
     ],
 )
