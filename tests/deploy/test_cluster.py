@@ -55,7 +55,10 @@ def test_composed_processes_are_two_collectors_and_three_replicas_behind_the_pro
 
     assert ROLES == [service["environment"]["ODDSBOARD_ROLE"] for service in processes]
     assert ["nginx"] == [name for name, service in services.items() if "ports" in service]
-    assert (1, " ".join(f"server {address}:8000;" for address in addresses)) == (shipped.count(old), new)
+    assert (1, " ".join(f"server {address}:8000 max_fails=0;" for address in addresses)) == (
+        shipped.count(old),
+        new,
+    )
     assert nginx["networks"]["inside"]["ipv4_address"] in trusted.limits.trusted_proxies
     assert all(service["cap_drop"] == ["ALL"] and service["read_only"] for service in processes)
 

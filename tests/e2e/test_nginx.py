@@ -6,6 +6,7 @@ import gzip
 import http.server
 import itertools
 import json
+import re
 import select
 import socket
 import socketserver
@@ -23,6 +24,7 @@ import pytest
 from tests.support.builders.certificates import Authority
 from tests.support.builders.football_data import sheet
 from tests.support.peers.http import Answer, Asked, HttpPeer, drop, hang, http_peer, respond
+from tests.support.source_code import ROOT
 from tests.support.systems.feed import configured, unmoving
 from tests.support.systems.process import Service, service
 from tests.support.systems.proxies import UNTIL_S, client_of, free_port, needs_nginx, nginx
@@ -457,6 +459,25 @@ def test_tls_and_http_2_are_spoken_there(tmp_path: Path) -> None:
         answer = httpx2.get(f"https://127.0.0.1:{port}{LIST}", trust_env=False, verify=trusted)
 
     assert ("h2", 200) == (spoken, answer.status_code)
+
+
+@pytest.mark.parametrize("path", [LIST, "/api/v2/changes?since=1", "/health"])
+def test_a_replica_that_shows_nothing_is_passed_over(tmp_path: Path, path: str) -> None:
+    """Of three in a cluster another answers; if all are so, that is what the client gets, each time."""
+    shipped = (ROOT / "config" / "deploy" / "cluster" / "compose.yaml").read_text("utf-8")
+    with ExitStack() as stack:
+        peers = [stack.enter_context(http_peer()) for _ in range(3)]
+        (replaced,) = re.findall(r"8000;/(server [^/]+);/", shipped)
+        for peer in peers:
+            replaced = re.sub(r"172[.0-9]+:8000", f"127.0.0.1:{peer.port}", replaced, count=1)
+            peer.otherwise = respond(b"none of this replica", 503)
+        front = stack.enter_context(nginx(replaced.removeprefix("server "), tmp_path))
+        client = stack.enter_context(client_of(front))
+        nothing = {client.get(path).text for _ in range(20)}
+        peers[1].otherwise = respond(b"a list")
+        shown = {client.get(path).text for _ in range(20)}
+
+    assert ({"none of this replica"}, {"a list"}) == (nothing, shown)
 
 
 def test_one_client_has_a_hundred_requests_at_once(scripted: tuple[HttpPeer, str]) -> None:
