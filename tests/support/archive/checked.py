@@ -106,8 +106,7 @@ class Checked:
         self.wrong: list[str] = []
         self._journal, self._random = journal, random
         self._days = Days(Folder(folder, 2**30, lambda _: None), lambda: None)
-        self._held = self._days.held()
-        self._gaps = self._days.gaps(self._held)
+        self._look()
 
     def run(self, bodies: int, differences: int) -> None:
         """Compare so many versions of views, chosen at random, and so many differences.
@@ -127,11 +126,18 @@ class Checked:
     def _past(self, view: BookmakerId | None, version: int) -> Found | None:
         try:
             return self._days.at_version(view, version)
-        except FileNotFoundError:  # damaged: set aside now
-            self._held = self._days.held()
-            self._gaps = self._days.gaps(self._held)
-            self.counts["set aside"] += 1
+        except FileNotFoundError:
+            self._look_again()
             return None
+
+    def _look(self) -> None:
+        self._held = self._days.held()
+        self._gaps = self._days.gaps(self._held)
+
+    def _look_again(self) -> None:
+        """Note that a damaged day has been set aside."""
+        self.counts["set aside"] += 1
+        self._look()
 
     def _check_versions(self) -> None:
         """No version falls from line to line of a view, and none in an epoch means two things."""
@@ -167,6 +173,7 @@ class Checked:
         try:
             changes = self._days.changes(of.view, of.version, until)
         except FileNotFoundError:
+            self._look_again()
             return
         if changes is None:
             self.counts["refused"] += 1
