@@ -24,7 +24,7 @@ from actors.board.diff import (
     seen_of,
 )
 from actors.board.in_play import bounded, look
-from actors.board.lists import confirmed_by, refusal_of
+from actors.board.lists import confirmed_by, is_stale_news, refusal_of
 from actors.board.restored import RESTORED
 from actors.board.snapshot import (
     Book,
@@ -96,6 +96,8 @@ class Board:
             yield from self.withdraw(batch.bookmaker, batch.scope)
             return Applied(Verdict.WITHDRAWN)
         if (refusal := refusal_of(batch, state, now)) is not None:
+            if is_stale_news(batch, state, now):
+                yield from self.withdraw(batch.bookmaker, batch.scope, RemovalReason.STALE)
             return Applied(refusal)
         if batch.is_confirmation:
             yield from self._confirm(batch, state, confirmed_by(batch, state), now)

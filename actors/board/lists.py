@@ -13,14 +13,25 @@ from actors.core.messages import Batch, SourceMatchId
 
 def refusal_of(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:
     """Return why a batch is not applied to a list, None if it is."""
-    until = batch.received_mono + batch.stale_after_s - batch.delay_s
-    if not until > now.mono:  # written so that NaN is late, too
+    if not _deadline(batch) > now.mono:  # written so that NaN is late, too
         return Verdict.LATE
     if state is not None and batch.received_mono < state.confirmed_mono:
         return Verdict.OUTDATED
     if not batch.complete and (state is None or state.withdrawn or state.list_id != batch.list_id):
         return Verdict.UNFOUNDED
     return None
+
+
+def is_stale_news(batch: Batch, state: ListState | None, now: Instant) -> bool:
+    """Return whether a batch came too late to be shown, but later than what the list has.
+
+    That may have been said to hold for longer: sources are asked less often far from a kick-off.
+    """
+    return state is not None and _deadline(batch) <= now.mono and batch.received_mono > state.confirmed_mono
+
+
+def _deadline(batch: Batch) -> float:
+    return batch.received_mono + batch.stale_after_s - batch.delay_s
 
 
 def confirmed_by(

@@ -52,6 +52,15 @@ def test_list_that_is_already_stale_is_refused() -> None:
         assert expected is _verdict(EMPTY, batch([match("a")], received_mono=100.0), mono=100.0 + age), age
 
 
+def test_stale_news_ends_a_list_that_would_hold_longer() -> None:
+    """What was listed before is older still; it may have said that it holds longer, far from a kick-off."""
+    for mono, left in [(4.0, {"a", "b"}), (6.0, set())]:
+        news = batch([match("b")], received_mono=mono, stale_after_s=2.0)
+        verdicts, snapshot = _applied(LISTED, [news], _at(8.0))
+
+        assert ([Verdict.LATE], left) == (verdicts, _ids(snapshot))
+
+
 def test_batch_older_than_the_board_is_refused() -> None:
     """Order is the order of receipt: a batch older than the list is refused, an equally old one is not."""
     for mono, expected in [(4.999, Verdict.OUTDATED), (5.0, Verdict.ACCEPTED), (5.001, Verdict.ACCEPTED)]:

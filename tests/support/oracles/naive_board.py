@@ -66,6 +66,8 @@ class NaiveBook:
         """Apply a batch with simple code and return the verdict; no list is ever suspect."""
         known = self.lists.get(batch.scope)
         if now.mono >= batch.received_mono + batch.stale_after_s:
+            if known is not None and batch.received_mono > known.confirmed:
+                self.withdraw(batch.scope)
             return "late"
         if known is not None and batch.received_mono < known.confirmed:
             return "outdated"
