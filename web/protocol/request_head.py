@@ -5,7 +5,8 @@ Pure: bytes from a client go in, bytes for the parser come out. It bounds a head
 the parser never answers by itself. A head that is refused is replaced by a request for a refusal: so the
 answer is a problem document like any other, comes after those of requests before it, and ends the
 connection. Bodies are never read: a request that announces a body is answered without it, and its
-connection ends, which leaves nothing to smuggle a second request in.
+connection ends, which leaves nothing to smuggle a second request in. Nor is anything read behind a request
+that ends its connection by itself (`Connection: close`, HTTP/1.0).
 
 HTTP/1.1 as in RFC 9112. No HTTP/2 in cleartext: its preface is refused, and an upgrade is ignored, as
 RFC 9110 (7.8) allows.
@@ -204,11 +205,18 @@ def _judged(head: bytes) -> tuple[bytes, str, bool]:
     if (authority := _ABSOLUTE.match(target)) is not None:  # RFC 9112, 3.2.2: it must be accepted
         path = target[authority.end() :]
         head = head.replace(target, path if path[:1] == b"/" else b"/" + path, 1)
+    has_body = b"transfer-encoding" in fields or int(fields.get(b"content-length", [b"0"])[0]) > 0
+    if has_body or _is_last(line, fields):
+        return _without(head, _DROPPED | _OF_BODY, b"\r\nConnection: close"), "", True
     if fields.keys() <= _HARMLESS:  # nearly all
         return head, "", False
-    if b"transfer-encoding" in fields or int(fields.get(b"content-length", [b"0"])[0]) > 0:
-        return _without(head, _DROPPED | _OF_BODY, b"\r\nConnection: close"), "", True
     return _without(head, _DROPPED), "", False
+
+
+def _is_last(line: bytes, fields: _Fields) -> bool:
+    """Return whether the client wants no other answer: the parser takes bytes behind that for an error."""
+    options = b",".join(fields.get(b"connection", ())).lower().split(b",")
+    return line.endswith(b"0") or b"close" in map(bytes.strip, options)
 
 
 def _is_well_formed(head: bytes, line: bytes, fields: _Fields) -> bool:

@@ -46,7 +46,7 @@ def test_a_fit_head_passes_as_it_is() -> None:
     for fit in [
         GET,
         GET + GET,
-        head(b"HEAD / HTTP/1.0"),
+        head(b"HEAD / HTTP/1.1", b"Host: x"),
         head(b"GET / HTTP/1.1", b"Host: [::1]:8000", b"Connection: keep-alive"),
         head(b"GET / HTTP/1.1", b"host:x", b"X:", b"Cookie: \ttab \xe9"),
         head(b"DELETE /api/odds HTTP/1.1", b"Host: x", b"Content-Length: 0"),
@@ -143,6 +143,26 @@ def test_a_request_with_a_body_passes_without_it_and_is_the_last(fields: list[by
     data = head(b"POST /api/odds HTTP/1.1", b"Host: x", *fields, b"A: b") + b"abcde" + GET
 
     assert head(b"POST /api/odds HTTP/1.1", b"Host: x", b"A: b", b"Connection: close") == gate.feed(data)
+    assert gate.is_closing
+    assert b"" == gate.feed(GET)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [b"GET / HTTP/1.1", b"Host: x", b"Connection: close"],
+        [b"GET / HTTP/1.1", b"Host: x", b"connection: TE, Close"],
+        [b"GET / HTTP/1.1", b"Host: x", b"Connection: keep-alive", b"Connection: close"],
+        [b"GET / HTTP/1.0"],
+        [b"GET / HTTP/1.0", b"Connection: keep-alive"],
+    ],
+)
+def test_a_request_that_ends_its_connection_is_the_last(lines: list[bytes]) -> None:
+    """RFC 9112, 9.6: what follows it is never read, and does not cost it its answer."""
+    gate = gate_of()
+    kept = [line for line in lines if not line.lower().startswith(b"connection")]
+
+    assert head(*kept, b"Connection: close") == gate.feed(head(*lines) + b"more")
     assert gate.is_closing
     assert b"" == gate.feed(GET)
 
