@@ -10,7 +10,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from math import ceil
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -34,6 +34,9 @@ SMALL_BYTES = 65_536
 MAX_WAITING = 32
 """Long bodies that wait while another is made; each may have the references of its entries by then."""
 RETRY_AFTER = {"Retry-After": "5"}
+
+
+T = TypeVar("T")
 
 
 class Made(Struct, frozen=True):
@@ -123,7 +126,17 @@ class OwnBodies:
                     await anyio.lowlevel.checkpoint()
         return done[0]
 
-    def _advance(self, steps: Sliced[Made | None], client: str | None) -> tuple[Made | None] | None:
+    async def run(self, steps: Sliced[T], client: str | None) -> T:
+        """Return what steps find for a client, whose work they are: they wait for no others.
+
+        Raises: Problem 429 if the client had too much made.
+        """
+        self.check_work(client)
+        while (done := self._advance(steps, client)) is None:
+            await anyio.lowlevel.checkpoint()
+        return done[0]
+
+    def _advance(self, steps: Sliced[T], client: str | None) -> tuple[T] | None:
         began = worked_s()
         try:
             return advance(steps, BUDGET_S)

@@ -16,6 +16,11 @@ from actors.matches.model import fixtures_of
 from tests.support.builders.messages import SCOPE, batch, match, withdrawn
 from tests.support.systems.site import SOURCE, Site, open_site
 from tests.support.time.virtual import WALL_0
+from web.endpoints.operators.entries import TRACE, handlers
+from web.feeds.own_bodies import OwnBodies
+from web.protocol.problems import Problem
+from web.protocol.rate_limit import WorkLimit
+from web.protocol.responses import Asked
 
 pytestmark = pytest.mark.anyio
 
@@ -202,3 +207,17 @@ async def test_the_archive_has_the_prices_before(tmp_path: Path) -> None:
     assert [(2.2, None), (2.1, None), (None, "stale"), (1.9, None)] == _steps(found)
     assert (newest, True) == (found["steps"][0]["version"], found["archived"])
     assert (first, at) == (found["steps"][-1]["version"], found["steps"][-1]["committed_at"])
+
+
+async def test_looking_for_an_entry_is_work_for_the_client_alone(site: Site) -> None:
+    """All entries are compared with an id that is not there: a client gets 429 if that is too often."""
+    own = OwnBodies(WorkLimit(share=1e-9, burst_s=1e-9))
+    board, status, clock, audience = site.published, site.status, site.clock, site.audience
+    trace = handlers(board, status, clock, audience, own, review=None, past=None)[TRACE]
+    asked = [Asked("GET", "/monitor/entries/x", b"", {}, "id", 0.0, client) for client in ("a", "a", "b")]
+    answered = (await trace(asked[0])).status
+    with pytest.raises(Problem) as refused:
+        await trace(asked[1])
+    others = (await trace(asked[2])).status
+
+    assert (200, 429, 200) == (answered, refused.value.status, others)

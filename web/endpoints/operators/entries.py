@@ -16,7 +16,6 @@ from actors.archive.reading import Row
 from actors.board.history import ListHistory
 from actors.board.snapshot import Entry, Readable, Snapshot
 from actors.core.clock import Clock, Instant
-from actors.core.cooperative import run_sliced
 from actors.core.messages import BookmakerId, Prices, SourceMatchId
 from actors.matches.model import fixtures_of
 from actors.matching.event import EventKey
@@ -59,7 +58,7 @@ def handlers(
     review: Review | None,
     past: Past | None,
 ) -> dict[str, Handler]:
-    """Return the handlers by path; reading the archive counts as work of `own`."""
+    """Return the handlers by path; looking for an entry, also in the archive, counts as work of `own`."""
     return {TRACE: _Entries(board, status, clock, audience.history, review or Review(), past, own).trace}
 
 
@@ -77,13 +76,13 @@ class _Entries:
         given = request.path.rpartition("/")[2]
         record = self.status.bookmakers.get(BookmakerId(given.partition("_")[0]))
         if record is None:
-            return await self._answer(unknown(given, self.status.bookmakers), None, [])
-        change = await run_sliced(self.history.last(record.id, given))
+            return await self._answer(request, unknown(given, self.status.bookmakers), None, [])
+        change = await self.own.run(self.history.last(record.id, given), request.client)
         now, oldest = self.clock.now(), self.history.oldest(record.id)
         found = traced(self.board.newest, record, given, change=change, oldest=oldest, now=now)
         rows = await self._archived(request, given)
         is_read = None if self.past is None else rows is not None
-        return await self._answer(found, record, _steps(found, rows or []), archived=is_read)
+        return await self._answer(request, found, record, _steps(found, rows or []), archived=is_read)
 
     async def _archived(self, request: Asked, given: str) -> list[Row] | None:
         """Return the last changes in the archive; None if there is none, or it does not answer in time."""
@@ -95,6 +94,7 @@ class _Entries:
 
     async def _answer(
         self,
+        request: Asked,
         found: Traced,
         record: BookmakerStatus | None,
         steps: list[schemas.EntryStep],
@@ -104,7 +104,7 @@ class _Entries:
         snapshot, now = self.board.newest, self.clock.now()
         near = list[Entry]()
         if found.entry is None:
-            near = await run_sliced(nearest(snapshot, found.id))
+            near = await self.own.run(nearest(snapshot, found.id), request.client)
         content = schemas.EntryTrace(
             version=snapshot.version,
             epoch=snapshot.epoch,

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from actors.board.snapshot import Entry, Readable, Snapshot
 from actors.core.clock import Clock, Instant
-from actors.core.cooperative import run_sliced
 from actors.core.messages import BookmakerId, Prices, SourceMatchId, SourceName
 from actors.matches.candidates import vouched_mono
 from actors.matches.entries import event_of
@@ -132,7 +131,7 @@ class _Links:
         found: list[Suggestion] = []
         if (most := int(count)) > 0:
             steps = suggestions(abstentions, partial(_event, state), overrides, most)
-            found = await run_sliced(steps)
+            found = await self.own.run(steps, request.client)
         some = tuple(filter(None, (_suggestion(state, suggestion) for suggestion in found)))
         reasons = {} if survey is None else {str(reason): count for reason, count in survey.reasons.items()}
         absent = () if survey is None else survey.absent
