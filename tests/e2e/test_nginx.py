@@ -345,6 +345,7 @@ def test_while_the_service_is_down_errors_are_problem_documents(tmp_path: Path, 
         ("GET / HTTP/1.1", f"X-Large: {'x' * 5_000}", 431),
         ("POST / HTTP/1.1", "Transfer-Encoding: gzip, chunked", 501),
         ("GET / HTTP/9.9", "", 505),
+        (f"GET {LIST} HTTP/1.1", 'If-Match: "x"\r\nConnection: close', 412),
     ],
 )
 def test_what_nginx_refuses_is_a_problem_document(
