@@ -15,7 +15,7 @@ from hypercorn.asyncio import run as hypercorn_run
 from hypercorn.asyncio import serve as hypercorn_serve
 from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.config import Config, Sockets
-from hypercorn.events import Event
+from hypercorn.events import Event, Updated
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, Scope
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
@@ -47,6 +47,9 @@ class _Connection(TCPServer):
     the collector, which frees those of thousands of connections in one step of 0.3 s.
     """
 
+    _is_read = False
+    """Whether the client has ended its side: nothing more comes."""
+
     async def run(self) -> None:
         try:
             await super().run()
@@ -56,8 +59,14 @@ class _Connection(TCPServer):
             if (error := self.reader.exception()) is not None:
                 error.__traceback__ = None  # its frames have the reader
 
+    async def protocol_send(self, event: Event) -> None:
+        if self._is_read and isinstance(event, Updated) and event.idle:
+            return  # else it would wait for another request: it ends with this answer
+        await super().protocol_send(event)
+
     async def _read_data(self) -> None:
         await super()._read_data()
+        self._is_read = True
         await self.idle_task.stop()
 
 

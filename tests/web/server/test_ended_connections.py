@@ -62,6 +62,23 @@ async def test_what_has_ended_is_freed_at_once(site: Site, kind: str) -> None:
     assert before == asyncio.all_tasks()
 
 
+async def test_a_client_that_ends_its_side_has_its_answer(site: Site) -> None:
+    """And nothing waits for another request of it."""
+    loop, port = asyncio.get_running_loop(), int(site.base.rpartition(":")[2])
+    with socket.socket() as client:
+        client.settimeout(0)
+        await loop.sock_connect(client, ("127.0.0.1", port))
+        await loop.sock_sendall(client, 2 * (GET % b""))
+        client.shutdown(socket.SHUT_WR)
+        received = b""
+        while received.count(b'"matches_count":') < 2:
+            received += await loop.sock_recv(client, 65_536)
+        await _let_run()
+        still_open = site.connections.open
+
+    assert (2, 0) == (received.count(b"HTTP/1.1 200"), still_open)
+
+
 async def _come_and_go(site: Site, sent: bytes, *, is_answered: bool) -> None:
     loop, port = asyncio.get_running_loop(), int(site.base.rpartition(":")[2])
     for _ in range(CLIENTS):
