@@ -106,7 +106,7 @@ class OwnBodies:
             await other.wait()
         self._in_work[key] = anyio.Event()
         try:
-            made = await self._run(make(partial(self._check_room, client=client)), client)
+            made = await self.run(make(partial(self._check_room, client=client)), client)
         finally:
             self._in_work.pop(key).set()
         if made is None:
@@ -115,8 +115,12 @@ class OwnBodies:
         self._keep(key, body)
         return body
 
-    async def _run(self, steps: Sliced[Made | None], client: str | None) -> Made | None:
-        """Run the steps, and charge the client for their time. A short computation waits for no other."""
+    async def run(self, steps: Sliced[T], client: str | None) -> T:
+        """Return the result of the steps, and charge the client for their time.
+
+        A short computation waits for no other; of the long ones one goes on at a time. Raises: Problem 429
+        if the client had too much made, 503 if too many wait.
+        """
         self.check_work(client)
         if (done := self._advance(steps, client)) is None:
             if self._long.statistics().tasks_waiting >= MAX_WAITING:
@@ -124,16 +128,6 @@ class OwnBodies:
             async with self._long:
                 while (done := self._advance(steps, client)) is None:
                     await anyio.lowlevel.checkpoint()
-        return done[0]
-
-    async def run(self, steps: Sliced[T], client: str | None) -> T:
-        """Return what steps find for a client, whose work they are: they wait for no others.
-
-        Raises: Problem 429 if the client had too much made.
-        """
-        self.check_work(client)
-        while (done := self._advance(steps, client)) is None:
-            await anyio.lowlevel.checkpoint()
         return done[0]
 
     def _advance(self, steps: Sliced[T], client: str | None) -> tuple[T] | None:
