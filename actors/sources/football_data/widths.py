@@ -30,11 +30,14 @@ NO_WIDTH: Final = 0  # of rows of which none is certain to be whole
 def with_widths(header: Row, rows: Iterator[Row], *, is_ended: bool) -> Iterator[tuple[Row, int]]:
     """Yield each row, and the number of cells that it has if it is whole: filled up like the header.
 
-    Excel ends each line: if the last `is_ended` not, that may be cut. Raises: PayloadError as `width_of`.
+    A header may end in blank cells, which name no column and which its rows may lack. Excel ends each line:
+    if the last `is_ended` not, that may be cut. Raises: PayloadError as `width_of`.
     """
     width = above = width_of(header)
     first = [*islice(rows, BLOCK_LINES - 1)]
     found = _width_of(first, width)
+    if found is not None and found < width and is_blank(header[found:]):
+        width = above = found
     fits = width if found in {None, width} else NO_WIDTH  # else the header itself is torn
     yield from ((row, fits) for row in first)
     may_be_short, is_short = is_ended and found == width, False

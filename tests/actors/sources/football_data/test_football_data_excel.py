@@ -25,9 +25,9 @@ def _file(count: int, priced: range = range(0)) -> list[Cells]:
     return [tuple(line.split(",")) for line in lines[1:]]
 
 
-def _shown(rows: list[Cells], key: str = "B365", end: str = "\r\n") -> list[int]:
+def _shown(rows: list[Cells], key: str = "B365", end: str = "\r\n", header: Cells = HEADER) -> list[int]:
     """Return the numbers of the matches that are shown."""
-    matches = shown(csv_bytes(*rows, header=HEADER, end=end), key)
+    matches = shown(csv_bytes(*rows, header=header, end=end), key)
     return sorted(int(match.home.removeprefix("Town ")) for match in matches)
 
 
@@ -57,6 +57,16 @@ def test_more_blank_cells_than_the_header_has_are_read() -> None:
 
     assert [*range(40)] == _shown(wide)
     assert sorted({*range(40)} - {20}) == _shown(filled)
+
+
+@pytest.mark.parametrize("count", [2, 15, 16, 40])
+def test_blank_cells_at_the_end_of_the_header_may_be_left_out(count: int) -> None:
+    """They name no column; a row that has lost another cell besides is torn."""
+    rows = [*map(_row, range(count))]
+    torn = [row[:-1] if at == 7 else row for at, row in enumerate(rows)]
+
+    assert [*range(count)] == _shown(rows, header=(*HEADER, "", ""))
+    assert sorted({*range(count)} - {7}) == _shown(torn, header=(*HEADER, "", ""))
 
 
 def test_prices_of_a_short_row_are_in_their_columns() -> None:
