@@ -333,6 +333,10 @@ def test_while_the_service_is_down_errors_are_problem_documents(tmp_path: Path, 
     assert {"code", "detail", "instance", "request_id", "status", "title", "type"} == problem.keys()
     assert (503, "overloaded") == (problem["status"], problem["code"])
     assert answer.headers["x-request-id"] == problem["request_id"]
+    assert ("nosniff", "Retry-After, X-Request-Id") == (
+        answer.headers["x-content-type-options"],
+        answer.headers["access-control-expose-headers"],
+    )
 
 
 @pytest.mark.parametrize(
