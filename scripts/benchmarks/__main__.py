@@ -10,7 +10,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from scripts.benchmarks import compare
-from scripts.benchmarks.parts import archive, intake, proxy, publish, reads, scale, stream, streams, waits
+from scripts.benchmarks.parts import (
+    archive,
+    intake,
+    programs,
+    proxy,
+    publish,
+    reads,
+    scale,
+    stream,
+    streams,
+    waits,
+)
 from scripts.benchmarks.report import Report
 
 BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
@@ -19,6 +30,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
     "publish": ("Publishing", publish.run),
     "intake": ("Intake", intake.run),
     "stream": ("The exchange's stream", stream.run),
+    "programs": ("Programs as sources", programs.run),
     "streams": ("Streams of changes", streams.run),
     "waits": ("Waits for changes", waits.run),
     "scale": ("Scale of one process", scale.run),
