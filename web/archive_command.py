@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TextIO
 
@@ -53,9 +54,13 @@ def run(given: argparse.Namespace) -> Exit:
         raise ConfigError(f"{given.path}: is not the folder of an archive")
     try:
         code: Exit = given.act(given)
-    except (OSError, sqlite3.Error, UnreadableError) as error:
-        if isinstance(error, BrokenPipeError):
-            raise
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        written = getattr(given, "out", None)  # an error of writing names no file
+        file = error.filename or written or given.path
+        raise ConfigError(f"{file}: {error.strerror or error}") from error
+    except (sqlite3.Error, UnreadableError) as error:
         raise ConfigError(f"{given.path}: {error}; oddsboard archive check names the file") from error
     return code
 
@@ -120,8 +125,13 @@ def _export(given: argparse.Namespace) -> Exit:
         raise ConfigError("--format parquet: needs --out FILE")
     write = writer_of(given.format)
     chosen = Chosen(given.from_ms, given.until_ms, bookmaker)
-    with _output(given.out) as out, _bar() as show:
-        write(rows(Folder.reading(given.path), chosen, show), out)
+    with _output(given.out) as out, _bar(out) as show:
+        some = rows(Folder.reading(given.path), chosen, show)
+        first = next(some, None)
+        write(iter(()) if first is None else chain([first], some), out)
+    if first is None:
+        hint = f"oddsboard archive info {given.path} lists the times that there are"
+        sys.stderr.write(f"oddsboard: no row; {hint}\n")
     return Exit.STOPPED
 
 
@@ -135,9 +145,9 @@ def _output(path: Path | None) -> Iterator[TextIO]:
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[float], None]]:
-    """Return what shows how far the export is, on a terminal."""
-    if not sys.stderr.isatty():
+def _bar(out: TextIO) -> Iterator[Callable[[float], None]]:
+    """Return what shows how far the export is, on a terminal that does not show its rows."""
+    if not sys.stderr.isatty() or out.isatty():
         yield lambda _: None
         return
 
@@ -146,8 +156,10 @@ def _bar() -> Iterator[Callable[[float], None]]:
         sys.stderr.write(f"\r[{'#' * done}{'.' * (BAR - done)}] {part:4.0%}")
         sys.stderr.flush()
 
-    yield show
-    sys.stderr.write("\n")
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\n")
 
 
 def _time(text: str) -> int:

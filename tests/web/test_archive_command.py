@@ -135,6 +135,29 @@ def test_parquet_without_its_package_or_a_file_is_refused(
     assert not (folder / "rows.parquet").exists()
 
 
+def test_a_file_that_cannot_be_written_is_named(folder: Path, ran: Ran) -> None:
+    """Nothing is said against the archive."""
+    code, out, err = ran("export", folder, "--out", folder / "missing" / "rows.csv")
+
+    assert (78, "") == (code, out)
+    assert f"oddsboard: {folder}/missing/rows.csv: No such file or directory\n" == err
+
+
+def test_a_full_disk_is_not_the_archives(folder: Path, ran: Ran) -> None:
+    """The file that is written is named, though the error names none."""
+    code, out, err = ran("export", folder, "--out", "/dev/full")
+
+    assert (78, "", "oddsboard: /dev/full: No space left on device\n") == (code, out, err)
+
+
+def test_an_export_without_rows_says_so(folder: Path, ran: Ran) -> None:
+    """As of a bookmaker that is misspelled: the head alone is no answer."""
+    code, out, err = ran("export", folder, "--bookmaker", "adler")
+
+    assert (0, 1) == (code, len(out.splitlines()))
+    assert f"oddsboard: no row; oddsboard archive info {folder} lists the times that there are\n" == err
+
+
 def test_the_query_of_the_documents_gives_the_prices(tmp_path: Path) -> None:
     """Also where a price is not a whole number of thousandths."""
     prices = (2.05, 3.0000000001, 4.0)
