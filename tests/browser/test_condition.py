@@ -106,6 +106,18 @@ CASES = {
     "a full disk": (_archived(A, last_error="disk is full"), *OFF_DISK, "disk is full"),
     "a gap": (_archived(A, gaps=1), "warn", "The archive has 1 gap since the start.", ""),
     "a slow disk": (_archived(A, lag_s=12.2), "warn", "The archive is 12 s late.", ""),
+    "a replica that has lost the server": (
+        _health(A_STALE) | {"cluster": {"status": "warn", "last_error": "no route"}},
+        "fail",
+        "The shared server does not answer, or refuses: no bookmaker has been up since 15:03.",
+        "no route",
+    ),
+    "a replica that never had the server": (
+        _health(_check("A", "starting")) | {"cluster": {"status": "warn", "last_error": "wrong password"}},
+        "fail",
+        "The shared server does not answer, or refuses: no bookmaker is shown.",
+        "wrong password",
+    ),
     "a cluster without its server": (
         _health(B, A_STALE) | {"cluster": {"status": "warn", "last_error": "refused"}},
         "warn",

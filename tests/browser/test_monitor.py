@@ -82,6 +82,19 @@ def _surveyed(monitor: Any) -> None:
     monitor["fixtures"] |= found | counts
 
 
+def _clustered(monitor: Any) -> None:
+    monitor["health"]["cluster"] = {
+        "status": "pass",
+        "roles": ["collector", "replica"],
+        "collector": "a1",
+        "leases": {"@links": "a1", "file": "a1", "other": "b2"},
+        "lag_versions": 3,
+        "lag_s": 0.25,
+        "resets": 1,
+        "last_error": None,
+    }
+
+
 def _unsurveyed(monitor: Any) -> None:
     monitor["fixtures"] |= {"abstentions": None, "surveyed_version": None, "absent": None}
 
@@ -238,6 +251,21 @@ def test_the_monitor_counts_fixtures_links_and_abstentions(site: Offered, page: 
     expect(page.locator("#abstentions div")).to_have_text(["two candidates2"])
     expect(page.locator("#surveyed")).to_have_text("As of version 77.")
     expect(page.locator("#absent")).to_contain_text("not on the board: Nowhere FC")
+
+
+def test_the_monitor_shows_the_cluster(site: Offered, page: Page) -> None:
+    """Who collects what, and how far this process is; nothing of it where there is none."""
+    site.offer(DERBY)
+    base = site.start().base
+    page.goto(f"{base}/monitor")
+    expect(page.locator("#connection")).to_have_text(re.compile("^[0-9] s old$"))
+    expect(page.locator("#in-cluster")).to_be_hidden()
+    _altered(page, _clustered)
+    page.reload()
+
+    expect(page.locator("#cluster dd")).to_have_text(
+        ["collector, replica", "a1", "@links, file", "other: b2", "3 versions, 0.25 s", "1 time"]
+    )
 
 
 def test_what_the_linker_has_not_counted_is_said(site: Offered, page: Page) -> None:

@@ -34,7 +34,7 @@ export function condition(health, { draining = false, at = moment } = {}) {
     if (health === null) return NO_ANSWER;
     if (draining) return STOPPING;
     const checks = Object.values(health.checks);
-    if (health.status === "fail") return withoutPrices(checks, at);
+    if (health.status === "fail") return withoutPrices(checks, health.cluster, at);
     const faults = Object.keys(FAULTS)
         .map((fault) => ({ fault, of: checks.filter((check) => faultOf(check) === fault) }))
         .filter(({ of }) => of.length > 0);
@@ -48,12 +48,20 @@ export function condition(health, { draining = false, at = moment } = {}) {
     return { level, text: sentence(parts), reason: errorOf(faults[0]?.of ?? unwell.map(([check]) => check)) };
 }
 
-function withoutPrices(checks, at) {
+function withoutPrices(checks, cluster, at) {
     const down = checks.filter((check) => faultOf(check) === "down");
+    if (cluster?.status === "warn") return withoutServer(down, cluster, at);
     if (down.length === 0) return { level: "starting", text: "No bookmaker has answered yet.", reason: "" };
     const last = Math.max(...down.map(({ since }) => since));
     const text = `No bookmaker has been up since ${at(last)}.`;
     return { level: "fail", text, reason: errorOf(down) };
+}
+
+/** In a cluster nothing is known without the server, whatever the sources do. */
+function withoutServer(down, { last_error: reason }, at) {
+    const last = Math.max(...down.map(({ since }) => since));
+    const shown = down.length === 0 ? "no bookmaker is shown" : `no bookmaker has been up since ${at(last)}`;
+    return { level: "fail", text: sentence([`${clusterOf()}: ${shown}`]), reason };
 }
 
 /** One of `FAULTS`, or null. A live bookmaker that does not pass is one whose key no answer has had. */

@@ -44,6 +44,23 @@ function blocked({ stalls, longest_s }) {
     return count(stalls, "time") + most;
 }
 
+/** In a cluster: who collects what, and how far this process is. The matcher has the lease `@links`. */
+function showCluster({ cluster }) {
+    byId("in-cluster").hidden = !cluster;
+    if (!cluster) return;
+    const leases = Object.entries(cluster.leases);
+    const own = leases.filter(([, collector]) => collector === cluster.collector).map(([source]) => source);
+    const others = leases.filter(([source]) => !own.includes(source)).map((lease) => lease.join(": "));
+    showFacts(byId("cluster"), {
+        Roles: cluster.roles.join(", "),
+        "Name as a collector": cluster.collector ?? "none",
+        "Collects here": own.join(", ") || "nothing",
+        "Others collect": others.join(", ") || "nothing",
+        Behind: cluster.lag_s === null ? "no board yet" : `${count(cluster.lag_versions, "version")}, ${cluster.lag_s} s`,
+        "Began anew": count(cluster.resets, "time"),
+    });
+}
+
 /** Who asks and follows, and what went wrong with that. */
 function showClients({ http, log }) {
     const errors = Object.entries(http.client_errors).map(([kind, times]) => `${kind} ${times}`);
@@ -87,6 +104,7 @@ async function ask() {
         const monitor = await response.json();
         showCondition(condition(monitor.health, monitor));
         showService(monitor);
+        showCluster(monitor.health);
         showTables(monitor);
         showClients(monitor);
         showFixtures(monitor.fixtures);
