@@ -29,6 +29,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import fields
 
 from actors.core.allowed import refusals
 from actors.core.errors import ConfigError, in_lines
@@ -99,8 +100,8 @@ def _overrides(tables: dict[str, Any]) -> Overrides:
     ]
     teams, of_teams = _each(tables, "team", _Team, _alias)
     leagues, of_leagues = _each(tables, "league", _League, _labels)
-    must, of_must = _each(tables, "must", _Events, _pair)
-    must_not, of_must_not = _each(tables, "must_not", _Events, _pair)
+    must, of_must = _each(tables, "must", _Events, _pair, reason="none")
+    must_not, of_must_not = _each(tables, "must_not", _Events, _pair, reason="none")
     faults += [*of_teams, *of_leagues, *of_must, *of_must_not]
     faults += [*_faults_of_teams(teams), *_faults_of_pairs(must, must_not)]
     if faults:
@@ -110,9 +111,12 @@ def _overrides(tables: dict[str, Any]) -> Overrides:
 
 
 def _each(
-    tables: dict[str, Any], name: str, kind: type[S], made: Callable[[S, list[str]], T]
+    tables: dict[str, Any], name: str, kind: type[S], made: Callable[[S, list[str]], T], **absent: str
 ) -> tuple[dict[int, T], list[str]]:
-    """Return what `made` makes of the tables of that name, by number, and the faults of the others."""
+    """Return what `made` makes of the tables of that name, by number, and all faults in them.
+
+    Of a table with a wrong key the others are checked; `absent` has values for keys that they do not need.
+    """
     found = tables.get(name, [])
     if not isinstance(found, list):
         return {}, [f"{name} was {repr(found)[:_SHOWN]}, must be tables [[{name}]]"]
@@ -120,12 +124,13 @@ def _each(
     faults = []
     for number, table in enumerate(found, 1):
         at = f"[[{name}]] {number}"
-        wrong = [fault for of_key in refusals(table, table, kind, at).values() for fault in of_key]
-        if not wrong:
+        wrong = refusals(table, table, kind, at)
+        faults += [fault for of_key in wrong.values() for fault in of_key]
+        right = absent | {key: table[key] for key in table if key not in wrong} if "" not in wrong else {}
+        if {field.name for field in fields(kind) if field.required} <= right.keys():
             inside: list[str] = []
-            values[number] = made(msgspec.convert(table, kind), inside)
-            wrong = [f"{at}: {fault}; it was {str(table)[:_SHOWN]}" for fault in inside]
-        faults += wrong
+            values[number] = made(msgspec.convert(right, kind), inside)
+            faults += [f"{at}: {fault}; it was {str(table)[:_SHOWN]}" for fault in inside]
     return values, faults
 
 

@@ -28,7 +28,6 @@ from actors.service.tables import (
     CLUSTER_URL,
     BookmakerSettings,
     File,
-    LinksSettings,
     Settings,
     SourceSettings,
     parse_bind,
@@ -57,7 +56,7 @@ class Check:
                 del wrong[tables]
         whole = {key: table for key, table in expanded.items() if key not in wrong}
         file = msgspec.convert({"sources": {}, "bookmakers": {}, **whole}, File)
-        self._check_addresses(file)
+        self._check_addresses(expanded)
         sources = {
             name: self._source(name, raw["sources"][name], file.sources[name]) for name in file.sources
         }
@@ -75,7 +74,7 @@ class Check:
             file.links,
             file.fair,
             file.surebets,
-            self._overrides(file.links),
+            self._overrides(expanded),
             file.archive,
             file.cluster,
         )
@@ -84,30 +83,36 @@ class Check:
         if "sources" not in wrong:
             self._check_bookmakers(settings, [*file.sources])
         self._check_names(settings)
-        self._check_cluster(settings)
+        self._check_cluster(settings, _value(expanded, "cluster", "url"))
         found = {None if entry is None else entry.source for entry in bookmakers.values()}
         may_be_used = "bookmakers" in wrong or not found <= {*file.sources}
         self._check_sources(settings, may_be_used=may_be_used)
         return settings
 
-    def _check_addresses(self, file: File) -> None:
-        with self._at("server"):
-            parse_bind(file.server.bind)
-        for proxy in file.limits.trusted_proxies:
-            with self._at("limits"):
-                check_proxy(proxy)
+    def _check_addresses(self, expanded: dict[str, Any]) -> None:
+        if isinstance(bind := _value(expanded, "server", "bind"), str):
+            with self._at("server"):
+                parse_bind(bind)
+        proxies = _value(expanded, "limits", "trusted_proxies")
+        for proxy in proxies if isinstance(proxies, list) else ():
+            if isinstance(proxy, str):
+                with self._at("limits"):
+                    check_proxy(proxy)
 
-    def _overrides(self, links: LinksSettings) -> Overrides:
+    def _overrides(self, expanded: dict[str, Any]) -> Overrides:
+        links = _value(expanded, "links", "file")
         try:
-            return Overrides() if links.file is None else read(Path(links.file))
+            return read(Path(links)) if isinstance(links, str) else Overrides()
         except ConfigError as error:
             self.faults += [f"links.file: {line}" for line in str(error).splitlines()]
             return Overrides()
 
     def _source(self, name: str, raw: Any, expanded: Any) -> SourceSettings | None:
         at = f"sources.{name}"
-        if not re.fullmatch("[a-z0-9_-]{1,32}", name) or not isinstance(expanded, dict):
+        is_table = isinstance(expanded, dict)
+        if not re.fullmatch("[a-z0-9_-]{1,32}", name) or not is_table:
             self.faults.append(f"{at} must be a table, named with 1 to 32 of a-z, 0-9, '-' and '_'")
+        if not is_table:
             return None
         named, kind = expanded.get("kind"), None
         if named is None:
@@ -125,27 +130,33 @@ class Check:
         }
         options = self._table(written, expanded, kind.options, at)
         url = expanded.get("url") if issubclass(kind.options, PolledOptions) else None
-        if isinstance(url, str) and not _is_http(url):
-            near = "" if "://" in url else f"; did you mean 'https://{raw['url']}'?"
+        is_address = not isinstance(url, str) or _is_http(url)
+        if not is_address:
+            near = "" if "://" in str(url) else f"; did you mean 'https://{raw['url']}'?"
             self.faults.append(
                 f"{at}.url was {raw['url']!r}, must be http://HOST... or https://HOST...{near}"
             )
-            return None
         if options is None:
             return None
         if options.book_sum_min >= options.book_sum_max:
             found = f"{at}.book_sum_min was {options.book_sum_min}"
             self.faults.append(f"{found}, must be below book_sum_max ({options.book_sum_max})")
-        return SourceSettings(kind, options, written)
+        return SourceSettings(kind, options, written) if is_address else None
 
     def _bookmaker(self, name: str, raw: Any, expanded: Any) -> BookmakerSettings | None:
         at = f"bookmakers.{name}"
-        if not re.fullmatch("[a-z0-9-]{1,32}", name) or not isinstance(expanded, dict):
-            near = did_you_mean(name, [re.sub("[^a-z0-9]+", "-", name.lower())[:32]])
+        is_table = isinstance(expanded, dict)
+        if not re.fullmatch("[a-z0-9-]{1,32}", name) or not is_table:
+            near = did_you_mean(name, [re.sub("[^a-z0-9]+", "-", name.lower())[:32]]) if is_table else ""
             self.faults.append(f"{at} must be a table, named with 1 to 32 of a-z, 0-9 and '-'{near}")
+        if not is_table:
             return None
-        bookmaker = self._table(raw, expanded, BookmakerSettings, at)
-        if bookmaker is None or bookmaker.name is None:
+        wrong = self._refusals(raw, expanded, BookmakerSettings, at)
+        if not wrong.keys() <= expanded.keys() - {"source", "key", "name", "company"}:
+            return None
+        right = {key: value for key, value in expanded.items() if key not in wrong}
+        bookmaker = msgspec.convert(right, BookmakerSettings)
+        if bookmaker.name is None:
             return bookmaker
         if clean_name(bookmaker.name) != bookmaker.name or not bookmaker.name:
             allowed = "1 to 128 visible characters, single-spaced, in NFC"
@@ -198,12 +209,12 @@ class Check:
                 allowed = "one that no other bookmaker has, or both must have the same company"
                 self.faults.append(f"{found} already, must be {allowed}")
 
-    def _check_cluster(self, settings: Settings) -> None:
+    def _check_cluster(self, settings: Settings, url: object) -> None:
         """Check that what all processes must agree on is configured, and what a cluster does not have."""
-        if settings.cluster.url is None:
+        if not isinstance(url, str):
             return
-        if not _is_of_server(settings.cluster.url):
-            _, at, place = settings.cluster.url.rpartition("@")  # before it there may be a password
+        if not _is_of_server(url):
+            _, at, place = url.rpartition("@")  # before it there may be a password
             found = f"***@{place}" if at else place
             self.faults.append(f"cluster.url was {found!r}, must be {CLUSTER_URL}")
         if find_spec("redis") is None:
@@ -264,6 +275,12 @@ class Check:
                 yield
         except ConfigError as error:
             self.faults.append(str(error))
+
+
+def _value(expanded: dict[str, Any], table: str, key: str) -> Any:
+    """Return what a file has there, whatever else is wrong in that table."""
+    found = expanded.get(table)
+    return found.get(key) if isinstance(found, dict) else None
 
 
 def _is_of_server(url: str) -> bool:

@@ -42,7 +42,10 @@ SEVERAL: dict[str, tuple[str, Changes, list[str]]] = {
     "a source and its bookmaker": (
         VALID,
         [("= 900", "= 0"), (LAST, f"{LAST}\nmargin = 1"), (BOOKMAKER, "[bookmakers.Bet365]")],
-        ["feed.poll_interval_s was 0", "bookmakers.Bet365 must be a table, named"],
+        [
+            *("feed.poll_interval_s was 0", "bookmakers.Bet365 must be a table, named"),
+            "bookmakers.Bet365.margin is not an option",
+        ],
     ),
     "a bookmaker of no source, and one of a wrong key": (
         VALID,
@@ -107,6 +110,32 @@ SEVERAL: dict[str, tuple[str, Changes, list[str]]] = {
         VALID,
         [("http://127.0.0.1:9", "feed.example"), ("= 900", '= "15 min"')],
         ["feed.url was 'feed.example/fixtures.csv'", "feed.poll_interval_s was '15 min'"],
+    ),
+    "what is checked alone, beside other keys of its table": (
+        VALID,
+        [
+            ('"127.0.0.1:0"', '"127.0.0.1:80000"\ndrain_s = -1'),
+            (
+                "[board]",
+                '[limits]\nburst = 0\ntrusted_proxies = ["a"]\n[links]\nfil = 1\nfile = "/no"\n[board]',
+            ),
+            (LAST, 'key = "Max"\ncommission = 5\n[cluster]\nprefix = ""\nurl = "http://here"'),
+        ],
+        [
+            *("server.drain_s was -1", "server.bind was '127.0.0.1:80000'"),
+            *("limits.burst was 0", "limits.trusted_proxies has 'a'"),
+            *("links.fil is not an option", "links.file: /no: cannot be read"),
+            *("bookmakers.bet365.commission was 5", "bookmakers.bet365.key was 'Max'"),
+            *("cluster.prefix was ''", "cluster.url was 'http://here'"),
+        ],
+    ),
+    "a name, and what is in its table": (
+        VALID,
+        [("sources.feed", "sources.Feed"), ('"feed"', '"Feed"'), ("= 900", "= 0"), (LAST, 'key = "Max"')],
+        [
+            *("sources.Feed must be a table, named", "sources.Feed.poll_interval_s was 0"),
+            "bookmakers.bet365.key was 'Max'",
+        ],
     ),
     "no table of sources": (
         VALID,
@@ -190,6 +219,13 @@ LINKS = {
     "a pair of one source, and a league of one label": (
         f'{PAIR.replace("b:", "a:")}[[league]]\nsame = ["a"]',
         ["both events are of one source", "[[league]] 1.same was ['a'], must be a list of at least two"],
+    ),
+    "keys, and what is wrong besides": (
+        '[[team]]\nname = "a  b"\nalso = ["c"]\nnick = "d"\n[[must]]\nevents = ["x", "b:1"]',
+        [
+            *("[[team]] 1.nick is not an option", "[[team]] 1: 'a  b' must be"),
+            *("[[must]] 1.reason is missing", "[[must]] 1: 'x' must be SOURCE:ID"),
+        ],
     ),
     "unknown tables": ("[[leage]]\n[teams]\n", ["leage is no table", "teams is no table"]),
     "values in place of tables": ('must = 3\nteam = "a"', ["must was 3", "team was 'a'"]),
