@@ -37,7 +37,7 @@ Teams: TypeAlias = tuple[str, str] | tuple[()]
 _ELECTRONIC = re.compile(r"\b(?!eSwatini)(?:e-\w|e[A-Z])").search  # eBundesliga, e-Cup
 _SEASON = re.compile(r"\b(?:19|20)\d\d(?: (?:20)?\d\d)?\b")
 _REGION = re.compile(  # before a competition of several countries: "Africa - CAF Champions League"
-    "(?:world|internationals?|europe|africa|asia|oceania"
+    "(?:world|internationals?(?: clubs)?|europe|africa|asia|oceania"
     "|(?:south|north|central|north and central) america) "
 )
 _STAGE = re.compile(
@@ -48,7 +48,7 @@ _OF_FEDERATION = re.compile(
     r"\b(?:fifa|uefa|conmebol|concacaf|caf|afc|ofc|cosafa|cecafa|waff|saff|asean|eaff|unaf|wafu)\b"
 ).search
 _COMPETITION = re.compile(
-    r"\b(?:cup|copa|coupe|qualif\w*|eliminat\w*|champion\w*|league|nations|euro|games)\b"
+    r"\b(?:cup|copa|coupe|qualif\w*|eliminat\w*|champion\w*|league|nations|euro|games|tournament)\b"
 ).search
 
 
