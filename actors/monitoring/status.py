@@ -35,7 +35,7 @@ class BookmakerState(StrEnum):
 class ScopeStatus:
     """A scope of a source: `failures` in a row, `is_lost` after two of them while other scopes answer.
 
-    `needs_operator` says of the last error that trying again cannot help.
+    `needs_operator` says of the last error that trying again cannot help, `is_explained` that it says why.
     """
 
     interval_s: float | None = None
@@ -46,6 +46,7 @@ class ScopeStatus:
     next_attempt_at: float | None = None
     last_error: str | None = None
     needs_operator: bool = False
+    is_explained: bool = False
 
 
 @dataclass(slots=True)
@@ -116,11 +117,10 @@ class SourceStatus:
 
     @property
     def operator_error(self) -> str | None:
-        """The present error of a scope that only the operator can mend, or None."""
-        ours = [
-            scope.last_error for scope in self.scopes.values() if scope.failures and scope.needs_operator
-        ]
-        return next(reversed(ours), None)
+        """The present error of a scope that only the operator can mend, if possible one that says why."""
+        ours = [scope for scope in self.scopes.values() if scope.failures and scope.needs_operator]
+        ours = [scope for scope in ours if scope.is_explained] or ours
+        return ours[-1].last_error if ours else None
 
 
 @dataclass(slots=True)

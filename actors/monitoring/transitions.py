@@ -14,7 +14,7 @@ from actors.board.board import Applied
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
-from actors.core.errors import SourceError
+from actors.core.errors import OF_ACCOUNT, SourceError
 from actors.core.messages import Batch, BookmakerId, Scope, SourceName
 from actors.core.nearest import did_you_mean
 from actors.core.validation import Reason
@@ -46,6 +46,7 @@ def scope_failed(
     record = status.scopes.setdefault(scope, ScopeStatus())
     record.failures += 1
     record.last_error, record.needs_operator = str(error), error.needs_operator
+    record.is_explained = error.reason in OF_ACCOUNT
     if not alone:
         failed(status, error, now, log)
         return

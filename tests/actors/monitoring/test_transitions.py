@@ -147,6 +147,17 @@ def test_refused_account_comes_first(status_code: int) -> None:
     assert "refused" == status.error
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_refusal_that_says_why_comes_before_a_mere_status(order: tuple[int, int]) -> None:
+    """A 403 of one league, perhaps of a proxy, does not hide that the quota is spent."""
+    status = source_record()
+    errors = TransportError(QUOTA, reason=QUOTA, status=401), TransportError("refused", status=403)
+    for at in order:
+        scope_failed(status, Scope(f"scope {at}"), errors[at], Instant(0.0, WALL_0), LOG, alone=False)
+
+    assert QUOTA == status.error
+
+
 LOST, FOUND = ("scope.lost", "a", 2), ("scope.recovered", "a", 3)
 
 
