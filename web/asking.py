@@ -41,6 +41,10 @@ def answer(url: str, path: str, kind: type[T]) -> T:
         if found.status_code != httpx2.codes.OK:
             raise ServiceUnreachableError(f"{url}{path}: {_detail(found)}")
         return msgspec.json.decode(found.content, type=kind)
+    except httpx2.ConnectError as error:
+        raise ServiceUnreachableError(
+            f"no service answers at {url}: {error}; start it, or name another with --url"
+        ) from error
     except (httpx2.HTTPError, httpx2.InvalidURL, msgspec.MsgspecError, UnicodeError) as error:
         raise ServiceUnreachableError(f"{url}{path}: {str(error) or type(error).__name__}") from error
 

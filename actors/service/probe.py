@@ -68,7 +68,9 @@ def source_to_probe(settings: Settings, kind_name: str, url: str | None = None) 
             keys = {named: entry.key for named, entry in settings.bookmakers_of(name).items()}
             assert isinstance(options, PolledOptions)  # noqa: S101 - those of its kind
             return Probed(name, kind, options, keys)
-    raise ConfigError(f"the configuration has no source of kind {kind_name!r}: --config names another")
+    raise ConfigError(
+        f"the configuration has no source of kind {kind_name!r}: name one that has, with --config"
+    )
 
 
 class Probe:

@@ -96,6 +96,18 @@ def test_dots_are_no_id(ids: tuple[str, ...]) -> None:
         list(given.lines(given))
 
 
+@pytest.mark.parametrize("command", [["trace", "alder_1"], ["links", "stats"]])
+def test_without_a_service_it_says_what_to_do(
+    capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    """Nobody knows at once that a command needs a service that runs."""
+    code, _, err = _ended(capsys, *command, "--url", "http://127.0.0.1:1")
+
+    assert 69 == code
+    assert "no service answers at http://127.0.0.1:1: " in err
+    assert "start it, or name another with --url" in err
+
+
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_init_writes_an_example_that_is_valid(
     example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
