@@ -88,7 +88,8 @@ class BetfairSession:
         self.phase = Phase.CONNECTING
         self._token = token
         self.silence_s = None
-        self._conflate_ms = self._options.conflate_ms
+        if self._clk is None:  # else what the server said of the subscription that is resumed
+            self._conflate_ms = self._options.conflate_ms
         self._segments.clear()
 
     def refresh(self) -> Reaction:

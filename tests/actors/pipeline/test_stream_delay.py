@@ -41,6 +41,19 @@ def test_delay_can_be_told_later() -> None:
     assert 180.0 == follower.snapshot.books[EXCHANGE].lists[SCOPE].delay_s
 
 
+@pytest.mark.parametrize(("is_resumed", "delay_s"), [(True, 180.0), (False, 0.0)])
+def test_delay_holds_for_a_subscription_that_is_resumed(delay_s: float, *, is_resumed: bool) -> None:
+    """The key is the same, and the server need not say it again; a new image says it."""
+    follower = _connected()
+    follower.take(line(image(market(), conflateMs=180_000)))
+    if not is_resumed:
+        follower.session.forget()
+    follower.connect()
+    follower.take(line(heartbeat()))
+
+    assert delay_s == follower.session.delay_s
+
+
 @pytest.mark.parametrize("told_by", [image(market(), conflateMs=LATE_MS), heartbeat(conflateMs=LATE_MS)])
 def test_prices_that_come_too_late_are_withdrawn(told_by: dict[str, object]) -> None:
     """At once, and no later message brings them back, until the server says less."""

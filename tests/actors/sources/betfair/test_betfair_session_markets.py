@@ -162,9 +162,10 @@ def test_con_is_normal_on_a_delayed_stream(asked_ms: int, told_ms: int | None, c
 
 
 def test_heartbeat_of_the_server_applies_to_its_connection() -> None:
-    """The next connection begins with the requested heartbeat."""
+    """The next connection that resumes nothing begins with what is requested."""
     stage = live(market())
     stage.receive(heartbeat(conflateMs=180_000))
+    stage.session.forget()
     stage.connect()
     stage.receive(image({**market(), "con": True}, id=4))
 
