@@ -19,10 +19,12 @@ while True:
     if time.time() - written > 60:
         line = {"type": "withdraw", "list": "file", "reason": "the file is old"}
     elif written != before:
-        with path.open(encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
+        with path.open(encoding="utf-8-sig") as file:  # spreadsheets begin a file with a mark
+            rows: list[dict[str, object]] = [
+                {name: cell for name, cell in row.items() if cell} for row in csv.DictReader(file)
+            ]
         for row in rows:
-            row["odds"] = {name: row.pop(name) for name in ("one", "draw", "two")}
+            row["odds"] = {name: row.pop(name, None) for name in ("one", "draw", "two")}
         before, number = written, number + 1
         line = {"type": "list", "list": "file", "id": str(number), "matches": rows}
     print(json.dumps(line), flush=True)

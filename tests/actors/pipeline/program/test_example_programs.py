@@ -37,6 +37,17 @@ async def test_a_csv_file_is_shown_while_it_is_new(tmp_path: Path) -> None:
     assert 0 == stage.status.failures_total
 
 
+async def test_blank_cells_of_a_csv_file_are_left_out(tmp_path: Path) -> None:
+    """A match without league and start is shown; the file may be one of a spreadsheet."""
+    file = tmp_path / "prices.csv"
+    file.write_text(f"{HEADER}7,Leeds,Hull,,,2.1,3.4,3.6\n8,York,Derby,,,2.1,,3.6\n9,York\n", "utf-8-sig")
+    command = (sys.executable, str(PROGRAMS / "csv_file.py"), str(file))
+    async with staged(tmp_path, "", command=command) as stage:
+        await stage.until(lambda: stage.shown() == {"7": 2.1})
+
+    assert 0 == stage.status.failures_total
+
+
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="needs curl and jq")
 async def test_a_json_feed_is_polled(tmp_path: Path) -> None:
     """Its events are the list; an answer that is an error changes nothing."""
