@@ -33,11 +33,11 @@ FORM = "application/x-www-form-urlencoded"
 
 
 class _Login(Struct, frozen=True):
-    token: str = ""
-    sessionToken: str = ""  # noqa: N815 - of a login with a certificate
-    status: str = ""
-    loginStatus: str = ""  # noqa: N815
-    error: str = ""
+    token: str | None = None
+    sessionToken: str | None = None  # noqa: N815 - of a login with a certificate
+    status: str | None = None
+    loginStatus: str | None = None  # noqa: N815
+    error: str | None = None
 
 
 class _Runner(Struct, frozen=True):
@@ -83,10 +83,11 @@ def keep_alive(options: BetfairStreamOptions, token: str) -> Request | None:
 def read_token(body: bytes) -> str:
     """Read the token from the answer to a login or a keep-alive. Raises: PayloadError if it was refused."""
     answer = _decoded(body, _Login)
-    if GRANTED.isdisjoint({answer.status, answer.loginStatus}) or not (answer.token or answer.sessionToken):
-        said = answer.error or answer.loginStatus or answer.status
-        raise PayloadError(f"the login was refused: {said[:64] or 'no reason given'}", "login")
-    return answer.token or answer.sessionToken
+    token = answer.token or answer.sessionToken
+    if GRANTED.isdisjoint({answer.status, answer.loginStatus}) or not token:
+        said = answer.error or answer.loginStatus or answer.status or "no reason given"
+        raise PayloadError(f"the login was refused: {said[:64]}", "login")
+    return token
 
 
 def names_of(options: BetfairStreamOptions, token: str, markets: Sequence[str]) -> Request | None:

@@ -130,8 +130,9 @@ def test_catalogue_is_requested_by_json_rpc(
         b'{"token":"abc=","product":"k","status":"SUCCESS","error":""}',
         b'{"sessionToken":"abc=","loginStatus":"SUCCESS"}',
         b'{"token":"abc=","product":"k","status":"LIMITED_ACCESS","error":"PENDING_AUTH"}',
+        b'{"token":"abc=","sessionToken":null,"status":"SUCCESS","error":null}',
     ],
-    ids=["interactive", "certificate", "limited"],
+    ids=["interactive", "certificate", "limited", "null"],
 )
 def test_session_is_read(body: bytes) -> None:
     """A session is read from both kinds of login, also for an account that may not bet."""
@@ -146,6 +147,7 @@ def test_refused_login_has_a_reason() -> None:
             "INVALID_USERNAME_OR_PASSWORD",
         ),
         (b'{"loginStatus":"CERT_AUTH_REQUIRED"}', "CERT_AUTH_REQUIRED"),
+        (b'{"token":null,"status":"FAIL","error":"ACCOUNT_NOW_LOCKED"}', "ACCOUNT_NOW_LOCKED"),
         (b'{"token":"","status":"LIMITED_ACCESS","error":"PENDING"}', "PENDING"),
         (b'{"token":"abc","status":"FAIL","error":"PENDING"}', "PENDING"),
         (b'{"token":"","status":"SUCCESS"}', "SUCCESS"),
