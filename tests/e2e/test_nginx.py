@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -462,8 +463,10 @@ def test_tls_and_http_2_are_spoken_there(tmp_path: Path) -> None:
             spoken = wrapped.selected_alpn_protocol()
         trusted = ssl.create_default_context(cafile=str(pair.certificate))
         answer = httpx2.get(f"https://127.0.0.1:{port}{LIST}", trust_env=False, verify=trusted)
+        without = httpx2.get(f"http://127.0.0.1:{port}{LIST}", trust_env=False)
 
     assert ("h2", 200) == (spoken, answer.status_code)
+    assert 400 == without.status_code == without.json()["status"]
 
 
 @pytest.mark.parametrize("path", [LIST, "/api/v2/changes?since=1", "/health"])
@@ -483,6 +486,30 @@ def test_a_replica_that_shows_nothing_is_passed_over(tmp_path: Path, path: str) 
         shown = {client.get(path).text for _ in range(20)}
 
     assert ({"none of this replica"}, {"a list"}) == (nothing, shown)
+
+
+def _has_asked(peer: HttpPeer, count: int) -> bool:
+    return len(peer.asked) == count
+
+
+def test_a_client_for_which_it_has_no_connection_is_refused(tmp_path: Path) -> None:
+    """With a problem document: of eleven that wait, each with two connections, one has no second."""
+    is_over = threading.Event()
+    with http_peer() as peer, ExitStack() as opened:
+        peer.otherwise = hang(is_over)
+        front = opened.enter_context(nginx(f"127.0.0.1:{peer.port}", tmp_path, connections=24))
+        address = ("127.0.0.1", int(front.rpartition(":")[2]))
+        for count in range(1, 11):
+            waiting = opened.enter_context(socket.create_connection(address))
+            waiting.sendall(b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+            eventually(partial(_has_asked, peer, count), "it waits for the service")
+        with socket.create_connection(address, UNTIL_S) as refused:
+            refused.sendall(b"GET /api/v2/stream HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            head, _, body = b"".join(iter(lambda: refused.recv(65_536), b"")).partition(b"\r\n\r\n")
+        is_over.set()
+
+    assert b"503" == head.split()[1]
+    assert 503 == json.loads(body)["status"]
 
 
 def test_one_client_has_a_hundred_requests_at_once(scripted: tuple[HttpPeer, str]) -> None:

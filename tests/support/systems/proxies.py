@@ -42,10 +42,13 @@ def client_of(base: str, **headers: str) -> httpx2.Client:
 
 
 @contextmanager
-def nginx(upstream: str, folder: Path, more: str = "", tls: str = "") -> Iterator[str]:
+def nginx(
+    upstream: str, folder: Path, more: str = "", tls: str = "", connections: int = 1024
+) -> Iterator[str]:
     """Run nginx with the shipped settings in front of `upstream`, and return its address.
 
-    `upstream` is HOST:PORT or unix:PATH; `more` is added to the http block, `tls` to the server.
+    `upstream` is HOST:PORT or unix:PATH; `more` is added to the http block, `tls` to the server. It has so
+    many `connections`, those at which it listens among them.
     """
     port, shipped = free_port(), (SHIPPED / "nginx.conf").read_text("utf-8")
     for old, new in (
@@ -64,7 +67,7 @@ def nginx(upstream: str, folder: Path, more: str = "", tls: str = "") -> Iterato
     main = folder / "nginx.conf"
     main.write_text(
         f"daemon off; user root; pid {folder / 'pid'}; error_log {folder / 'error'};\n"
-        f"events {{ worker_connections 1024; }}\n"
+        f"events {{ worker_connections {connections}; }}\n"
         f"http {{\naccess_log off;\n{paths}\n{shipped}\n{more.replace('PORT', str(port))}\n}}\n"
     )
     process = subprocess.Popen([NGINX, "-p", str(folder), "-c", str(main), "-e", str(folder / "error")])
