@@ -87,7 +87,7 @@ def create_app(
     counters = _counters(status.metrics, audience, limit)
     answers, live = _live(board, names, audience, limits.max_clients, past=past)
     handlers = _odds(answers, names, board, clock, past)
-    handlers |= probes.handlers(board, status, counters, clock, review)
+    handlers |= probes.handlers(board, status, counters, clock, answers.own, review=review)
     handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
     waiting = changes.handlers(live) | links.handlers(board, clock, review, answers.own)
     waiting |= entries.handlers(board, status, clock, audience, answers.own, review=review, past=past)

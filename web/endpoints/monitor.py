@@ -11,13 +11,14 @@ from actors.matches.model import fixtures_of
 from actors.monitoring.log_events import LoggedEvent, LogStatus
 from actors.monitoring.meter import Summary
 from actors.monitoring.rejections import KeptRejected
-from actors.monitoring.status import BookmakerStatus, LoopStatus, SourceStatus
+from actors.monitoring.status import BookmakerStatus, LoopStatus, ServiceStatus, SourceStatus
 from actors.review.review import Review
 from actors.review.survey import counts
 from actors.runtime.actor import ActorStatus
 from web.encoding.probe_schemas import (
     ActorReport,
     BookmakerReport,
+    DataCounters,
     Durations,
     EventReport,
     FixturesReport,
@@ -111,6 +112,45 @@ def _source_state(status: SourceStatus) -> Literal["down", "ended", "retrying", 
     if status.failures:
         return "retrying"
     return "starting" if status.last_success_at is None else "up"
+
+
+def data_view(snapshot: Snapshot, status: ServiceStatus, now: Instant) -> DataCounters:
+    """Return the counters of the data since the start."""
+    board = status.board
+    return {
+        "version": snapshot.version,
+        "uptime_s": round(now.wall - status.started_at, 3),
+        "matches": sum(book.count for book in snapshot.books.values()),
+        "commits": snapshot.version - board.first_version,
+        "commit_ms": durations_view(board.commits.summary(now.mono)),
+        "loop": loop_view(status.loop),
+        "batches": dict(board.verdicts),
+        "batches_dropped": board.dropped.number,
+        "batches_received": board.received(),
+        "batches_conflated": board.conflated(),
+        "matches_upserted": board.changes["upserted"],
+        "matches_removed": board.changes["removed"],
+        "matches_finished": board.changes["finished"],
+        "sources": {
+            name: {
+                "attempts": record.attempts.number,
+                "payloads": record.payloads.number,
+                "failed_by": dict(record.failed_by),
+                "quota": record.quota,
+            }
+            for name, record in status.sources.items()
+        },
+        "bookmakers": {
+            bookmaker: {
+                "matches": snapshot.books[bookmaker].count,
+                "named_matches": snapshot.books[bookmaker].named,
+                "batches": record.batches.number,
+                "last_batch_at": time_view(record.last_batch_at),
+                "rejected": dict(record.rejected),
+            }
+            for bookmaker, record in status.bookmakers.items()
+        },
+    }
 
 
 def fixtures_view(review: Review, snapshot: Snapshot) -> Sliced[FixturesReport]:

@@ -15,7 +15,7 @@ from prometheus_client import ProcessCollector
 
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock, Instant
-from actors.core.cooperative import Sliced, run_sliced
+from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
 from actors.matching.rules import Rule
@@ -30,7 +30,7 @@ from web.encoding.exposition import OPENMETRICS, TEXT, exposition
 from web.endpoints.monitor import (
     actor_view,
     bookmaker_view,
-    durations_view,
+    data_view,
     event_view,
     fixtures_view,
     log_view,
@@ -39,6 +39,7 @@ from web.endpoints.monitor import (
     time_view,
 )
 from web.endpoints.pages import page
+from web.feeds.own_bodies import OwnBodies
 from web.protocol.contract import ACCEPT_ENCODING, HTML, IF_NONE_MATCH, Answer, Operation
 from web.protocol.negotiation import prefers_html, prefers_openmetrics
 from web.protocol.responses import Asked, Handler, HttpCounters, Prepared, prepared, prepared_json
@@ -100,12 +101,18 @@ OPERATIONS = {
 
 
 def handlers(
-    board: Readable, status: ServiceStatus, counters: HttpCounters, clock: Clock, review: Review | None
+    board: Readable,
+    status: ServiceStatus,
+    counters: HttpCounters,
+    clock: Clock,
+    own: OwnBodies,
+    *,
+    review: Review | None,
 ) -> dict[str, Handler]:
-    """Return the handlers by path."""
+    """Return the handlers by path; the long ones count as work of `own`."""
     of_fixtures, of_people = partial(fixtures_view, review or Review()), page("monitor.html", Vary="Accept")
     release, registry = version("oddsboard"), status.metrics.registry
-    probes = _Probes(board, status, counters, clock, of_fixtures, of_people, release)
+    probes = _Probes(board, status, counters, clock, own, of_fixtures, of_people, release)
     registry.register(Present(status, board, clock, release))
     ProcessCollector(registry=registry)
     return {
@@ -124,6 +131,7 @@ class _Probes:
     status: ServiceStatus
     counters: HttpCounters
     clock: Clock
+    own: OwnBodies
     fixtures: Callable[[Snapshot], Sliced[schemas.FixturesReport]]
     page: Handler
     release: str
@@ -143,7 +151,12 @@ class _Probes:
     async def monitor(self, request: Asked) -> Prepared:
         if prefers_html(request.header(b"accept")):
             return await self.page(request)
-        status, snapshot, now = self.status, self.board.newest, self.clock.now()
+        return await self.own.charged(self._monitor(), request.client)
+
+    def _monitor(self) -> Sliced[Prepared]:
+        snapshot = self.board.newest
+        of_fixtures = yield from self.fixtures(snapshot)
+        status, now = self.status, self.clock.now()
         content: schemas.Monitor = {
             "now": round(now.wall, 3),
             "release": self.release,
@@ -160,7 +173,7 @@ class _Probes:
                 bookmaker_view(record, snapshot.books[record.id], now)
                 for record in status.bookmakers.values()
             ],
-            "fixtures": await run_sliced(self.fixtures(snapshot)),
+            "fixtures": of_fixtures,
             "http": self._http(),
             "log": log_view(status.log),
             "events": [event_view(event) for event in status.log.events],
@@ -169,7 +182,7 @@ class _Probes:
 
     async def stats(self, _: Asked) -> Prepared:
         content: schemas.Stats = {
-            "data": _data(self.board.newest, self.status, self.clock.now()),
+            "data": data_view(self.board.newest, self.status, self.clock.now()),
             "http": self._http(),
             "log": log_view(self.status.log),
         }
@@ -177,19 +190,22 @@ class _Probes:
 
     async def metrics(self, request: Asked) -> Prepared:
         is_openmetrics = prefers_openmetrics(request.header(b"accept"))
+        text = await self.own.charged(self._metrics(is_openmetrics=is_openmetrics), request.client)
+        headers = {"Content-Type": OPENMETRICS if is_openmetrics else TEXT, "Cache-Control": "no-store"}
+        return prepared(200, {**headers, "Vary": "Accept"}, (text,))
+
+    def _metrics(self, *, is_openmetrics: bool) -> Sliced[bytes]:
         snapshot, of_fixtures = self.board.newest, self.status.metrics.fixtures
         if snapshot.fixtures is not None:
             state = fixtures_of(snapshot)
-            found = await run_sliced(counts(state))
+            found = yield from counts(state)
             of_fixtures.fixtures.set(found.fixtures)
             of_fixtures.linked.set(found.linked)
             of_fixtures.surebets.set(found.surebets)
             of_fixtures.pending.set(state.pending)
             for rule in Rule:
                 of_fixtures.links.labels(rule).set(found.links.get(rule, 0))
-        headers = {"Content-Type": OPENMETRICS if is_openmetrics else TEXT, "Cache-Control": "no-store"}
-        text = await run_sliced(exposition(self.status.metrics.registry, is_openmetrics=is_openmetrics))
-        return prepared(200, {**headers, "Vary": "Accept"}, (text,))
+        return (yield from exposition(self.status.metrics.registry, is_openmetrics=is_openmetrics))
 
     def _http(self) -> schemas.HttpReport:
         metrics = self.status.metrics
@@ -308,42 +324,4 @@ def _cluster_check(cluster: ClusterStatus, now: Instant) -> schemas.ClusterCheck
         "lag_s": cluster.lag_s(now.mono),
         "resets": cluster.resets,
         "last_error": cluster.error,
-    }
-
-
-def _data(snapshot: Snapshot, status: ServiceStatus, now: Instant) -> schemas.DataCounters:
-    board = status.board
-    return {
-        "version": snapshot.version,
-        "uptime_s": round(now.wall - status.started_at, 3),
-        "matches": sum(book.count for book in snapshot.books.values()),
-        "commits": snapshot.version - board.first_version,
-        "commit_ms": durations_view(board.commits.summary(now.mono)),
-        "loop": loop_view(status.loop),
-        "batches": dict(board.verdicts),
-        "batches_dropped": board.dropped.number,
-        "batches_received": board.received(),
-        "batches_conflated": board.conflated(),
-        "matches_upserted": board.changes["upserted"],
-        "matches_removed": board.changes["removed"],
-        "matches_finished": board.changes["finished"],
-        "sources": {
-            name: {
-                "attempts": record.attempts.number,
-                "payloads": record.payloads.number,
-                "failed_by": dict(record.failed_by),
-                "quota": record.quota,
-            }
-            for name, record in status.sources.items()
-        },
-        "bookmakers": {
-            bookmaker: {
-                "matches": snapshot.books[bookmaker].count,
-                "named_matches": snapshot.books[bookmaker].named,
-                "batches": record.batches.number,
-                "last_batch_at": time_view(record.last_batch_at),
-                "rejected": dict(record.rejected),
-            }
-            for bookmaker, record in status.bookmakers.items()
-        },
     }

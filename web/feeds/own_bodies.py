@@ -130,6 +130,16 @@ class OwnBodies:
                     await anyio.lowlevel.checkpoint()
         return done[0]
 
+    async def charged(self, steps: Sliced[T], client: str | None) -> T:
+        """Return the result of steps that wait for no others, and charge the client for their time.
+
+        Raises: Problem 429 if the client had too much made.
+        """
+        self.check_work(client)
+        while (done := self._advance(steps, client)) is None:
+            await anyio.lowlevel.checkpoint()
+        return done[0]
+
     def _advance(self, steps: Sliced[T], client: str | None) -> tuple[T] | None:
         began = worked_s()
         try:

@@ -9,7 +9,13 @@ import pytest
 from actors.core.messages import BookmakerId, Fees, Offer, Prices, Venue
 from actors.runtime.actor import ActorState
 from tests.support.builders.messages import batch, match
-from tests.support.systems.site import EPOCH, NAMES, SOURCE, Site
+from tests.support.systems.site import EPOCH, NAMES, SOURCE, Site, site_status
+from tests.support.time.virtual import WALL_0
+from web.endpoints.probes import handlers
+from web.feeds.own_bodies import OwnBodies
+from web.protocol.problems import Problem
+from web.protocol.rate_limit import WorkLimit
+from web.protocol.responses import Asked, HttpCounters
 
 pytestmark = pytest.mark.anyio
 
@@ -242,3 +248,18 @@ async def test_health_warns_while_a_hundred_events_are_still_to_be_linked(
 
     check = body["links"]
     assert (expected, 50 + more) == (check["status"], check["pending"])
+
+
+@pytest.mark.parametrize("path", ["/monitor", "/metrics"])
+async def test_long_answers_to_operators_are_work_for_the_client_alone(site: Site, path: str) -> None:
+    """With 50 bookmakers a client could else have a whole core within its requests a second."""
+    own, status = OwnBodies(WorkLimit(share=1e-9, burst_s=1e-9)), site_status(NAMES, WALL_0)
+    counters = HttpCounters(status.metrics.http)
+    answer = handlers(site.published, status, counters, site.clock, own, review=None)[path]
+    asked = [Asked("GET", path, b"", {}, "id", 0.0, client) for client in ("a", "a", "b")]
+    answered = (await answer(asked[0])).status
+    with pytest.raises(Problem) as refused:
+        await answer(asked[1])
+    others = (await answer(asked[2])).status
+
+    assert (200, 429, 200) == (answered, refused.value.status, others)
