@@ -7,6 +7,7 @@ from enum import StrEnum
 from heapq import nlargest
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.board.chunks import find
 from actors.board.history import Change
@@ -49,7 +50,7 @@ class Traced(Struct, frozen=True):
 
     `entry` is on the board, though perhaps not shown: `absent` says why. `change` is its last change since
     version `oldest`, and `state` that of its list. While it is rejected, `rejected` has the reason, and
-    `refused` the match, if its prices are known.
+    `refused` the match, if its prices are known. `before` is what an archive has of it before it left.
     """
 
     id: str
@@ -60,11 +61,12 @@ class Traced(Struct, frozen=True):
     rejected: str | None = None
     refused: KeptRejected | None = None
     absent: Absent | None = None
+    before: Entry | None = None
 
     @property
     def known(self) -> Entry | None:
         """The entry, or what it was before it left."""
-        return self.entry or (None if self.change is None else self.change.before)
+        return self.entry or (self.before if self.change is None else self.change.before)
 
 
 def traced(
@@ -95,6 +97,15 @@ def traced(
     else:
         absent = Absent(Absence.NEVER_SEEN, _why_never(book, oldest))
     return Traced(given, record.id, entry, change, state, rejected, refused, absent)
+
+
+def remembered(found: Traced, reason: RemovalReason, at: float, before: Entry | None) -> Traced:
+    """Return the same with what an archive has of an entry that left before all that the history has."""
+    absent = found.absent
+    if absent is None or absent.reason is not Absence.NEVER_SEEN:
+        return found
+    why = f"it left then, as the archive has it; {absent.why}"
+    return replace(found, absent=Absent(Absence(reason.value), why, at), before=before)
 
 
 def unknown(given: str, bookmakers: Iterable[BookmakerId]) -> Traced:

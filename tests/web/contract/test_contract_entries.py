@@ -221,3 +221,22 @@ async def test_looking_for_an_entry_is_work_for_the_client_alone(site: Site) -> 
     others = (await trace(asked[2])).status
 
     assert (200, 429, 200) == (answered, refused.value.status, others)
+
+
+async def test_the_archive_says_why_it_left_before_the_start(tmp_path: Path) -> None:
+    """And since when: the service itself has never seen it in this life."""
+    async with open_site(archived=tmp_path) as site:
+        site.publish("alder", match("m1"))
+        site.clock.pass_(1)
+        site.publish("alder", match("m2"))
+        at = site.clock.wall
+    site.clock.pass_(60)
+    async with open_site(archived=tmp_path, clock=site.clock) as site:
+        site.publish("alder", match("m2"))
+        found = await site.json(M1)
+
+    assert ("withdrawn", at) == (found["absent"]["reason"], found["absent"]["since"])
+    assert found["absent"]["why"].startswith(
+        "it left then, as the archive has it; no list of its bookmaker"
+    )
+    assert "Home" == found["match"]["home"]

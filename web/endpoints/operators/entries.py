@@ -21,7 +21,7 @@ from actors.matches.model import fixtures_of
 from actors.matching.event import EventKey
 from actors.monitoring.status import BookmakerStatus, ServiceStatus, SourceStatus
 from actors.review.review import Review
-from actors.review.trace import Traced, nearest, traced, unknown
+from actors.review.trace import Traced, nearest, remembered, traced, unknown
 from web.encoding import entry_schemas as schemas
 from web.endpoints.monitor import source_view, time_view
 from web.endpoints.operators.links import shown_event
@@ -82,6 +82,9 @@ class _Entries:
         found = traced(self.board.newest, record, given, change=change, oldest=oldest, now=now)
         rows = await self._archived(request, given)
         is_read = None if self.past is None else rows is not None
+        if rows and (reason := rows[0].past.reason) is not None:
+            before = next((row.past.entry for row in rows if row.past.entry is not None), None)
+            found = remembered(found, reason, rows[0].at_ms / 1000, before)
         return await self._answer(request, found, record, _steps(found, rows or []), archived=is_read)
 
     async def _archived(self, request: Asked, given: str) -> list[Row] | None:
