@@ -83,10 +83,13 @@ def _add_export_options(export: argparse.ArgumentParser) -> None:
 def _info(given: argparse.Namespace) -> Exit:
     folder = Folder.reading(given.path)
     held, gaps = contents(folder)
-    for day in held:
-        size = folder.file(day.day).stat().st_size
-        span = f"{_shown(day.first_ms)} to {_shown(day.seen_ms)}"
-        _say(f"{day.day}  {size:>14,} bytes  versions {day.base} to {day.last}  {span}")
+    read = {day.day: day for day in held}
+    for name in folder.days():
+        found = "cannot be read, check says why"
+        if (day := read.get(name)) is not None:
+            span = f"{_shown(day.first_ms)} to {_shown(day.seen_ms)}"
+            found = f"versions {day.base} to {day.last}  {span}"
+        _say(f"{name}  {folder.file(name).stat().st_size:>14,} bytes  {found}")
     for gap in gaps:
         span = f"{_shown(gap.after_at)} to {_shown(gap.until_at)}"
         _say(f"gap: {gap.reason}  versions {gap.after} to {gap.until}  {span}")

@@ -58,6 +58,17 @@ def test_info_lists_days_and_gaps(folder: Path, ran: Ran) -> None:
     assert "stopped" in lines[-1]
 
 
+def test_info_names_a_day_that_cannot_be_read(folder: Path, ran: Ran) -> None:
+    """It is there, and takes room; `check` says what is wrong with it."""
+    (folder / "2026-05-28.db").write_bytes(b"x" * 5000)
+    code, out, _ = ran("info", folder)
+
+    assert (0, "2026-05-28           5,000 bytes  cannot be read, check says why") == (
+        code,
+        out.splitlines()[0],
+    )
+
+
 def test_check_finds_a_flipped_bit(folder: Path, ran: Ran) -> None:
     """In a sealed day, though SQLite may read it; the exit code says so."""
     whole, out, _ = ran("check", folder)
