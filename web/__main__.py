@@ -16,6 +16,7 @@ from random import Random
 import anyio
 import structlog
 
+from actors.archive.archive import OpenArchive
 from actors.core.clock import Clock, SystemClock
 from actors.core.errors import (
     ArchiveLockedError,
@@ -164,12 +165,14 @@ async def _run_service(
     reload = None if settings.links.file is None else system.read_links_again
     parts = (system.supervisor, app, sock, status, drain_s, announce, *ends, SERVERS[server])
     manager = Notifier(*service_manager(), lambda: liveness(status, clock.now())["status"] == "pass")
-    if system.archive is not None:
-        system.archive.start()
-    code = await Life(*parts, reload, manager).run()
-    if system.archive is not None:
-        system.archive.close(is_orderly=code is Exit.STOPPED)
-    return code
+    if system.archive is None:
+        return await Life(*parts, reload, manager).run()
+    system.archive.start()
+    return await Life(*parts, reload, manager, partial(_close, system.archive)).run()
+
+
+def _close(archive: OpenArchive, code: Exit) -> None:
+    archive.close(is_orderly=code is Exit.STOPPED)
 
 
 def _record(given: argparse.Namespace) -> Exit:

@@ -144,7 +144,10 @@ class Archive(OpenArchive):
     def close(self, *, is_orderly: bool) -> None:
         """Write all that waits; after an orderly end, if all is written, the ending. Waits for the disk."""
         try:
-            if self.writer.stop(CLOSE_S) and is_orderly and self.last.epoch == self.writer.reserved_epoch:
+            if not self.writer.stop(CLOSE_S):
+                error = self.status.error or "not all could be written in time"
+                log.warning("archive.not_ended", error=error)
+            elif is_orderly and self.last.epoch == self.writer.reserved_epoch:
                 at = self.on_machine(), self.clock.now().mono
                 write_ending(self.folder, self.last, self.names, self.configured, at)
         except OSError as error:

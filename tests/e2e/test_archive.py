@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 from pathlib import Path
 
 import httpx2
@@ -73,3 +74,23 @@ def test_lists_are_there_at_once_after_an_orderly_end(config: Path) -> None:
     assert 200 == changes.status_code, changes.text
     stale = [entry["id"] for entry in changes.json()["removed"] if entry["reason"] == "stale"]
     assert len(stale) < before.json()["matches_count"] / 2
+
+
+@pytest.mark.long
+def test_a_client_that_does_not_read_hinders_no_orderly_end(tmp_path: Path) -> None:
+    """The server waits for it until the process has to end: by then the archive is closed."""
+    config = simulated(tmp_path, matches=6_000, updates_per_s=1.0)
+    archive = f"[archive]\npath = {str(tmp_path / 'archive')!r}\n"
+    config.write_text(config.read_text("utf-8") + archive, "utf-8")
+    with service(config) as running, socket.socket() as slow:
+        running.wait_ready()
+        _served(running)
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(running.address)
+        slow.sendall(b"GET /api/v2/odds HTTP/1.1\r\nHost: x\r\n\r\n")
+        slow.recv(1)
+        code = running.stop(within_s=30)
+    with service(config) as running:
+        (gap,) = running.get("/api/v2/archive").json()["gaps"]
+
+    assert (0, "stopped") == (code, gap["reason"])

@@ -95,7 +95,8 @@ class Life:
     time from then on. `farewell`, in the last second of the `drain_s`, ends requests that never end by
     themselves: one open stream keeps the server running for ever (Hypercorn's issue 308). `reload`, where
     given, is called at each SIGHUP, which ends the process otherwise. `manager` is told when the actors run
-    and the server answers, whatever the sources do, and when the end begins.
+    and the server answers, whatever the sources do, and when the end begins. `close` is called once the
+    actors have stopped, though a client keeps the server running, with the exit code.
     """
 
     tree: Tree
@@ -109,13 +110,16 @@ class Life:
     serve: Serve = serve
     reload: AsyncStep | None = None
     manager: Notifier = Notifier()  # noqa: RUF009 - a frozen value
+    close: Callable[[Exit], None] = lambda _: None
     _stop_server: anyio.Event = field(default_factory=anyio.Event)
     _server_done: anyio.Event = field(default_factory=anyio.Event)
 
     async def run(self) -> Exit:
         """Return the exit code, once everything has stopped."""
         with watched(self.status.loop):
-            return await _exit_code(self._run())
+            code = await _exit_code(self._run())
+        self.close(code)
+        return code
 
     async def _run(self) -> None:
         code = Exit.CORE
@@ -168,6 +172,7 @@ class Life:
         await self.tree.stop()
         log.info("service.stopped")
         if patience.cancelled_caught:  # Hypercorn waits for open connections (its issue 308)
+            self.close(Exit.STOPPED)
             _exit(Exit.STOPPED)
 
 
