@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from secrets import token_hex
@@ -34,7 +34,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, seconds_since_boot
 from actors.core.messages import BookmakerId
 from actors.matches.model import FixtureSettings
-from actors.monitoring.status import ArchiveStatus
+from actors.monitoring.status import MAX_LAG_S, ArchiveStatus
 
 log = structlog.get_logger()
 
@@ -61,6 +61,7 @@ class OpenArchive:
     status: ArchiveStatus
     clock: Clock
     names: Mapping[BookmakerId, str]
+    _is_late: bool = field(default=False, init=False)
 
     def start(self) -> None:
         """Start the thread that writes."""
@@ -68,6 +69,16 @@ class OpenArchive:
             self.writer.start()
         except RuntimeError as error:  # the system allows no further thread
             self.writer.fail(error)
+
+    def watch(self) -> None:
+        """Say once that nothing is written though there is no error, and once that it is written again."""
+        lag_s = self.status.lag_s(self.clock.now().wall)
+        is_late = lag_s >= MAX_LAG_S and (self._is_late or self.status.error is None)
+        if is_late and not self._is_late:
+            log.warning("archive.delayed", lag_s=round(lag_s))
+        elif self._is_late and not is_late:
+            log.info("archive.caught_up", version=self.writer.written)
+        self._is_late = is_late
 
     def past(self) -> Past:
         """Return what reads the archive while it is written."""
@@ -116,6 +127,7 @@ class FollowedArchive(OpenArchive):
     def _add(self, commit: Commit) -> None:
         self.newest, self.epoch = commit.version, commit.epoch
         self.writer.add(commit)
+        self.watch()
 
 
 @dataclass(slots=True)
@@ -132,6 +144,7 @@ class Archive(OpenArchive):
         before, self.last = self.last, snapshot
         if snapshot.version > before.version:
             self.writer.add(commit_of(before, snapshot, self.clock.now().wall, self.names))
+            self.watch()
 
     def admit(self, snapshot: Snapshot) -> Snapshot:
         """Return what may be published: of a new epoch if the version was not reserved in time."""

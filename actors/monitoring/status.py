@@ -258,6 +258,10 @@ class LinksStatus:
     actor: ActorStatus
 
 
+MAX_LAG_S = 10.0
+"""Seconds that the archive may be behind the board: it writes four times a second."""
+
+
 @dataclass(slots=True)
 class ArchiveStatus:
     """The archive's record, written by its thread; `error` is why it cannot be written now, or None.
@@ -272,6 +276,10 @@ class ArchiveStatus:
     gaps: int = 0
     size_bytes: int = 0
     lag_s: Callable[[float], float] = lambda _: 0.0
+
+    def is_well(self, wall: float) -> bool:
+        """Return whether it is written in time, and has no gap since the start."""
+        return self.error is None and not self.gaps and self.lag_s(wall) < MAX_LAG_S
 
     def count_gap(self) -> None:
         """Count a gap, of which `/health` warns from now on."""

@@ -45,7 +45,6 @@ from web.protocol.negotiation import prefers_html, prefers_openmetrics
 from web.protocol.responses import Asked, Handler, HttpCounters, Prepared, prepared, prepared_json
 
 MAX_TURN_AGE_S = 10.0
-MAX_LAG_S = 10.0  # of the archive behind the board: it writes four times a second
 MANY_PENDING = 100  # events to be linked: some tenths of a second
 
 _HEALTHY = ("Cache-Control",)
@@ -303,12 +302,10 @@ def _links_check(actor: ActorStatus, snapshot: Snapshot) -> schemas.LinksCheck:
 
 
 def _archive_check(archive: ArchiveStatus, wall: float) -> schemas.ArchiveCheck:
-    lag_s = archive.lag_s(wall)
-    is_well = archive.error is None and not archive.gaps and lag_s < MAX_LAG_S
     return {
-        "status": "pass" if is_well else "warn",
+        "status": "pass" if archive.is_well(wall) else "warn",
         "written_version": archive.written,
-        "lag_s": round(lag_s, 3),
+        "lag_s": round(archive.lag_s(wall), 3),
         "gaps": archive.gaps,
         "last_error": archive.error,
     }

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from actors.archive.archive import Archive, open_archive
 from actors.archive.folder import ArchiveSettings, Folder
@@ -220,6 +221,20 @@ def test_commits_that_find_no_room_are_a_gap(tmp_path: Path) -> None:
         assert ["alder_m1", "alder_m2", "alder_m3"] == life.ids(after)
         assert life.days.changes(None, before, after) is None
         assert 1 == life.archive.status.gaps
+
+
+def test_a_disk_that_hangs_is_said_once(tmp_path: Path) -> None:
+    """And that it goes on again: the thread that writes could say neither."""
+    with kept(tmp_path, ManualClock()) as life, capture_logs() as logs:
+        for name in ("m1", "m2", "m3", "m4"):
+            life.clock.pass_(6)
+            life.board.put(ALDER, match(name), stale_after_s=60.0)
+        life.archive.writer.step()
+        life.put("m5")
+        life.put("m6")
+
+    said = [line["event"] for line in logs if line["event"].startswith("archive.")]
+    assert ["archive.delayed", "archive.caught_up"] == said
 
 
 def test_the_epoch_ends_where_versions_cannot_be_reserved(tmp_path: Path) -> None:
