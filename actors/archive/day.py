@@ -1,7 +1,6 @@
 """The file of the day that is written: one connection, used by one thread.
 
-Everything between `begin` and `end` is one transaction. After an error the object must be dropped: what it
-remembers of the file may not be there.
+Everything between `begin` and `end` is one transaction. After an error the object must be dropped.
 """
 
 from __future__ import annotations
@@ -58,6 +57,7 @@ class Day:
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
+        self.inode = path.stat().st_ino
         self._connection = connection
         self._execute = connection.execute
         facts = dict(self._execute("SELECT key, value FROM day"))
@@ -113,7 +113,8 @@ class Day:
 
     @classmethod
     def open(cls, path: Path) -> Day:
-        """Open a file to append to it. Raises: sqlite3.Error."""
+        """Open a file to append to it, which ends what was sealed. Raises: sqlite3.Error, OSError."""
+        path.with_suffix(".sum").unlink(missing_ok=True)
         connection, opened = connect(path), None
         try:
             connection.execute("PRAGMA journal_mode = WAL")

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import date, timedelta
+from errno import ENOENT
 from pathlib import Path
 from typing import Annotated
 
@@ -49,7 +50,8 @@ class Reserved(Struct, frozen=True, forbid_unknown_fields=True):
 class Folder:
     """A folder that this process holds.
 
-    `reached` is told of each boundary, and `on_damage` is called when a day was set aside, by any thread.
+    `reached` is told of each boundary, and `on_damage` is called by any thread when a day was set aside, or
+    the one that is written is not there.
     """
 
     def __init__(self, path: Path, descriptor: int, reached: Reached) -> None:
@@ -128,6 +130,17 @@ class Folder:
     def file(self, day: date) -> Path:
         """Return the file of a day."""
         return self.path / name_of(day)
+
+    def require(self, day: date, inode: int) -> None:
+        """Raise FileNotFoundError if the file of a day was removed, or replaced, since it was opened."""
+        path = self.file(day)
+        try:
+            is_there = path.stat().st_ino == inode
+        except FileNotFoundError:
+            is_there = False
+        if not is_there:
+            self.on_damage()
+            raise FileNotFoundError(ENOENT, "the file that is written was removed", str(path))
 
     def size(self) -> int:
         """Return the bytes of all its files. Raises: OSError."""

@@ -178,7 +178,9 @@ class Writer:
         try:
             if (latest := self._latest) is not None:
                 self._renew(latest)
-                self._write(self._day or self._reopened(latest), latest)
+                day = self._day or self._reopened(latest)
+                self.folder.require(day.day, day.inode)
+                self._write(day, latest)
             self._tidy()
         except (sqlite3.Error, OSError) as error:
             self.fail(error)

@@ -371,6 +371,52 @@ def test_the_clock_set_back_changes_no_day(tmp_path: Path) -> None:
         assert 1 == len([*tmp_path.glob("*.db")])
 
 
+def test_a_sealed_day_may_be_the_newest_again(tmp_path: Path) -> None:
+    """As from a backup: what is appended to is not damaged then, also after a kill."""
+    clock = ManualClock()
+    with kept(tmp_path, clock) as life:
+        version = life.put("m1")
+        clock.pass_(86_400)
+        life.put("m2")
+        for _ in range(5):
+            life.archive.writer.step()
+    (tmp_path / "2026-05-29.db").unlink()
+    with kept(tmp_path, clock) as life:
+        at_once = life.ids(version)
+    with kept(tmp_path, clock) as life:
+        later = life.ids(version)
+
+    assert [["alder_m1"]] * 2 == [at_once, later]
+
+
+def test_a_day_that_is_removed_while_it_is_written_is_a_gap(tmp_path: Path) -> None:
+    """Nothing is written where nobody finds it: another file begins, and `/health` warns."""
+    with kept(tmp_path, ManualClock()) as life:
+        life.put("m1")
+        for path in tmp_path.glob("*.db*"):
+            path.unlink()
+        life.put("m2")
+        failed = life.archive.status.error
+        version = life.put("m3")
+
+        assert ["alder_m3"] == life.ids(version)
+        assert (None, 1) == (life.archive.status.error, life.archive.status.gaps)
+    assert failed is not None
+    assert "2026-05-28.db" in failed
+
+
+def test_a_folder_that_is_removed_is_said_for_as_long(tmp_path: Path) -> None:
+    """It is not made again: another disk may belong there."""
+    folder = tmp_path / "archive"
+    with kept(folder, ManualClock()) as life:
+        life.put("m1")
+        folder.rename(tmp_path / "away")
+        for name in ("m2", "m3"):
+            life.put(name)
+
+        assert str(folder) in str(life.archive.status.error)
+
+
 def test_a_flipped_bit_in_a_sealed_day_is_found_before_it_is_shown(tmp_path: Path) -> None:
     """Wherever it is, its time is a gap from then on, of which is warned; the other days are read."""
     clock = ManualClock()
