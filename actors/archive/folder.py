@@ -188,15 +188,18 @@ class Folder:
         return True
 
     def forget(self, settings: ArchiveSettings) -> Iterator[date]:
-        """Remove the oldest days while there are too many, or they are too large; never the newest.
+        """Remove the oldest days while they are too old, or all are too large; never the newest.
 
-        Yields each that is gone. Raises: OSError.
+        Their age counts from the day after the second newest: the newest is far in the future if the clock
+        was wrong. Yields each that is gone. Raises: OSError.
         """
         days = self.days()
+        if not days[1:]:
+            return
         sizes = {day: self.file(day).stat().st_size for day in days}
+        oldest = days[-2] - timedelta(days=settings.keep_days - 2)
         for day in days[:-1]:
-            is_old = day <= days[-1] - timedelta(days=settings.keep_days)
-            if not is_old and sum(sizes.values()) <= settings.max_bytes:
+            if day >= oldest and sum(sizes.values()) <= settings.max_bytes:
                 break
             self.reached("before unlink")
             self.file(day).unlink()
@@ -207,5 +210,5 @@ class Folder:
             log.info("archive.forgotten", file=name_of(day))
             yield day
         for day in self.bad_days():
-            if days and day <= days[-1] - timedelta(days=settings.keep_days):
+            if day < oldest:
                 Path(f"{self.file(day)}{BAD}").unlink(missing_ok=True)

@@ -417,6 +417,22 @@ def test_a_folder_that_is_removed_is_said_for_as_long(tmp_path: Path) -> None:
         assert str(folder) in str(life.archive.status.error)
 
 
+def test_a_clock_that_was_ahead_makes_nothing_too_old(tmp_path: Path) -> None:
+    """What is too old counts from the day before the newest, which is in a year that has not come."""
+    clock = ManualClock()
+    with kept(tmp_path, clock) as life:
+        version = life.put("m1")
+        clock.wall += 400 * 86_400
+        life.put("m2")
+        clock.wall -= 400 * 86_400
+    with kept(tmp_path, clock) as life:
+        life.put("m3")
+        for _ in range(5):
+            life.archive.writer.step()
+
+        assert ["alder_m1"] == life.ids(version)
+
+
 def test_a_flipped_bit_in_a_sealed_day_is_found_before_it_is_shown(tmp_path: Path) -> None:
     """Wherever it is, its time is a gap from then on, of which is warned; the other days are read."""
     clock = ManualClock()
