@@ -39,7 +39,8 @@ def extract(odds: Odds, key: str, options: AzuroOptions) -> Sliced[Extract]:
     offers = [offer(listed, odds) for listed in odds.group.matches]
     matches = tuple(each for each in offers if isinstance(each, Match))
     removals = (*odds.group.removals, *(each for each in offers if not isinstance(each, Match)))
-    passed_over: dict[str, int] = {Reason.UNREADABLE: odds.unread.count} if odds.unread.count else {}
+    unreadable = odds.unread.count + odds.group.unreadable
+    passed_over: dict[str, int] = {Reason.UNREADABLE: unreadable} if unreadable else {}
     return Extract(matches, removals, passed_over=passed_over)
 
 

@@ -64,7 +64,7 @@ class AzuroPlan(Plan):
         super().__init__(options, ())
         self._venue = options
         self._listed: dict[SourceMatchId, ListedMatch | Removal] = {}
-        self._listed_mono = -inf
+        self._listed_mono, self._listed_unreadable = -inf, 0
         self._results: dict[SourceMatchId, tuple[str, float]] = {}  # condition, and when it was read
         self._wanted: tuple[SourceMatchId, ...] = ()
         self._groups = Groups(CONDITIONS_A_CALL)
@@ -170,7 +170,7 @@ class AzuroPlan(Plan):
         self._state, self._page = 0, 1
         self._games: dict[str, Game] = {}
         self._ids: set[str] = set()  # on the pages of this state
-        self._unreadable = 0
+        self._unreadable = self._unreadable_of_all = 0
         self._total: float | None = None
         self._began_mono = inf
 
@@ -180,6 +180,7 @@ class AzuroPlan(Plan):
             self._total = page.total
         self._ids.update(game.game_id for game in page.games)
         self._unreadable += page.unread.count
+        self._unreadable_of_all += page.unread.count
         is_last, read = page.page >= page.total_pages, len(self._ids) + self._unreadable
         if page.page != self._page or page.total != self._total or (is_last and read != self._total):
             raise PayloadError(
@@ -197,7 +198,7 @@ class AzuroPlan(Plan):
             self._ids, self._unreadable = set(), 0
         else:
             self._listed = {SourceMatchId(name): listed_match(game) for name, game in self._games.items()}
-            self._listed_mono = self._began_mono
+            self._listed_mono, self._listed_unreadable = self._began_mono, self._unreadable_of_all
             self._results = {name: was for name, was in self._results.items() if name in self._listed}
             self._begin()
 
@@ -239,14 +240,15 @@ class AzuroPlan(Plan):
                 days[name] = day_of(listed.start)
             elif name in self._days:
                 days[name] = self._days[name]
-        self._days, old = days, self._asked
+        self._days, old, unreadable = days, self._asked, self._listed_unreadable
         self._asked = {}
         for group, names in self._groups.arrange(days).items():
             matches = tuple(shown[name] for name in names if name in shown)
             gone = (self._listed[name] for name in names if name not in shown)
             removals = tuple(each for each in gone if isinstance(each, Removal))
             if matches or Scope(group) in old:
-                self._asked[Scope(group)] = self._asked_for(Scope(group), Group(matches, removals), old)
+                part, unreadable = Group(matches, removals, unreadable), 0
+                self._asked[Scope(group)] = self._asked_for(Scope(group), part, old)
         for scope in old.keys() - self._asked.keys():
             self._asked[scope] = self._asked_for(scope, Group(()), old)
 

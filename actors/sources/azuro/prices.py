@@ -40,10 +40,14 @@ class ListedMatch(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """The matches whose odds a request is for, and those that are listed but not shown."""
+    """The matches whose odds a request is for, and those that are listed but not shown.
+
+    Of one group `unreadable` is the number of games in the lists that cannot be read.
+    """
 
     matches: tuple[ListedMatch, ...]
     removals: tuple[Removal, ...] = ()
+    unreadable: int = 0
 
 
 class Odds(Struct, frozen=True):

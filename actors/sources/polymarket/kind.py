@@ -45,7 +45,8 @@ def extract(books: Books, key: str, options: PolymarketOptions) -> Sliced[Extrac
             matches.append(offered)
         else:
             removals.append(offered)
-    passed_over: dict[str, int] = {Reason.UNREADABLE: books.unread.count} if books.unread.count else {}
+    unreadable = books.unread.count + books.group.unreadable
+    passed_over: dict[str, int] = {Reason.UNREADABLE: unreadable} if unreadable else {}
     return Extract(tuple(matches), tuple(removals), passed_over=passed_over)
 
 

@@ -57,17 +57,20 @@ class _Reading:
         self.league = league
         self.listed: dict[SourceMatchId, Listed] = {}
         self.listed_mono = -inf  # when its first page was asked for
+        self.listed_unreadable = 0  # markets
         self.begin()
 
     def begin(self) -> None:
         """Begin with the first page."""
         self.markets: list[Market] = []
+        self.unreadable = 0
         self.cursors: list[str] = [""]
         self.asked_mono = inf
 
     def take(self, page: MarketsPage) -> bool:
         """Take a page; return whether it was the last. Raises: PayloadError if pages go in a circle."""
         self.markets += page.markets
+        self.unreadable += page.unread.count
         if page.cursor and (page.cursor in self.cursors or len(self.cursors) >= MAX_PAGES):
             count = len(self.cursors)
             self.begin()
@@ -76,6 +79,7 @@ class _Reading:
             self.cursors.append(page.cursor)
             return False
         self.listed, self.listed_mono = read_listing(self.markets, self.league), self.asked_mono
+        self.listed_unreadable = self.unreadable
         self.begin()
         return True
 
@@ -212,6 +216,7 @@ class PolymarketPlan(Plan):
         days: dict[SourceMatchId, str] = {}
         listed: dict[SourceMatchId, Listed] = {}
         placeless: dict[Scope, list[Removal]] = {}
+        unreadable = {scope: reading.listed_unreadable for scope, reading in self._readings.items()}
         for scope, reading in self._readings.items():
             for name, found in reading.listed.items():
                 if name in listed:
@@ -229,7 +234,7 @@ class PolymarketPlan(Plan):
             matches = tuple(each for each in of if isinstance(each, ListedMatch))
             removals = [*placeless.pop(league, ()), *(each for each in of if isinstance(each, Removal))]
             if matches or Scope(group) in old:
-                part = Group(matches, tuple(removals))
+                part = Group(matches, tuple(removals), unreadable.pop(league, 0))
                 self._asked[Scope(group)] = self._asked_for(Scope(group), league, part, old)
         gone = {scope: asked for scope, asked in old.items() if scope not in self._asked}
         self._asked |= {

@@ -30,10 +30,14 @@ _DIGITS = re.compile("[0-9]{1,15}").fullmatch
 
 
 class Group(Struct, frozen=True):
-    """The matches whose books a request is for, and those that are listed but not shown."""
+    """The matches whose books a request is for, and those that are listed but not shown.
+
+    Of one group of a league `unreadable` is the number of markets in its list that cannot be read.
+    """
 
     matches: tuple[ListedMatch, ...]
     removals: tuple[Removal, ...] = ()
+    unreadable: int = 0
 
 
 class Books(Struct, frozen=True):

@@ -12,7 +12,7 @@ import anyio
 import httpx2
 import pytest
 
-from actors.core.messages import Scope
+from actors.core.messages import BookmakerId, Scope
 from tests.support.peers.azuro import CONFIG, Azuro, condition_of
 from tests.support.peers.web import Answer, Web, dropping, hanging, serving
 from tests.support.systems.virtual_service import VirtualService, configured, pass_to
@@ -136,6 +136,26 @@ async def test_game_in_any_other_state_leaves(tmp_path: Path, game: dict[str, An
         await pass_to(150.0)
 
         assert {"1007": SHOWN} == _odds(service)
+
+
+async def test_game_that_cannot_be_read_is_counted(tmp_path: Path) -> None:
+    """Wherever it is in the lists; with the next list that is read it is over."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+    venue.add("1007", start=WALL_0 + HOUR)
+    venue.add("1008", start=WALL_0 + 48 * HOUR)
+    venue.games["1006"]["startsAt"] = int(WALL_0 + HOUR)
+    async with _open(tmp_path, venue) as (service, _):
+        record = service.system.status.bookmakers[BookmakerId("azuro")]
+        assert {"1007", "1008"} == _odds(service).keys()
+        assert {"unreadable": 1} == {
+            str(reason): found.count for reason, found in record.rejections.now().items()
+        }
+        venue.games["1006"]["startsAt"] = str(int(WALL_0 + HOUR))
+        await pass_to(200.0)
+
+        assert {"1006", "1007", "1008"} == _odds(service).keys()
+        assert {} == record.rejections.now()
 
 
 @pytest.mark.parametrize("others", [0, 1])

@@ -13,7 +13,7 @@ import anyio
 import httpx2
 import pytest
 
-from actors.core.messages import Scope
+from actors.core.messages import BookmakerId, Scope
 from tests.support.builders.polymarket import SOME, league_row, time_text
 from tests.support.peers.polymarket import CONFIG, Polymarket
 from tests.support.peers.web import Answer, Web, dripping, dropping, hanging, refusing, serving
@@ -94,6 +94,19 @@ async def test_list_that_is_not_read_to_its_end_shows_nothing(tmp_path: Path, br
         await pass_to(460.0)
 
         assert {"101", "102"} == _odds(service).keys()
+
+
+async def test_markets_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+    """Also where nothing else of their match can be read."""
+    venue = Polymarket()
+    odd = venue.add("101", start=WALL_0 + HOUR)
+    venue.add("102", start=WALL_0 + HOUR)
+    odd.every_market(negRisk="true")
+    async with _open(tmp_path, venue) as (service, _):
+        now = service.system.status.bookmakers[BookmakerId("polymarket")].rejections.now()
+
+        assert {"102": SHOWN} == _odds(service)
+    assert {"unreadable": 3} == {str(reason): found.count for reason, found in now.items()}
 
 
 async def test_cursor_that_repeats_makes_no_list(tmp_path: Path) -> None:
