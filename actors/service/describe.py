@@ -34,6 +34,8 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
             named = bookmaker.name or "named by the source"
             paid = f", company {bookmaker.company}" if bookmaker.company else ""
             yield f"  bookmaker {bookmaker_id}: {named} (key {bookmaker.key}{taken}{paid})"
+    if (archive := settings.archive).path is not None:
+        yield f"archive {archive.path}: {archive.keep_days} days, {archive.max_bytes:,} bytes at most"
     if settings.cluster.url is not None:
         roles = " and ".join(settings.cluster.roles)
         yield f"cluster {settings.cluster.prefix}: {roles}"

@@ -107,6 +107,24 @@ def test_the_shipped_configurations_are_valid(
     assert bookmakers == out.count("bookmaker ")
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("config/default.toml", []),
+        (
+            "config/deploy/oddsboard.toml",
+            ["archive /var/lib/oddsboard/archive: 90 days, 10,737,418,240 bytes at most"],
+        ),
+    ],
+)
+def test_an_archive_is_said(name: str, said: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """check-config shows its folder and its bounds; without one there is no line."""
+    with pytest.raises(SystemExit):
+        main(["check-config", "--config", str(ROOT / name)])
+
+    assert said == [line for line in capsys.readouterr().out.splitlines() if line.startswith("archive")]
+
+
 def test_staleness_below_the_poll_interval_is_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
