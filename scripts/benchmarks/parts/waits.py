@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import json
 import tempfile
+import time
+from http import HTTPStatus
 from itertools import pairwise
 from pathlib import Path
 
@@ -95,7 +97,9 @@ def _row(name: str, front: proxies.Front | None, folder: Path, clients: int, sec
 
 def _asked(service: Served) -> int:
     """Return how often the service was asked for changes, and has answered."""
-    counters = json.loads(get(service.url, "/api/stats", {})[2])["http"]["answers"]
+    while (answer := get(service.url, "/api/stats", {}))[0] != HTTPStatus.OK:
+        time.sleep(0.1)  # a busy service turns new clients away for a moment
+    counters = json.loads(answer[2])["http"]["answers"]
     return sum(counters.get(PATH, {}).values())
 
 
