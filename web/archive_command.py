@@ -50,7 +50,8 @@ def add_options(archive: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> Exit:
     """Run a command. Raises: ConfigError if the folder is no archive, or cannot be read."""
-    if not (given.path / LOCK).exists():
+    has_days = given.path.is_dir() and Folder.reading(given.path).days()
+    if not has_days and not (given.path / LOCK).exists():
         raise ConfigError(f"{given.path}: is not the folder of an archive")
     try:
         code: Exit = given.act(given)

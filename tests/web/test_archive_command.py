@@ -192,6 +192,19 @@ def test_seal_needs_the_folder_for_itself(folder: Path, ran: Ran) -> None:
     assert "another process uses it" in err
 
 
+def test_a_backup_of_a_day_is_an_archive(folder: Path, ran: Ran, tmp_path: Path) -> None:
+    """The files that the documents say to copy are enough to look at it."""
+    backup = tmp_path / "backup"
+    backup.mkdir()
+    for path in folder.glob("2026-05-28.*"):
+        (backup / path.name).write_bytes(path.read_bytes())
+    checked, verdict, _ = ran("check", backup)
+    exported, rows, _ = ran("export", backup)
+
+    assert (0, "2026-05-28.db: ok\n") == (checked, verdict)
+    assert (0, 7) == (exported, len(rows.splitlines()))
+
+
 def test_another_folder_is_no_archive(tmp_path: Path, ran: Ran) -> None:
     """One line says so."""
     code, out, err = ran("info", tmp_path)
