@@ -22,6 +22,9 @@ def main() -> int:
     unavailable = history.fired.pop("503", 0)
     never = [name for name, count in history.fired.items() if not count]
     print(f"{history.answers:,} answers, {unavailable:,} of them 503; {history.compared:,} compared by tag")
+    print(
+        f"{history.followed:,} changes taken of machines in turn, {history.matched:,} of the lists compared"
+    )
     print(f"the archive answered {dict(archived)}")
     print(f"fired: {dict(history.fired.most_common())}; never: {never}")
     if took_s := history.taken_over_s:

@@ -31,6 +31,7 @@ from web.endpoints import (
     stream,
 )
 from web.endpoints.operators import entries, links
+from web.feeds.catching_up import BEHIND_S, CatchUp
 from web.feeds.lists import Answers
 from web.feeds.messages import FixtureFrames, ListFrames
 from web.feeds.older_changes import OlderChanges
@@ -85,7 +86,8 @@ def create_app(
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     counters = _counters(status.metrics, audience, limit)
-    answers, live = _live(board, names, audience, limits.max_clients, past=past)
+    catch_up = CatchUp(board, 0.0 if status.cluster is None else BEHIND_S)
+    answers, live = _live(catch_up, names, audience, limits.max_clients, past=past)
     handlers = _odds(answers, names, board, clock, past)
     handlers |= probes.handlers(board, status, counters, clock, answers.own, review=review)
     handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
@@ -131,18 +133,19 @@ def _odds(
 
 
 def _live(
-    board: Readable,
+    catch_up: CatchUp,
     names: Mapping[BookmakerId, str],
     audience: Audience,
     max_clients: int,
     *,
     past: Past | None,
 ) -> tuple[Answers, Live]:
-    answers = Answers(board, names, OwnBodies(WorkLimit(max_clients=max_clients)))
+    board = catch_up.board
+    answers = Answers(board, names, OwnBodies(WorkLimit(max_clients=max_clients)), catch_up)
     older = None if past is None else OlderChanges(past, names, answers.own)
     lists, history = ListFrames(audience.history, names, answers, older), audience.fixtures
     of_fixtures = None if history is None else FixtureFrames(history, answers)
-    return answers, Live(board, names, audience, lists, of_fixtures)
+    return answers, Live(board, names, audience, catch_up, lists, of_fixtures)
 
 
 def _described(

@@ -17,6 +17,7 @@ HARMED_S = {False: 60.0, True: 3600.0}
 def test_clients_of_any_machine_are_answered_alike(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """One tag has one body, no view is more than 5 s behind what anybody saw, no version is used twice.
 
+    A client that asks another machine for changes each time has the list that is served, and not an older.
     What an archive has of it is the same, whatever became of its process and of the server.
     """
     seed = request.config.getoption("randomly_seed", 1)
@@ -24,5 +25,7 @@ def test_clients_of_any_machine_are_answered_alike(request: pytest.FixtureReques
 
     assert [] == history.violations
     assert history.compared > 0
+    assert history.followed > 0
+    assert history.matched > 0
     assert 0 < min(history.fired.values()), history.fired
     assert 0 < archived[OK]

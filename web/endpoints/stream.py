@@ -158,7 +158,7 @@ class _Follower:
             return await self._snapshot(ResetReason.MALFORMED)
         if not since.is_of(self._frames.history.epoch):
             return await self._snapshot(ResetReason.OTHER_EPOCH)
-        if since.version > newest:
+        if since.version > newest and not await self._live.reached(self._view, since.version):
             return await self._snapshot(ResetReason.FUTURE)
         self._version = since.version
         return await self._next() or self._coded(messages.heartbeat(self._version))

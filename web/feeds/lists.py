@@ -28,9 +28,10 @@ from web.encoding.list_segments import Api, ListSegments
 from web.encoding.members import blocks_of
 from web.encoding.schemas import cursor_of
 from web.encoding.segments import UnencodableError, ends, gzip_body, gzipped, plain_body
+from web.feeds.catching_up import CatchUp
 from web.feeds.fixture_lists import ALL, EVERYTHING, Choice, FixturesOf, cursor, note
 from web.feeds.own_bodies import Made, Making, OwnBodies, Room
-from web.protocol.negotiation import Coding, coding_for, has_already
+from web.protocol.negotiation import Coding, coding_for, has_already, newest_version
 from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared
 
@@ -97,9 +98,14 @@ class Answers:
     """Makes and keeps answers from `board`; `names` are the display names of the bookmakers."""
 
     def __init__(
-        self, board: Readable, names: Mapping[BookmakerId, str], own: OwnBodies | None = None
+        self,
+        board: Readable,
+        names: Mapping[BookmakerId, str],
+        own: OwnBodies | None = None,
+        catch_up: CatchUp | None = None,
     ) -> None:
         self.own = own or OwnBodies()
+        self.catch_up = catch_up or CatchUp(board)
         self._board = board
         self._lists = ListSegments(names)
         self.fixtures = FixtureSegments(names)
@@ -129,6 +135,8 @@ class Answers:
             found: Prepared | None
             if if_none_match is not None and has_already(if_none_match, page.etags[coding]):
                 found = page.not_modified[coding]
+            elif if_none_match is not None and await self._has_caught_up(view, if_none_match, snapshot):
+                continue
             elif choice is not EVERYTHING or (found := page.ready.get(coding)) is None:
                 found = await self._made(page, coding, snapshot, choice, client)
                 # If a list was withdrawn for it, or fell due while it was made, there is a newer board.
@@ -139,6 +147,12 @@ class Answers:
             if self._board.is_due(page.deadlines, CACHED_S) or page.view.is_fleeting:
                 return msgspec.structs.replace(found, headers=(*found.headers, UNCACHED))
             return found
+
+    async def _has_caught_up(self, view: Listed, if_none_match: str, snapshot: Snapshot) -> bool:
+        """Wait if a client has a newer version, of another machine; return whether this one has it then."""
+        version = newest_version(if_none_match, snapshot.epoch) if self.catch_up.longest_s else 0
+        is_behind = version > snapshot.version
+        return is_behind and await self.catch_up.reached(version, snapshot.epoch, view.deadlines)
 
     async def listed(self, view: Listed, coding: Coding = Coding.IDENTITY) -> Made:
         """Return the list of `view`, whether or not it is serving; with gzip as blocks of a member."""

@@ -21,6 +21,7 @@ from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureView
 from actors.monitoring.metrics import Metrics, OfStreams
 from web.encoding.schemas import ResetReason
+from web.feeds.catching_up import CatchUp
 from web.feeds.messages import FixtureFrames, Frames, ListFrames
 from web.protocol.problems import Problem
 
@@ -194,12 +195,29 @@ class Live:
     board: Readable
     names: Mapping[BookmakerId, str]
     audience: Audience
+    catch_up: CatchUp
     lists: ListFrames
     fixtures: FixtureFrames | None = None
 
+    @property
+    def is_one_of_several(self) -> bool:
+        """Whether clients may have newer versions of other machines."""
+        return self.catch_up.longest_s > 0
+
+    async def reached(self, view: Watched, version: int) -> bool:
+        """Wait for a version that a client has of another machine; return whether the board has it."""
+        deadlines, epoch = partial(_deadlines, view), self.board.newest.epoch
+        return await self.catch_up.reached(version, epoch, deadlines)
+
     async def read(self, view: Watched) -> Snapshot:
-        """Return the newest board once nothing of the view is overdue. Raises: CommitLateError."""
-        return await self.board.read(partial(_deadlines, view))
+        """Return the newest board once nothing of the view is overdue, and there is one at all.
+
+        Raises: CommitLateError.
+        """
+        snapshot = await self.board.read(partial(_deadlines, view))
+        if not snapshot.version:  # a replica that has none yet
+            snapshot = await self.catch_up.begun(partial(_deadlines, view))
+        return snapshot
 
     def is_valid(self, view: Watched, snapshot: Snapshot) -> bool:
         """Return whether nothing of the view, in a board that was read, is overdue by now."""

@@ -21,7 +21,10 @@ LONGEST_S = 0.6
 def test_clients_are_answered_alike_whatever_fails_for_a_moment(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    """One tag has one body, nobody is more than 5 s behind another, and all is back at the end."""
+    """One tag has one body, nobody is more than 5 s behind another, and all is back at the end.
+
+    A client that asks another machine for changes each time has the list that is served, and not an older.
+    """
     random, history = Random(request.config.getoption("randomly_seed", 1)), History()
     with shared_server(next(iter(ENGINES)), tmp_path) as server:
         machines = Machines(server, tmp_path, ROLES)
@@ -38,3 +41,5 @@ def test_clients_are_answered_alike_whatever_fails_for_a_moment(
     assert [] == history.violations
     assert [] == [name for name in harm.faults if not history.fired[name]]
     assert history.compared > 0
+    assert history.followed > 0
+    assert history.matched > 0

@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import blake2b
 from operator import itemgetter
 from pathlib import Path
 from random import Random
@@ -28,6 +27,7 @@ import httpx2
 from actors.cluster.liveness import HOLDS_S
 from tests.support.builders.clusters import two_sources
 from tests.support.peers.plain_http import NO_TLS
+from tests.support.systems.moving import MovingClient, digest
 from tests.support.systems.process import Service, service
 from tests.support.systems.shared_server import SharedServer
 from tests.support.time.waiting import eventually
@@ -128,7 +128,8 @@ class History:
     """What clients were answered: each tag with a digest of its bytes, and when each version was shown.
 
     `fired` counts faults, and answers of 503; `taken_over_s` is how long the sources of each collector that
-    was killed were not all live again at another.
+    was killed were not all live again at another. `followed` counts the changes of a client that asks
+    another machine each time, `matched` the lists that it had then, and that were served as well.
     """
 
     violations: list[str] = field(default_factory=list)
@@ -136,6 +137,8 @@ class History:
     taken_over_s: list[float] = field(default_factory=list)
     answers: int = 0
     compared: int = 0
+    followed: int = 0
+    matched: int = 0
     bodies: dict[tuple[str, str, str], bytes] = field(default_factory=dict)
     _seen: dict[tuple[str, str], list[tuple[float, int]]] = field(default_factory=dict)
     _last: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -157,6 +160,16 @@ class History:
                 self.violations.append(f"{where}: other bytes")
             self._check_age(where, path, epoch, version, asked)
 
+    def take(self, moving: MovingClient) -> None:
+        """Take what a client has kept from changes: each list that was served as well is that one."""
+        self.followed += moving.followed
+        self.violations += moving.wrong
+        for cursor, body in moving.kept.items():
+            served = self.bodies.get((LIST, "identity", f'"{cursor}"'), body)
+            self.matched += served is not body
+            if served != body:
+                self.violations.append(f"{cursor}: another list was kept from changes")
+
     def _check_age(self, where: str, path: str, epoch: str, version: int, asked: float) -> None:
         """Check that nothing newer of the view was shown to anybody long before."""
         seen = self._seen.setdefault((path, epoch), [])
@@ -170,11 +183,6 @@ class History:
             self.violations.append(f"{where}: a version of another epoch")
         if not seen or version > seen[-1][1]:
             seen.append((time.monotonic(), version))
-
-
-def digest(body: bytes) -> bytes:
-    """Return what stands for a body, of which an hour has too many to keep."""
-    return blake2b(body, digest_size=16).digest()
 
 
 class Machines:
@@ -241,7 +249,11 @@ def asked(machines: Machines, history: History, random: Random) -> Iterator[None
                     answer = client.get(running.base + path, headers={"Accept-Encoding": coding})
                     history.note(name, path, coding, at, answer)
 
+    moving = MovingClient(
+        lambda own: machines.running.get(own.choice(machines.shown)), Random(random.random())
+    )
     threads = [threading.Thread(target=ask, args=(Random(random.random()),), daemon=True) for _ in range(2)]
+    threads.append(threading.Thread(target=moving.run, args=(is_over.is_set,), daemon=True))
     for thread in threads:
         thread.start()
     try:
@@ -250,6 +262,7 @@ def asked(machines: Machines, history: History, random: Random) -> Iterator[None
         is_over.set()
         for thread in threads:
             thread.join(5.0)
+        history.take(moving)
 
 
 def compare(history: History, running: Service, random: Random) -> Counter[int]:

@@ -35,6 +35,7 @@ from actors.monitoring.status import (
     SourceStatus,
 )
 from actors.runtime.actor import ActorState, ActorStatus
+from actors.runtime.membership import ClusterStatus
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
@@ -154,6 +155,8 @@ async def open_site(
     bind: tuple[str, int | None] = ("127.0.0.1", 0),
     archived: Path | None = None,
     clock: ManualClock | None = None,
+    cluster: ClusterStatus | None = None,
+    first_version: int = FIRST_VERSION,
 ) -> AsyncIterator[Site]:
     """Serve an empty board of `names` within the block; `board` replaces the function that reads it.
 
@@ -162,7 +165,7 @@ async def open_site(
     clock = clock or ManualClock()
     terms = FixtureSettings(roster_of({name: BookmakerInfo(SOURCE) for name in names}))
     archive = None if archived is None else _archive(archived, terms, names, clock)
-    first = first_snapshot(FIRST_VERSION, terms, EPOCH)
+    first = first_snapshot(first_version, terms, EPOCH)
     if archive is not None:
         first = archive.beginning.snapshot
     published = Committing(first, BoardRules(), clock, limits, advance=FixtureUpdater(terms))
@@ -172,6 +175,7 @@ async def open_site(
     fixtures = FixtureHistory(first, limits)
     published.follow(fixtures.add, fixtures.digest)
     status = site_status(names, clock.now().wall)
+    status.cluster = cluster
     if archive is not None:
         status.archive = archive.status
     metrics = status.metrics

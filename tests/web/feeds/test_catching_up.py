@@ -1,0 +1,131 @@
+"""A machine of a cluster that is a moment behind another one that its client has asked before."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import anyio
+import httpx2
+import pytest
+
+from actors.board.board import BoardRules
+from actors.board.snapshot import Snapshot
+from actors.core.messages import BookmakerId
+from actors.runtime.membership import ClusterStatus
+from tests.support.builders.messages import match
+from tests.support.peers.stream_client import streaming
+from tests.support.systems.committing import Committing
+from tests.support.systems.site import EPOCH, Site, open_site
+from tests.support.time.virtual import ManualClock
+from web.encoding.list_segments import Api
+from web.feeds.catching_up import BEHIND_S, CatchUp
+from web.feeds.lists import Answers, View
+from web.protocol.responses import Prepared
+
+pytestmark = pytest.mark.anyio
+
+ALDER = BookmakerId("alder")
+
+
+@pytest.fixture
+async def replica() -> AsyncIterator[Site]:
+    """Return a machine that shows a match."""
+    async with open_site(cluster=ClusterStatus(("replica",), None)) as site:
+        site.publish("alder", match("m1"))
+        yield site
+
+
+def _next(site: Site) -> str:
+    """Return the cursor of the version after the newest."""
+    return f"{site.published.current().version + 1}-{EPOCH}"
+
+
+async def test_changes_wait_for_the_version_that_a_client_has(replica: Site) -> None:
+    """They are then those since that version; nothing goes back, and no list is asked for again."""
+    since, answers = _next(replica), list[httpx2.Response]()
+
+    async def ask() -> None:
+        answers.append(await replica.get(f"/api/v2/changes?since={since}"))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        await replica.until(lambda: len(replica.audience) == 1)
+        replica.publish("alder", match("m1"), match("m2"))
+    (answer,) = answers
+
+    assert (200, since, []) == (answer.status_code, answer.json()["cursor"], answer.json()["matches"])
+
+
+async def test_a_stream_goes_on_with_the_version_that_a_client_has(replica: Site) -> None:
+    """Without a reset, and without a list that the client has already."""
+    async with streaming(replica.base, "", f"Last-Event-ID: {_next(replica)}") as connection:
+        await replica.until(lambda: len(replica.audience) == 1)
+        replica.publish("alder", match("m1"), match("m2"))
+        replica.publish("alder", match("m1"), match("m2"), match("m3"))
+        event = await connection.event()
+
+    assert "changes" == event.name
+    assert ["alder_m3"] == [entry["id"] for entry in event.data["matches"]]
+
+
+async def test_a_version_of_no_machine_is_refused_in_the_end(replica: Site) -> None:
+    """As on a single machine at once."""
+    answer = await replica.get(f"/api/v2/changes?since={10**15}-{EPOCH}")
+
+    assert (410, "version_not_available") == (answer.status_code, answer.json()["code"])
+
+
+async def test_a_machine_without_a_board_has_no_changes() -> None:
+    """It is not known there which versions there are: the client keeps its list, and asks again."""
+    async with open_site(cluster=ClusterStatus(("replica",), None), first_version=0) as site:
+        answer = await site.get(f"/api/v2/changes?since=5000-{EPOCH}")
+
+    assert (503, "commit_late") == (answer.status_code, answer.json()["code"])
+
+
+async def test_a_stream_begins_when_the_machine_has_a_board() -> None:
+    """There is no event of an empty list before."""
+    async with (
+        open_site(cluster=ClusterStatus(("replica",), None), first_version=0) as site,
+        streaming(site.base) as connection,
+    ):
+        await site.until(lambda: len(site.audience) == 1)
+        site.publish("alder", match("m1"))
+        event = await connection.event()
+
+    assert ("snapshot", 1, 1) == (event.name, event.data["version"], event.data["matches_count"])
+
+
+class _Lists:
+    """Answers of a machine that is behind others for 5 s at most."""
+
+    def __init__(self) -> None:
+        self.board = Committing(Snapshot.empty(100, (ALDER,), EPOCH), BoardRules(), ManualClock())
+        self.board.put("alder", match("m1"))
+        self.answers = Answers(self.board, {ALDER: "Alder"}, None, CatchUp(self.board, BEHIND_S))
+        self.found: list[Prepared] = []
+
+    async def ask(self, tag: str) -> None:
+        self.found.append(await self.answers.answer(View(Api.V2), tag, None))
+
+
+@pytest.mark.parametrize("tag", ['"102-{}"', 'W/"102-{}"', '"7-{}", "102-{}"'])
+async def test_a_list_waits_for_the_version_of_the_tag(tag: str) -> None:
+    """The client has that already, so that it does not get an older one."""
+    lists = _Lists()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lists.ask, tag.replace("{}", EPOCH))
+        await anyio.wait_all_tasks_blocked()
+        before = [*lists.found]
+        lists.board.put("alder", match("m1"), match("m2"))
+
+    assert ([], [304]) == (before, [found.status for found in lists.found])
+
+
+@pytest.mark.parametrize("tag", ['"999-{}"', '"102-0e90c002"', '"102"', "102-{}"])
+async def test_a_list_is_answered_though_its_tag_is_of_no_machine(tag: str) -> None:
+    """After a while, or at once if it is of another epoch."""
+    lists = _Lists()
+    await lists.ask(tag.replace("{}", EPOCH))
+
+    assert [200] == [found.status for found in lists.found]
