@@ -14,6 +14,7 @@ from actors.core.errors import ServiceUnreachableError
 T = TypeVar("T")
 
 URL = "http://127.0.0.1:8000"
+NO_LINKER = "the linker does not run here: /health says why; in a cluster ask the one with the lease @links"
 TIMEOUT_S = 120.0  # a survey of a large board takes its time
 
 

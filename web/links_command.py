@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from actors.matching.evidence import Evidence, NameEvidence
-from web.asking import add_url, answer, part_of_path
+from web.asking import NO_LINKER, add_url, answer, part_of_path
 from web.encoding.link_schemas import (
     LinkEvent,
     LinksExplained,
@@ -58,7 +58,7 @@ def explain_lines(given: argparse.Namespace) -> Iterator[str]:
     ids = "/".join(part_of_path(given_id) for given_id in (given.id, given.other) if given_id is not None)
     found = answer(given.url, f"/monitor/links/{ids}", LinksExplained)
     if not found.linking:
-        yield "the linker does not run; /health says why"
+        yield NO_LINKER
     elif not found.pairs:
         is_pair = given.other is not None
         unseen = "both are one event, or the linker has not seen them yet"
@@ -72,7 +72,7 @@ def suggest_lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield abstentions, the likely gain first, as TOML with comments. Raises: ServiceUnreachableError."""
     found = answer(given.url, f"/monitor/abstentions/{given.limit}", LinkSuggestions)
     if not found.linking:
-        yield "# the linker does not run; /health says why"
+        yield f"# {NO_LINKER}"
     for reason, count in found.abstentions.items():
         yield f"# {count} not linked because of: {reason}"
     for line in found.absent:
@@ -92,7 +92,7 @@ def stats_lines(given: argparse.Namespace) -> Iterator[str]:
         for name, count in some.items():
             yield f"{f'{title}: {name}':<40}{count:>9}"
     if not found.linking:
-        yield "the linker does not run; /health says why"
+        yield NO_LINKER
     for line in found.absent:
         yield f"in the file of links: {line}"
 

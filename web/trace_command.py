@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from web.asking import add_url, answer, part_of_path
+from web.asking import NO_LINKER, add_url, answer, part_of_path
 from web.encoding.entry_schemas import EntryList, EntryRejected, EntrySource, EntryStep, EntryTrace
 from web.encoding.schemas import OddsV2
 
@@ -137,7 +137,7 @@ def _fixture_lines(found: EntryTrace) -> Iterator[str]:
     if len(fixture.links) > 1:
         yield _line("fixture", f"{fixture.id}, events of {len(fixture.links)} sources")
     elif not fixture.linking:
-        yield _line("fixture", f"{fixture.id}, alone: the linker does not run, /health says why")
+        yield _line("fixture", f"{fixture.id}, alone: {NO_LINKER}")
     elif near is None:
         yield _line("fixture", f"{fixture.id}, alone: nothing resembles it")
     else:
