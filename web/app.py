@@ -86,8 +86,7 @@ def create_app(
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     counters = _counters(status.metrics, audience, limit)
-    catch_up = CatchUp(board, 0.0 if status.cluster is None else BEHIND_S)
-    answers, live = _live(catch_up, names, audience, limits.max_clients, past=past)
+    answers, live = _live(_catch_up(board, status), names, audience, limits.max_clients, past=past)
     handlers = _odds(answers, names, board, clock, past)
     handlers |= probes.handlers(board, status, counters, clock, answers.own, review=review)
     handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
@@ -130,6 +129,10 @@ def _odds(
 ) -> dict[str, Handler]:
     lists = None if past is None else PastLists(past, board, clock, answers.own)
     return odds.handlers(answers, names, lists) | archive.handlers(past, clock)
+
+
+def _catch_up(board: Readable, status: ServiceStatus) -> CatchUp:
+    return CatchUp(board, 0.0 if status.cluster is None else BEHIND_S)
 
 
 def _live(

@@ -46,6 +46,8 @@ def trace_lines(given: argparse.Namespace) -> Iterator[str]:
             yield _line("", about.last_error)
     if found.source is not None:
         yield _line("source", _source(found.source, found.now))
+        if found.list is not None and not found.list.withdrawn and found.source.state == "starting":
+            yield _line("", "another process collects it: /health has the leases of the cluster")
         if found.source.last_error not in {None, found.bookmaker and found.bookmaker.last_error}:
             yield _line("", str(found.source.last_error))
     yield from _fixture_lines(found)
@@ -100,7 +102,7 @@ def _list(state: EntryList, found: EntryTrace) -> str:
     if state.confirmed_at is not None:
         is_file = found.source is not None and found.source.prices == "collected"
         confirmed = f"{'file ' if is_file else ''}confirmed {_moment(state.confirmed_at, found.now)}"
-    until = "withdrawn"
+    until = "withdrawn" if state.withdrawn else "good as long as its collector in the cluster is"
     if state.stale_at is not None:
         until = f"stale at {_clock(state.stale_at, found.now)} without the next"
     doubted = f", doubted {state.doubted} times" if state.doubted else ""
