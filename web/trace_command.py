@@ -46,7 +46,7 @@ def trace_lines(given: argparse.Namespace) -> Iterator[str]:
             yield _line("", about.last_error)
     if found.source is not None:
         yield _line("source", _source(found.source, found.now))
-        if found.list is not None and not found.list.withdrawn and found.source.state == "starting":
+        if found.list is not None and _is_foreign(found.list) and found.source.state == "starting":
             yield _line("", "another process collects it: /health has the leases of the cluster")
         if found.source.last_error not in {None, found.bookmaker and found.bookmaker.last_error}:
             yield _line("", str(found.source.last_error))
@@ -97,12 +97,17 @@ def _step(step: EntryStep, now: float) -> str:
     return f"{f'left: {step.reason}' if step.odds is None else _odds(step.odds)}{when}{version}"
 
 
+def _is_foreign(state: EntryList) -> bool:
+    """Return whether it is the list of a cluster, which its collector alone withdraws."""
+    return state.stale_at is None and not state.withdrawn
+
+
 def _list(state: EntryList, found: EntryTrace) -> str:
     confirmed = "never confirmed"
     if state.confirmed_at is not None:
         is_file = found.source is not None and found.source.prices == "collected"
         confirmed = f"{'file ' if is_file else ''}confirmed {_moment(state.confirmed_at, found.now)}"
-    until = "withdrawn" if state.withdrawn else "good as long as its collector in the cluster is"
+    until = "good as long as its collector in the cluster is" if _is_foreign(state) else "withdrawn"
     if state.stale_at is not None:
         until = f"stale at {_clock(state.stale_at, found.now)} without the next"
     doubted = f", doubted {state.doubted} times" if state.doubted else ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.peers.http import http_peer, respond
 from tests.support.systems.process import Service, service, simulated
 from web.__main__ import main
 
@@ -47,3 +49,20 @@ def test_a_price_is_traced_on_one_screen(running: Service, capsys: pytest.Captur
     assert "NOT ON THE BOARD: never_seen" == absent[1][1]
     assert f"  nearest   {shown['id']}  {shown['home']} v {shown['away']}" in absent[1]
     assert any(shown["home"] in line for line in by_name[1][2:])
+
+
+@pytest.mark.parametrize("stale_at", [None, 2e9])  # of another process, and restored by a single one
+def test_a_replica_says_that_another_process_collects(
+    running: Service, capsys: pytest.CaptureFixture[str], stale_at: float | None
+) -> None:
+    """Its source has not begun there, and the list holds as long as its collector does."""
+    shown = running.get("/api/v2/odds").json()["matches"][0]
+    path = f"/monitor/entries/{shown['id']}"
+    found = running.get(path).json()
+    found["list"]["stale_at"], found["source"]["state"] = stale_at, "starting"
+    with http_peer() as peer:
+        peer.answers[path] = respond(json.dumps(found).encode())
+        _, lines = _printed(capsys, shown["id"], f"--url={peer.url('')}")
+    words = "good as long as its collector in the cluster is", "another process collects it"
+
+    assert [stale_at is None] * 2 == [any(said in line for line in lines) for said in words]
