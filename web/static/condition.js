@@ -23,9 +23,9 @@ const FAULTS = {
  *
  * `level` is "pass", "starting" (nothing is wrong yet), "warn" (prices of some bookmakers are missing, or
  * may soon be; or the archive, or the cluster, is not well) or "fail" (there are no prices). `text` is one
- * sentence. `reason` is the last error of what it names first, "" without one. `health` is also the field of
- * that name in /monitor, which alone says `draining`: the service is being stopped. `at` writes a time in
- * the past.
+ * sentence. `reason` is the last error of what it names first, "" without one. `health` is also the field
+ * of that name in /monitor, which alone says `draining`: the service is being stopped. `at` writes a time
+ * in the past.
  *
  * A page shows it as `<p class="condition" data-level="LEVEL">TEXT</p>`, with condition.css. A page that
  * says "Live" because its stream is open says so only while `level` is neither "fail" nor "starting".
@@ -45,7 +45,8 @@ export function condition(health, { draining = false, at = moment } = {}) {
     parts.push(...unwell.map(([check, wordsFor]) => wordsFor(check, at)));
     if (parts.length === 0) return { level: "pass", text: allWell(checks), reason: "" };
     const level = parts.length === 1 && faults[0]?.fault === "starting" ? "starting" : "warn";
-    return { level, text: sentence(parts), reason: errorOf(faults[0]?.of ?? unwell.map(([check]) => check)) };
+    const first = faults[0]?.of ?? unwell.map(([check]) => check);
+    return { level, text: sentence(parts), reason: errorOf(first) };
 }
 
 function withoutPrices(checks, cluster, at) {
@@ -60,8 +61,8 @@ function withoutPrices(checks, cluster, at) {
 /** In a cluster nothing is known without the server, whatever the sources do. */
 function withoutServer(down, { last_error: reason }, at) {
     const last = Math.max(...down.map(({ since }) => since));
-    const shown = down.length === 0 ? "no bookmaker is shown" : `no bookmaker has been up since ${at(last)}`;
-    return { level: "fail", text: sentence([`${clusterOf()}: ${shown}`]), reason };
+    const since = down.length === 0 ? "is shown" : `has been up since ${at(last)}`;
+    return { level: "fail", text: sentence([`${clusterOf()}: no bookmaker ${since}`]), reason };
 }
 
 /** One of `FAULTS`, or null. A live bookmaker that does not pass is one whose key no answer has had. */

@@ -51,12 +51,13 @@ function showCluster({ cluster }) {
     const leases = Object.entries(cluster.leases);
     const own = leases.filter(([, collector]) => collector === cluster.collector).map(([source]) => source);
     const others = leases.filter(([source]) => !own.includes(source)).map((lease) => lease.join(": "));
+    const behind = `${count(cluster.lag_versions, "version")}, ${cluster.lag_s} s`;
     showFacts(byId("cluster"), {
         Roles: cluster.roles.join(", "),
         "Name as a collector": cluster.collector ?? "none",
         "Collects here": own.join(", ") || "nothing",
         "Others collect": others.join(", ") || "nothing",
-        Behind: cluster.lag_s === null ? "no board yet" : `${count(cluster.lag_versions, "version")}, ${cluster.lag_s} s`,
+        Behind: cluster.lag_s === null ? "no board yet" : behind,
         "Began anew": count(cluster.resets, "time"),
     });
 }
