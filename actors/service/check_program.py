@@ -105,3 +105,5 @@ class ProgramCheck:
             yield from (f"  {match_line(match)}" for match in matches[:MAX_SHOWN])
             if len(matches) > MAX_SHOWN:
                 yield f"  and {len(matches) - MAX_SHOWN} more"
+        for scope in self._lists.unfinished():
+            yield f"list {scope} has begun and not ended: nothing of it would be shown"

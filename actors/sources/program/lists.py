@@ -121,6 +121,10 @@ class Lists:
         """Return the names of the lists that are known."""
         return tuple(scope for scope, known in self._known.items() if known.is_known)
 
+    def unfinished(self) -> tuple[Scope, ...]:
+        """Return the names of the lists that have begun and not ended."""
+        return tuple(self._open)
+
     def _items(self, scope: Scope, contents: Sequence[Raw]) -> Sliced[list[Match | Rejected]]:
         items = []
         for count, content in enumerate(contents):

@@ -84,6 +84,15 @@ async def test_it_says_why_a_list_is_withdrawn(tmp_path: Path) -> None:
     assert ["list epl is withdrawn: the file is old", "lines 2, lists 0, rejected matches 0"] == lines
 
 
+async def test_it_says_that_a_list_has_not_ended(tmp_path: Path) -> None:
+    """Such a list is not shown."""
+    text = 'say("begin", id="1")\nsay("match", id="1", **item())\ntime.sleep(60)'
+    is_good, lines = await _checked(tmp_path, text, for_s=1.0)
+
+    assert not is_good
+    assert "list epl has begun and not ended: nothing of it would be shown" == lines[-1]
+
+
 async def test_a_program_that_says_nothing_shows_nothing(tmp_path: Path) -> None:
     """It is not good, though it is not ended either within the time."""
     is_good, lines = await _checked(tmp_path, "time.sleep(60)", for_s=0.5)
