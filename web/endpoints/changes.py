@@ -51,13 +51,13 @@ def handlers(live: Live) -> dict[str, Handler]:
         since, newest = asked.version, (await live.read(view)).version
         frames = live.frames(view)
         history = frames.history
-        if not asked.is_of(history.epoch):
-            reach = await frames.reach(view, since, request.client)
-            raise _not_available(asked, history.epoch, view, reach, newest)
-        if since > newest and live.is_one_of_several:
+        if since > newest and live.is_one_of_several and asked.is_of(history.epoch):
             with audience.admitted(request.client):
                 await live.reached(view, since)
             newest = (await live.read(view)).version
+        if not asked.is_of(history.epoch):
+            reach = await frames.reach(view, since, request.client)
+            raise _not_available(asked, history.epoch, view, reach, newest)
         if wait_s and history.latest(view) <= since <= newest:
             with audience.admitted(request.client), anyio.move_on_after(wait_s):
                 while history.latest(view) <= since and not audience.is_leaving:

@@ -159,7 +159,8 @@ class _Follower:
         if not since.is_of(self._frames.history.epoch):
             return await self._snapshot(ResetReason.OTHER_EPOCH)
         if since.version > newest and not await self._live.reached(self._view, since.version):
-            return await self._snapshot(ResetReason.FUTURE)
+            is_future = since.is_of(self._frames.history.epoch)  # else another began meanwhile
+            return await self._snapshot(ResetReason.FUTURE if is_future else ResetReason.OTHER_EPOCH)
         self._version = since.version
         return await self._next() or self._coded(messages.heartbeat(self._version))
 

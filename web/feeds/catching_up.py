@@ -28,7 +28,7 @@ class CatchUp(Struct, frozen=True):
     async def reached(self, version: int, epoch: str, deadlines: Callable[[Snapshot], Deadlines]) -> bool:
         """Wait until the board has a version of that epoch; return whether it has it.
 
-        Raises: CommitLateError as the board does.
+        Raises: CommitLateError as the board does, and if it is behind for too long: what it has is older.
         """
         if not self.longest_s:
             return False
@@ -37,7 +37,8 @@ class CatchUp(Struct, frozen=True):
                 if snapshot.version >= version:
                     return True
                 await anyio.sleep(LOOK_S)
-        return False
+            return False
+        raise CommitLateError("this machine is too far behind another")
 
     async def begun(self, deadlines: Callable[[Snapshot], Deadlines]) -> Snapshot:
         """Return the board once it has a version. Raises: CommitLateError if it has none for a second."""

@@ -10,6 +10,7 @@ import pytest
 
 from actors.board.board import BoardRules
 from actors.board.snapshot import Snapshot
+from actors.core.errors import CommitLateError
 from actors.core.messages import BookmakerId
 from actors.runtime.membership import ClusterStatus
 from tests.support.builders.messages import match
@@ -115,10 +116,17 @@ async def test_a_list_waits_for_the_version_of_the_tag(tag: str) -> None:
     assert ([], [304]) == (before, [found.status for found in lists.found])
 
 
-@pytest.mark.parametrize("tag", ['"999-{}"', '"102-0e90c002"', '"102"', "102-{}"])
-async def test_a_list_is_answered_though_its_tag_is_of_no_machine(tag: str) -> None:
-    """After a while, or at once if it is of another epoch."""
-    lists = _Lists(longest_s=0.02)
+@pytest.mark.parametrize("tag", ['"102-0e90c002"', '"102"', "102-{}"])
+async def test_a_tag_of_another_epoch_is_answered_at_once(tag: str) -> None:
+    """So is what is no tag of ours."""
+    lists = _Lists()
     await lists.ask(tag.replace("{}", EPOCH))
 
     assert [200] == [found.status for found in lists.found]
+
+
+async def test_a_machine_that_stays_behind_shows_nothing_older() -> None:
+    """Its client keeps what it has, and asks again: another machine may answer then."""
+    lists = _Lists(longest_s=0.02)
+    with pytest.raises(CommitLateError):
+        await lists.ask(f'"999-{EPOCH}"')
