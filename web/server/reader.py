@@ -1,13 +1,15 @@
 """Whether the client of a connection reads what is sent to it: looked at while there is something to read.
 
 The kernel disconnects a client that takes nothing (`listener.py`). It does the same to a client that reads
-steadily but has a small buffer, and it disconnects nobody over a Unix socket: both are decided here.
+steadily but has a small buffer, not to one that takes a little again and again, and to nobody over a Unix
+socket: these are decided here.
 """
 
 from __future__ import annotations
 
 import asyncio
 import socket
+import struct
 import sys
 from collections.abc import Callable, Iterable
 from fcntl import ioctl
@@ -25,6 +27,8 @@ STEADY_READER_S = 120.0
 """Seconds in which the kernel does not disconnect such a client."""
 LARGE_BYTES = 32_768
 """Bytes sent at once from which on it is looked whether they are read."""
+
+_DROP_UNSENT = struct.pack("ii", 1, 0)  # the kernel would else keep it while the client goes on so
 
 _send, _sendmsg = socket.socket.send, socket.socket.sendmsg
 
@@ -83,12 +87,13 @@ class ReaderSocket(socket.socket):
         self._look_again, unread, now = None, self._unread(), elapsed_s()
         taken = self._sent - unread
         patience_s = 2 * SLOW_READER_S if self.is_steady else SLOW_READER_S
-        if taken - self._taken >= STEADY_BYTES:
+        if taken - self._taken >= STEADY_BYTES * max(1.0, (now - self._taken_at) / LOOK_S):
             self._taken, self._taken_at = taken, now
             self._note_steady(is_steady=True)
         elif now - self._taken_at >= patience_s or not (unread or self._is_unsent):
             self._note_steady(is_steady=False)
-            if self._is_unsent and not self._is_cut_by_kernel():
+            if self._is_unsent and (taken > self._taken or not self._is_cut_by_kernel()):
+                self.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _DROP_UNSENT)
                 self.end()
                 return
         if unread or self._is_unsent:

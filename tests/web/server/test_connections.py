@@ -232,6 +232,25 @@ async def test_the_kernel_does_not_disconnect_a_client_that_reads_slowly(
     assert [10_000, 120_000] == limits
 
 
+async def test_a_client_that_takes_almost_nothing_is_disconnected(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the kernel it reads, so that it could hold its connection for as long as it likes."""
+    monkeypatch.setattr(reader, "LOOK_S", 0.02)
+    monkeypatch.setattr(reader, "SLOW_READER_S", 0.2)
+    monkeypatch.setattr(reader, "STEADY_BYTES", 100 * reader.STEADY_BYTES)
+    site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(5_000)))
+    with crowd(site) as clients:
+        client = await clients.join(GET_ODDS, buffer_bytes=2_048)
+
+        def is_gone() -> bool:
+            with contextlib.suppress(OSError):
+                client.recv(8)
+            return site.connections.open == 0
+
+        await site.until(is_gone)
+
+
 def _limit_ms(connection: Connection) -> int:
     return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
 
