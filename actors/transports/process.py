@@ -160,11 +160,12 @@ class _Pipe:
     async def read(self) -> bytes:
         """Wait for some bytes; none: it has ended. Others run first, so that a flood leaves them time."""
         await anyio.lowlevel.checkpoint()
-        while True:
+        while not self._file.closed:  # the number may be another file's then
             try:
                 return os.read(self._number, CHUNK_BYTES)
             except BlockingIOError:
                 await anyio.wait_readable(self._number)
+        return b""
 
     def whole_lines(self, chunk: bytes) -> bytes:
         """Add a chunk; return the lines that are whole now."""

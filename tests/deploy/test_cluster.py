@@ -18,7 +18,8 @@ from actors.service.tables import Role
 from tests.deploy.test_manifests import ENDPOINTS_S, STOPPING_S
 from tests.support.peers.http import http_peer, respond
 from tests.support.source_code import ROOT
-from tests.support.systems.proxies import NGINX, client_of, free_port, needs_nginx
+from tests.support.systems.process import free_port
+from tests.support.systems.proxies import NGINX, client_of, needs_nginx
 from tests.support.time.waiting import eventually
 
 DEPLOY = ROOT / "config" / "deploy"

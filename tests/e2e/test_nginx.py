@@ -27,8 +27,8 @@ from tests.support.builders.football_data import sheet
 from tests.support.peers.http import Answer, Asked, HttpPeer, drop, hang, http_peer, respond
 from tests.support.source_code import ROOT
 from tests.support.systems.feed import configured, unmoving
-from tests.support.systems.process import Service, service
-from tests.support.systems.proxies import UNTIL_S, client_of, free_port, needs_nginx, nginx
+from tests.support.systems.process import Service, free_port, service
+from tests.support.systems.proxies import UNTIL_S, client_of, needs_nginx, nginx
 from tests.support.time.waiting import eventually, let_pass
 
 LIST = "/api/v2/odds"

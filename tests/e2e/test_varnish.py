@@ -12,7 +12,8 @@ import pytest
 
 from tests.support.peers.http import HttpPeer, http_peer, respond
 from tests.support.systems.feed import unmoving
-from tests.support.systems.proxies import client_of, free_port, needs_varnish, varnish
+from tests.support.systems.process import free_port
+from tests.support.systems.proxies import client_of, needs_varnish, varnish
 
 LIST = "/api/v2/odds"
 

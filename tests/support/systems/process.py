@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import SystemRandom
 from typing import Any
 
 import httpx2
@@ -23,6 +24,8 @@ from tests.support.time.waiting import DEADLINE_S, eventually
 
 ROOT = Path(__file__).parents[3]
 PIPE_BYTES = 4096
+NOT_EPHEMERAL = (20_000, 32_000)
+"""Ports that Linux gives to nobody who asks for any."""
 LAGS = {"loop.lagged", "loop.recovered"}
 """Events of a process that the machine stops for a moment."""
 SIMULATED = """
@@ -173,14 +176,21 @@ def ran(*arguments: str, environment: Mapping[str, str] | None = None) -> tuple[
     return done.returncode, done.stdout, done.stderr
 
 
+def free_port() -> int:
+    """Return a port at which nothing listens now, and which the system gives to no other test meanwhile."""
+    while True:
+        port = SystemRandom().randrange(*NOT_EPHEMERAL)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
 @contextlib.contextmanager
 def logging_to(
     folder: Path, output: Any, *, redirection: str = "", drain_s: float = 0.0
 ) -> Iterator[Service]:
     """Run the service at level debug with that standard output, until it is ready."""
     config = simulated(folder, drain_s=drain_s, matches=20, server='log_level = "debug"')
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        bind = f"127.0.0.1:{free.getsockname()[1]}"
+    bind = f"127.0.0.1:{free_port()}"
     shell = ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh"]
     command = [*shell, sys.executable, "-m", "web", "serve", "--config", str(config), "--bind", bind]
     with subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.PIPE, text=True) as process:

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from tests.support.peers.plain_http import NO_TLS
-from tests.support.systems.process import ROOT
+from tests.support.systems.process import ROOT, free_port
 from tests.support.time.waiting import eventually
 
 SHIPPED = ROOT / "config" / "deploy"
@@ -27,13 +27,6 @@ needs_nginx = pytest.mark.skipif(
 needs_varnish = pytest.mark.skipif(
     not Path(VARNISH).exists(), reason="needs varnish (Debian: apt-get install varnish)"
 )
-
-
-def free_port() -> int:
-    """Return a port at which nothing listens now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def client_of(base: str, **headers: str) -> httpx2.Client:
