@@ -166,10 +166,16 @@ async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:
     assert [LINKS, SOURCE] == next(line["sources"] for line in logs if line["event"] == "lease.lost")
 
 
-async def test_a_collector_in_reserve_is_well() -> None:
-    """Another has all leases: that is no fault of this one, before and after the board began anew."""
+def _two() -> tuple[_Collector, _Collector]:
+    """Return two collectors of one server."""
     collector, other = _Collector(), _Collector()
     other.keeper.store, other.keeper.id = ModelStore(collector.server, other.wire, Seen()), OTHER
+    return collector, other
+
+
+async def test_a_collector_in_reserve_is_well() -> None:
+    """Another has all leases: that is no fault of this one, before and after the board began anew."""
+    collector, other = _two()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(collector.keeper.run)
         await anyio.sleep(3.0)
@@ -219,8 +225,7 @@ async def test_a_lease_whose_answer_was_lost_comes_with_its_polls() -> None:
 
 async def test_when_polls_are_lost_whoever_knows_them_comes_first() -> None:
     """A collector that had a source takes it at once, and its own polls go on; others wait."""
-    collector, other = _Collector(), _Collector()
-    other.keeper.store, other.keeper.id = ModelStore(collector.server, other.wire, Seen()), OTHER
+    collector, other = _two()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(collector.keeper.run)
         await anyio.sleep(3.0)
