@@ -239,8 +239,9 @@ def open_followed(
 def _checked(folder: Folder) -> list[tuple[date, bool]]:
     """Return the days that there were, oldest first, and whether each can be read; damage is set aside."""
     folder.tidy()
-    days = folder.days()
-    return [(day, folder.check(day, is_last=day == days[-1])) for day in days]
+    newest_first = folder.days()[::-1]  # the day before a damaged newest is the last then
+    found = [(day, folder.check(day, is_last=day == folder.days()[-1])) for day in newest_first]
+    return found[::-1]
 
 
 def _stood(folder: Folder, ending: Ending | None) -> Stood | None:

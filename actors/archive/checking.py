@@ -12,7 +12,7 @@ from actors.archive.folder import Folder
 from actors.archive.format import Gap
 from actors.archive.past import Days, Held
 from actors.archive.reading import Reader, UnreadableError
-from actors.archive.sealing import is_intact
+from actors.archive.sealing import NOT_INTACT, is_intact
 
 
 class Verdict(Struct, frozen=True):
@@ -38,7 +38,7 @@ def verdicts(folder: Folder) -> Iterator[Verdict]:
             with Reader.open(path, is_written=day == days[-1]) as reader:
                 reader.check_day(day)
                 is_sealed = reader.is_sealed
-            fault = "it is not as it was sealed" if is_sealed and not is_intact(path) else None
+            fault = NOT_INTACT if is_sealed and not is_intact(path) else None
             if fault is None:
                 connection = connect(path, "ro" if day == days[-1] else "immutable")
                 try:

@@ -23,6 +23,7 @@ from msgspec import Meta, Struct
 from actors.archive.day import Reached, connect, sync
 from actors.archive.format import FORMAT, SUFFIX, day_named, name_of
 from actors.archive.reading import Reader, UnreadableError, is_damage
+from actors.archive.sealing import check_digest
 from actors.core.errors import ArchiveLockedError, ConfigError
 
 log = structlog.get_logger()
@@ -169,7 +170,9 @@ class Folder:
     def check(self, day: date, *, is_last: bool) -> bool:
         """Return whether the file of a day can be read; set it aside if it is damaged.
 
-        What a killed process left beside it is taken into a file that is not the last. Raises: OSError.
+        What a killed process left beside it is taken into a file that is not the last. The last is written
+        on, and has no digest then: if it is sealed, because a newer day was damaged, that is verified now.
+        Raises: OSError.
         """
         path = self.file(day)
         try:
@@ -181,6 +184,8 @@ class Folder:
                     connection.close()
             with Reader.open(path, is_written=is_last) as reader:
                 reader.check_day(day)
+                if is_last and reader.is_sealed:
+                    check_digest(path)
         except (sqlite3.DatabaseError, UnreadableError) as error:
             if is_damage(error):
                 self.set_aside(day, str(error))

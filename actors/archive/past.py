@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from datetime import date
 from functools import partial
 from itertools import pairwise, zip_longest
-from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 import anyio
@@ -22,7 +21,7 @@ from actors.archive.commit import list_view
 from actors.archive.folder import Folder
 from actors.archive.format import Gap
 from actors.archive.reading import PastChange, Reader, Row, UnreadableError, is_damage
-from actors.archive.sealing import is_intact
+from actors.archive.sealing import check_digest
 from actors.archive.writer import Writer
 from actors.board.diff import is_other
 from actors.board.history import MAX_ANSWER
@@ -236,7 +235,7 @@ class Days:
         try:
             with Reader.open(path, is_written=is_live) as reader:
                 if is_verified and reader.is_sealed and day not in self._verified:
-                    _check_digest(path)
+                    check_digest(path)
                     self._verified.add(day)
                 yield reader
         except (sqlite3.DatabaseError, UnreadableError) as error:
@@ -285,11 +284,6 @@ def _held(reader: Reader) -> Held:
     )
 
 
-def _check_digest(path: Path) -> None:
-    if not is_intact(path):
-        raise UnreadableError("it is not as it was sealed")
-
-
 def _of(held: list[Held], version: int) -> Held:
     """Return the newest day that has a version."""
     return next(day for day in reversed(held) if day.base <= version)
@@ -306,6 +300,7 @@ def _hides(gap: Gap, after: int, until: int) -> bool:
 
 
 def _listed(reader: Reader, version: int, shown_at: int, bookmaker: BookmakerId | None) -> Listed:
+    """Return a list with its version as it was at a version of the board, in the epoch of that."""
     return Listed(
-        version, reader.epoch(version), reader.names(shown_at), reader.entries(shown_at, bookmaker)
+        version, reader.epoch(shown_at), reader.names(shown_at), reader.entries(shown_at, bookmaker)
     )

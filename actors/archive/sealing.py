@@ -13,10 +13,12 @@ from pathlib import Path
 
 from actors.archive.day import Reached, connect, insert, sync
 from actors.archive.format import BY_ENTRY, COLUMNS, COPIED, FORMAT, TABLES, changes_table
+from actors.archive.reading import UnreadableError
 from actors.core.cooperative import Sliced
 
 ROWS = 500
 """Rows copied in a slice: some milliseconds, a second where the event loop takes a whole core."""
+NOT_INTACT = "it is not as it was sealed"
 
 
 def seal(path: Path, reached: Reached) -> Sliced[None]:
@@ -65,6 +67,12 @@ def is_intact(path: Path) -> bool:
     """Return whether a sealed file has its digest; one without any, such as a copy, is believed."""
     digest = digest_path(path)
     return not digest.exists() or digest.read_text("ascii") == digest_of(path)
+
+
+def check_digest(path: Path) -> None:
+    """Raise UnreadableError if a sealed file is not intact."""
+    if not is_intact(path):
+        raise UnreadableError(NOT_INTACT)
 
 
 def _copy(old: sqlite3.Connection, made: sqlite3.Connection) -> Iterator[None]:

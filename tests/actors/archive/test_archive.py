@@ -310,6 +310,25 @@ def test_a_day_of_another_format_is_set_aside(tmp_path: Path) -> None:
         assert ["alder_m2"] == life.ids(life.put("m2"))
 
 
+def test_a_sealed_day_that_is_the_last_again_is_verified(tmp_path: Path) -> None:
+    """Before it is written on, which ends its digest: what it has may never have been shown."""
+    clock = ManualClock()
+    with kept(tmp_path, clock) as life:
+        life.put("m1", home="Kestrel")
+        clock.pass_(86_400)
+        life.put("m2")
+        for _ in range(20):
+            life.archive.writer.step()
+    sealed, newest = sorted(tmp_path.glob("*.db"))
+    sealed.write_bytes(sealed.read_bytes().replace(b"Kestrel", b"Kestrem"))
+    newest.write_bytes(b"damaged")
+    with kept(tmp_path, clock) as life:
+        assert [f"{sealed.name}.bad", f"{newest.name}.bad"] == sorted(
+            path.name for path in tmp_path.glob("*.bad")
+        )
+        assert ["alder_m3"] == life.ids(life.put("m3"))
+
+
 def test_a_disk_that_fails_at_the_start_hinders_no_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

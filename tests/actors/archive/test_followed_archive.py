@@ -24,9 +24,9 @@ from tests.support.builders.messages import match
 from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
 
-ALDER = BookmakerId("alder")
-NAMES = {ALDER: "Alder"}
-TERMS = FixtureSettings(roster_of({ALDER: BookmakerInfo(SourceName("source"))}))
+ALDER, BIRCH = BookmakerId("alder"), BookmakerId("birch")
+NAMES = {ALDER: "Alder", BIRCH: "Birch"}
+TERMS = FixtureSettings(roster_of({name: BookmakerInfo(SourceName(f"of-{name}")) for name in NAMES}))
 FIRST = 1_000
 
 
@@ -39,10 +39,10 @@ class _Board:
         self._board = Committing(self.shown[0], BoardRules(), clock, advance=FixtureUpdater(TERMS))
         self._board.follow(self.shown.append)
 
-    def put(self, *names: str) -> Snapshot:
+    def put(self, *names: str, bookmaker: BookmakerId = ALDER) -> Snapshot:
         """Commit a list, a second later."""
         self.clock.pass_(1)
-        self._board.put(ALDER, *map(match, names), stale_after_s=1e6)
+        self._board.put(bookmaker, *map(match, names), stale_after_s=1e6)
         return self.shown[-1]
 
 
@@ -165,6 +165,25 @@ def test_another_epoch_is_another_life(tmp_path: Path, clock: ManualClock) -> No
         assert 0 == life.archive.status.gaps
 
 
+def test_a_list_from_before_the_first_version_of_a_life_is_of_the_same_epoch(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    """The life begins with a later version of a new epoch, whose first lists are still shown then."""
+    board, anew = _Board(clock), _Board(clock, FIRST + 100, "e2")
+    with _kept(tmp_path, clock) as life:
+        life.begin(*board.shown, board.put("m1"))
+        older = anew.put("m2")
+        life.begin(anew.put("m3", bookmaker=BIRCH))
+        found = life.days.at_version(ALDER, older.version)
+
+        assert isinstance(found, Listed)
+        assert (older.version, "e2", ["alder_m2"]) == (
+            found.version,
+            found.epoch,
+            [of.id for of in found.entries],
+        )
+
+
 def test_the_newest_version_holds_as_long_as_it_is_known_to(tmp_path: Path, clock: ManualClock) -> None:
     """A process that does not know what others committed meanwhile says nothing of that time."""
     board = _Board(clock)
@@ -201,7 +220,7 @@ def test_versions_of_a_single_process_before_count_as_seen(tmp_path: Path, clock
         ArchiveStatus(),
         clock,
         terms=TERMS,
-        configured={ALDER: Configured("same", "Alder")},
+        configured={name: Configured("same", title) for name, title in NAMES.items()},
         names=lambda _: NAMES,
     )
     alone.close(is_orderly=True)

@@ -105,6 +105,7 @@ class Checked:
         self.counts: Counter[str] = Counter()
         self.wrong: list[str] = []
         self._journal, self._random = journal, random
+        self._shown: dict[tuple[BookmakerId | None, int, str], list[Any]] = {}
         self._days = Days(Folder(folder, 2**30, lambda _: None), lambda: None)
         self._look()
 
@@ -142,7 +143,7 @@ class Checked:
     def _check_versions(self) -> None:
         """No version falls from line to line of a view, and none in an epoch means two things."""
         newest: dict[BookmakerId | None, int] = dict.fromkeys(VIEWS, 0)
-        shown: dict[tuple[BookmakerId | None, int, str], list[Any]] = {}
+        shown = self._shown
         for of in self._journal.served:
             if of.version < newest[of.view]:
                 self.wrong.append(f"{of.view} fell to {of.version}")
@@ -151,11 +152,12 @@ class Checked:
                 self.wrong.append(f"{of.view} has two bodies at {of.version}")
 
     def _check_body(self, of: Served, found: Found | None) -> None:
-        """A version in the archive has the body that was served, under its epoch."""
+        """A version in the archive has the body that was served, under an epoch in which it was."""
         match found:
             case Listed():
                 self.counts["bodies"] += 1
-                if (found.version, found.epoch, _shown(found)) != (of.version, of.epoch, of.entries):
+                entries = self._shown.get((of.view, found.version, found.epoch))
+                if found.version != of.version or not _shown(found) == entries == of.entries:
                     self.wrong.append(f"{of.view} at {of.version} is another list")
             case Elsewhere():
                 self.wrong.append(f"{of.view} at {of.version} is not known as a version: {found}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from actors.archive.reading import Reader, UnreadableError
 from tests.support.archive.checked import Checked, Lives
 from tests.support.archive.failing import OWN, SQLITE_SYNC, SQLITE_WRITE, reaches_sqlite
 
@@ -68,7 +70,7 @@ class Chosen:
     def damage(self, how: str) -> bool:
         """Damage a day that is sealed; return whether there was any."""
         sealed = sorted(path.with_suffix(".db") for path in self.lives.folder.glob("*.sum"))
-        sealed = [path for path in sealed if path.exists() and not Path(f"{path}-wal").exists()]
+        sealed = [path for path in sealed if path.exists() and _is_sealed(path)]
         if not sealed:
             return False
         path = self._random.choice(sealed)
@@ -92,6 +94,15 @@ class Chosen:
         checked.run(bodies, differences)
         self.counts += checked.counts
         self.wrong += checked.wrong
+
+
+def _is_sealed(path: Path) -> bool:
+    """Return whether a file that has a digest is sealed: it may have been killed between the two."""
+    try:
+        with Reader.open(path, is_written=False) as reader:
+            return reader.is_sealed and not Path(f"{path}-wal").exists()
+    except (sqlite3.Error, UnreadableError):  # damaged before
+        return False
 
 
 def run(folder: Path, seed: int, lives: int, *, damages: bool = True) -> Chosen:

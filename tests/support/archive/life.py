@@ -75,7 +75,7 @@ class Life:
         )  # SIGVTALRM ends a process as SIGKILL does
         if plan.fail is not None:
             fail(plan.fail, plan.nth, plan.fails, lambda: self.note("failed"))
-        self._noted: dict[BookmakerId | None, int] = {}
+        self._noted: dict[BookmakerId | None, tuple[int, str]] = {}
         self.archive = self._opened()
         self.board = Committing(
             self.archive.beginning.snapshot,
@@ -166,8 +166,8 @@ class Life:
         for view in VIEWS:
             books = snapshot.books if view is None else {view: snapshot.books[view]}
             version = max(book.v2_version for book in books.values())
-            if self._noted.get(view) != version:
-                self._noted[view] = version
+            if self._noted.get(view) != (version, snapshot.epoch):
+                self._noted[view] = version, snapshot.epoch
                 self.note(
                     "served",
                     view=view,
