@@ -105,7 +105,8 @@ class Candidate(Struct, frozen=True, gc=False):
 
     While shown it ends by itself at `until`, or at `kick_off` (Unix seconds). All other times are
     monotonic seconds; infinity for never. `seen` is how it was evaluated for the version that changed its
-    fixture last: what is shown of that version is made of this alone, whatever is confirmed since.
+    fixture last, None if the time was not known then: what is shown of that version is made of this alone,
+    whatever is confirmed since.
     """
 
     since: float = 0.0

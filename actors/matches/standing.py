@@ -67,11 +67,15 @@ class Surebets:
         """End all surebets, because the time is not known; candidates wait until it is."""
         known, changes = draft.base.candidates, dict[FixtureId, Candidate | None]()
         for fixture_id in dict.fromkeys([*draft.touched, *known.by_fixture]):
-            fixture = draft.get(fixture_id)
+            fixture, old = draft.get(fixture_id), known.by_fixture.get(fixture_id)
             if fixture is not None and fixture.surebet is not None:
                 draft.put(msgspec.structs.replace(fixture, surebet=None))
-            candidate = Candidate() if fixture is not None and is_candidate(fixture) else None
-            if candidate != known.by_fixture.get(fixture_id):
+            candidate = None
+            if fixture is not None and is_candidate(fixture):
+                before = draft.base.get(fixture_id)
+                is_kept = old is not None and before is not None and _is_as_before(before, fixture, None)
+                candidate = Candidate(seen=old.seen if old is not None and is_kept else None)
+            if candidate != old:
                 changes[fixture_id] = candidate
         if changes:
             draft.candidates = known.changed(changes, -inf)
@@ -82,7 +86,8 @@ class Surebets:
         """Set the surebet of a fixture as of `now`, and return what it is as a candidate."""
         evaluation = self._evaluation(fixture, books, now)
         found = evaluation.found(self._terms.surebets)
-        old = draft.base.candidates.by_fixture.get(fixture.id, Candidate())
+        known, former = draft.base.get(fixture.id), draft.base.candidates.by_fixture.get(fixture.id)
+        old = former or Candidate()
         candidate, surebet = Candidate(seen=evaluation), None
         if found is not None and not found.doubts:
             since, appears = old.since, old.appears
@@ -96,8 +101,7 @@ class Surebets:
                 surebet = evaluation.published(found, since)
         elif found is not None and _OF_TIME.issuperset(found.doubts):
             draft.aged.add(fixture.id)
-        known = draft.base.get(fixture.id)
-        if old.seen is not None and known is not None and _is_as_before(known, fixture, surebet):
+        if former is not None and known is not None and _is_as_before(known, fixture, surebet):
             candidate, surebet = msgspec.structs.replace(candidate, seen=old.seen), known.surebet
         if surebet != fixture.surebet:
             draft.put(msgspec.structs.replace(fixture, surebet=surebet))

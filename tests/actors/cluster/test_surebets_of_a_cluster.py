@@ -19,13 +19,15 @@ from actors.matches.model import (
     fixtures_of,
     roster_of,
 )
-from actors.matches.surebets import Surebet, SurebetRules
+from actors.matches.surebets import Doubt, Surebet, SurebetRules
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR
 from tests.support.builders.records import AHEAD_S, FIRST, MATCHER, OTHER, Cluster, replayed
 from tests.support.time.virtual import WALL_0
+from web.encoding.fixture_forms import Form
+from web.encoding.fixture_forms import shown as form_of
 
 ONE, TWO = (2.2, 3.9, 3.0), (2.0, 3.0, 4.2)  # the best of both: 0.949
-WORSE = (2.0, 3.0, 3.4)
+WORSE, BETTER = (2.0, 3.0, 3.4), (2.0, 3.0, 4.4)
 
 
 def _terms(company: str = "", **rules: float) -> FixtureSettings:
@@ -148,6 +150,39 @@ def test_surebets_end_with_their_matcher() -> None:
     assert [0.0] == without_times
     assert market.surebet is not None
     assert WALL_0 + 8.0 < market.surebet.since
+
+
+def test_doubts_of_a_version_outlast_their_matcher() -> None:
+    """The bytes of a version stay, whether or not there is a matcher; what changes without it has none."""
+    market = _Market(_terms(max_profit=0.01))
+    market.pass_to(4)
+    before, version = _doubts(market), _version(market)
+    market.append(Record(MATCHER, leaves=True), is_seen=True)
+    without = _doubts(market)
+    market.tick(7.0, by=OTHER)
+    market.tick(8.0, by=OTHER)
+    after, same = _doubts(market), _version(market)
+    market.append(Record(OTHER, leaves=True), is_seen=True)
+    market.collectors[BIRCH].list(BETTER, 9.0)
+    changed, new = _doubts(market), _version(market)
+    market.tick(10.0)
+    market.tick(11.0)
+
+    assert ((Doubt.PROFIT,), version) == (before, same)
+    assert [before] * 2 == [without, after]
+    assert new > version
+    assert [(), ()] == [changed, _doubts(market)]
+    assert new == _version(market)
+
+
+def _doubts(market: _Market) -> tuple[Doubt, ...]:
+    """Return the doubts that are shown of the surebet of the only fixture."""
+    found = form_of(market.fixture, Form(doubted=True), fixtures_of(market.state.snapshot))
+    return () if found is None else found.doubts
+
+
+def _version(market: _Market) -> int:
+    return fixtures_of(market.state.snapshot).version(FixtureView(ViewKind.FIXTURES))
 
 
 def test_times_by_the_clock_of_another_are_not_believed() -> None:

@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import anyio
 import msgspec
 
 from actors.archive.archive import FollowedArchive
 from actors.cluster.liveness import HOLDS_S
+from actors.core import cooperative
+from actors.core.cooperative import BUDGET_S
+from actors.pipeline import aggregator, stream_source
+from actors.service import clustering
 from actors.service.clustering import Cluster
 from actors.service.settings import load
 from actors.service.system import System
@@ -30,6 +35,7 @@ from tests.support.simulation.shared import Data, ModelServer, ModelStore, Wire
 from tests.support.simulation.truth import Boards
 from tests.support.systems.front_end import UNLIMITED, front_end, get
 from tests.support.time.virtual import WALL_0, VirtualClock
+from web.feeds import own_bodies
 from web.feeds.subscribers import Audience
 
 PATHS = (
@@ -52,6 +58,8 @@ READ_S = 0.2
 MARGIN_S = 0.1
 """For an answer that was begun when its price still held."""
 UNAVAILABLE = 503
+SLICED = 0.2
+"""Of the moments at which a computation may let others run, it does so at this share."""
 
 
 @dataclass
@@ -268,8 +276,35 @@ async def lived_without(folder: Path, away_s: float, *, is_anew: bool = False) -
     return await _lived(folder, 1, away)
 
 
+@contextmanager
+def _seeded(random: Random) -> Iterator[None]:
+    """Make all that is left to chance depend on the seed: ids, and where computations let others run.
+
+    Else they do so after a time of the processor, and a life is another one on a busy machine.
+    """
+    passed_s = 0.0
+
+    def elapsed_s() -> float:
+        nonlocal passed_s
+        passed_s += BUDGET_S if random.random() < SLICED else 0.0
+        return passed_s
+
+    with ExitStack() as patches:
+        for module in (cooperative, aggregator, stream_source):
+            patches.enter_context(patch.object(module, "elapsed_s", elapsed_s))
+        patches.enter_context(patch.object(own_bodies, "worked_s", lambda: 0.0))
+        patches.enter_context(
+            patch.object(clustering, "token_hex", lambda count: random.randbytes(count).hex())
+        )
+        yield
+
+
 async def _lived(folder: Path, seed: int, during: Callable[[_World], Awaitable[None]]) -> Life:
-    world = _World(folder, seed)
+    with _seeded(Random(seed)):
+        return await _lived_by(_World(folder, seed), during)
+
+
+async def _lived_by(world: _World, during: Callable[[_World], Awaitable[None]]) -> Life:
     both, replica = '["collector", "replica"]', '["replica"]'
     roles = {"a": both, "b": both, "r": replica, "s": replica, "t": replica}
     world.machines = [
