@@ -47,7 +47,14 @@ from web.endpoints.probes import liveness
 from web.feeds.subscribers import Audience
 from web.server.completion import COMPLETES, SHELLS, script
 from web.server.descriptors import fitted
-from web.server.lifecycle import Exit, Life, pause_collector, record_until_stopped, start_exit_deadline
+from web.server.lifecycle import (
+    Exit,
+    Life,
+    pause_collector,
+    record_until_stopped,
+    set_up_collector,
+    start_exit_deadline,
+)
 from web.server.listener import Listener, address_of, listen
 from web.server.notify import Notifier
 from web.server.servers import Serve, check_uvicorn, serve, serve_with_uvicorn
@@ -122,6 +129,7 @@ def _serve(given: argparse.Namespace) -> Exit:
     pause_collector()
     load_tables()
     sock, streams = _listening(bind, settings.server, settings.limits, len(settings.sources), written)
+    set_up_collector()
     return anyio.run(_run_service, settings, written, sock, streams, given.server, backend_options=_LOOP)
 
 
@@ -202,6 +210,7 @@ def _replay(given: argparse.Namespace) -> Exit:
     load_tables()
     sock, streams = _listening(parse_bind(given.bind), ServerSettings(), Limits(), len(sources), written)
     replay = partial(Replay, sources, given.speed, archive=given.archive, log_status=written)
+    set_up_collector()
     return anyio.run(_run_replay, replay, sock, streams)
 
 

@@ -21,6 +21,7 @@ from actors.core.cooperative import Sliced
 CHUNK_SIZE = 128
 _MAX_SIZE = CHUNK_SIZE * 3 // 2
 _MIN_SIZE = CHUNK_SIZE // 4
+SORTED_AT_ONCE = 4096
 
 K = TypeVar("K", bound=Hashable)
 E = TypeVar("E")
@@ -59,7 +60,7 @@ class SortedChunk(Struct, Generic[K, E], frozen=True, eq=False, weakref=True):
         """Return the chunks after `changes`, in which None removes an entry, in slices."""
         if not changes:
             return chunks
-        wanted: list[Any] = sorted(changes)
+        wanted = yield from _in_order([*changes])
         result: list[Self] = []
         done = at = 0
         while at < len(wanted):
@@ -121,6 +122,21 @@ class SortedChunk(Struct, Generic[K, E], frozen=True, eq=False, weakref=True):
     @classmethod
     def _size(cls, entries: Sequence[E]) -> int:
         return cls.ends(entries)[-1] if entries else 0
+
+
+def _in_order(keys: list[Any]) -> Sliced[list[Any]]:
+    """Return keys sorted; to sort 50,000 at once takes 25 ms, to merge what is sorted a fifth of that."""
+    runs = []
+    for at in range(0, len(keys), SORTED_AT_ONCE):
+        runs.append(sorted(keys[at : at + SORTED_AT_ONCE]))
+        yield
+    while len(runs) > 1:
+        merged = []
+        for at in range(0, len(runs), 2):
+            merged.append(sorted(chain.from_iterable(runs[at : at + 2])))
+            yield
+        runs = merged
+    return runs[0]
 
 
 def find(chunks: tuple[SortedChunk[K, E], ...], key: K) -> E | None:

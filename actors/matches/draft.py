@@ -196,7 +196,7 @@ class FixtureUpdate:
             chunks,
             (yield from _changed(base.places, places)),
             (yield from _changed(base.by_event, self._by_event)),
-            (yield from _changed(base.derived, self._derived())),
+            (yield from _changed(base.derived, (yield from self._derived()))),
             _with_views(base.versions, views, self.version),
             self.pending,
             _with_views(base.pendings, views, self.pending) if self.pending or base.pendings else {},
@@ -222,13 +222,15 @@ class FixtureUpdate:
                 yield
         return (yield from FixtureChunk.changed(self.base.chunks, changes)), places
 
-    def _derived(self) -> dict[FixtureId, EventKey | None]:
+    def _derived(self) -> Sliced[dict[FixtureId, EventKey | None]]:
         """Return the events that came by the ids derived of them, and (None) those that are gone."""
-        return {
-            derived_id(key): None if fixture_id is None else key
-            for key, fixture_id in self._by_event.items()
-            if (fixture_id is None) == (key in self.base.by_event)
-        }
+        derived: dict[FixtureId, EventKey | None] = {}
+        for count, (key, fixture_id) in enumerate(self._by_event.items(), 1):
+            if (fixture_id is None) == (key in self.base.by_event):
+                derived[derived_id(key)] = None if fixture_id is None else key
+            if count % SLICE == 0:
+                yield
+        return derived
 
     def _seen(self) -> Sliced[list[FixtureChange]]:
         changes: list[FixtureChange] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import os
@@ -30,11 +31,12 @@ log = structlog.get_logger()
 HARD_STOP_S = GRACE_S + 5.0
 """Seconds from closing the listener to the end of the process, whatever hangs."""
 
-YOUNG = 100_000
-"""Containers made and not freed until the collector looks for cycles among them; hardly any are.
-
-It examines every new object: 0.1 s if most of 250,000 matches have changed since.
+FILLING_S, FILLING = 60.0, 3_000_000
+"""Seconds from the start in which the board fills, and containers made and not freed before the collector
+looks for cycles among them then: hardly any are, and it examines every one, 50 ms for 300,000.
 """
+YOUNG, MIDDLE = 20_000, 50
+"""The same once the board is filled; after so many times it looks at those that stayed as well."""
 
 AsyncStep = Callable[[], Coroutine[Any, Any, None]]
 
@@ -79,11 +81,17 @@ def pause_collector() -> None:
 
 
 def set_up_collector() -> None:
-    """Exclude all present objects from full collections, once everything is imported and built."""
+    """Exclude all present objects from full collections, once everything is imported; the board fills."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(YOUNG)
+    gc.set_threshold(FILLING)
     gc.enable()
+
+
+def settle_collector() -> None:
+    """Exclude what the board is filled with as well. Cycles of that time that nothing refers to stay."""
+    gc.freeze()
+    gc.set_threshold(YOUNG, MIDDLE)
 
 
 @dataclass(slots=True)
@@ -126,7 +134,7 @@ class Life:
         async with anyio.create_task_group() as tasks:
             with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
                 try:
-                    set_up_collector()
+                    asyncio.get_running_loop().call_later(FILLING_S, settle_collector)
                     if self.reload is not None:
                         await tasks.start(_at_each_hangup, self.reload)
                     self.started()

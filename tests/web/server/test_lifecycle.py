@@ -21,7 +21,7 @@ from actors.core.errors import CoreFailure
 from actors.monitoring.status import BoardStatus, ServiceStatus
 from actors.runtime.actor import ActorStatus
 from tests.support.peers.plain_http import NO_TLS
-from web.server.lifecycle import YOUNG, Exit, Life, set_up_collector
+from web.server.lifecycle import MIDDLE, YOUNG, Exit, Life, set_up_collector, settle_collector
 from web.server.listener import address_of, listen
 
 pytestmark = pytest.mark.anyio
@@ -147,16 +147,19 @@ async def test_a_server_that_fails_ends_with_70() -> None:
     assert (Exit.CORE, ["service.failed"]) == (code, events)
 
 
-def test_objects_from_before_the_start_are_not_collected_again() -> None:
-    """A full collection examines only objects made later."""
+def test_objects_from_before_are_not_collected_again() -> None:
+    """Neither those from before the start, nor those of the board once it is filled."""
     kept, before = [[number] for number in range(1000)], gc.get_threshold()
     try:
         set_up_collector()
+        filled = [[number] for number in range(1000)]
+        at_start = gc.get_freeze_count()
+        settle_collector()
 
-        assert (YOUNG, *before[1:]) == gc.get_threshold()
+        assert (YOUNG, MIDDLE, before[2]) == gc.get_threshold()
+        assert gc.get_freeze_count() >= at_start + 1000 > 2000
         tracked = {id(alive) for alive in gc.get_objects()}
-        assert gc.get_freeze_count() > 1000
-        assert not [group for group in kept if id(group) in tracked]
+        assert not [group for group in (*kept, *filled) if id(group) in tracked]
     finally:
         gc.unfreeze()
         gc.set_threshold(*before)
