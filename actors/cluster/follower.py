@@ -137,7 +137,7 @@ class FollowerActor:
         """Publish what these records make of the board; return False if one does not follow the last."""
         for logged in records:
             state = self._known()
-            if logged.epoch != state.snapshot.epoch or not logged.at.is_next(state.at):
+            if logged.epoch != state.snapshot.epoch or logged.after != state.at:
                 return False
             self._state = new = await run_sliced(
                 applied(state, logged.at, decoded(logged.data), self._updater)

@@ -216,6 +216,10 @@ def _lease(text: bytes) -> Lease:
 
 
 def _logged(name: bytes, fields: Sequence[bytes]) -> Logged:
+    _, epoch, _, data, _, after = fields
+    return Logged(_position(name), _position(after), epoch.decode(), data)
+
+
+def _position(name: bytes) -> Position:
     version, _, sub = name.partition(b"-")
-    epoch, data = fields[1], fields[3]
-    return Logged(Position(int(version), int(sub)), epoch.decode(), data)
+    return Position(int(version), int(sub))

@@ -7,7 +7,8 @@ must have in common), `first` (the version of its empty board), `version` and `s
 `round` (how often it was looked at, in all epochs), and `polls`: `none` if there were none before this
 epoch, `kept` if those of the former are here, `lost` if some may be missing.
 2. `log`: a stream of records. The id `V-0` is version V; `V-S` with S above 0 is a record after V that
-   shows clients nothing new. Fields: `e`, the epoch, and `d`, the record (`records.py`).
+   shows clients nothing new. Fields: `e`, the epoch, `d`, the record (`records.py`), and `p`, the id of the
+   record before, or of the empty board.
 3. `leases`: by source `TOKEN COLLECTOR`. 4. `tokens`: by source the newest token.
 5. `beats`: by collector the newest round that it answered. 6. `acks`: by collector `SEQUENCE VERSION SUB`.
 7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`. 8. `polls`: by source when its
@@ -39,14 +40,15 @@ if board[1] ~= ARGV[1] or tonumber(board[2]) < tonumber(ARGV[2]) then return {'e
 """
 _APPENDED = """
 local function appended(is_seen, record)
-  local version = redis.call('HGET', KEYS[1], 'version')
-  local sub = '0'
+  local head = redis.call('HMGET', KEYS[1], 'version', 'sub')
+  local version, sub = head[1], '0'
   if is_seen then
     version = string.format('%.0f', tonumber(version) + 1)
   else
-    sub = string.format('%.0f', tonumber(redis.call('HGET', KEYS[1], 'sub')) + 1)
+    sub = string.format('%.0f', tonumber(head[2]) + 1)
   end
-  redis.call('XADD', KEYS[2], version .. '-' .. sub, 'e', ARGV[1], 'd', record)
+  local before = head[1] .. '-' .. head[2]
+  redis.call('XADD', KEYS[2], version .. '-' .. sub, 'e', ARGV[1], 'd', record, 'p', before)
   redis.call('HSET', KEYS[1], 'version', version, 'sub', sub)
   return version, sub
 end

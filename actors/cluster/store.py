@@ -21,10 +21,6 @@ class Position(Struct, frozen=True, order=True, gc=False):
     version: int
     sub: int = 0
 
-    def is_next(self, after: Position) -> bool:
-        """Return whether there can be no record between `after` and this."""
-        return self in {Position(after.version + 1), Position(after.version, after.sub + 1)}
-
 
 class Lease(Struct, frozen=True):
     """Who may commit for a source: a collector under a token, which grows with each holder."""
@@ -54,9 +50,10 @@ class Look(Struct, frozen=True):
 
 
 class Logged(Struct, frozen=True):
-    """A record of the log, as it was committed."""
+    """A record of the log, as it was committed right after the record at `after`."""
 
     at: Position
+    after: Position
     epoch: str
     data: bytes
 

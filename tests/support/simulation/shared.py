@@ -147,9 +147,9 @@ class ModelServer:
 
     def _append(self, record: bytes, *, is_seen: bool) -> None:
         data = self.data
-        version, sub = data.head.version, data.head.sub
-        data.head = Position(version + 1) if is_seen else Position(version, sub + 1)
-        data.log.append(Logged(data.head, data.epoch, record))
+        before = data.head
+        data.head = Position(before.version + 1) if is_seen else Position(before.version, before.sub + 1)
+        data.log.append(Logged(data.head, before, data.epoch, record))
         appended, self.appended = self.appended, asyncio.Event()
         appended.set()
 
