@@ -11,7 +11,7 @@ import asyncio
 import socket
 import struct
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fcntl import ioctl
 from termios import TIOCOUTQ
 from typing import Any
@@ -51,12 +51,21 @@ class ReaderSocket(socket.socket):
 
     def send(self, data: Any, flags: int = 0, /) -> int:
         """Send, and remember whether that was all."""
-        return self._noted(len(data), lambda: _send(self, data, flags))
+        sent = 0
+        try:
+            sent = _send(self, data, flags)
+        finally:  # also where nothing could be sent
+            self._note(len(data), sent)
+        return sent
 
     def sendmsg(self, buffers: Iterable[Any], *more: Any) -> int:  # asyncio's way from 3.12 on
         """Send several pieces, and remember whether that was all."""
-        pieces = list(buffers)
-        return self._noted(sum(map(len, pieces)), lambda: _sendmsg(self, pieces, *more))
+        pieces, sent = list(buffers), 0
+        try:
+            sent = _sendmsg(self, pieces, *more)
+        finally:
+            self._note(sum(map(len, pieces)), sent)
+        return sent
 
     def end(self) -> None:
         """Disconnect the client."""
@@ -68,17 +77,12 @@ class ReaderSocket(socket.socket):
             self._look_again.cancel()
         super().close()
 
-    def _noted(self, length: int, send: Callable[[], int]) -> int:
-        sent = 0
-        try:
-            sent = send()
-        finally:  # also where nothing could be sent
-            self._sent += sent
-            self.is_busy = self._is_unsent = sent < length
-            if self._look_again is None and (self._is_unsent or sent >= LARGE_BYTES):
-                self._taken, self._taken_at = self._sent - self._unread(), elapsed_s()
-                self._look_later()
-        return sent
+    def _note(self, length: int, sent: int) -> None:
+        self._sent += sent
+        self.is_busy = self._is_unsent = sent < length
+        if self._look_again is None and (self._is_unsent or sent >= LARGE_BYTES):
+            self._taken, self._taken_at = self._sent - self._unread(), elapsed_s()
+            self._look_later()
 
     def _look_later(self) -> None:
         self._look_again = asyncio.get_running_loop().call_later(LOOK_S, self._look)
