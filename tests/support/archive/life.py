@@ -108,9 +108,12 @@ class Life:
 
     def note(self, what: str, **more: object) -> None:
         """Write a line of the journal, to a pipe: a full disk does not concern it."""
+        os.write(1, self._line(what, **more))
+
+    def _line(self, what: str, **more: object) -> bytes:
         mono = self.clock.mono
         line = {"what": what, "wall": self.clock.wall, "boot_s": mono + self._boot_less_mono, **more}
-        os.write(1, json.dumps(line).encode() + b"\n")
+        return json.dumps(line).encode() + b"\n"
 
     def note_error(self) -> None:
         """Note whether the archive cannot be written now."""
@@ -163,18 +166,17 @@ class Life:
         return match(name, home=home, prices=(price, 3.5, 4.0), start_time=start)
 
     def _note_views(self, snapshot: Snapshot) -> None:
+        """Note the views that differ, all at once: readers see each version in all views or in none."""
+        lines = []
         for view in VIEWS:
             books = snapshot.books if view is None else {view: snapshot.books[view]}
             version = max(book.v2_version for book in books.values())
             if self._noted.get(view) != (version, snapshot.epoch):
                 self._noted[view] = version, snapshot.epoch
-                self.note(
-                    "served",
-                    view=view,
-                    version=version,
-                    epoch=snapshot.epoch,
-                    entries=_shown(snapshot, view),
-                )
+                about = {"view": view, "version": version, "epoch": snapshot.epoch}
+                lines.append(self._line("served", **about, entries=_shown(snapshot, view)))
+        if lines:
+            os.write(1, b"".join(lines))
 
     def _fill_disk(self, *, is_full: bool) -> None:
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
