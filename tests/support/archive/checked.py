@@ -105,7 +105,7 @@ class Checked:
         self.counts: Counter[str] = Counter()
         self.wrong: list[str] = []
         self._journal, self._random = journal, random
-        self._shown: dict[tuple[BookmakerId | None, int, str], list[Any]] = {}
+        self._bodies: dict[tuple[BookmakerId | None, int, str], list[Any]] = {}
         self._days = Days(Folder(folder, 2**30, lambda _: None), lambda: None)
         self._look()
 
@@ -143,12 +143,12 @@ class Checked:
     def _check_versions(self) -> None:
         """No version falls from line to line of a view, and none in an epoch means two things."""
         newest: dict[BookmakerId | None, int] = dict.fromkeys(VIEWS, 0)
-        shown = self._shown
+        bodies = self._bodies
         for of in self._journal.served:
             if of.version < newest[of.view]:
                 self.wrong.append(f"{of.view} fell to {of.version}")
             newest[of.view] = of.version
-            if shown.setdefault((of.view, of.version, of.epoch), of.entries) != of.entries:
+            if bodies.setdefault((of.view, of.version, of.epoch), of.entries) != of.entries:
                 self.wrong.append(f"{of.view} has two bodies at {of.version}")
 
     def _check_body(self, of: Served, found: Found | None) -> None:
@@ -156,7 +156,7 @@ class Checked:
         match found:
             case Listed():
                 self.counts["bodies"] += 1
-                entries = self._shown.get((of.view, found.version, found.epoch))
+                entries = self._bodies.get((of.view, found.version, found.epoch))
                 if found.version != of.version or not _shown(found) == entries == of.entries:
                     self.wrong.append(f"{of.view} at {of.version} is another list")
             case Elsewhere():
