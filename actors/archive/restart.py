@@ -38,13 +38,17 @@ class Machine(Struct, frozen=True):
 
 
 class EndedBook(Struct, frozen=True):
-    """A book at the end: what its configuration was, its versions, list states and entries."""
+    """A book at the end: what its configuration was, its versions, list states and entries.
+
+    `cuts` has the number of entries of each chunk: compressed bytes depend on it.
+    """
 
     configured: str
     v1_version: int
     v2_version: int
     lists: dict[Scope, ListState]
     entries: list[Entry]
+    cuts: list[int] = []
 
 
 class Ending(Struct, frozen=True):
@@ -118,6 +122,7 @@ def write_ending(
             book.v2_version,
             dict(book.lists),
             [entry for chunk in book.chunks for entry in chunk.entries],
+            [len(chunk.entries) for chunk in book.chunks],
         )
         for name, book in last.books.items()
     }
@@ -222,7 +227,7 @@ def _book(
     lists, entries = kept or ({}, [])
     if ended is None or len(entries) < len(ended.entries):
         return restored_book(entries, lists, version, version)
-    return restored_book(entries, lists, ended.v1_version, ended.v2_version)
+    return restored_book(entries, lists, ended.v1_version, ended.v2_version, ended.cuts)
 
 
 def _snapshot(

@@ -21,6 +21,7 @@ from actors.core.cooperative import Sliced
 CHUNK_SIZE = 128
 _MAX_SIZE = CHUNK_SIZE * 3 // 2
 _MIN_SIZE = CHUNK_SIZE // 4
+_MAX_HIDDEN = CHUNK_SIZE * 8
 SORTED_AT_ONCE = 4096
 
 K = TypeVar("K", bound=Hashable)
@@ -49,6 +50,12 @@ class SortedChunk(Struct, Generic[K, E], frozen=True, eq=False, weakref=True):
     def ends(cls, entries: Sequence[E]) -> Sequence[int]:
         """Return how long the JSON up to each of these is, itself included, in entries of a list."""
         return range(1, len(entries) + 1)
+
+    @classmethod
+    def cuts(cls, entries: Iterable[E]) -> bool:
+        """Return whether chunks may be cut elsewhere when these come or go."""
+        del entries
+        return True
 
     def replaced(self, entries: Sequence[E], places: Sequence[int]) -> Self:
         """Return a chunk of the same keys with these entries, which differ in these places."""
@@ -82,12 +89,14 @@ class SortedChunk(Struct, Generic[K, E], frozen=True, eq=False, weakref=True):
         keys: list[K] = [*old.keys] if old is not None else []
         entries: list[E] = [*old.entries] if old is not None else []
         replaced: list[int] = []
+        moved: list[E] = []
         at = 0
         for key in wanted:
             at, new = bisect_left(keys, key, at), changes[key]
             is_there = at < len(keys) and keys[at] == key
             if new is None:
                 if is_there:
+                    moved.append(entries[at])
                     del keys[at], entries[at]
             elif is_there:
                 entries[at] = new
@@ -95,9 +104,11 @@ class SortedChunk(Struct, Generic[K, E], frozen=True, eq=False, weakref=True):
             else:
                 keys.insert(at, key)
                 entries.insert(at, new)
-        is_alike = old is not None and len(replaced) == len(wanted)
-        if old is not None and is_alike and cls._size(entries) == cls._size(old.entries):
+                moved.append(new)
+        if old is not None and not moved and cls._size(entries) == cls._size(old.entries):
             result.append(old.replaced(entries, replaced))
+        elif old is not None and 0 < len(entries) <= _MAX_HIDDEN and moved and not cls.cuts(moved):
+            result.append(cls.of(keys, entries))
         else:
             yield from cls._append(result, keys, entries)
 

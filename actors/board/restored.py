@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, pairwise
 from math import inf
 
 from actors.board.chunks import entries_of
@@ -15,11 +16,21 @@ RESTORED = ListId("\0restored")
 
 
 def restored_book(
-    entries: Iterable[Entry], lists: Mapping[Scope, ListState], v1_version: int, v2_version: int
+    entries: Sequence[Entry],
+    lists: Mapping[Scope, ListState],
+    v1_version: int,
+    v2_version: int,
+    cuts: Iterable[int] = (),
 ) -> Book:
-    """Return the book of these entries, of which none has kicked off; `lists` has the scope of each."""
-    changes: dict[str, Entry | None] = {entry.source_match_id: entry for entry in entries}
-    chunks = run_now(Chunk.changed((), changes))  # type: ignore[arg-type]  # keys are ids of matches
+    """Return the book of these entries, of which none has kicked off; `lists` has the scope of each.
+
+    `cuts` has the number of entries of each chunk, nothing if they may be cut anew.
+    """
+    ids = [entry.source_match_id for entry in entries]
+    ends = [0, *accumulate(cuts)]
+    chunks = tuple([Chunk.of(ids[a:b], entries[a:b]) for a, b in pairwise(ends)])
+    if ends[-1] != len(entries):
+        chunks = run_now(Chunk.changed((), dict(zip(ids, entries, strict=True))))
     starts = [start for entry in entries_of(chunks) if (start := entry.match.begun_by) is not None]
     return Book(
         v1_version,

@@ -73,6 +73,11 @@ class Chunk(SortedChunk[SourceMatchId, Entry], frozen=True, eq=False, weakref=Tr
         named = [match for match in matches if match.home and match.away]
         return cls(tuple(keys), entries, len(named), min(starts, default=inf))
 
+    @classmethod
+    def cuts(cls, entries: Iterable[Entry]) -> bool:
+        """Return whether v2 shows one of them: otherwise its bytes must stay the same, compressed, too."""
+        return any(entry.is_named for entry in entries)
+
     def replaced(self, entries: Sequence[Entry], places: Sequence[int]) -> Self:
         """Return a chunk of the same ids with these entries, which differ in these places."""
         for place in places:

@@ -1,7 +1,4 @@
-"""The bodies of lists of fixtures: the JSON of each, made once, spliced to segments and runs.
-
-A view by bookmaker, or of surebets, shares the segments of those chunks that it shows whole.
-"""
+"""The bodies of lists of fixtures: the JSON of each, made once, spliced to segments and runs."""
 
 from __future__ import annotations
 
@@ -126,11 +123,6 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
 
     def _segment(self, key: FixtureView, chunk: FixtureChunk, snapshot: Snapshot) -> Segment:
         shown = [fixture for fixture in chunk.entries if key == _WHOLE or key.shows(fixture)]
-        if key != _WHOLE and len(shown) == len(chunk.entries):
-            segments = self._kept_of(_WHOLE).segments
-            if chunk not in segments:
-                segments[chunk] = self._segment(_WHOLE, chunk, snapshot)
-            return segments[chunk]
         state = fixtures_of(snapshot)
         self.fit(state)
         return Segment(len(shown), tuple([self.json(fixture, state.terms) for fixture in shown]))

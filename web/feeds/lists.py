@@ -27,7 +27,7 @@ from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
 from web.encoding.list_segments import Api, ListSegments
 from web.encoding.members import blocks_of
 from web.encoding.schemas import cursor_of
-from web.encoding.segments import UnencodableError, ends, gzip_body, gzipped, plain_body
+from web.encoding.segments import UnencodableError, ends, gzip_at_once, gzip_body, gzipped, plain_body
 from web.feeds.catching_up import CatchUp
 from web.feeds.fixture_lists import ALL, EVERYTHING, Choice, FixturesOf, cursor, note
 from web.feeds.own_bodies import Made, Making, OwnBodies, Room
@@ -273,6 +273,7 @@ class Answers:
         made = plain_body if coding is Coding.IDENTITY else gzip_body
         match page.view:
             case FixturesOf(view):
+                made = gzip_at_once if made is gzip_body and page.view != ALL else made
                 runs = yield from self.fixtures.runs([view], snapshot)
                 more = page.view.linking(fixtures_of(snapshot)) + page.cursor
                 parts = yield from made(page.version, runs, self.fixtures.name, more)

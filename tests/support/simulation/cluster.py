@@ -44,6 +44,7 @@ PATHS = (
     ("/api/v2/odds", "bookmaker=alder"),
     ("/api/v2/odds", "bookmaker=birch"),
     ("/api/v2/fixtures", ""),
+    ("/api/v2/fixtures", "bookmaker=birch"),
     *[
         ("/api/v2/surebets", query)
         for query in ("", "bookmaker=cedar", "bookmaker=alder,birch", "doubted=1")

@@ -42,6 +42,7 @@ PATHS = (
     "/api/odds?bookmaker=alder",
     "/api/v2/odds?bookmaker=birch",
     "/api/v2/fixtures",
+    "/api/v2/fixtures?bookmaker=alder",
     "/api/v2/surebets",
 )
 LIST = "/api/v2/odds"
@@ -144,8 +145,8 @@ class History:
     _last: dict[str, dict[str, int]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def note(self, machine: str, path: str, coding: str, asked: float, answer: httpx2.Response) -> None:
-        """Take an answer that was asked for at that time (monotonic seconds), and check it."""
+    def note(self, machine: str, path: str, asked: float, answer: httpx2.Response, body: bytes) -> None:
+        """Take an answer to what was asked at that time (monotonic seconds), with its body as sent."""
         with self._lock:
             self.answers += 1
             if answer.status_code == UNAVAILABLE:
@@ -154,7 +155,8 @@ class History:
             tag = answer.headers["etag"]
             version, epoch = int(tag.strip('"').split("-")[0]), tag.strip('"').split("-")[1]
             where = f"{machine} {path} {tag}"
-            raw, found = (path, coding, tag), digest(answer.content)
+            coding = answer.headers.get("content-encoding", "identity")
+            raw, found = (path, coding, tag), digest(body)
             self.compared += raw in self.bodies
             if self.bodies.setdefault(raw, found) != found:
                 self.violations.append(f"{where}: other bytes")
@@ -246,8 +248,10 @@ def asked(machines: Machines, history: History, random: Random) -> Iterator[None
                     continue
                 path, coding, at = own.choice(PATHS), own.choice(["gzip", "identity"]), time.monotonic()
                 with contextlib.suppress(httpx2.TransportError):
-                    answer = client.get(running.base + path, headers={"Accept-Encoding": coding})
-                    history.note(name, path, coding, at, answer)
+                    headers = {"Accept-Encoding": coding}
+                    with client.stream("GET", running.base + path, headers=headers) as answer:
+                        body = b"".join(answer.iter_raw())
+                    history.note(name, path, at, answer, body)
 
     moving = MovingClient(
         lambda own: machines.running.get(own.choice(machines.shown)), Random(random.random())

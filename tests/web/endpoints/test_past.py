@@ -182,16 +182,20 @@ async def test_changes_go_on_after_a_restart(tmp_path: Path) -> None:
 
 
 async def test_a_list_that_is_restored_keeps_its_tag(tmp_path: Path) -> None:
-    """A client that polls gets 304 across the restart."""
-    clock = ManualClock()
+    """A client that polls gets 304 across the restart, and otherwise the same bytes, also compressed."""
+    clock, matches = ManualClock(), [match(f"{at:03}") for at in range(500)]
     async with open_site(archived=tmp_path, clock=clock) as site:
-        site.publish("birch", match("m1"))
+        site.publish("birch", *matches)
+        site.publish("birch", *matches[15:])  # another cut than of a new list
         tag = (await site.get(LIST)).headers["etag"]
+        before = await site.raw("GET", LIST, "Accept-Encoding: gzip")
     clock.pass_(10)
     async with open_site(archived=tmp_path, clock=clock) as site:
         answer = await site.get(LIST, if_none_match=tag)
+        after = await site.raw("GET", LIST, "Accept-Encoding: gzip")
 
     assert 304 == answer.status_code
+    assert (485, before.body) == (gzip.decompress(after.body).count(b"birch_"), after.body)
 
 
 async def test_410_names_the_oldest_version_that_is_known(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from actors.core.cooperative import SLICE
-from actors.matches.model import FixtureView, ViewKind
-from tests.support.builders.fixtures import ALDER, TERMS
+from actors.matches.model import FixtureSettings, FixtureView, ViewKind
+from actors.matches.surebets import SurebetRules
+from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER, TERMS
 from tests.support.builders.messages import batch, match
 from tests.support.systems.linked_reading import ReadableBoard
 from web.encoding.fixture_segments import MAX_VIEWS
@@ -36,6 +37,26 @@ async def test_views_that_are_polled_in_turn_are_made_once(count: int) -> None:
     again = [await answers.answer(view, None, None) for view in views[:count]]
 
     assert all(prepared is other for prepared, other in zip(first, again, strict=True))
+
+
+@pytest.mark.parametrize("kind", ViewKind)
+async def test_compressed_bytes_of_a_version_are_the_same_whenever_they_are_made(kind: ViewKind) -> None:
+    """Another machine may make them after fixtures that the view does not show came and went."""
+    board = ReadableBoard(FixtureSettings(ROSTER, surebets=SurebetRules(min_life_s=0.0)))
+    view = FixturesOf(FixtureView(kind, ALDER))
+    for name, prices in ((ALDER, (2.1, 3.6, 3.9)), (BIRCH, (2.3, 3.3, 3.6))):
+        board.apply(
+            batch([match(f"{at}", home=f"H{at}", prices=prices) for at in range(60)], bookmaker=name)
+        )
+    board.link()
+    before = await _answers(board).answer(view, None, "gzip")
+
+    board.apply(batch([match(f"c{at}", home=f"C{at}") for at in range(400)], bookmaker=CEDAR))
+    board.link()
+    after = await _answers(board).answer(view, None, "gzip")
+
+    assert (460, 60) == (len(board.fixtures()), sum(map(view.view.shows, board.state)))
+    assert (before.headers, before.parts) == (after.headers, after.parts)
 
 
 @pytest.mark.parametrize("asked", ["whole", "chosen", "one", "changes"])

@@ -16,7 +16,7 @@ from actors.board.board import Board, BoardRules
 from actors.board.snapshot import Chunk, Deadlines, Entry, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
-from actors.core.messages import Batch, BookmakerId
+from actors.core.messages import Batch, BookmakerId, Match
 from tests.support.builders.boards import START
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
@@ -110,6 +110,11 @@ FULL = _after(
 MANY = _after(EMPTY, batch([match(str(number)) for number in range(2000)], bookmaker="cedar"))
 
 
+def unnamed(end: int) -> list[Match]:
+    """Return matches that version 2 does not show, between those whose id is a multiple of four."""
+    return [match(f"{at:03}", home="") for at in range(end) if at % 4]
+
+
 @BOTH_APIS
 async def test_a_body_is_made_once_for_each_view_and_version(api: Api) -> None:
     """Repeated requests for a view get the same bytes object, plain or compressed."""
@@ -192,6 +197,20 @@ async def test_an_entry_that_goes_stale_while_encoding_is_left_out() -> None:
     shown = json.loads((await context.ask(View(Api.V2), MANY)).body)
 
     assert (later.version, 2001) == (shown["version"], shown["matches_count"])
+
+
+async def test_compressed_bytes_of_v2_do_not_depend_on_entries_that_it_does_not_show() -> None:
+    """Another machine may make them after unnamed entries came and went."""
+    listed = [match(f"{at:03}") for at in range(0, 600, 4)]
+    base = _after(EMPTY, batch(listed, bookmaker="cedar"))
+    later = _after(base, batch([*listed, *unnamed(600)], bookmaker="cedar"))
+    again = _after(later, batch([*listed, *unnamed(590)], bookmaker="cedar"))
+
+    zipped = [
+        (await _Lists().ask(View(Api.V2), board, None, "gzip")).body for board in (base, later, again)
+    ]
+
+    assert [zipped[0]] * 3 == zipped
 
 
 async def test_an_older_body_is_freed_by_the_next_read() -> None:
