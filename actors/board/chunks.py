@@ -21,7 +21,7 @@ from actors.core.cooperative import Sliced
 CHUNK_SIZE = 128
 _MAX_SIZE = CHUNK_SIZE * 3 // 2
 _MIN_SIZE = CHUNK_SIZE // 4
-_MAX_HIDDEN = CHUNK_SIZE * 8
+_MAX_HIDDEN = CHUNK_SIZE * 8  # entries of a chunk from which on those that a list hides cut it, too
 SORTED_AT_ONCE = 4096
 
 K = TypeVar("K", bound=Hashable)

@@ -110,7 +110,7 @@ FULL = _after(
 MANY = _after(EMPTY, batch([match(str(number)) for number in range(2000)], bookmaker="cedar"))
 
 
-def unnamed(end: int) -> list[Match]:
+def _unnamed(end: int) -> list[Match]:
     """Return matches that version 2 does not show, between those whose id is a multiple of four."""
     return [match(f"{at:03}", home="") for at in range(end) if at % 4]
 
@@ -203,8 +203,8 @@ async def test_compressed_bytes_of_v2_do_not_depend_on_entries_that_it_does_not_
     """Another machine may make them after unnamed entries came and went."""
     listed = [match(f"{at:03}") for at in range(0, 600, 4)]
     base = _after(EMPTY, batch(listed, bookmaker="cedar"))
-    later = _after(base, batch([*listed, *unnamed(600)], bookmaker="cedar"))
-    again = _after(later, batch([*listed, *unnamed(590)], bookmaker="cedar"))
+    later = _after(base, batch([*listed, *_unnamed(600)], bookmaker="cedar"))
+    again = _after(later, batch([*listed, *_unnamed(590)], bookmaker="cedar"))
 
     zipped = [
         (await _Lists().ask(View(Api.V2), board, None, "gzip")).body for board in (base, later, again)
