@@ -46,7 +46,7 @@ def trace_lines(given: argparse.Namespace) -> Iterator[str]:
             yield _line("", about.last_error)
     if found.source is not None:
         yield _line("source", _source(found.source, found.now))
-        if found.list is not None and _is_foreign(found.list) and found.source.state == "starting":
+        if found.source.state == "elsewhere":
             yield _line("", "another process collects it: /health has the leases of the cluster")
         if found.source.last_error not in {None, found.bookmaker and found.bookmaker.last_error}:
             yield _line("", str(found.source.last_error))

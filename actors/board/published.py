@@ -42,7 +42,7 @@ Request: TypeAlias = Overdue | Rejection
 
 
 class Published:
-    """Holds the newest snapshot; `history` has what changed since older ones.
+    """Holds the newest snapshot; `history` has what changed since older ones, `versions` counts them.
 
     `request` brings what a read asks for to the aggregator, which never waits there.
     """
@@ -61,6 +61,7 @@ class Published:
         self._followers: list[Callable[[Snapshot], None]] = []
         self._digests = [self.history.digest]
         self._snapshot = snapshot
+        self.versions = 0
         self.admit: Callable[[Snapshot], Snapshot] = lambda new: new
         """Returns what may be published for a new snapshot: the same, perhaps in another epoch."""
         self._clock = clock
@@ -140,6 +141,7 @@ class Published:
         # The histories have the differences; here they would be kept for as long as this is shown.
         if new.differences or new.fixture_changes is not None:
             new = msgspec.structs.replace(new, differences={}, fixture_changes=None)
+        self.versions += new.version != self._snapshot.version
         self._snapshot = new
 
     def restart(self, first: Snapshot) -> None:

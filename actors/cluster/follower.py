@@ -108,7 +108,7 @@ class FollowerActor:
         self.restarted(first)
         self.links.drop()
         self.status.begin(epoch, state.at.version)
-        log.info("board.restored", version=state.at.version, epoch=epoch)
+        log.info("board.joined", version=state.at.version, epoch=epoch)
 
     async def _follow(self) -> None:
         looked_mono = -inf

@@ -144,7 +144,7 @@ class Present:
         board = self.status.board
         yield GaugeMetricFamily("oddsboard_version", "The version of the board.", snapshot.version)
         for name, text, number in (
-            ("commits", "Commits that changed the board.", snapshot.version - board.first_version),
+            ("commits", "Commits that changed the board.", board.versions()),
             ("batches_received", "Batches that arrived at the aggregator.", board.received()),
             ("batches_conflated", "Batches merged with another that waited.", board.conflated()),
         ):

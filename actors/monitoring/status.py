@@ -95,12 +95,6 @@ class SourceStatus:
         self.received_bytes, self.slow_messages = of.received.labels(self.name), of.slow.labels(self.name)
         self.failed_by = Counts(of.failures, self.name)
 
-    def rest(self) -> None:
-        """Note that this process does not ask it any more: what failed here says nothing then."""
-        self.failures, self.is_down = 0, False
-        self.failing_since = self.failing_since_mono = None
-        self.scopes.clear()
-
     @property
     def failures_total(self) -> int:
         """All failures since the start."""
@@ -227,13 +221,12 @@ class BookmakerStatus:
 class BoardStatus:
     """The aggregator's record: batches by verdict, what became of entries (`changes`).
 
-    `commits` measures the turns that changed entries.
+    `commits` measures the turns that changed entries, `versions` counts those of the board that is shown.
     """
 
     actor: ActorStatus
     metrics: Metrics = field(default_factory=Metrics)
     last_turn_mono: float | None = None
-    first_version: int = 0
     verdicts: Counts = field(init=False)
     changes: Counts = field(init=False)
     dropped: Count = field(init=False)
@@ -242,6 +235,7 @@ class BoardStatus:
     books: Mapping[BookmakerId, Book] = field(default_factory=dict)
     """Those that the last turn was recorded with."""
     look_at_all_mono: float = -inf
+    versions: Callable[[], int] = lambda: 0
     received: Callable[[], int] = lambda: 0
     conflated: Callable[[], int] = lambda: 0
 

@@ -19,6 +19,7 @@ from actors.core.messages import Batch, BookmakerId, Scope, SourceName
 from actors.core.nearest import did_you_mean
 from actors.core.validation import Reason
 from actors.monitoring.outages import Outage
+from actors.monitoring.rejections import Rejections
 from actors.monitoring.status import ScopeStatus, ServiceStatus, SourceStatus
 
 FAILURES_TO_BE_DOWN = 2
@@ -72,6 +73,20 @@ def ended(status: SourceStatus, now: Instant, log: Log) -> None:
     if status.ended_at is None:
         status.ended_at = now.wall
         log.warning("source.ended", note="the recording is over: its last prices stay, and are not live")
+
+
+def rested(status: ServiceStatus, source: SourceName) -> None:
+    """Record that this process does not ask a source any more: what it knew of it says nothing then."""
+    record = status.sources[source]
+    record.failures, record.is_down = 0, False
+    record.failing_since = record.failing_since_mono = None
+    record.last_success_at = record.next_attempt_at = None
+    record.scopes.clear()
+    for bookmaker in status.bookmakers.values():
+        if bookmaker.source is record:
+            bookmaker.errors.clear()
+            bookmaker.rejections = Rejections()
+            bookmaker.accepted_at = bookmaker.changed_at = None
 
 
 def scope_succeeded(status: SourceStatus, scope: Scope, now: Instant, log: Log) -> None:

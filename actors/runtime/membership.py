@@ -64,6 +64,10 @@ class ClusterStatus:
         links = (self.follower,) if self.collector is None else (self.keeper, self.follower)
         return next((link.error for link in links if link.error is not None), None)
 
+    def is_elsewhere(self, source: str) -> bool:
+        """Return whether another process collects a source."""
+        return self.leases.get(source, self.collector) != self.collector
+
     def begin(self, epoch: str, version: int) -> None:
         """Note that the board began anew."""
         self.resets += self.epoch != ""

@@ -29,7 +29,8 @@ from actors.core.messages import Batch, SourceName
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Partition, Waiting
 from actors.matches.model import FixtureSettings, FixtureView, ViewKind, first_snapshot
-from actors.monitoring.status import ArchiveStatus, ServiceStatus, SourceStatus
+from actors.monitoring.status import ArchiveStatus, ServiceStatus
+from actors.monitoring.transitions import rested
 from actors.pipeline.linker import LinkerActor
 from actors.pipeline.schedule import Schedule, Told
 from actors.review.review import Review
@@ -73,7 +74,6 @@ class Cluster:
         self._seen = Seen()
         self._store = partial(self._open, self._seen)
         self._polls = _Polls(clock)
-        self._statuses: dict[SourceName, SourceStatus] = {}
         self._gates = {name: Gate() for name in (*settings.sources, LINKS)}
         first = first_snapshot(0, terms, "none")
         self.published = Published(first, settings.board, clock, settings.history)
@@ -111,14 +111,8 @@ class Cluster:
         source: SourceName,
         start: Callable[[], Actor],
         schedule: Schedule | None = None,
-        status: SourceStatus | None = None,
     ) -> Callable[[], Actor]:
-        """Return what starts the actor of a source behind its gate; `schedule` travels with the lease.
-
-        `status` is its record, if it has one.
-        """
-        if status is not None:
-            self._statuses[source] = status
+        """Return what starts the actor of a source behind its gate; `schedule` travels with the lease."""
         if schedule is not None:
             self._polls.share(source, schedule)
         return partial(GatedActor, self._gates[source], start)
@@ -137,9 +131,10 @@ class Cluster:
         if self._archive is not None:
             self._archive.restart(first)
 
-    def children(self, collected: Published, bus: Bus) -> list[ChildSpec]:
+    def children(self, collected: Published, bus: Bus, status: ServiceStatus) -> list[ChildSpec]:
         """Return the actors that commit what is `collected`, and follow what is shown."""
-        children = [] if self._own is None else [self._keeper(self._own, collected, bus)]
+        drop = partial(self._drop, collected, bus, status)
+        children = [] if self._own is None else [self._keeper(self._own, collected, drop)]
         follow = partial(
             FollowerActor,
             store=self._store(),
@@ -156,7 +151,9 @@ class Cluster:
         )
         return [*children, ChildSpec(ActorStatus("follower"), follow)]
 
-    def _keeper(self, own: CollectorId, collected: Published, bus: Bus) -> ChildSpec:
+    def _keeper(
+        self, own: CollectorId, collected: Published, drop: Callable[[SourceName], None]
+    ) -> ChildSpec:
         outbox = Outbox(collected.newest, self._matcher)
         collected.follow(outbox.follow)
         collected.follow(lambda _: self._changed.set())
@@ -171,7 +168,7 @@ class Cluster:
             links=self._links,
             sources={name: tuple(self._settings.bookmakers_of(name)) for name in (LINKS, *sources)},
             gates=self._gates,
-            drop=partial(self._drop, collected, bus),
+            drop=drop,
             polls=self._polls,
             changed=self._changed,
             status=self.status,
@@ -179,11 +176,11 @@ class Cluster:
         )
         return ChildSpec(ActorStatus("keeper"), keep)
 
-    def _drop(self, collected: Published, bus: Bus, source: SourceName) -> None:
+    def _drop(self, collected: Published, bus: Bus, status: ServiceStatus, source: SourceName) -> None:
         """Withdraw the lists of a source from the board of this process."""
         now = self._clock.now()
-        if source in self._statuses:
-            self._statuses[source].rest()
+        if source in status.sources:
+            rested(status, source)
         for name in self._settings.bookmakers_of(source):
             for scope, state in collected.newest.books[name].lists.items():
                 if not state.withdrawn:

@@ -56,7 +56,8 @@ class Replay:
         self.status = service_status(_recorded_settings(sources), now.wall, log_status)
         for source in self.status.sources.values():
             source.is_simulated = True  # a recording is never live
-        self.status.board.first_version = self.playback.snapshot.version
+        first = self.playback.snapshot.version
+        self.status.board.versions = lambda: self.playback.snapshot.version - first
         self.status.board.last_turn_mono = now.mono
         for actor in self.status.actors.values():
             actor.become(ActorState.RUNNING, now.wall)
@@ -95,7 +96,7 @@ class Replay:
                 await run_sliced(self._play_moment(moment))
             payloads += isinstance(moment, Arrival)
         version = playback.snapshot.version
-        commits = version - self.status.board.first_version
+        commits = self.status.board.versions()
         is_whole = set(playback.endings.values()) == {Ending.CLOSED} and commits > 0
         report = log.info if is_whole else log.warning
         rejected = Counter[str]()

@@ -134,7 +134,7 @@ class System:
         if self._cluster is None:
             core.append(self._links(linker))
         else:
-            core += self._cluster.children(self.published, self.bus)
+            core += self._cluster.children(self.published, self.bus, self.status)
             self.status.actors |= {child.status.name: child.status for child in core}
             if not self._cluster.collects:
                 return core
@@ -149,7 +149,6 @@ class System:
         first = first_snapshot(int(wall * 1000), self._terms, epoch)
         if self._own is not None:
             first = self._own.beginning.snapshot
-        self.status.board.first_version = first.version
         return first
 
     def _aggregator(self) -> ChildSpec:
@@ -157,6 +156,7 @@ class System:
             self.published.admit = self._own.admit
             self.published.follow(self._own.follow)
         board, intake = self.status.board, self._intake
+        board.versions = lambda: self.shown.versions
         board.received = lambda: intake.received
         board.conflated = lambda: intake.conflated
         board.actor.mailbox_depth = lambda: intake.depth
@@ -291,7 +291,7 @@ class System:
             case ProgramKind():
                 start = partial(ProgramSourceActor, kind, context)
         if self._cluster is not None:
-            start = self._cluster.gated(name, start, schedule, context.status)
+            start = self._cluster.gated(name, start, schedule)
         actor = context.status.actor
         if isinstance(kind, ProgramKind):
             return ChildSpec(actor, start, is_leaf=True, stop_within_s=PROGRAM_STOPS_S)

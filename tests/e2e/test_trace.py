@@ -51,15 +51,15 @@ def test_a_price_is_traced_on_one_screen(running: Service, capsys: pytest.Captur
     assert any(shown["home"] in line for line in by_name[1][2:])
 
 
-@pytest.mark.parametrize("stale_at", [None, 2e9])  # of another process, and restored by a single one
+@pytest.mark.parametrize(("state", "stale_at"), [("elsewhere", None), ("starting", 2e9)])
 def test_a_replica_says_that_another_process_collects(
-    running: Service, capsys: pytest.CaptureFixture[str], stale_at: float | None
+    running: Service, capsys: pytest.CaptureFixture[str], state: str, stale_at: float | None
 ) -> None:
-    """Its source has not begun there, and the list holds as long as its collector does."""
+    """The list holds as long as its collector does."""
     shown = running.get("/api/v2/odds").json()["matches"][0]
     path = f"/monitor/entries/{shown['id']}"
     found = running.get(path).json()
-    found["list"]["stale_at"], found["source"]["state"] = stale_at, "starting"
+    found["list"]["stale_at"], found["source"]["state"] = stale_at, state
     with http_peer() as peer:
         peer.answers[path] = respond(json.dumps(found).encode())
         _, lines = _printed(capsys, shown["id"], f"--url={peer.url('')}")

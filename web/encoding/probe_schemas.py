@@ -142,7 +142,7 @@ class Source(TypedDict):
     simulated: bool
     prices: Prices
     delayed_s: float | None
-    state: Literal["down", "ended", "retrying", "starting", "up"]
+    state: Literal["down", "elsewhere", "ended", "retrying", "starting", "up"]
     attempts: int
     failures_in_a_row: int
     failures: int

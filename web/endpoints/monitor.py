@@ -15,6 +15,7 @@ from actors.monitoring.status import BookmakerStatus, LoopStatus, ServiceStatus,
 from actors.review.review import Review
 from actors.review.survey import counts
 from actors.runtime.actor import ActorStatus
+from actors.runtime.membership import ClusterStatus
 from web.encoding.probe_schemas import (
     ActorReport,
     BookmakerReport,
@@ -68,15 +69,16 @@ def event_view(event: LoggedEvent) -> EventReport:
     }
 
 
-def source_view(status: SourceStatus) -> Source:
+def source_view(status: SourceStatus, cluster: ClusterStatus | None = None) -> Source:
     """Return a source."""
+    is_elsewhere = cluster is not None and cluster.is_elsewhere(status.name)
     return {
         "name": status.name,
         "kind": status.kind,
         "simulated": status.is_simulated,
         "prices": status.prices,
         "delayed_s": time_view(status.delayed_s),
-        "state": _source_state(status),
+        "state": "elsewhere" if is_elsewhere else _source_state(status),
         "attempts": status.attempts.number,
         "failures_in_a_row": status.failures,
         "failures": status.failures_total,
@@ -121,7 +123,7 @@ def data_view(snapshot: Snapshot, status: ServiceStatus, now: Instant) -> DataCo
         "version": snapshot.version,
         "uptime_s": round(now.wall - status.started_at, 3),
         "matches": sum(book.count for book in snapshot.books.values()),
-        "commits": snapshot.version - board.first_version,
+        "commits": board.versions(),
         "commit_ms": durations_view(board.commits.summary(now.mono)),
         "loop": loop_view(status.loop),
         "batches": dict(board.verdicts),

@@ -167,7 +167,7 @@ class _Probes:
             "version": snapshot.version,
             "epoch": snapshot.epoch,
             "actors": [actor_view(actor) for actor in status.actors.values()],
-            "sources": [source_view(source) for source in status.sources.values()],
+            "sources": [source_view(source, status.cluster) for source in status.sources.values()],
             "bookmakers": [
                 bookmaker_view(record, snapshot.books[record.id], now)
                 for record in status.bookmakers.values()

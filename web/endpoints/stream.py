@@ -112,7 +112,7 @@ class _Follower:
         self._coding = coding_for(request.header(b"accept-encoding")) or Coding.IDENTITY
         self._member = None if self._coding is Coding.IDENTITY else Member()
         self._client = request.client
-        self._version = 0
+        self._version, self._epoch = 0, ""
         self._holds: OwnBody | None = None
         """What its bytes are of, until they are sent."""
         self._beats = live.audience.beats
@@ -161,7 +161,7 @@ class _Follower:
         if since.version > newest and not await self._live.reached(self._view, since.version):
             is_future = since.is_of(self._frames.history.epoch)  # else another began meanwhile
             return await self._snapshot(ResetReason.FUTURE if is_future else ResetReason.OTHER_EPOCH)
-        self._version = since.version
+        self._version, self._epoch = since.version, self._frames.history.epoch
         return await self._next() or self._coded(messages.heartbeat(self._version))
 
     async def _changes(self) -> OwnBody | None:
@@ -184,7 +184,8 @@ class _Follower:
             if not self._live.is_valid(self._view, snapshot):  # something fell due meanwhile
                 return await self._next()
             if made is None:
-                return await self._snapshot(ResetReason.TOO_OLD)
+                is_same = self._epoch == self._frames.history.epoch
+                return await self._snapshot(ResetReason.TOO_OLD if is_same else ResetReason.OTHER_EPOCH)
             self._holds = made
             self._audience.metrics.conflated.inc(made.is_merged)
             self._rest = Rest(self._conflate_s) if self._conflate_s else None
@@ -203,7 +204,7 @@ class _Follower:
 
     def _take(self, made: Made | OwnBody) -> Sequence[bytes]:
         """Return the parts of what is sent next, and note what the client has then."""
-        self._version = made.version
+        self._version, self._epoch = made.version, self._frames.history.epoch
         if self._member is not None and made.text is not None:
             self._member.follow(made.text)
         return made.parts

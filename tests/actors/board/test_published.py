@@ -5,6 +5,7 @@ from __future__ import annotations
 import anyio
 import anyio.lowlevel
 import pytest
+from msgspec.structs import replace
 
 from actors.board.board import Board
 from actors.board.chunks import entries_of
@@ -40,6 +41,16 @@ def test_new_snapshot_replaces_its_base() -> None:
     shown = published.newest
     assert (new.version, new.books) == (shown.version, shown.books)
     assert (True, {}) == (bool(new.differences), shown.differences)
+
+
+def test_versions_are_counted_one_by_one() -> None:
+    """Also where another board takes its place, whose numbers are far from those before."""
+    published = Published(LISTED, RULES, ManualClock())
+    published.publish(new := arrived(LISTED, batch([match("a")], received_mono=1.0)))
+    published.publish(replace(new, first_start=5.0))
+    published.restart(replace(new, version=10**12))
+
+    assert 1 == published.versions
 
 
 @pytest.mark.anyio

@@ -21,6 +21,7 @@ from actors.monitoring.status import (
     ServiceStatus,
     SourceStatus,
 )
+from actors.monitoring.transitions import rested
 from actors.runtime.actor import ActorState, ActorStatus
 from tests.support.builders.messages import batch
 from tests.support.systems.supervision import bookmaker_record
@@ -234,13 +235,17 @@ def test_reasons_are_counted_within_bounds() -> None:
 
 def test_failures_of_a_source_that_is_not_asked_any_more_say_nothing() -> None:
     """Another process of a cluster asks it now: what is shown is live, whatever failed here."""
-    status, book = _status(failures=3), _book(LIVE)
+    status, book = _status(failures=3, error="cannot be read"), _book(LIVE)
+    status.changed_at = 5.0
+    aggregator = BoardStatus(ActorStatus("aggregator"))
+    service = ServiceStatus(0.0, aggregator, {status.source.name: status.source}, {ALDER: status}, {})
     before = status.observe(book, Instant(0.0, 0.0))
-    status.source.rest()
+    rested(service, status.source.name)
 
     assert BookmakerState.RETRYING is before
     assert BookmakerState.LIVE is status.observe(book, Instant(0.0, 0.0))
     assert None is status.last_error()
+    assert [None] == [record.changed_at for record in service.bookmakers.values()]
 
 
 def test_confirmations_of_another_process_are_told_by_our_clock() -> None:

@@ -139,7 +139,7 @@ class World(VirtualService):
         self.seen: Counter[str] = Counter()
         self.lines: deque[str] = deque(maxlen=KEPT_LINES)
         self.digest = blake2b(digest_size=16)
-        self._first_version = self.system.status.board.first_version
+        self._first_version = self.system.shown.newest.version
         self._last: Snapshot = published.newest
 
     def say(self, event: str) -> None:

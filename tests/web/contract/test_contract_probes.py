@@ -8,6 +8,7 @@ import pytest
 
 from actors.core.messages import BookmakerId, Fees, Offer, Prices, Venue
 from actors.runtime.actor import ActorState
+from actors.runtime.membership import ClusterStatus
 from tests.support.builders.messages import batch, match
 from tests.support.systems.site import EPOCH, NAMES, SOURCE, Site, site_status
 from tests.support.time.virtual import WALL_0
@@ -168,6 +169,14 @@ async def test_a_failed_attempt_is_retrying(empty_site: Site) -> None:
         body["checks"]["cedar"]["matches"],
         body["checks"]["cedar"]["last_error"],
     )
+
+
+async def test_a_source_may_be_collected_elsewhere(empty_site: Site) -> None:
+    """By another process of the cluster: nothing is wrong here, and nothing begins."""
+    empty_site.status.cluster = ClusterStatus(("replica",), None, leases={SOURCE: "another"})
+    _, body = await _probe(empty_site, "/monitor")
+
+    assert ["elsewhere"] == [source["state"] for source in body["sources"]]
 
 
 async def test_a_doubted_list_is_suspect(empty_site: Site) -> None:

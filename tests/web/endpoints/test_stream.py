@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from urllib.parse import quote
 
 import pytest
+from msgspec.structs import replace
 
 from actors.board.history import MAX_ANSWER
 from actors.core.cooperative import run_now
@@ -168,6 +169,17 @@ async def test_an_unusable_version_resets(site: Site) -> None:
 
             assert [("reset", None), ("snapshot", _id(5003))] == _events(reset, snapshot), (given, version)
             assert {"reason": reason, "version": 5003} == reset.data, (given, version)
+
+
+async def test_another_board_is_a_reset(site: Site) -> None:
+    """The server of a cluster lost its data, say: the client has nothing of the new board."""
+    async with streaming(site.base) as connection:
+        await connection.event()
+        site.published.restart(replace(site.published.newest, version=6000, epoch="later"))
+        site.publish("alder", match("y"))
+        reset = await connection.event()
+
+    assert ("reset", {"reason": "other_epoch", "version": 6001}) == (reset.name, reset.data)
 
 
 async def test_no_cache_keeps_a_reset(site: Site) -> None:

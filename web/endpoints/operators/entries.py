@@ -22,6 +22,7 @@ from actors.matching.event import EventKey
 from actors.monitoring.status import BookmakerStatus, ServiceStatus, SourceStatus
 from actors.review.review import Review
 from actors.review.trace import Traced, nearest, remembered, traced, unknown
+from actors.runtime.membership import ClusterStatus
 from web.encoding import entry_schemas as schemas
 from web.endpoints.monitor import source_view, time_view
 from web.endpoints.operators.links import shown_event
@@ -120,7 +121,7 @@ class _Entries:
             list=None if record is None else _list(found, record, snapshot, now),
             rejected=_rejected(found),
             bookmaker=None if record is None else _bookmaker(record, snapshot, now),
-            source=None if record is None else _source(record.source),
+            source=None if record is None else _source(record.source, self.status.cluster),
             fixture=None if record is None else await self._fixture(snapshot, record, found),
             near=tuple(map(schemas.near_entry, near)),
         )
@@ -209,5 +210,5 @@ def _bookmaker(record: BookmakerStatus, snapshot: Snapshot, now: Instant) -> sch
     )
 
 
-def _source(record: SourceStatus) -> schemas.EntrySource:
-    return msgspec.convert(source_view(record), schemas.EntrySource)
+def _source(record: SourceStatus, cluster: ClusterStatus | None) -> schemas.EntrySource:
+    return msgspec.convert(source_view(record, cluster), schemas.EntrySource)
