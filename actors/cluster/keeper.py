@@ -42,7 +42,7 @@ LINKS = SourceName("@links")
 CYCLE_S = 0.5  # between two looks, with a beat each
 RETRY_S = 0.3
 LEAVE_S = 1.0  # for saying at the end that its lists leave
-SHARE = 4  # of the free sources at most one in so many is taken in a cycle, so that others get some
+SHARE = 4  # of all sources at most one in so many is taken in a cycle, so that others get some
 
 
 class Polls(Protocol):
@@ -183,7 +183,7 @@ class KeeperActor:
         others = [name for name in free if name not in self._known]
         if look.are_polls_lost and self.clock.now().mono - self._joined_mono < SILENT_S:
             others.clear()
-        for name in (*filter(self._known.__contains__, free), *others[: -(-len(others) // SHARE)]):
+        for name in (*filter(self._known.__contains__, free), *others[: -(-len(self.sources) // SHARE)]):
             self._asked.add(name)
             acquired = await self.store.acquire(self.id, name)
             self._asked.discard(name)

@@ -21,7 +21,7 @@ from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
 
 UNENCODABLE = (ValueError, OverflowError)
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Another number for other records, or for other results of the same."""
 
 

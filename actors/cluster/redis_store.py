@@ -64,7 +64,10 @@ class RedisStore:
         about = (server, self._shape, seen.version, seen.round, unix_ms, self._new_epoch())
         found = await self._run(scripts.JOIN, *about)
         if found[0] != b"ok":
-            raise StoreLostError("the board of this prefix is of processes with another configuration")
+            raise StoreLostError(
+                "the board of this prefix is of processes with another configuration, release or zlib: "
+                "end all of them, or use another prefix"
+            )
         self._epoch = found[1].decode()
         return self._epoch
 

@@ -13,11 +13,12 @@ epoch, `kept` if those of the former are here, `lost` if some may be missing.
 5. `beats`: by collector the newest round that it answered. 6. `acks`: by collector `SEQUENCE VERSION SUB`.
 7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`. 8. `polls`: by source when its
    targets are due, in seconds from the last beat of its collector, and what it has spent. 9. `before`: the
-   checkpoint before that of 7.
+   checkpoint before that of 7. 10. `alive`: there while any process looks, and
+   for `ALIVE_MS` more.
 
 The first two arguments, except for JOIN, are the caller's epoch and the highest version that it has seen.
 An answer is a list: the first item is `ok`, or says why nothing was done; `epoch` means that the board is
-another one, or has lost something, so that the caller has to join. No script reads a clock.
+another one, or has lost something, so that the caller has to join. No script reads a clock, but by `alive`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,20 @@ from typing import Final
 
 AHEAD: Final = 1000
 """How far the first version of an epoch is above the newest that is known: others may have shown more."""
-KEYS: Final = ("board", "log", "leases", "tokens", "beats", "acks", "checkpoint", "polls", "before")
+ALIVE_MS: Final = 10_000
+"""Milliseconds after which nobody has a board that nobody looks at: others may replace it."""
+KEYS: Final = (
+    "board",
+    "log",
+    "leases",
+    "tokens",
+    "beats",
+    "acks",
+    "checkpoint",
+    "polls",
+    "before",
+    "alive",
+)
 
 
 def names(prefix: str) -> list[str]:
@@ -56,14 +70,15 @@ end
 
 JOIN: Final = """
 -- Arguments: the server's run id, shape, highest version and round seen, Unix milliseconds, a new epoch.
--- 1. A board of another shape is not ours.
+-- 1. A board of another shape is not ours, but replaced if nobody has it any more.
 local board = redis.call('HMGET', KEYS[1], 'epoch', 'server', 'shape', 'version', 'first', 'round', 'polls')
-if board[1] and board[3] ~= ARGV[2] then return {'shape'} end
+local is_ours = board[3] == ARGV[2]
+if board[1] and not is_ours and redis.call('EXISTS', KEYS[10]) == 1 then return {'shape'} end
 -- 2. A board that the same server has had since it began, and of which nobody has seen more, is as it was.
 --    If somebody has seen another before it, it was not the first.
 local version, round = tonumber(board[4] or '0'), tonumber(board[6] or '0')
 local seen, seen_round = tonumber(ARGV[3]), tonumber(ARGV[4])
-if board[1] and board[2] == ARGV[1] and seen <= version then
+if board[1] and is_ours and board[2] == ARGV[1] and seen <= version then
   if board[7] == 'none' and seen > 0 and seen < tonumber(board[5]) then
     redis.call('HSET', KEYS[1], 'polls', 'lost')
   end
@@ -98,12 +113,13 @@ LOOK: Final = (
     + _SAME_EPOCH
     + """
 -- 2. The round is raised, so that what answers it was done after this.
+redis.call('SET', KEYS[10], '', 'PX', ALIVE_MS)
 local round = redis.call('HINCRBY', KEYS[1], 'round', 1)
 local head = redis.call('HMGET', KEYS[1], 'version', 'sub', 'polls')
 local beats, leases = redis.call('HGETALL', KEYS[5]), redis.call('HGETALL', KEYS[3])
 return {'ok', head[1], head[2], round, beats, leases, head[3]}
 """
-)
+).replace("ALIVE_MS", str(ALIVE_MS))
 
 BEAT: Final = (
     """

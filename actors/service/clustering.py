@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections.abc import Callable, Iterable
 from functools import partial
 from hashlib import blake2b
+from importlib.metadata import version
 from secrets import token_hex
 
 import msgspec
@@ -224,7 +226,11 @@ def redis_store(settings: Settings, seen: Seen) -> Store:
 
 
 def shape_of(settings: Settings) -> str:
-    """Return a digest of all that makes the bytes of a version, but for the records."""
+    """Return a digest of all that makes the bytes of a version, but for the records.
+
+    With that of zlib: others compress to other bytes.
+    """
     bookmakers = [[name, *msgspec.structs.astuple(entry)] for name, entry in settings.bookmakers.items()]
-    told = msgspec.json.encode([FORMAT, bookmakers, settings.fair, settings.surebets])
+    made_by = [FORMAT, version("oddsboard"), zlib.ZLIB_RUNTIME_VERSION]
+    told = msgspec.json.encode([made_by, bookmakers, settings.fair, settings.surebets])
     return blake2b(told, digest_size=8).hexdigest()

@@ -10,7 +10,7 @@ import pytest
 
 from actors.cluster.progress import Seen
 from actors.cluster.redis_store import RedisStore
-from actors.cluster.scripts import AHEAD
+from actors.cluster.scripts import AHEAD, ALIVE_MS
 from actors.cluster.store import Acquired, CollectorId, Commit, Position, Restored
 from actors.core.errors import OtherBoardError, StoreLostError
 from actors.core.messages import SourceName
@@ -247,12 +247,30 @@ async def test_nothing_is_done_on_a_board_that_is_behind(server: SharedServer, s
         await store.commit(_commit(3, token))
 
 
-async def test_processes_of_another_configuration_are_refused(stores: _Stores) -> None:
-    """They would make other bytes of the same records."""
-    await stores.joined()
+async def test_processes_of_another_configuration_are_refused(
+    stores: _Stores, server: SharedServer
+) -> None:
+    """They would make other bytes of the same records. Once all have ended, the board is replaced."""
+    old = await stores.joined()
+    await old.look()
+    first = stores.epoch
 
     with pytest.raises(StoreLostError, match="another configuration"):
         await stores.joined(shape="other")
+    server.ask("DEL", "{test}:alive")  # as the server itself does in time
+    await stores.joined(shape="other")
+
+    assert first != stores.epoch
+    with pytest.raises(OtherBoardError):
+        await old.look()
+
+
+async def test_a_board_is_alive_as_long_as_anybody_looks(stores: _Stores, server: SharedServer) -> None:
+    """And ten seconds more: the server forgets that by itself."""
+    store = await stores.joined()
+    await store.look()
+
+    assert 0 < int(server.ask("PTTL", "{test}:alive")[1:]) <= ALIVE_MS
 
 
 async def test_a_checkpoint_replaces_older_ones_alone(stores: _Stores) -> None:
