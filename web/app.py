@@ -63,6 +63,7 @@ OPERATIONS = {
     **pages.OPERATIONS,
 }
 """The declaration of each path; a route without is an error at the start."""
+FOR_OPERATORS = {**probes.OPERATIONS, **links.OPERATIONS, **entries.OPERATIONS}
 
 
 def create_app(
@@ -108,13 +109,13 @@ def create_app(
 
 
 def _served(handlers: Mapping[str, V], cluster: ClusterStatus | None) -> dict[str, V]:
-    """Return those that are served: a mere collector of a cluster serves nothing but probes."""
+    """Return those that are served: a mere collector of a cluster serves operators alone."""
     if cluster is None or cluster.is_shown:
         return {**handlers}
     return {
         path: made
         for path, made in handlers.items()
-        if path in probes.OPERATIONS or path.startswith(pages.STATIC)
+        if path in FOR_OPERATORS or path.startswith(pages.STATIC)
     }
 
 

@@ -17,7 +17,7 @@ from structlog.typing import FilteringBoundLogger
 
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.cluster.liveness import Evidence, MatcherClock
+from actors.cluster.liveness import HOLDS_S, Evidence, MatcherClock
 from actors.cluster.progress import LinksBox
 from actors.cluster.records import decoded
 from actors.cluster.replay import State, applied, kept, restored, shown
@@ -65,6 +65,7 @@ class FollowerActor:
     _state: State | None = None
     _evidence: Evidence = field(default_factory=Evidence)
     _look: Look | None = None
+    _joined_mono: float = -inf
     _unkept: int = 0
     _unkept_bytes: int = 0
     _kept_bytes: int = 0
@@ -101,6 +102,7 @@ class FollowerActor:
         if newest is not None and self.archived is not None and self.archived(epoch) < newest:
             found = await self.store.restore(is_before=True)
         self._state = state = await run_sliced(restored(found, self.terms, epoch))
+        self._joined_mono = self.clock.now().mono
         self._unkept = self._unkept_bytes = 0
         self._kept_at, self._kept_bytes = found.at or Position(0), len(found.state)
         first = self._shown(state)
@@ -132,6 +134,12 @@ class FollowerActor:
         self.status.leases = {name: lease.collector for name, lease in look.leases.items()}
         self.status.follower.well(self.clock.now(), log)
         self._refresh(state)
+        silent = [name for name in {*self.status.leases.values()} if self._is_silent(name, sent_mono)]
+        self.status.silent = tuple(sorted(silent))
+
+    def _is_silent(self, collector: str, mono: float) -> bool:
+        until = self._evidence.until(CollectorId(collector))
+        return max(until, self._joined_mono + HOLDS_S) <= mono
 
     async def _apply(self, records: Sequence[Logged]) -> bool:
         """Publish what these records make of the board; return False if one does not follow the last."""

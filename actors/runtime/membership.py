@@ -39,7 +39,8 @@ class ClusterStatus:
     """What the probes show. `roles` are this process's, `collector` its name as one, None if it is none.
 
     `epoch` is that of the board that is shown, "" before there is one, `version` how far it is applied,
-    `head` the newest version that the server told. `leases` has the collector of each source, as last seen.
+    `head` the newest version that the server told. `leases` has the collector of each source, as last seen,
+    `silent` those for whose lists nothing vouches any more.
     """
 
     roles: tuple[str, ...]
@@ -52,6 +53,7 @@ class ClusterStatus:
     caught_up_mono: float = -inf
     resets: int = 0
     leases: Mapping[str, str] = field(default_factory=dict)
+    silent: tuple[str, ...] = ()
 
     @property
     def is_shown(self) -> bool:
@@ -63,6 +65,14 @@ class ClusterStatus:
         """Why a connection that this process needs is missing, or None."""
         links = (self.follower,) if self.collector is None else (self.keeper, self.follower)
         return next((link.error for link in links if link.error is not None), None)
+
+    @property
+    def warning(self) -> str | None:
+        """What is wrong with the cluster as this process sees it, or None."""
+        if self.error is not None or not self.silent:
+            return self.error
+        sources = sorted(name for name, collector in self.leases.items() if collector in self.silent)
+        return f"collector {', '.join(self.silent)} of {', '.join(sources)} has been silent for seconds"
 
     def is_elsewhere(self, source: str) -> bool:
         """Return whether another process collects a source."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,7 @@ PATHS = (
     "/api/v2/odds",
     "/api/v2/odds?bookmaker=birch",
     "/api/v2/fixtures",
+    "/api/v2/fixtures?bookmaker=birch",
     "/api/v2/surebets",
 )
 OK, UNAVAILABLE = 200, 503
@@ -45,8 +47,13 @@ def _config(server: SharedServer, folder: Path, roles: str) -> Path:
     return file
 
 
+def _cluster(running: Service) -> dict[str, Any]:
+    found: dict[str, Any] = running.get("/health").json()["cluster"]
+    return found
+
+
 def _leases(running: Service) -> dict[str, str]:
-    leases: dict[str, str] = running.get("/health").json()["cluster"]["leases"]
+    leases: dict[str, str] = _cluster(running)["leases"]
     return leases
 
 
@@ -158,12 +165,15 @@ def test_a_replica_shows_nothing_that_nobody_vouches_for(server: SharedServer, t
         service(_config(server, tmp_path, REPLICA)) as replica,
     ):
         _wait_linked(replica)
-        of_collector = collector.get("/api/v2/odds")
+        of_collector = [collector.get(path) for path in ("/api/v2/odds", "/monitor/abstentions/5")]
+        name = _cluster(collector)["collector"]
         collector.stop(signal.SIGKILL)
         eventually(lambda: replica.get("/api/v2/odds").status_code == UNAVAILABLE, "it is 503")
         problem = replica.get("/api/v2/odds").json()
+        eventually(lambda: name in str(_cluster(replica)["last_error"]), "it says who is silent")
 
-    assert 404 == of_collector.status_code
+    assert [404, OK] == [answer.status_code for answer in of_collector]
+    assert of_collector[1].json()["linking"], "the linker is there"
     assert "commit_late" == problem["code"]
 
 

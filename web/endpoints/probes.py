@@ -313,12 +313,12 @@ def _archive_check(archive: ArchiveStatus, wall: float) -> schemas.ArchiveCheck:
 
 def _cluster_check(cluster: ClusterStatus, now: Instant) -> schemas.ClusterCheck:
     return {
-        "status": "pass" if cluster.error is None else "warn",
+        "status": "pass" if cluster.warning is None else "warn",
         "roles": list(cluster.roles),
         "collector": cluster.collector,
         "leases": {**cluster.leases},
         "lag_versions": max(cluster.head - cluster.version, 0),
         "lag_s": cluster.lag_s(now.mono),
         "resets": cluster.resets,
-        "last_error": cluster.error,
+        "last_error": cluster.warning,
     }

@@ -155,10 +155,13 @@ async def test_reads_end_with_the_evidence() -> None:
         with anyio.move_on_after(30.0):
             await replica.beat()
         await replica.published.read()
+        before = replica.actor.status.warning
         await anyio.sleep(HOLDS_S)
         with pytest.raises(CommitLateError):
             await replica.published.read()
         tasks.cancel_scope.cancel()
+
+    assert (None, (ME,)) == (before, replica.actor.status.silent)
 
 
 @pytest.mark.parametrize("shift_s", [-WEEK_S, WEEK_S])

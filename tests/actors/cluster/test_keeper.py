@@ -191,6 +191,23 @@ async def test_a_collector_in_reserve_is_well() -> None:
     assert (None, None) == (before, other.keeper.status.keeper.error)
 
 
+async def test_any_number_of_sources_is_taken_in_four_looks() -> None:
+    """By a quarter of all at most, so that collectors which begin together share them."""
+    collector = _Collector()
+    many = [SourceName(f"source-{number}") for number in range(199)]
+    collector.gates |= {name: Gate() for name in many}
+    collector.keeper.sources = {LINKS: (), **dict.fromkeys(many, ())}
+    taken = []
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        for _ in range(4):
+            await anyio.sleep(0.499)
+            taken.append(len(collector.server.data.leases))
+        tasks.cancel_scope.cancel()
+
+    assert [50, 100, 150, 200] == taken
+
+
 async def test_polls_are_permitted_until_another_may_take_over() -> None:
     """For 3 s from the sending of the last beat that the server has."""
     collector = _Collector()
