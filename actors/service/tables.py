@@ -62,7 +62,10 @@ class Role(StrEnum):
     REPLICA = "replica"  # shows the board to clients
 
 
-CLUSTER_URL = "redis://HOST[:PORT][/NUMBER], rediss:// likewise, or unix:///PATH, without a query; @ in a password is %40, / is %2F, # is %23"
+CLUSTER_URL = (
+    "redis://HOST[:PORT][/NUMBER], rediss:// likewise, or unix:///PATH, without a query; "
+    "in a password @ is %40, / is %2F and # is %23"
+)
 BOTH = (Role.COLLECTOR, Role.REPLICA)
 
 
