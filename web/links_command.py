@@ -73,6 +73,8 @@ def suggest_lines(given: argparse.Namespace) -> Iterator[str]:
     found = answer(given.url, f"/monitor/abstentions/{given.limit}", LinkSuggestions)
     if not found.linking:
         yield f"# {NO_LINKER}"
+    elif not (found.abstentions or found.absent or found.suggestions):
+        yield "# everything that resembles something else is linked with it"
     for reason, count in found.abstentions.items():
         yield f"# {count} not linked because of: {reason}"
     for line in found.absent:

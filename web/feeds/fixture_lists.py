@@ -127,7 +127,7 @@ def league_of(fixture: Fixture) -> str:
 def note(league: str, state: FixtureState) -> Sliced[bytes]:
     """Return the member that says that no match has a league, and which may be meant; nothing if some has.
 
-    That is the same in another case, or one with that in its name.
+    That is the same in another case, or one with that in its name, best as words of their own.
     """
     leagues = set[str]()
     for chunk in state.chunks:
@@ -136,8 +136,9 @@ def note(league: str, state: FixtureState) -> Sliced[bytes]:
     if league in leagues:
         return b""
     wanted = league.strip().casefold()
-    near = sorted((len(name), name) for name in leagues if wanted and wanted in name.casefold())
-    meant = f"; did you mean {near[0][1]!r}?" if near else ""
+    near = [name for name in leagues if wanted and wanted in name.casefold()]
+    near.sort(key=lambda name: (f" {wanted} " not in f" {name.casefold()} ", len(name), name))
+    meant = f"; did you mean {near[0]!r}?" if near else ""
     return b',"note":%b' % _encode(f"no match has the league {league[:128]!r} now{meant}")
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from actors.core.cooperative import SLICE
+from actors.core.cooperative import SLICE, run_now
 from actors.matches.model import FixtureSettings, FixtureView, ViewKind
 from actors.matches.surebets import SurebetRules
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER, TERMS
 from tests.support.builders.messages import batch, match
 from tests.support.systems.linked_reading import ReadableBoard
 from web.encoding.fixture_segments import MAX_VIEWS
-from web.feeds.fixture_lists import ALL, Choice, FixturesOf
+from web.feeds.fixture_lists import ALL, Choice, FixturesOf, note
 from web.feeds.lists import Answers
 from web.feeds.messages import FixtureFrames
 
@@ -80,3 +80,12 @@ async def test_what_is_kept_is_in_proportion_to_what_is_there(asked: str) -> Non
                 await frames.changes(ALL.view, since)
 
         assert 0 < len(answers.fixtures._made) <= 2 * NEW + SLICE
+
+
+def test_the_league_that_is_meant_has_the_words_themselves() -> None:
+    """Before a shorter one that has them in another word."""
+    board = ReadableBoard()
+    leagues = ("Scottish Premiership", "England: Premier League")
+    board.apply(batch([match(name, league=name, home=name) for name in leagues], bookmaker=ALDER))
+
+    assert b"did you mean 'England: Premier League'?" in run_now(note("premier", board.state))
