@@ -32,9 +32,10 @@ function showService(monitor) {
 }
 
 /** How long ago the newest price of all bookmakers came. */
-function newestOf({ bookmakers, now }) {
+function newestOf({ bookmakers, sources, now }) {
     const times = bookmakers.map(({ changed_at }) => changed_at).filter((at) => at !== null);
-    return times.length === 0 ? "none yet" : `${duration(Math.max(now - Math.max(...times), 0))} old`;
+    if (times.length > 0) return `${duration(Math.max(now - Math.max(...times), 0))} old`;
+    return sources.some(({ state }) => state === "elsewhere") ? "received elsewhere" : "none yet";
 }
 
 /** How often the event loop was blocked, and for how long at most. */
