@@ -100,7 +100,7 @@ class _World:
         """Ask any machine for anything, and check the answer against all others."""
         machine = self.random.choice(self.machines)
         path, query = self.random.choice(PATHS)
-        if machine.app is None:
+        if machine.app is None or not machine.wire.is_moving.is_set():
             return
         coding = self.random.choice(["identity", "gzip"])
         answer = await get(machine.app, path, query, accept_encoding=coding)
@@ -146,7 +146,8 @@ class _World:
 
     async def harm(self) -> None:
         """Let something fail for a while."""
-        fault = self.random.choice([self._cut, self._cut, self._kill, self._stop, self._lose, self._fill])
+        of_one = [self._cut, self._cut, self._slow, self._pause, self._kill]
+        fault = self.random.choice([*of_one, self._stall, self._stop, self._lose, self._fill])
         await fault()
 
     async def _cut(self) -> None:
@@ -156,8 +157,36 @@ class _World:
             [(True, True), (True, False), (False, True)]
         )
         await anyio.sleep(self.random.uniform(0.5, 12.0))
-        wire.is_cut_there = wire.is_cut_back = False
+        wire.mend()
         self.life.fired["cut"] += wire.fired > fired
+
+    async def _slow(self) -> None:
+        """Have what a machine sends and gets take long."""
+        wire = self.random.choice(self.machines).wire
+        fired, wire.slow_s = wire.fired, self.random.uniform(0.05, 0.45)
+        await anyio.sleep(self.random.uniform(0.5, 12.0))
+        wire.mend()
+        self.life.fired["slow"] += wire.fired > fired
+
+    async def _pause(self) -> None:
+        """Let a process stand still, mostly for longer than until it is deposed."""
+        machine = self.random.choice(self.machines)
+        wire, fired = machine.wire, machine.wire.fired
+        wire.is_moving.clear()
+        await anyio.sleep(self.random.uniform(0.5, 12.0))
+        wire.mend()
+        self.life.fired["paused"] += wire.fired > fired
+
+    async def _stall(self) -> None:
+        """Let the server answer late, as it does with a disk that is slow to sync."""
+        wires = [machine.wire for machine in self.machines]
+        fired, late_s = sum(wire.fired for wire in wires), self.random.uniform(0.02, 0.3)
+        for wire in wires:
+            wire.slow_s = late_s
+        await anyio.sleep(self.random.uniform(0.5, 8.0))
+        for wire in wires:
+            wire.mend()
+        self.life.fired["stalled"] += sum(wire.fired for wire in wires) > fired
 
     async def _kill(self) -> None:
         machine = self.random.choice(self.machines)
@@ -318,7 +347,7 @@ async def _lived_by(world: _World, during: Callable[[_World], Awaitable[None]]) 
         await during(world)
         world.server.is_full = world.server.is_down = False
         for machine in world.machines:
-            machine.wire.is_cut_there = machine.wire.is_cut_back = False
+            machine.wire.mend()
         world.markets.calm()
         await anyio.sleep(CALM_S)
         await _check_back(world)

@@ -156,13 +156,34 @@ class ModelServer:
 
 @dataclass
 class Wire:
-    """The network between a process and the server; `fired` counts what it lost or held up."""
+    """The network between a process and the server; `fired` counts what it lost or held up.
+
+    While `is_moving` is not set, the process stands still: it sends nothing, and takes no answer.
+    """
 
     random: Random
     delay_s: float = 0.001
+    slow_s: float = 0.0
+    is_moving: asyncio.Event = field(default_factory=asyncio.Event)
     is_cut_there: bool = False
     is_cut_back: bool = False
     fired: int = 0
+
+    def __post_init__(self) -> None:
+        """Begin without a fault."""
+        self.mend()
+
+    def mend(self) -> None:
+        """End all faults."""
+        self.is_cut_there = self.is_cut_back = False
+        self.slow_s = 0.0
+        self.is_moving.set()
+
+    async def passed(self) -> None:
+        """Wait as long as something is on its way, or as the process stands still."""
+        self.fired += self.slow_s > 0 or not self.is_moving.is_set()
+        await anyio.sleep(self.random.uniform(0.0, self.delay_s + self.slow_s))
+        await self.is_moving.wait()
 
 
 class ModelStore:
@@ -245,7 +266,7 @@ class ModelStore:
     async def _asked(self, call: Callable[[], T]) -> T:
         """Have the server do something, as far as the network lets it."""
         wire, run = self._wire, self._run
-        await anyio.sleep(wire.random.uniform(0.0, wire.delay_s))
+        await wire.passed()
         if wire.is_cut_there:
             wire.fired += 1
             late_s = wire.random.uniform(0.0, 15.0)  # the kernel goes on sending it
@@ -262,7 +283,7 @@ class ModelStore:
         if wire.is_cut_back:
             wire.fired += 1
             await self._lost()
-        await anyio.sleep(wire.random.uniform(0.0, wire.delay_s))
+        await wire.passed()
         return found
 
     def _late(self, call: Callable[[], object], run: int | None) -> None:
