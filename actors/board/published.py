@@ -42,7 +42,9 @@ Request: TypeAlias = Overdue | Rejection
 
 
 class Published:
-    """Holds the newest snapshot; `history` has what changed since older ones, `versions` counts them.
+    """Holds the newest snapshot; `history` has what changed since older ones.
+
+    `versions` counts those that it has had since the first.
 
     `request` brings what a read asks for to the aggregator, which never waits there.
     """

@@ -112,7 +112,7 @@ LOOK: Final = (
 """
     + _SAME_EPOCH
     + """
--- 2. The round is raised, so that what answers it was done after this.
+-- 2. The board is alive. The round is raised, so that what answers it was done after this.
 redis.call('SET', KEYS[10], '', 'PX', ALIVE_MS)
 local round = redis.call('HINCRBY', KEYS[1], 'round', 1)
 local head = redis.call('HMGET', KEYS[1], 'version', 'sub', 'polls')

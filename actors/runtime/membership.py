@@ -72,7 +72,7 @@ class ClusterStatus:
         if self.error is not None or not self.silent:
             return self.error
         sources = sorted(name for name, collector in self.leases.items() if collector in self.silent)
-        return f"collector {', '.join(self.silent)} of {', '.join(sources)} has been silent for seconds"
+        return f"nothing is heard of collector {', '.join(self.silent)}, which has {', '.join(sources)}"
 
     def is_elsewhere(self, source: str) -> bool:
         """Return whether another process collects a source."""

@@ -41,6 +41,10 @@ def _archived(*checks: dict[str, Any], **others: Any) -> dict[str, Any]:
     return {**_health(*checks), "status": "warn", "archive": archive | others}
 
 
+def _cluster(last_error: str, *silent: str) -> dict[str, Any]:
+    return {"status": "warn", "last_error": last_error, "silent": silent}
+
+
 A, B = _check("A"), _check("B")
 OFF_DISK = ("warn", "The archive cannot be written.")
 OFF = {"status": "warn", "state": "quarantined", "since": AT_16_20, "last_error": "KeyError: 'x'"}
@@ -107,19 +111,25 @@ CASES = {
     "a gap": (_archived(A, gaps=1), "warn", "The archive has 1 gap since the start.", ""),
     "a slow disk": (_archived(A, lag_s=12.2), "warn", "The archive is 12 s late.", ""),
     "a replica that has lost the server": (
-        _health(A_STALE) | {"cluster": {"status": "warn", "last_error": "no route"}},
+        _health(A_STALE) | {"cluster": _cluster("no route")},
         "fail",
         "The shared server does not answer, or refuses: no bookmaker has been up since 15:03.",
         "no route",
     ),
     "a replica that never had the server": (
-        _health(_check("A", "starting")) | {"cluster": {"status": "warn", "last_error": "wrong password"}},
+        _health(_check("A", "starting")) | {"cluster": _cluster("wrong password")},
         "fail",
         "The shared server does not answer, or refuses: no bookmaker is shown.",
         "wrong password",
     ),
+    "a replica whose only collector died": (
+        _health(A_STALE) | {"cluster": _cluster("collector b2 is silent", "b2")},
+        "fail",
+        "A collector is silent: no bookmaker has been up since 15:03.",
+        "collector b2 is silent",
+    ),
     "a cluster without its server": (
-        _health(B, A_STALE) | {"cluster": {"status": "warn", "last_error": "refused"}},
+        _health(B, A_STALE) | {"cluster": _cluster("refused")},
         "warn",
         "A has been down since 15:03; the shared server does not answer, or refuses.",
         "refused",

@@ -91,6 +91,7 @@ def _clustered(monitor: Any) -> None:
         "lag_versions": 3,
         "lag_s": 0.25,
         "resets": 1,
+        "silent": [],
         "last_error": None,
     }
 

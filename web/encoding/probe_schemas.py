@@ -72,11 +72,12 @@ class ArchiveCheck(TypedDict):
 
 
 class ClusterCheck(TypedDict):
-    """This process in its cluster, in `/health`: it warns while the shared server does not answer.
+    """This process in its cluster, in `/health`: it warns while the server, or a collector, is silent.
 
     `collector` is the name of the process as one, `leases` has that of the collector of each source, and of
     the links. The board is `lag_versions` behind what the server told last; `lag_s` seconds ago it was not
-    behind. `resets` counts how often the board began anew.
+    behind. `resets` counts how often the board began anew. Nothing was heard of `silent` collectors, while
+    the server answers.
     """
 
     status: Literal["pass", "warn"]
@@ -86,6 +87,7 @@ class ClusterCheck(TypedDict):
     lag_versions: int
     lag_s: float | None
     resets: int
+    silent: list[str]
     last_error: str | None
 
 

@@ -320,5 +320,6 @@ def _cluster_check(cluster: ClusterStatus, now: Instant) -> schemas.ClusterCheck
         "lag_versions": max(cluster.head - cluster.version, 0),
         "lag_s": cluster.lag_s(now.mono),
         "resets": cluster.resets,
+        "silent": [*cluster.silent] if cluster.error is None else [],
         "last_error": cluster.warning,
     }

@@ -51,18 +51,19 @@ export function condition(health, { draining = false, at = moment } = {}) {
 
 function withoutPrices(checks, cluster, at) {
     const down = checks.filter((check) => faultOf(check) === "down");
-    if (cluster?.status === "warn") return withoutServer(down, cluster, at);
+    if (cluster?.status === "warn") return withoutCluster(down, cluster, at);
     if (down.length === 0) return { level: "starting", text: "No bookmaker has answered yet.", reason: "" };
     const last = Math.max(...down.map(({ since }) => since));
     const text = `No bookmaker has been up since ${at(last)}.`;
     return { level: "fail", text, reason: errorOf(down) };
 }
 
-/** In a cluster nothing is known without the server, whatever the sources do. */
-function withoutServer(down, { last_error: reason }, at) {
+/** In a cluster nothing is known without the server, or without collectors, whatever the sources do. */
+function withoutCluster(down, cluster, at) {
     const last = Math.max(...down.map(({ since }) => since));
     const since = down.length === 0 ? "is shown" : `has been up since ${at(last)}`;
-    return { level: "fail", text: sentence([`${clusterOf()}: no bookmaker ${since}`]), reason };
+    const text = sentence([`${clusterOf(cluster)}: no bookmaker ${since}`]);
+    return { level: "fail", text, reason: cluster.last_error };
 }
 
 /** One of `FAULTS`, or null. A live bookmaker that does not pass is one whose key no answer has had. */
@@ -106,7 +107,8 @@ function archiveOf({ last_error, gaps, lag_s }) {
     return `the archive is ${Math.round(lag_s)} s late`;
 }
 
-const clusterOf = () => "the shared server does not answer, or refuses";
+const clusterOf = ({ silent }) =>
+    silent.length > 0 ? "a collector is silent" : "the shared server does not answer, or refuses";
 
 function allWell(checks) {
     const names = checks.length === 1 ? `${checks[0].name} is` : `all ${checks.length} bookmakers are`;
@@ -115,7 +117,7 @@ function allWell(checks) {
 
 /** Begin our own words with a capital; a name keeps its first letter. */
 function sentence(parts) {
-    return `${parts.join("; ")}.`.replace(/^no new|^the archive|^the shared/, capital);
+    return `${parts.join("; ")}.`.replace(/^no new|^the archive|^the shared|^a collector/, capital);
 }
 
 const capital = (words) => words[0].toUpperCase() + words.slice(1);
