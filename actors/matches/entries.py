@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from statistics import median
 
@@ -11,7 +10,7 @@ from actors.core.messages import BookmakerId, SourceName
 from actors.matches.fair import Odds
 from actors.matches.model import Fixture, FixtureState, Roster
 from actors.matching.event import Chances, Event, EventKey
-from actors.matching.rules import AGREE, Certainty
+from actors.matching.rules import Certainty
 
 
 def event_of(fixture: Fixture, key: EventKey, roster: Roster) -> Event:
@@ -86,42 +85,7 @@ def chances_of(entries: Sequence[Entry]) -> Chances:
     return home / total, draw / total, away / total
 
 
-def sure_legs(fixture: Fixture, roster: Roster) -> dict[BookmakerId, tuple[bool, ...]]:
-    """Return for each bookmaker on which of its outcomes a surebet may rest.
-
-    All outcomes, if its source is sure with each other of the sure core. With leagues unknown an outcome
-    is sure if the chances of the two others, added up to 1, are the median of those of other sources.
-    """
-    of_source = {member.key.source: member.certainty for member in fixture.members}
-    core: dict[SourceName, Chances] = {}
-    if Certainty.PRICED in of_source.values():
-        every = chances_by_source(fixture, roster)
-        core = {name: _shares(every[name]) for name in every if of_source[name] is not Certainty.LIKELY}
-    ordered = [sorted(shares) for shares in zip(*core.values(), strict=True)]
-    found: dict[BookmakerId, tuple[bool, ...]] = {}
-    for name, entry in fixture.entries.items():
-        source = roster[name].source
-        found[name] = (of_source[source] is Certainty.SURE,) * 3
-        if of_source[source] is Certainty.PRICED:
-            compared = zip(_shares(chances_of_entry(entry)), core[source], ordered, strict=True)
-            found[name] = tuple([_agrees(*shares) for shares in compared])
-    return found
-
-
-def _shares(chances: Chances) -> Chances:
-    """Return for each outcome the chance of the first other outcome, of the two others added up to 1."""
-    home, draw, away = chances
-    return draw / (draw + away), home / (home + away), home / (home + draw)
-
-
-def _agrees(share: float, of_source: float, ordered: Sequence[float]) -> bool:
-    """Return whether a share agrees with the median of the other sources', if there are any.
-
-    `ordered` has the shares of all sources, among them `of_source`, its own.
-    """
-    count, own = len(ordered) - 1, bisect_left(ordered, of_source)
-    if not count:
-        return True
-    lower, upper = (count - 1) // 2, count // 2  # among the others, which lack the own
-    median_of_others = (ordered[lower + (lower >= own)] + ordered[upper + (upper >= own)]) / 2
-    return abs(share - median_of_others) <= AGREE
+def sure_legs(fixture: Fixture, roster: Roster) -> dict[BookmakerId, bool]:
+    """Return for each bookmaker whether a surebet may rest on its source's link."""
+    sure = {member.key.source for member in fixture.members if member.certainty is Certainty.SURE}
+    return {name: roster[name].source in sure for name in fixture.bookmakers}

@@ -142,7 +142,7 @@ class Surebets:
                         vouched,
                         state.stale_after_s,
                         listed.prices,
-                        sure[name][outcome],
+                        sure[name],
                         listed.company,
                         match.fee_rate,
                         state.is_trusted,

@@ -174,7 +174,7 @@ def _team(side: str, name: Name) -> tuple[str, ...]:
     teams = [f"{country}/{club}" for country, club in clubs_of(name)]
     if (nation := country_of(name)) is not None:
         teams.append(nation)
-    return f"{side}={name.joined}", *(f"{side}/{team}" for team in teams)
+    return f"{side}={name.exact}", *(f"{side}/{team}" for team in teams)
 
 
 @lru_cache(maxsize=KEPT)

@@ -300,24 +300,19 @@ def _limits(related: Related) -> Limits:
     return limits
 
 
-def _sure_core(
-    nodes: list[Node], group: int, related: Related, overridden: Overridden
-) -> dict[int, Certainty]:
-    """Return the most events of a group that are sure with each other, and if that depends on prices."""
-    sure, priced = [0] * len(nodes), [0] * len(nodes)
+def _sure_core(nodes: list[Node], group: int, related: Related, overridden: Overridden) -> int:
+    """Return the most events of a group of which each is sure with each other."""
+    sure = [0] * len(nodes)
     for some, others, relation in related:
-        if relation.certainty is not Certainty.LIKELY:
-            sets = sure if relation.certainty is Certainty.SURE else priced
+        if relation.certainty is Certainty.SURE:
             for ours, theirs in ((some, others), (others, some)):
                 for i in bits(ours):
-                    sets[i] |= theirs & ~(1 << i)
+                    sure[i] |= theirs & ~(1 << i)
     by_hand = [i for i in bits(group) if nodes[i].event.key in overridden.must]
     for i, j in combinations(by_hand, 2):
         if nodes[j].event.key in overridden.must[nodes[i].event.key]:
             connect(sure, i, j)
-            priced[i], priced[j] = priced[i] & ~(1 << j), priced[j] & ~(1 << i)
-    core = largest_clique([a | b for a, b in zip(sure, priced, strict=True)], group)
-    return {i: Certainty.PRICED if priced[i] & core else Certainty.SURE for i in bits(core)}
+    return largest_clique(sure, group)
 
 
 def _group(
@@ -326,19 +321,19 @@ def _group(
     inside: list[Edge],
     comparator: Comparator,
     *,
-    core: Mapping[int, Certainty],
+    core: int,
     limits: Limits,
 ) -> Group:
     """Return the members of a group; each is linked with the next toward the first."""
     first = next(bits(group))
-    certain = core.get(first, Certainty.LIKELY)
+    certain = _certainty(core, first)
     members = {first: Member(nodes[first].event.key, Rule.FIRST, certainty=certain)}
     reached = [first]
     for to in reached:
         for edge in inside:
             new = edge[2] if edge[1] == to else edge[1] if edge[2] == to else to
             if new not in members:
-                certain = core.get(new, Certainty.LIKELY)
+                certain = _certainty(core, new)
                 borne = {nodes[i].event.key: limit for i, limit in sorted(limits.get(new, {}).items())}
                 a, b = nodes[new], nodes[to]
                 gap = price_gap(a.event.chances, b.event.chances)
@@ -346,3 +341,7 @@ def _group(
                 members[new] = Member(a.event.key, edge[3], b.event.key, evidence, edge[4], certain, borne)
                 reached.append(new)
     return tuple([members[i] for i in sorted(members)])
+
+
+def _certainty(core: int, i: int) -> Certainty:
+    return Certainty.SURE if core >> i & 1 else Certainty.LIKELY

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import lru_cache
 from math import inf
+from operator import attrgetter
 
 from msgspec import Struct, field
 
@@ -22,10 +23,10 @@ from actors.matching.evidence import (
     Likeness,
     NameEvidence,
     are_of_several,
-    is_unmatched,
+    are_of_several_countries,
+    have_marks,
     likeness,
     likeness_by_words,
-    shared_words,
     stems,
 )
 from actors.matching.leagues import (
@@ -37,7 +38,7 @@ from actors.matching.leagues import (
     league_of,
     load,
 )
-from actors.matching.names import Name, are_one, parse
+from actors.matching.names import Name, are_equal, parse
 from actors.matching.overrides import Overrides
 from actors.matching.rules import (
     BONUS,
@@ -54,18 +55,20 @@ from actors.matching.rules import (
     open_to,
     rank_of,
 )
-from actors.matching.team_class import TeamClass, differ
+from actors.matching.team_class import FIRST, TeamClass, differ
 
 MUST_RANK = 9.0  # more than evidence can give
+CLEARLY = 0.3  # how much more alike names must be than with home and away crossed, of 2
 _GIVEN = NameEvidence(Likeness.SAME, 1.0, How.GIVEN)
+_TOWNS_IN_BRACKETS = frozenset({"argentina", "uruguay"})
+_likeness_of = attrgetter("likeness")
 
 
 class Description(Struct, eq=False, gc=False):
     """What events have in common that list a match in the same way; `start` is Unix seconds.
 
-    `keys` are the keys of these events, by source. `shared` are uncommon words that both teams have. With
-    `is_one_club` the tables have both teams as one club, so that they say nothing of this match; with
-    `is_unnamed` a team is not known yet.
+    `keys` are the keys of these events, by source. With `is_one_club` the tables have both teams as one
+    club, so that they say nothing of this match; with `is_unnamed` a team is not known yet.
     """
 
     home: Name
@@ -74,7 +77,6 @@ class Description(Struct, eq=False, gc=False):
     start: int | None
     home_team: TeamClass
     away_team: TeamClass
-    shared: frozenset[str]
     is_one_club: bool
     is_unnamed: bool
     keys: dict[SourceName, dict[EventKey, None]] = field(default_factory=dict)
@@ -85,13 +87,23 @@ class Description(Struct, eq=False, gc=False):
         return self.home, self.away, self.league, self.start
 
 
+def teams_of(home: str, away: str, league: League) -> tuple[Name, Name]:
+    """Return the names of both teams of a match in that league.
+
+    In Argentina and Uruguay a letter in brackets that one team alone has is its town: Sarmiento (J).
+    """
+    teams = parse(home), parse(away)
+    if league.country in _TOWNS_IN_BRACKETS and (teams[0].team == FIRST) != (teams[1].team == FIRST):
+        return parse(home, has_towns=True), parse(away, has_towns=True)
+    return teams
+
+
 def described(home: Name, away: Name, league: League, start: int | None) -> Description:
     """Return a description without events."""
     teams = home.team | league.team, away.team | league.team
     is_one_club = _likeness(home, away, league, league).likeness is Likeness.SAME
-    shared = shared_words(home, away, league.country)
     is_unnamed = home.is_unnamed or away.is_unnamed
-    return Description(home, away, league, start, *teams, shared, is_one_club, is_unnamed)
+    return Description(home, away, league, start, *teams, is_one_club, is_unnamed)
 
 
 def swapped(description: Description) -> Description:
@@ -131,11 +143,9 @@ class Relation(Struct, frozen=True, gc=False):
     def certainty(self) -> Certainty:
         """How sure it is that the two are one match, whatever other events say."""
         is_same = min(self.home.likeness, self.away.likeness) is Likeness.SAME
-        if not self.conditions or abs(self.delta_s) > SURE_WITHIN or not is_same:
-            return Certainty.LIKELY
-        if self.league is LeagueEvidence.SAME:
-            return Certainty.SURE
-        return Certainty.LIKELY if self.league is LeagueEvidence.DIFFERENT else Certainty.PRICED
+        is_on_time = abs(self.delta_s) <= SURE_WITHIN
+        is_sure = self.conditions and is_same and is_on_time and self.league is LeagueEvidence.SAME
+        return Certainty.SURE if is_sure else Certainty.LIKELY
 
 
 class Comparator:
@@ -183,10 +193,8 @@ class Comparator:
             return None  # no candidates: whether they are compared would depend on which others are there
         country = countries_evidence(ours, theirs)
         league = league_evidence(ours, theirs, country)
-        objection = self._objection(a, b, worse, better)
-        if objection is None and better < Likeness.NEAR and home.how is How.TABLE is away.how:
-            objection = Objection.NAME  # both are two clubs by the table, each short for either
-        if objection is None and league is not LeagueEvidence.SAME and _are_namesakes(a, b):
+        objection = self._objection(a, b, home, away)
+        if objection is None and _are_namesakes(a, b, league):
             objection = Objection.LEAGUE
         is_timed = a.start is not None
         if not is_timed and objection is None:  # then one label and prices that agree can show one match
@@ -195,24 +203,32 @@ class Comparator:
         return _relation(home, away, delta_s, league, country, objection, is_timed=is_timed)
 
     def _objection(
-        self, a: Description, b: Description, worse: Likeness, better: Likeness
+        self, a: Description, b: Description, home: NameEvidence, away: NameEvidence
     ) -> Objection | None:
         """Return what forbids a link whatever leagues and prices say, None if nothing."""
-        if self._is_crossed(a, b, worse, better):
+        worse, better = sorted((home.likeness, away.likeness))
+        if self._is_crossed(a, b, home, away):
             return Objection.SWAPPED
-        if _differ(a, b):
+        if _differ(a, b) or (worse < Likeness.SAME and _have_marks(a, b)):
             return Objection.CLASS
         if abs(_apart(a, b) or 0) > _moves_at_most(a, b):
             return Objection.KICK_OFF
-        return Objection.NAME if worse < 0 else None
+        is_short_for_two = better < Likeness.NEAR and home.how is How.TABLE is away.how
+        return Objection.NAME if worse < 0 or is_short_for_two else None
 
-    def _is_crossed(self, a: Description, b: Description, worse: Likeness, better: Likeness) -> bool:
-        """Return whether the names fit at least as well with home and away the other way round."""
+    def _is_crossed(self, a: Description, b: Description, home: NameEvidence, away: NameEvidence) -> bool:
+        """Return whether the names fit about as well with home and away the other way round."""
         if (a.home.text, a.away.text) == (b.home.text, b.away.text) and a.home.text != a.away.text:
             return False
-        crossed = self._names(a, b, a.home, b.away).likeness, self._names(a, b, a.away, b.home).likeness
-        is_ambiguous = are_one(a.home, a.away) or are_one(b.home, b.away)
-        return is_ambiguous or (min(crossed) >= worse and max(crossed) >= better)
+        if are_equal(a.home, a.away) or are_equal(b.home, b.away):
+            return True
+        crossed = self._names(a, b, a.home, b.away), self._names(a, b, a.away, b.home)
+        worse, better = sorted(crossed, key=_likeness_of)
+        return (
+            worse.likeness >= min(home.likeness, away.likeness)
+            and better.likeness >= max(home.likeness, away.likeness)
+            and worse.similarity + better.similarity + CLEARLY > home.similarity + away.similarity
+        )
 
     def is_swapped(self, a: Description, b: Description) -> bool:
         """Return whether the teams are the same with home and away the other way round."""
@@ -312,7 +328,7 @@ def _moves_at_most(a: Description, b: Description) -> float:
     """Return how far apart two kick-offs of one match can be, where the same teams soon meet again."""
     if a.home_team.other or a.away_team.other or _is_played(a) or _is_played(b):
         return LONGEST_FUZZY  # simulated: some meet every quarter of an hour
-    return ON_TIME if a.league.is_friendly or b.league.is_friendly else inf
+    return ON_TIME if a.league.may_be_friendly or b.league.may_be_friendly else inf
 
 
 def _is_played(description: Description) -> bool:
@@ -333,9 +349,20 @@ def _may_be_one(worse: Likeness, better: Likeness, far: int) -> bool:
     return far <= (LONGEST_FUZZY if worse < 0 else LONGEST if worse is Likeness.SAME else LONGEST_ALIKE)
 
 
-def _are_namesakes(a: Description, b: Description) -> bool:
-    """Return whether other clubs have these names, and a label does not say which these are."""
-    return any(are_of_several(side.home, side.away, side.league.country) for side in (a, b))
+def _are_namesakes(a: Description, b: Description, league: LeagueEvidence) -> bool:
+    """Return whether other clubs have these names, and labels do not say which these are.
+
+    Of several clubs of one country no label says it: they may play in one league.
+    """
+    return any(
+        are_of_several(side.home, side.away, side.league.country)
+        or (
+            league is not LeagueEvidence.SAME
+            and side.league.country is None
+            and are_of_several_countries(side.home, side.away)
+        )
+        for side in (a, b)
+    )
 
 
 def _share_stem(a: Name, b: Name) -> bool:
@@ -343,8 +370,10 @@ def _share_stem(a: Name, b: Name) -> bool:
 
 
 def _differ(a: Description, b: Description) -> bool:
-    """Return whether a known or an unknown mark of class is on one side only."""
-    if differ(a.home_team, b.home_team) or differ(a.away_team, b.away_team):
-        return True
-    ours, theirs = a.shared, b.shared
-    return ours != theirs and (is_unmatched(ours, b.home, b.away) or is_unmatched(theirs, a.home, a.away))
+    """Return whether a mark of class is on one side only."""
+    return differ(a.home_team, b.home_team) or differ(a.away_team, b.away_team)
+
+
+def _have_marks(a: Description, b: Description) -> bool:
+    """Return whether both teams of one of them have an unknown mark of class."""
+    return have_marks(a.home, a.away, b.home, b.away) or have_marks(b.home, b.away, a.home, a.away)

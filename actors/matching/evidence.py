@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum, StrEnum
 from functools import lru_cache
+from itertools import product
 
 from msgspec import Struct
 from rapidfuzz.distance import JaroWinkler, Levenshtein
 from rapidfuzz.process import extract
 
-from actors.matching.names import Name, may_be_one
+from actors.matching.names import FORMS, Name, are_equal
 from actors.matching.tables import (
     clubs_in,
     countries_of,
     countries_of_several,
-    country_codes,
     country_of,
     is_common,
     is_spelling,
-    places,
     weight,
     without_towns,
 )
 
 NEAR_FROM = 0.8
 ALIKE_FROM = 0.5
+REDUCED = 0.95  # the highest similarity of names of which something was left out
 PAIRS = 1 << 15  # pairs of names whose likeness is kept
 
 WORD_PAIRS = 1 << 13  # pairs of words whose similarity is kept
@@ -67,6 +66,7 @@ class LeagueEvidence(StrEnum):
     """What two leagues' labels say."""
 
     SAME = "same"
+    CONCLUDED = "concluded"  # the same, if the country is that of the only clubs that the table knows
     UNKNOWN = "unknown"  # a source gives no label, or none with a country
     UNCLEAR = "unclear"  # two labels, which may mean two competitions or teams of two classes
     DIFFERENT = "different"
@@ -96,7 +96,6 @@ class Evidence(Struct, frozen=True, gc=False):
 
 
 EQUAL = NameEvidence(Likeness.SAME, 1.0, How.EQUAL)
-_is_state = re.compile(r"a[clmp]|ba|ce|df|es|go|m[agst]|p[abeir]|r[jnors]|s[cep]|to").fullmatch  # of Brazil
 _OF_ANOTHER = NameEvidence(Likeness.WEAK, _LITTLE, How.SIMILAR)
 _OF_TABLE = NameEvidence(Likeness.SAME, 1.0, How.TABLE)
 
@@ -113,8 +112,16 @@ def likeness(a: Name, b: Name, country: str | None) -> NameEvidence:
     if (ours := country_of(a)) and (theirs := country_of(b)):  # Ireland is not Iceland
         return _OF_TABLE if ours == theirs else NameEvidence(Likeness.OTHER, alike, How.TABLE)
     if len(clubs) == len(others) == 1:
-        return _by_table(alike, is_same=clubs == others)
+        return _OF_TABLE if clubs == others else _of_two_clubs(a, b, alike)
     return _by_words(a, b, alike)
+
+
+def _of_two_clubs(a: Name, b: Name, alike: float) -> NameEvidence:
+    words, others = {*a.text.split()}, {*b.text.split()}
+    is_left_out = (words <= others or others <= words) and not any(map(str.isdigit, words ^ others))
+    if a.joined == b.joined and is_left_out:  # Paris and Paris FC: one is short for two
+        return NameEvidence(Likeness.ALIKE, NEAR_FROM, How.TABLE)
+    return NameEvidence(Likeness.OTHER, alike, How.TABLE)
 
 
 def _are_two(name: Name) -> bool:
@@ -128,68 +135,54 @@ def likeness_by_words(a: Name, b: Name) -> NameEvidence:
 
 
 def _by_words(a: Name, b: Name, alike: float) -> NameEvidence:
-    if alike >= 1 and a.joined == b.joined:  # by the same words in another order it would not be found
+    if are_equal(a, b):
         return EQUAL
+    alike = min(alike, REDUCED)
     level = (
         Likeness.NEAR if alike >= NEAR_FROM else Likeness.ALIKE if alike >= ALIKE_FROM else Likeness.WEAK
     )
     return NameEvidence(level, alike, How.SIMILAR)
 
 
-def _by_table(alike: float, *, is_same: bool) -> NameEvidence:
-    if is_same:
-        return _OF_TABLE
-    if alike < 1:
-        return NameEvidence(Likeness.OTHER, alike, How.TABLE)
-    return NameEvidence(Likeness.ALIKE, NEAR_FROM, How.TABLE)  # Paris and Paris FC: one is short for two
+def are_of_several_countries(home: Name, away: Name) -> bool:
+    """Return whether clubs of several countries have both names: AEK v Aris. A label must say which."""
+    return len(countries_of(home) & countries_of(away)) > 1
 
 
 def are_of_several(home: Name, away: Name, country: str | None) -> bool:
-    """Return whether two pairs of clubs have these names, in two countries or one: San Martín v Gimnasia.
+    """Return whether two pairs of clubs of one country may have these names: San Martín v Estudiantes.
 
-    `country` is that of the league, if it is known.
+    One of the names is that of several clubs there, the other at least short for several. `country` is that
+    of the league, if it is known.
     """
-    if country is None and len(countries_of(home) & countries_of(away)) > 1:
-        return True
-    there = countries_of_several(home) & countries_of_several(away)
+    there = countries_of_several(home) & countries_of_several(away, is_short=True)
+    there |= countries_of_several(home, is_short=True) & countries_of_several(away)
     return bool(there) and (country is None or country in there)
 
 
-def shared_words(home: Name, away: Name, country: str | None) -> frozenset[str]:
-    """Return the uncommon words that both teams of an event have: perhaps an unknown mark of class.
+def have_marks(home: Name, away: Name, other_home: Name, other_away: Name) -> bool:
+    """Return whether both teams of an event have something that neither of the other event has.
 
-    A spelling of the tables has none: in "Lyn Oslo" against "Skeid Oslo" it is the town. Nor is any other
-    town a mark, the code of a country, what is short for a large town of the league's country, or the code
-    of a state where that is Brazil: "Gama DF" against "Brasiliense DF".
+    That is a word, a digit, a letter or a bracket, also glued to a name: an unknown mark of class. A form
+    that every list may leave out is none.
     """
-    shared = {*home.words} & {*away.words}
-    if not shared or is_spelling(home) or is_spelling(away):
-        return frozenset()
-    if country == "brazil":
-        shared = {word for word in shared if not _is_state(word)}
-    uncommon = frozenset(word for word in shared if not is_common(word) and word not in country_codes())
-    return frozenset(word for word in without_towns(uncommon) if not is_short_for_place(word, country))
+    there = {*other_home.core, *other_away.core}
+    if any(word not in there for word in {*home.core}.intersection(away.core)):
+        return True
+    if all(not name.in_brackets <= there for name in (home, away)):
+        return True
+    return not _added(home, other_home).isdisjoint(_added(away, other_away))
 
 
-@lru_cache(maxsize=WORD_PAIRS)
-def is_short_for_place(word: str, country: str | None) -> bool:
-    """Return whether a word is short for a large town of a country or for itself: BA, Mvd, Teh, UY."""
-    codes, towns = places().get(country or "", ([], []))
-    return word in codes or any(_is_short_for_town(word, town) for town in towns)
-
-
-def _is_short_for_town(word: str, town: str) -> bool:
-    initials, joined = "".join(part[0] for part in town.split()), town.replace(" ", "")
-    is_start = len(word) >= _SHORT and joined.startswith(word)
-    return (len(initials) > 1 and word == initials) or is_start or _is_contraction(word, joined)
-
-
-def is_unmatched(shared: frozenset[str], home: Name, away: Name) -> bool:
-    """Return whether one of these words resembles nothing in the other event's names."""
-    return any(
-        all(of_words(word, other) < 0.6 for other in (*home.words, *away.words))  # noqa: PLR2004
-        for word in shared
-    )
+def _added(name: Name, other: Name) -> set[tuple[str, str]]:
+    """Return what may have been glued to words of the other name, in front and behind."""
+    found = set()
+    for long, short in ((name.exact, other.exact), *product(name.core, other.core)):
+        if short in long and long not in other.core and len(short) > 1:
+            front, _, behind = long.partition(short)
+            if (front or behind) and not {front, behind} <= {"", *FORMS}:
+                found.add((front, behind))
+    return found
 
 
 @lru_cache(maxsize=STEMS)
@@ -214,7 +207,7 @@ def similarity(a: Name, b: Name) -> float:
     if a.numbers and b.numbers and a.numbers.isdisjoint(b.numbers):
         return _LITTLE
     if a.joined == b.joined:
-        return 1.0 if may_be_one(a, b) else 0.9
+        return 1.0
     return _similarity(a.words, b.words)
 
 

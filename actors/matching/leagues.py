@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from actors.core.messages import Scope
 from actors.matching.data import rows
+from actors.matching.event import Event, EventKey
 from actors.matching.evidence import LeagueEvidence
 from actors.matching.names import parse, plain
 from actors.matching.overrides import joined
@@ -19,8 +20,17 @@ from actors.matching.tables import load as load_clubs
 from actors.matching.team_class import SIMULATED, TeamClass, of_league
 
 _FRIENDLY = re.compile(
-    "friendl|amistos|amichevol|amical|freundschaft|testspiel|oefen|venskab|vanskap|trening|traning"
+    "friendl|amistos|amichevol|amical|amicaux|freundschaft|testspiel|oefen|venskab|vanskap|trening|traning"
     "|tovarishch|towarzysk|prijatelj|pratelsk|baratsag|hazirlik"
+).search
+_CONTEST = re.compile(  # a word for what is won or lost: a label without one may be of friendlies
+    r"\b(?:leagues?|li[gh]\w{0,3}|ligue\d?|leg[ae]|lyg\w|liiga\w*|super\w*|premie\w*|prim[ei]\w*|segund\w*"
+    r"|terce\w*|seri[ea]\w*|di[vw]i[sz]\w*|[ck]h?ampion\w*|campeon\w*|sampion\w*|meister\w*|mester\w*"
+    r"|[ck]up\w*|copa|coup?p?e|coppa|pokal\w*|puchar\w*|pohar\w*|beker\w*|taca|troph\w*|trofe\w*|shield"
+    r"|conferen\w*|na[ct]ional\w*|nations|qualif\w*|eliminat\w*|play ?offs?|tournament|torneo|torneio"
+    r"|tournoi|turnier|games|elite\w*|bundes\w*|regional\w*|ober\w*|ere\w*|ekstra\w*|alls\w*|ettan|veikkaus\w*"
+    r"|meistri\w*|virs\w*|botola|apertura|clausura|euro|world|deild\w*|yk+onen|kakkonen|hnl|nb|npl|mls|efl|fa)\b"
+    r"|liga\b|league\b|divis|cup\b|kupa\b"
 ).search
 
 _SHORT = {
@@ -32,6 +42,7 @@ _SHORT = {
     **dict.fromkeys(("qualification", "qualifications", "qualifying", "qualifier", "quals"), "qualifiers"),
 }
 _SMALL = frozenset({"de", "del", "di", "da", "do", "of", "the"})
+ENOUGH, NEARLY_ALL = 4, 0.9  # matches of a label that say of which country it is
 _NO_SCOPE = Scope("")
 Teams: TypeAlias = tuple[str, str] | tuple[()]
 _ELECTRONIC = re.compile(r"\b(?!eSwatini)(?:e-\w|e[A-Z])").search  # eBundesliga, e-Cup
@@ -66,7 +77,8 @@ class League(Struct, frozen=True, eq=False, gc=False):
     words: str
     own: str | None
     is_labelled: bool = True
-    is_friendly: bool = False  # two teams may meet twice on a day
+    may_be_friendly: bool = False  # two teams may meet twice on a day
+    is_concluded: bool = False  # its country is that of the clubs, which proves nothing
 
     @property
     def is_known(self) -> bool:
@@ -149,21 +161,85 @@ def _league_of(
         words,
         own=own,
         is_labelled=bool(text or known or given),
-        is_friendly=bool(_FRIENDLY(text)),
+        may_be_friendly=bool(_FRIENDLY(text) or (words and not (given or known) and not _CONTEST(text))),
+        is_concluded=played_in is not None and given is None,
     )
 
 
 def _of_countries(scope: Scope, text: str, words: str, *, are_countries: bool) -> str | None:
     """Return what two sources call alike if it is one competition of several countries, else None.
 
-    That is a label with a federation's name or, where two countries play, that of a competition; a key of
-    The Odds API means one competition whatever its name.
+    That is a label with a federation's name or, where two countries play, that of a competition or of
+    friendlies; a key of The Odds API means one competition whatever its name.
     """
-    if _FRIENDLY(text):
-        return None
-    if (are_countries and _COMPETITION(text)) or (" " in text and _OF_FEDERATION(text)):
+    is_said = _COMPETITION(text) or _FRIENDLY(text)
+    if (are_countries and is_said) or (" " in text and _OF_FEDERATION(text) and not _FRIENDLY(text)):
         return f"international:{words}"
     return scope if scope.startswith("soccer_") else None
+
+
+def stated(league: League) -> League:
+    """Return the league that it is where its label proved to be of that country."""
+    parts = league.key, league.competition, league.country, league.team, league.words
+    return _league(*parts, own=league.own, is_labelled=True, may_be_friendly=league.may_be_friendly)
+
+
+class PlainLabels:
+    """Of which country a source's label without a country is, by all its other matches.
+
+    Those must be of one country by the table of clubs, all but a few: a single match proves nothing,
+    because the table may lack the clubs of that name in another country.
+    """
+
+    def __init__(self) -> None:
+        self._countries: dict[tuple[str, ...], dict[EventKey, str | None]] = {}
+        self._of_label: dict[tuple[str, ...], str | None] = {}
+        self._changed: dict[tuple[str, ...], None] = {}
+
+    def add(self, event: Event, league: League) -> None:
+        """Add a match whose label has no country, with what its clubs say."""
+        if event.league and (league.is_concluded or not league.is_known):
+            label = _label_of(event)
+            self._countries.setdefault(label, {})[event.key] = league.country
+            self._changed[label] = None
+
+    def remove(self, event: Event) -> None:
+        """Remove a match, if it was added."""
+        label = _label_of(event)
+        if (there := self._countries.get(label)) is not None and event.key in there:
+            del there[event.key]
+            self._changed[label] = None
+
+    def shifted(self) -> list[EventKey]:
+        """Return the matches of the labels whose country is another than at the last call."""
+        found: list[EventKey] = []
+        for label in self._changed:
+            there = self._countries[label]
+            if self._of_label.get(label) != (country := _country_of_all(there)):
+                self._of_label[label] = country
+                found += there
+            if not there:
+                del self._countries[label]
+                self._of_label.pop(label, None)
+        self._changed.clear()
+        return found
+
+    def league(self, event: Event, league: League) -> League:
+        """Return the league of a match: stated if its label is of the country of its clubs."""
+        is_proven = league.is_concluded and self._of_label.get(_label_of(event)) == league.country
+        return stated(league) if is_proven else league
+
+
+def _label_of(event: Event) -> tuple[str, ...]:
+    return event.source, event.scope, event.league or ""
+
+
+def _country_of_all(countries: Mapping[EventKey, str | None]) -> str | None:
+    """Return the country of nearly all matches of a label, if there are enough and none is of another."""
+    known = {country for country in countries.values() if country is not None}
+    count = sum(country is not None for country in countries.values())
+    is_proven = len(known) == 1 and count >= ENOUGH and count >= NEARLY_ALL * len(countries)
+    return known.pop() if is_proven else None
 
 
 def countries_evidence(a: League, b: League) -> int:
@@ -175,13 +251,15 @@ def countries_evidence(a: League, b: League) -> int:
 
 def league_evidence(a: League, b: League, country: int) -> LeagueEvidence:
     """Return what two leagues' labels say; `country` is what their countries say."""
+    concluded = a.is_concluded or b.is_concluded
+    same = LeagueEvidence.CONCLUDED if concluded else LeagueEvidence.SAME
     if a.competition is not None and b.competition is not None:
-        return LeagueEvidence.SAME if a.competition == b.competition else LeagueEvidence.DIFFERENT
+        return same if a.competition == b.competition else LeagueEvidence.DIFFERENT
     if (a.own is not None and a.own == b.own) or (country > 0 and a.words and a.words == b.words):
-        return LeagueEvidence.SAME
+        return same
     if country < 0:
         return LeagueEvidence.DIFFERENT
-    are_two_labels = a.is_labelled and b.is_labelled and a.words != b.words
+    are_two_labels = a.words and b.words and a.words != b.words
     return LeagueEvidence.UNCLEAR if are_two_labels else LeagueEvidence.UNKNOWN
 
 
@@ -261,9 +339,10 @@ def _league(
     *,
     own: str | None,
     is_labelled: bool,
-    is_friendly: bool,
+    may_be_friendly: bool,
+    is_concluded: bool = False,
 ) -> League:
-    return League(key, competition, country, team, words, own, is_labelled, is_friendly)
+    return League(key, competition, country, team, words, own, is_labelled, may_be_friendly, is_concluded)
 
 
 def _parts(label: str) -> tuple[str, str | None, str]:

@@ -15,10 +15,10 @@ from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import SourceName
 from actors.matching.blocking import Index
 from actors.matching.clustering import Component, Node, clustered
-from actors.matching.comparison import Comparator, Description, described
+from actors.matching.comparison import Comparator, Description, described, teams_of
 from actors.matching.event import Chances, Event, EventKey
-from actors.matching.leagues import League
-from actors.matching.names import Name, parse
+from actors.matching.leagues import League, PlainLabels
+from actors.matching.names import Name
 from actors.matching.overrides import Overridden, Overrides
 from actors.matching.rules import Group, Member, price_gap, rules_of
 
@@ -41,6 +41,7 @@ class Matcher:
         self.index = Index(self.comparator)
         self._nodes: dict[EventKey, Node] = {}
         self._descriptions: dict[tuple[Name, Name, League, int | None], Description] = {}
+        self._labels = PlainLabels()
         self._sources: Counter[SourceName] = Counter()  # of the events
         self._dirty: dict[Component, None] = {}  # to be grouped anew
         self._open: dict[EventKey, None] = {}  # that other prices may group otherwise
@@ -52,20 +53,36 @@ class Matcher:
         """
         alone: list[EventKey] = []
         for key in gone:
-            if (node := self._remove(key)) is not None and node.group is not None:
-                alone.append(key)
+            if (node := self._remove(key)) is not None:
+                self._labels.remove(node.event)
+                if node.group is not None:
+                    alone.append(key)
             yield
-        for event in changed:
-            old = self._nodes.get(event.key)
-            if old is None or old.event != event:
-                self._remove(event.key)
-                yield from self._add(event, None if old is None else old.group)
+        arriving = {event.key: event for event in changed if not self._has(event)}
+        for event in arriving.values():
+            self._relabel(event)
+            yield
+        for key in self._labels.shifted():
+            arriving[key] = arriving.get(key) or self._nodes[key].event
+        for event in arriving.values():
+            old = self._remove(event.key)
+            yield from self._add(event, None if old is None else old.group)
             yield
         groups: list[Group] = []
         while self._dirty:
             component, _ = self._dirty.popitem()
             yield from self._settle(component, groups, alone)
         return GroupChanges(tuple(groups), tuple(alone))
+
+    def _has(self, event: Event) -> bool:
+        node = self._nodes.get(event.key)
+        return node is not None and node.event == event
+
+    def _relabel(self, event: Event) -> None:
+        """Note what an event says of its label, in place of what it said before."""
+        if (node := self._nodes.get(event.key)) is not None:
+            self._labels.remove(node.event)
+        self._labels.add(event, self.comparator.league(event))
 
     def node(self, key: EventKey) -> Node | None:
         """Return an event with what is known of it; None if it is not here."""
@@ -162,7 +179,8 @@ class Matcher:
 
     def _described(self, event: Event) -> Description:
         """Return the description of an event, the same for all that list a match alike."""
-        parts = parse(event.home), parse(event.away), self.comparator.league(event), event.start_time
+        league = self._labels.league(event, self.comparator.league(event))
+        parts = *teams_of(event.home, event.away, league), league, event.start_time
         if (description := self._descriptions.get(parts)) is None:
             description = self._descriptions[parts] = described(*parts)
             self.index.add(description)

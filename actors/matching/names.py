@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from sys import intern
 
 from anyascii import anyascii
 from msgspec import Struct
 
+from actors.matching.data import rows
 from actors.matching.team_class import TeamClass, split
 
 NAMES = 1 << 16  # names kept: some 16 spellings of each of 4,000 teams
@@ -24,92 +26,25 @@ _LEGAL = re.compile(  # kinds of clubs, which seldom tell two clubs apart
     r"|gd|aa|msk|mfk|tj|fbc|djk|tus|tsg|sf|ce|cp|sl|js|mc|hsk|bsv|[aeu]sv|[bwuz]ks|ofc|sfc"
     r"|club|calcio|sad|asd|spa|fut[eb]bol|fotbal|football|futebol|fotboll|clube|clubul|sportklub"
 ).fullmatch
+FORMS = frozenset(["fc", "afc", "cf", "sc", "sk", "fk", "bk", "club"])
+"""Kinds of clubs that lists put on and leave out as they like, and that no list uses as a mark of class.
+
+A labelled pair needs each of them, and none speaks against it. FF, SF, KV and VFL are marks somewhere.
+"""
 _SMALL = re.compile(
-    r"de|la|le|el|al|los|las|les|of|the|da|do|di|du|del|della|dos|das|and|und|et|og|och|[yieva]|van|von|der|den"
+    r"de|la|le|el|al|los|las|les|of|the|da|do|di|du|del|della|dos|das|and|und|et|og|och|[yieva]|von|der|den"
     r"|im|ter|sur|en"
 ).fullmatch
-_CANONICAL = {
-    "utd": "united",
-    "saint": "st",
-    "sankt": "st",
-    "sint": "st",
-    "ste": "st",
-    "munich": "munchen",
-    "cologne": "koln",
-    "lisboa": "lisbon",
-    "praha": "prague",
-    "wien": "vienna",
-    "beograd": "belgrade",
-    "kobenhavn": "copenhagen",
-    "moskva": "moscow",
-    "milano": "milan",
-    "bruxelles": "brussels",
-    "brussel": "brussels",
-    "brugge": "bruges",
-    "internazionale": "inter",
-    "bucuresti": "bucharest",
-    "warszawa": "warsaw",
-    "goteborg": "gothenburg",
-    "dinamo": "dynamo",
-    "dep": "deportivo",
-    "atl": "atletico",
-    "athletico": "atletico",
-    "ind": "independiente",
-    "univ": "universidad",
-    "estud": "estudiantes",
-    "mineiro": "mg",
-    "paranaense": "pr",
-    "goianiense": "go",
-    "genova": "genoa",
-    "zurich": "zurich",
-    "firenze": "fiorentina",
-    "sevilla": "sevilla",
-    "athinai": "athens",
-    "nurnberg": "nurnberg",
-    "nuremberg": "nurnberg",
-    "hanover": "hannover",
-    "krakow": "cracow",
-    "lodz": "lodz",
-    "athenes": "athens",
-    "torino": "torino",
-    "turin": "torino",
-    "napels": "napoli",
-    "naples": "napoli",
-    "saloniki": "thessaloniki",
-    "salonika": "thessaloniki",
-    "kyiv": "kiev",
-    "kyev": "kiev",
-    "weds": "wednesday",
-    "alb": "albion",
-    "rov": "rovers",
-    "wand": "wanderers",
-    "kenema": "city",  # Amharic, also Ketema
-    "ketema": "city",
-}
+_LATIN = "a-zA-Z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff"
+_OTHER_SCRIPT = re.compile(  # a mark in letters of another script, in front of a name or behind it
+    rf"\b([^\W\d_{_LATIN}]+)(?=[{_LATIN}])|(?<=[{_LATIN}0-9])([^\W\d_{_LATIN}]+)\b"
+)
+_GLUED = re.compile(r"(?<=[a-z]{2})(?=u-?(?:1[2-9]|2[0-3])(?!\w)|\d{1,2}(?!\w))")  # ChelseaU21, Lech2
 _LETTERS = str.maketrans({"'": None, "\u2019": None, "`": None, "\u2018": None, "\u02bb": None})
 _DIGRAPHS = re.compile("ae|oe|ue|aa")  # other spellings of umlauts and of Scandinavian letters
-_IN_BRACKETS = re.compile(r"\([^()]*\)")
-_WRITTEN = {
-    word: number
-    for number, words in {
-        1: "primero primeiro",
-        2: "dos dois",
-        5: "cinco",
-        7: "siete sete",
-        8: "ocho oito",
-        9: "nueve nove",
-        11: "once onze",
-        12: "doce doze",
-        15: "quince quinze",
-        24: "veinticuatro",
-        25: "veinticinco",
-    }.items()
-    for word in words.split()
-}
-_MONTHS = "ener|jane|febr|feve|mar[cz]|abri|ma[yi]|jun|jul|agos|se[pt]|outu|octu|nov|dic|dez"
-_DATE = re.compile(  # clubs have the names of days: 12 de Octubre, Primeiro de Agosto
-    rf"\b(?:(\d\d?)o?|({'|'.join(_WRITTEN)})) (?=d[eio] (?:{_MONTHS}))"
-)
+_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_OF_CODES = 2  # letters: the code of a state, as in "(MG)", says no player
+_WORDS = re.compile(r"[a-z0-9]+|[*+#^]").findall
 _EITHER = re.compile(r"(?<=\w) ?/ ?(?=\w)| (?:or|oder|ou) ").split  # who will play is not yet known
 _FIRST_OF_TWO = (
     r"winn?ers?|losers?|sieger|gewinner|verlierer|winnaars?|verliezers?|vainqueurs?|perdants?|vencedor(?:es)?"
@@ -128,22 +63,29 @@ _DOTTED = re.compile(r"\b((?:[a-z]\.){2,}[a-z]?)(?![a-z])")  # F.C., U.N.A.M.
 class Name(Struct, frozen=True, eq=False, gc=False):
     """A team's name; `text` has all its words without marks of class, `joined` the telling ones, no spaces.
 
-    `is_explained`: a word in brackets that is no mark of class says which team of that name it is. In
-    simulated football that is the player: "Arsenal (Kodak)". The code of a state, as in "(MG)", is none.
-    `numbers` are those that are no year: 12 de Octubre is not 9 de Octubre. `either` are the teams that it
-    may name, one of which will play, as "Wigan/Leeds". `is_unnamed`: it names none yet, as "Winner QF1".
+    `core` has every word that may tell two teams apart, be it short, a number or in brackets: all but
+    `FORMS`, of which `forms` has its own, and the small words inside. By words alone two names are the same
+    only if `exact`, the core without spaces, is equal. `numbers` are those that are no year: 12 de
+    Octubre is not 9 de Octubre. `either` are the teams that it may name, one of which will play, as in
+    "Wigan/Leeds". `is_unnamed`: it names none yet, as "Winner QF1".
     """
 
     text: str
     words: tuple[str, ...]
-    filler: frozenset[str]
-    years: frozenset[str]
     team: TeamClass
     joined: str
-    is_explained: bool
+    core: tuple[str, ...]
+    exact: str
+    forms: frozenset[str]
+    in_brackets: frozenset[str]
     numbers: frozenset[int] = frozenset()
     either: tuple[Name, ...] = ()
     is_unnamed: bool = False
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether a word in brackets says which team of that name it is: the player of a simulated one."""
+        return any(len(word) > _OF_CODES for word in self.in_brackets)
 
 
 def plain(text: str) -> str:
@@ -152,16 +94,19 @@ def plain(text: str) -> str:
 
 
 @lru_cache(maxsize=NAMES)
-def parse(name: str) -> Name:
-    """Return the parts of a name as a source spells it, in the encoding that was meant."""
-    name = _well_read(name)
-    text, team = split(given := plain(name))
+def parse(name: str, *, has_towns: bool = False) -> Name:
+    """Return the parts of a name as a source spells it, in the encoding that was meant.
+
+    With `has_towns` a letter in brackets is no mark of class, as in "Sarmiento (J)", that of Junín.
+    """
+    name = _OTHER_SCRIPT.sub(lambda found: f" {found[0]} ", _well_read(name))
+    given = _GLUED.sub(" ", plain(name))
+    text, team = split(given, has_towns=has_towns)
     text = _DOTTED.sub(lambda found: found[1].replace(".", ""), text)
-    text = " ".join(re.findall("[a-z0-9]+", text))
-    in_brackets = " ".join(_IN_BRACKETS.findall(given))
-    is_explained = not {*re.findall("[a-z0-9]{3,}", in_brackets)}.isdisjoint(text.split())
+    text = " ".join(_WORDS(text))
+    in_brackets = frozenset(_WORDS(" ".join(_IN_BRACKETS.findall(given)))).intersection(text.split())
     either = tuple(map(parse, parts)) if len(parts := _EITHER(name)) > 1 else ()
-    return _name(text or name.strip() or "?", team, is_explained, either, bool(_UNNAMED(given.strip())))
+    return _name(text or name.strip() or "?", team, in_brackets, either, bool(_UNNAMED(given.strip())))
 
 
 def _well_read(name: str) -> str:
@@ -180,43 +125,43 @@ def _well_read(name: str) -> str:
 def _name(
     text: str,
     team: TeamClass,
-    is_explained: bool,  # noqa: FBT001 - fields
+    in_brackets: frozenset[str],
     either: tuple[Name, ...],
-    is_unnamed: bool,  # noqa: FBT001
+    is_unnamed: bool,  # noqa: FBT001 - fields
 ) -> Name:
-    dates = [int(number) if number else _WRITTEN[word] for number, word in _DATE.findall(text)]
-    rest = _DATE.sub("", text)
-    parts = rest.split()
-    words = [_canonical(part) for part in parts if not (_LEGAL(part) or _SMALL(part) or part.isdigit())]
-    if words:
-        left = {part for part in parts if _LEGAL(part)}
-        digits = [part for part in parts if part.isdigit()]
-        years = {part for part in digits if len(part) == len("1899")}
-        # The 1 of 1. FC says nothing.
-        numbers = {int(part) for part in digits if part not in years and part != "1"}
-    else:
-        words, left, years, numbers = [*parts], set(), set(), set[int]()
-    numbers.update(dates)
-    shared = tuple([intern(word) for word in words])
-    joined = "".join(words)
+    parts = text.split()
+    words = [part for part in parts if not (_LEGAL(part) or _SMALL(part) or part.isdigit())] or parts
+    shared = tuple([intern(_canonical(word)) for word in words])
+    digits = [part for part in parts if part.isdigit() and part != "1"]  # the 1 of 1. FC says nothing
+    numbers = {int(part) for part in digits if len(part) < len("1899")}
+    core, forms = _core(parts, in_brackets), FORMS.intersection(parts)
     return Name(
-        *(text, shared, frozenset(left), frozenset(years), team, joined, is_explained),
+        *(text, shared, team, "".join(shared), core, "".join(core), forms, in_brackets),
         *(frozenset(numbers), either, is_unnamed),
     )
 
 
+def _core(parts: list[str], in_brackets: frozenset[str]) -> tuple[str, ...]:
+    """Return the words that may tell two teams apart, in one spelling of each."""
+    ones = {at for at, pair in enumerate(pairwise(parts)) if pair[0] == "1" and pair[1] in FORMS}  # 1. FC
+    kept = [part for at, part in enumerate(parts) if at not in ones]
+    kept = [part for part in kept if part not in FORMS or part in in_brackets] or kept
+    inside = {at for at, part in enumerate(kept[1:-1], 1) if _SMALL(part) and part not in in_brackets}
+    words = [_canonical(part.lstrip("0") or part) for at, part in enumerate(kept) if at not in inside]
+    return tuple(map(intern, words))
+
+
 def _canonical(word: str) -> str:
     folded = _DIGRAPHS.sub(lambda found: found[0][0], word)
-    return _CANONICAL.get(word) or _CANONICAL.get(folded, folded)
+    return _spellings().get(word) or _spellings().get(folded, folded)
 
 
-def may_be_one(a: Name, b: Name) -> bool:
-    """Return whether what was left out allows one club: CA Bastia is not SC Bastia, CSKA 1948 not CSKA."""
-    have_numbers_in_common = not a.numbers or not b.numbers or not a.numbers.isdisjoint(b.numbers)
-    have_forms_in_common = not a.filler or not b.filler or not a.filler.isdisjoint(b.filler)
-    return a.years == b.years and have_numbers_in_common and have_forms_in_common
+@lru_cache(maxsize=1)
+def _spellings() -> dict[str, str]:
+    """Return one spelling of each word that has several."""
+    return {other: word for word, others in rows("words.tsv") for other in others.split("|")}
 
 
-def are_one(a: Name, b: Name) -> bool:
-    """Return whether nothing tells two names apart but what one of them leaves out: Arsenal, Arsenal FC."""
-    return a.joined == b.joined and may_be_one(a, b)
+def are_equal(a: Name, b: Name) -> bool:
+    """Return whether two names are one but for a form that one of them leaves out: Arsenal, Arsenal FC."""
+    return a.exact == b.exact and (not a.forms or not b.forms or not a.forms.isdisjoint(b.forms))

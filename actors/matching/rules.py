@@ -48,7 +48,6 @@ class Certainty(StrEnum):
     """How sure it is that two events are one match, or one event with each of its group's sure core."""
 
     SURE = "sure"  # the same names and league, at one minute
-    PRICED = "priced"  # so if prices agree: the league is unknown
     LIKELY = "likely"
 
 
@@ -98,7 +97,7 @@ class Condition(Struct, frozen=True, gc=False):
 
     `within_s` is between the kick-offs; prices that are known may differ by `gap`, and with `priced` they
     must be known. A different league is tolerated only by a condition with `any_league`; with `unlabelled`
-    no two labels that may mean two competitions are.
+    no two labels that may mean two competitions are; with `stated` labels say the league, not clubs.
     """
 
     rule: Rule
@@ -107,6 +106,7 @@ class Condition(Struct, frozen=True, gc=False):
     within_s: int
     gap: float
     same_league: bool = False
+    stated: bool = False
     same_country: bool = False
     unlabelled: bool = False
     priced: bool = False
@@ -115,15 +115,15 @@ class Condition(Struct, frozen=True, gc=False):
 
 _SAME, _NEAR, _ALIKE = Likeness.SAME, Likeness.NEAR, Likeness.ALIKE
 CONDITIONS = (
-    Condition(Rule.SAME, _SAME, _SAME, 15 * MINUTE, inf, same_league=True),
-    Condition(Rule.SAME_NAMES, _SAME, _SAME, 15 * MINUTE, FAR),
-    Condition(Rule.SAME_NAMES, _SAME, _SAME, 2 * MINUTE, OFF, any_league=True),
+    Condition(Rule.SAME, _SAME, _SAME, 15 * MINUTE, inf, same_league=True, stated=True),
+    Condition(Rule.SAME_NAMES, _SAME, _SAME, 15 * MINUTE, FAR, unlabelled=True),
+    Condition(Rule.SAME_NAMES, _SAME, _SAME, 2 * MINUTE, AGREE, any_league=True, priced=True),
     Condition(Rule.MOVED, _SAME, _SAME, 3 * HOUR, FAR, same_league=True),
     Condition(Rule.MOVED, _SAME, _SAME, 3 * HOUR, AGREE, unlabelled=True, priced=True),
     Condition(Rule.DAY_MOVED, _SAME, _SAME, LONGEST, FAR, same_league=True),
     Condition(Rule.ONE_ALIKE, _SAME, _ALIKE, 15 * MINUTE, FAR, same_league=True),
-    Condition(Rule.ONE_ALIKE, _SAME, _NEAR, 15 * MINUTE, OFF),
-    Condition(Rule.ONE_ALIKE, _SAME, _ALIKE, 15 * MINUTE, OFF, same_country=True),
+    Condition(Rule.ONE_ALIKE, _SAME, _NEAR, 15 * MINUTE, OFF, unlabelled=True),
+    Condition(Rule.ONE_ALIKE, _SAME, _ALIKE, 15 * MINUTE, OFF, same_country=True, unlabelled=True),
     Condition(Rule.ONE_ALIKE, _SAME, _ALIKE, 15 * MINUTE, AGREE, priced=True),
     Condition(Rule.ALIKE_MOVED, _SAME, _NEAR, LONGEST_ALIKE, OFF, same_league=True),
     Condition(Rule.ALIKE_MOVED, _SAME, _ALIKE, LONGEST_ALIKE, AGREE, same_league=True, priced=True),
@@ -141,6 +141,7 @@ LIMITS = (
     LONGEST,
 )  # all within_s, ascending
 BONUS = {Rule.SAME: 1.0, Rule.SAME_NAMES: 1.0, Rule.MOVED: 0.5}  # to the rank, by rule
+_SAID = frozenset({LeagueEvidence.SAME, LeagueEvidence.CONCLUDED})
 _STEPS = 10_000
 
 
@@ -197,20 +198,17 @@ def lacks(  # noqa: PLR0917
         return "kick-off"
     if league is LeagueEvidence.DIFFERENT and not (condition.any_league and country >= 0):
         return "league"
-    if (condition.same_league and league is not LeagueEvidence.SAME) or (
-        condition.same_country and country < 1
-    ):
+    is_same = league is LeagueEvidence.SAME or (league is LeagueEvidence.CONCLUDED and not condition.stated)
+    if (condition.same_league and not is_same) or (condition.same_country and country < 1):
         return "league"
-    if condition.unlabelled and league is LeagueEvidence.UNCLEAR:
-        return "league"
-    return ""
+    return "league" if condition.unlabelled and league is LeagueEvidence.UNCLEAR else ""
 
 
 def rank_of(
     home: NameEvidence, away: NameEvidence, far: int, league: LeagueEvidence, country: int
 ) -> float:
     """Return how much speaks for one match, without prices; the larger, the more. `far` is in seconds."""
-    known = (league is LeagueEvidence.SAME) - (league is LeagueEvidence.DIFFERENT)
+    known = (league in _SAID) - (league is LeagueEvidence.DIFFERENT)
     return home.similarity + away.similarity - far / DAY / 2 + 0.3 * known + 0.1 * country
 
 

@@ -130,7 +130,7 @@ def with_reference(
         return with_more(json, Reference(None, FairReason.NOT_LISTED))
     if terms.roster[name].prices is not Prices.LIVE:
         return with_more(json, Reference(None, FairReason.NOT_LIVE))
-    if not any(sure_legs(fixture, terms.roster)[name]):
+    if not sure_legs(fixture, terms.roster)[name]:
         return with_more(json, Reference(None, FairReason.LIKELY_LINK))
     return with_more(json, Reference(fair_odds(terms.method, chances), UNSET))
 

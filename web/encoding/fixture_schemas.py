@@ -296,7 +296,7 @@ def _entries(fixture: Fixture, entries: Entries, names: Names, roster: Roster) -
                 entry.updated,
                 roster[name].prices,
                 rules[roster[name].source],
-                Link.SURE if True in sure[name] else Link.LIKELY,
+                Link.SURE if sure[name] else Link.LIKELY,
                 *(_other(match, of_fixture) if _listed(match) != listed else (UNSET,) * 4),
                 UNSET if fixture.counts(name, entries) else True,
                 match.url or UNSET,

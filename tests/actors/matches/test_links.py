@@ -340,7 +340,7 @@ def test_event_whose_partner_left_has_no_rule(*, is_restarted: bool) -> None:
 def test_event_that_is_left_alone_is_as_one_that_was_never_linked() -> None:
     """However sure the link was: else it would be linked anew for ever."""
     board = LinkedBoard()
-    board.linker.certainty = Certainty.PRICED
+    board.linker.certainty = Certainty.LIKELY
     board.apply(batch([match("a")], bookmaker=ALDER), batch([match("b")], bookmaker=BIRCH))
     board.link()
     board.apply(batch([], bookmaker=ALDER))

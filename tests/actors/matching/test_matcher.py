@@ -143,16 +143,18 @@ def test_an_explanation_says_what_each_rule_lacks() -> None:
 @pytest.mark.parametrize(
     ("home", "away", "league", "is_mark"),
     [
-        ("Qwertz DF", "Asdf FC DF", "Brazil Serie D", False),
-        ("Qwertz (Uru)", "Asdf (Uru)", "Copa Yxcv", False),
-        ("Qwertz DF", "Asdf FC DF", "Gabon Serie D", True),
+        ("Qwertz FC", "Asdf FC", "Brazil Serie D", False),
+        ("Qwertz DF", "Asdf Rio", "Brazil Serie D", False),
+        ("Qwertz DF", "Asdf FC DF", "Brazil Serie D", True),
+        ("Qwertz (Uru)", "Asdf (Uru)", "Copa Yxcv", True),
+        ("Qwertz (Ab)", "Asdf (Cd)", "Copa Yxcv", True),
         ("Qwertz Xyz", "Asdf Xyz", "Brazil Serie D", True),
     ],
 )
-def test_code_of_a_state_or_country_is_no_mark_of_class(
+def test_what_both_teams_have_and_none_of_the_other_may_be_a_mark(
     home: str, away: str, league: str, *, is_mark: bool
 ) -> None:
-    """What else both teams have, and no team of the other, may be one."""
+    """Codes of states and countries are no exception: only a form that every list may leave out is none."""
     a, b = event("a", home, away, league), event("b", "Qwertz", "Asdf", league)
 
     assert is_mark == (_reason(linker(a, b), a.key, b.key) is Objection.CLASS)

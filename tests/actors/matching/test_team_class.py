@@ -64,8 +64,16 @@ def test_a_mark_counts_where_it_is_one() -> None:
         ("Willem II (Ned)", FIRST, "willem ii ned"),
         *(
             (name, TeamClass(second=True, age="21"), "england")
-            for name in ("England-21", "England U.21", "England U/21", "England до 21", "England-21 (N)")
+            for name in (
+                "England-21",
+                "England U.21",
+                "England U/21",
+                "England до 21",
+                "England (до 21)",
+                "EnglandU21",
+            )
         ),
+        ("England (до 21)", TeamClass(second=True, age="21"), "england"),
         ("England-21 (W)", TeamClass(women=True, second=True, age="21"), "england"),
         *((f"Arsenal {mark}", TeamClass(other=True), "arsenal") for mark in ("SRL", "Esports", "(Futsal)")),
         *(
@@ -75,7 +83,8 @@ def test_a_mark_counts_where_it_is_one() -> None:
         ("Schalke-04", FIRST, "schalke 04"),
         ("Hannover-96", FIRST, "hannover 96"),
         ("Podbeskidzie B-B", FIRST, "podbeskidzie b b"),
-        ("Arsenal (N)", FIRST, "arsenal"),
+        ("Arsenal (N)", FIRST, "arsenal n"),
+        ("Lech2", SECOND, "lech"),
     ]:
         assert (team, words) == (parse(name).team, parse(name).text.removesuffix(" fc")), (name, team)
 

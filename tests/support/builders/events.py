@@ -20,7 +20,7 @@ def event(
     source: str,
     home: str = "Arsenal",
     away: str = "Everton",
-    league: str | None = "Premier League",
+    league: str | None = "England - Premier League",
     *,
     match_id: str = "1",
     start: int | None = SATURDAY,

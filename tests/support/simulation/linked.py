@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
-from statistics import median
 from typing import NamedTuple, TypeAlias
 
 import msgspec
@@ -16,7 +15,7 @@ import msgspec
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Clock, Instant
-from actors.core.messages import BookmakerId, Prices, SourceName
+from actors.core.messages import BookmakerId, Prices
 from actors.matches import surebets
 from actors.matches.candidates import EVERY_S
 from actors.matches.model import (
@@ -33,7 +32,7 @@ from actors.matches.model import (
 )
 from actors.matches.standing import fair_chances
 from actors.matching.event import EventKey, FixtureId
-from actors.matching.rules import AGREE, Certainty
+from actors.matching.rules import Certainty
 from web.encoding.fixture_schemas import fixture_v2
 
 CLOCK_MOVES_S = 7200.0
@@ -270,8 +269,7 @@ def _live_starts(fixture: Fixture, state: FixtureState) -> list[int]:
 
 def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.PricedLeg]:
     roster = fixtures_of(snapshot).terms.roster
-    chances = {name: _chances(entry) for name, entry in fixture.entries.items()}
-    medians = _medians(chances, roster)
+    sure = {member.key.source for member in fixture.members if member.certainty is Certainty.SURE}
     for name, entry in fixture.entries.items():
         state, listed, match = snapshot.books[name].lists[entry.scope], roster[name], entry.match
         if state.doubted or state.failed_mono >= state.confirmed_mono:
@@ -285,45 +283,5 @@ def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.PricedLeg]:
                 state.vouched.get(entry.source_match_id, state.confirmed_mono),
                 state.stale_after_s,
                 listed.prices,
-                _is_sure(fixture, listed.source, outcome, chances[name], medians),
+                listed.source in sure,
             )
-
-
-def _chances(entry: Entry) -> list[float]:
-    prices = entry.match.home_price, entry.match.draw_price, entry.match.away_price
-    total = sum(1 / price for price in prices)
-    return [1 / price / total for price in prices]
-
-
-def _medians(chances: Mapping[BookmakerId, list[float]], roster: Roster) -> dict[SourceName, list[float]]:
-    """Return the median chances of each source's bookmakers, outcome by outcome."""
-    of_source: dict[SourceName, list[list[float]]] = {}
-    for name, own in chances.items():
-        of_source.setdefault(roster[name].source, []).append(own)
-    return {
-        source: [median(column) for column in zip(*some, strict=True)] for source, some in of_source.items()
-    }
-
-
-def _is_sure(
-    fixture: Fixture,
-    source: SourceName,
-    outcome: int,
-    chances: list[float],
-    medians: Mapping[SourceName, list[float]],
-) -> bool:
-    """Return whether a surebet may rest on an outcome; which sources are sure, the linker says."""
-    of_source = {member.key.source: member.certainty for member in fixture.members}
-    if of_source[source] is not Certainty.PRICED:
-        return of_source[source] is Certainty.SURE
-    shares = [
-        _share(others, outcome)
-        for other, others in medians.items()
-        if other != source and of_source[other] is not Certainty.LIKELY
-    ]
-    return not shares or abs(_share(chances, outcome) - median(shares)) <= AGREE
-
-
-def _share(chances: list[float], outcome: int) -> float:
-    first, second = (chance for at, chance in enumerate(chances) if at != outcome)
-    return first / (first + second)
