@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum, StrEnum
 from functools import lru_cache
 from itertools import product
@@ -12,6 +13,7 @@ from rapidfuzz.process import extract
 
 from actors.matching.names import FORMS, Name, are_equal
 from actors.matching.tables import (
+    are_spelled,
     clubs_in,
     countries_of,
     countries_of_several,
@@ -95,6 +97,8 @@ class Evidence(Struct, frozen=True, gc=False):
     price_gap: float | None
 
 
+_GLUED = [(slice(size, None), slice(size)) for size in range(1, 5)]
+_GLUED += [(slice(-size), slice(-size, None)) for size in range(1, 5)]  # the rest of a name, and a mark
 EQUAL = NameEvidence(Likeness.SAME, 1.0, How.EQUAL)
 _OF_ANOTHER = NameEvidence(Likeness.WEAK, _LITTLE, How.SIMILAR)
 _OF_TABLE = NameEvidence(Likeness.SAME, 1.0, How.TABLE)
@@ -171,18 +175,35 @@ def have_marks(home: Name, away: Name, other_home: Name, other_away: Name) -> bo
         return True
     if all(not name.in_brackets <= there for name in (home, away)):
         return True
-    return not _added(home, other_home).isdisjoint(_added(away, other_away))
+    return (
+        _are_glued(home, other_home, away, other_away)
+        or _are_glued(away, other_away, home, other_home)
+        or any(
+            are_spelled(home.exact[part], away.exact[part]) and not are_spelled(home.exact, away.exact)
+            for part, mark in _GLUED
+            if home.exact[mark] == away.exact[mark]
+        )
+    )
 
 
-def _added(name: Name, other: Name) -> set[tuple[str, str]]:
-    """Return what may have been glued to words of the other name, in front and behind."""
-    found = set()
-    for long, short in ((name.exact, other.exact), *product(name.core, other.core)):
-        if short in long and long not in other.core and len(short) > 1:
+def _are_glued(name: Name, plain: Name, opponent: Name, plain_opponent: Name) -> bool:
+    """Return whether letters are glued to a plain name, and to its opponent's."""
+    return any(
+        opponent.exact.startswith(front)
+        and opponent.exact.endswith(behind)
+        and not (plain_opponent.exact.startswith(front) and plain_opponent.exact.endswith(behind))
+        for front, behind in _added(name, plain)
+    )
+
+
+def _added(name: Name, plain: Name) -> Iterator[tuple[str, str]]:
+    """Yield what may be glued to a plain name or to a word of it, in front and behind."""
+    words = (*plain.core, *plain.forms)
+    for long, short in ((name.exact, plain.exact), *product(name.core, words)):
+        if len(short) > 1 and short in long and long not in words:
             front, _, behind = long.partition(short)
             if (front or behind) and not {front, behind} <= {"", *FORMS}:
-                found.add((front, behind))
-    return found
+                yield front, behind
 
 
 @lru_cache(maxsize=STEMS)

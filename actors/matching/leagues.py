@@ -29,7 +29,7 @@ _CONTEST = re.compile(  # a word for what is won or lost: a label without one ma
     r"|[ck]up\w*|copa|coup?p?e|coppa|pokal\w*|puchar\w*|pohar\w*|beker\w*|taca|troph\w*|trofe\w*|shield"
     r"|conferen\w*|na[ct]ional\w*|nations|qualif\w*|eliminat\w*|play ?offs?|tournament|torneo|torneio"
     r"|tournoi|turnier|games|elite\w*|bundes\w*|regional\w*|ober\w*|ere\w*|ekstra\w*|alls\w*|ettan|veikkaus\w*"
-    r"|meistri\w*|virs\w*|botola|apertura|clausura|euro|world|deild\w*|yk+onen|kakkonen|hnl|nb|npl|mls|efl|fa)\b"
+    r"|meistri\w*|virs\w*|botola|apertura|clausura|euro|deild\w*|yk+onen|kakkonen|hnl|nb|npl|mls|efl|fa)\b"
     r"|liga\b|league\b|divis|cup\b|kupa\b"
 ).search
 

@@ -39,6 +39,7 @@ _LATIN = "a-zA-Z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff"
 _OTHER_SCRIPT = re.compile(  # a mark in letters of another script, in front of a name or behind it
     rf"\b([^\W\d_{_LATIN}]+)(?=[{_LATIN}])|(?<=[{_LATIN}0-9])([^\W\d_{_LATIN}]+)\b"
 )
+_OF_OTHER_LETTERS = re.compile(rf"[^\W\d_{_LATIN}\u0370-\u04ff]+")  # nor of Greek or Cyrillic: FK is a form
 _GLUED = re.compile(r"(?<=[a-z]{2})(?=u-?(?:1[2-9]|2[0-3])(?!\w)|\d{1,2}(?!\w))")  # ChelseaU21, Lech2
 _LETTERS = str.maketrans({"'": None, "\u2019": None, "`": None, "\u2018": None, "\u02bb": None})
 _DIGRAPHS = re.compile("ae|oe|ue|aa")  # other spellings of umlauts and of Scandinavian letters
@@ -99,7 +100,9 @@ def parse(name: str, *, has_towns: bool = False) -> Name:
 
     With `has_towns` a letter in brackets is no mark of class, as in "Sarmiento (J)", that of Junín.
     """
-    name = _OTHER_SCRIPT.sub(lambda found: f" {found[0]} ", _well_read(name))
+    name = _OF_OTHER_LETTERS.sub(
+        _readable, _OTHER_SCRIPT.sub(lambda found: f" {found[0]} ", _well_read(name))
+    )
     given = _GLUED.sub(" ", plain(name))
     text, team = split(given, has_towns=has_towns)
     text = _DOTTED.sub(lambda found: found[1].replace(".", ""), text)
@@ -107,6 +110,12 @@ def parse(name: str, *, has_towns: bool = False) -> Name:
     in_brackets = frozenset(_WORDS(" ".join(_IN_BRACKETS.findall(given)))).intersection(text.split())
     either = tuple(map(parse, parts)) if len(parts := _EITHER(name)) > 1 else ()
     return _name(text or name.strip() or "?", team, in_brackets, either, bool(_UNNAMED(given.strip())))
+
+
+def _readable(found: re.Match[str]) -> str:
+    """Return a word in other letters, or its codes if it would be lost, or read as a form of a club."""
+    read = "".join(_WORDS(plain(found[0])))
+    return "".join(f"u{ord(letter):x}" for letter in found[0]) if not read or read in FORMS else found[0]
 
 
 def _well_read(name: str) -> str:
