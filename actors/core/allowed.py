@@ -165,9 +165,9 @@ def _meant(text: str, hint: Any) -> str:
     """Return what a text may have been meant for: the nearest that is allowed, or a list of it."""
     if not (near := did_you_mean(text, _choices(hint))):
         with suppress(msgspec.ValidationError, TypeError):
-            parts = re.split(r"[,\s]+", text)
+            parts = [part for part in re.split(r"[,\s]+", text) if part]
             msgspec.convert(parts, hint)
-            near = "; did you mean [{}]?".format(", ".join(f'"{part}"' for part in parts))
+            near = "; did you mean [{}]?".format(", ".join(f'"{part}"' for part in parts)) if parts else ""
     return near
 
 

@@ -58,8 +58,8 @@ class SourceStatus:
     them. `failed_by` counts all failures by reason, `quota` shows the budget of its plan, `slow_messages`
     counts what a stream held back because we read too slowly. `delayed_s` is how late its prices may
     come, as it says itself; None if it says nothing. At `ended_at` its recording was over. `keys_found`
-    are the bookmakers' keys that answers had, where their kind tells them; `unlisted` says of which
-    bookmakers no answer had the key.
+    are the keys of bookmakers, also of others than ours, that answers had, where their kind tells them;
+    `unlisted` says of which of our bookmakers no answer had the key.
     """
 
     name: SourceName

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 
 from structlog.typing import FilteringBoundLogger as Log
 
@@ -24,6 +25,8 @@ from actors.monitoring.status import ScopeStatus, ServiceStatus, SourceStatus
 
 FAILURES_TO_BE_DOWN = 2
 EVERY_S = 1.0
+MAX_KEYS = 200
+"""Keys of other bookmakers that are remembered of a source's answers; The Odds API has half as many."""
 
 
 def failed(
@@ -82,6 +85,7 @@ def rested(status: ServiceStatus, source: SourceName) -> None:
     record.failing_since = record.failing_since_mono = None
     record.last_success_at = record.next_attempt_at = None
     record.scopes.clear()
+    record.unlisted.clear()
     for bookmaker in status.bookmakers.values():
         if bookmaker.source is record:
             bookmaker.errors.clear()
@@ -100,10 +104,28 @@ def scope_succeeded(status: SourceStatus, scope: Scope, now: Instant, log: Log) 
     record.last_success_at = now.wall
 
 
+def note_found(
+    status: SourceStatus,
+    found: Iterable[str],
+    keys: Mapping[BookmakerId, str],
+    known: Collection[str],
+) -> None:
+    """Remember the keys of an answer: all that bookmakers have, and up to `MAX_KEYS` others.
+
+    What is said of keys that no answer had follows from all that are remembered.
+    """
+    remembered, own, new = status.keys_found, {*keys.values()}, {*found} - status.keys_found
+    room = MAX_KEYS - len(remembered - own)
+    if kept := (new & own) | {*islice(sorted(new - own), room)}:
+        remembered |= kept
+        for bookmaker in status.unlisted:
+            status.unlisted[bookmaker] = _unlisted(status, keys[bookmaker], keys, known)
+
+
 def note_keys(
     status: SourceStatus, keys: Mapping[BookmakerId, str], known: Collection[str], log: Log
 ) -> None:
-    """Log `bookmaker.unlisted` when all scopes have answered, and none with a bookmaker's key.
+    """Log `bookmaker.unlisted` when all scopes have answered, some with keys, none with a bookmaker's.
 
     `known` are keys that such a source may have; `bookmaker.listed` follows when a key comes after all.
     """
@@ -112,10 +134,22 @@ def note_keys(
         if key in status.keys_found:
             if status.unlisted.pop(bookmaker, None) is not None:
                 log.info("bookmaker.listed", bookmaker=bookmaker, key=key)
-        elif has_all and bookmaker not in status.unlisted:
-            near = did_you_mean(key, {*known, *status.keys_found})
-            status.unlisted[bookmaker] = f"no answer has had the key {key!r} so far{near}"
+        elif has_all and status.keys_found and bookmaker not in status.unlisted:
+            status.unlisted[bookmaker] = _unlisted(status, key, keys, known)
             log.warning("bookmaker.unlisted", bookmaker=bookmaker, error=status.unlisted[bookmaker])
+
+
+def _unlisted(
+    status: SourceStatus, key: str, keys: Mapping[BookmakerId, str], known: Collection[str]
+) -> str:
+    """Return what is said of a key that no answer had.
+
+    A key of the answers may be meant, else a known one if the key itself is not known; in either case one
+    that no bookmaker has already.
+    """
+    taken = {*keys.values()}
+    near = did_you_mean(key, status.keys_found - taken, () if key in known else {*known} - taken)
+    return f"no answer has had the key {key!r} so far{near}"
 
 
 def record_turn(

@@ -18,7 +18,7 @@ from actors.core.cooperative import run_sliced
 from actors.core.errors import PayloadError, SourceError, TransportError
 from actors.core.messages import NOT_MODIFIED, ListId, Payload, Scope, SourceName
 from actors.monitoring.status import ScopeStatus
-from actors.monitoring.transitions import note_keys, scope_failed, scope_succeeded
+from actors.monitoring.transitions import note_found, note_keys, scope_failed, scope_succeeded
 from actors.pipeline.context import SourceContext, redact
 from actors.pipeline.fanout import deliveries, list_id_of, needing_document
 from actors.pipeline.schedule import Schedule
@@ -227,8 +227,8 @@ class SourceActor:
                 content = await self._decoded(payload)
                 self._plan.on_learnt(target, content, now)
                 if self._kind.keys_in is not None:
-                    found = {*self._kind.keys_in(content)}
-                    self._status.keys_found |= found & {*self._context.keys.values()}
+                    found = self._kind.keys_in(content)
+                    note_found(self._status, found, self._context.keys, self._kind.known_keys)
         finally:  # only now is it known how long it holds; what cannot be read is recorded as well
             stale_after_s = self._context.options.staleness_at(self._plan.interval_s(target, now))
             payload = msgspec.structs.replace(payload, stale_after_s=stale_after_s)

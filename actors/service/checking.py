@@ -110,7 +110,7 @@ class Check:
     def _source(self, name: str, raw: Any, expanded: Any) -> SourceSettings | None:
         at = f"sources.{name}"
         is_table = isinstance(expanded, dict)
-        if not re.fullmatch("[a-z0-9_-]{1,32}", name) or not is_table:
+        if not _is_source_name(name) or not is_table:
             self.faults.append(f"{at} must be a table, named with 1 to 32 of a-z, 0-9, '-' and '_'")
         if not is_table:
             return None
@@ -132,7 +132,8 @@ class Check:
         url = expanded.get("url") if issubclass(kind.options, PolledOptions) else None
         is_address = not isinstance(url, str) or _is_http(url)
         if not is_address:
-            near = "" if "://" in str(url) else f"; did you mean 'https://{raw['url']}'?"
+            is_bare = "://" not in str(url) and _is_http(f"https://{url}")
+            near = f"; did you mean 'https://{raw['url']}'?" if is_bare else ""
             self.faults.append(
                 f"{at}.url was {raw['url']!r}, must be http://HOST... or https://HOST...{near}"
             )
@@ -169,7 +170,8 @@ class Check:
         for bookmaker_id, bookmaker in settings.bookmakers.items():
             at = f"bookmakers.{bookmaker_id}"
             if bookmaker.source not in sources:
-                known, near = ", ".join(sources), did_you_mean(bookmaker.source, sources)
+                near = did_you_mean(bookmaker.source, filter(_is_source_name, sources))
+                known = ", ".join(sources)
                 must = f"must be one of {known}" if sources else "must be a table [sources.NAME]"
                 self.faults.append(f"{at}.source was {bookmaker.source!r}, {must}{near}")
             other = taken.setdefault((bookmaker.source, bookmaker.key), bookmaker_id)
@@ -294,6 +296,10 @@ def _is_of_server(url: str) -> bool:
         return has_place and not parts.query and (not number or number.isdecimal())
     except ValueError:
         return False
+
+
+def _is_source_name(name: str) -> bool:
+    return re.fullmatch("[a-z0-9_-]{1,32}", name) is not None
 
 
 def _is_http(url: str) -> bool:

@@ -51,7 +51,8 @@ def _warnings(settings: Settings) -> Iterator[str]:
     for bookmaker_id, bookmaker in settings.bookmakers.items():
         kind, key = settings.sources[bookmaker.source].kind, bookmaker.key
         if isinstance(kind, PolledKind) and kind.known_keys and key not in kind.known_keys:
-            near = did_you_mean(key, kind.known_keys)
+            taken = {each.key for each in settings.bookmakers_of(bookmaker.source).values()}
+            near = did_you_mean(key, kind.known_keys - taken)
             found = f"bookmakers.{bookmaker_id}.key was {key!r}"
             yield f"warning: {found}, which {kind.name} is not known to have{near}"
     alike: dict[str, list[BookmakerId]] = {}

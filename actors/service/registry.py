@@ -60,7 +60,7 @@ def kind_named(name: str) -> Kind:
     found = points.select(name=name)
     if len(found) != 1:
         names = sorted({*BUILT_IN, *points.names})
-        known, near = ", ".join(names), did_you_mean(name, names)
+        known, near = ", ".join(names), "" if found else did_you_mean(name, names)
         many = f", which {len(found)} installed packages bring" if found else ""
         raise ConfigError(f"kind was {name!r}{many}, must be one of {known}{near}")
     return _loaded(found[name])

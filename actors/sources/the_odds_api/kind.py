@@ -14,10 +14,12 @@ from actors.sources.the_odds_api.answers import OddsAnswer, Offers, Sports, erro
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from actors.sources.the_odds_api.plan import HEADERS, TheOddsApiPlan
 
+_is_key = re.compile("[A-Za-z0-9_]{1,64}").fullmatch
+
 
 def check_key(key: str) -> None:
     """Raise ValueError unless `key` can be a bookmaker's key, such as `williamhill`."""
-    if not re.fullmatch("[A-Za-z0-9_]{1,64}", key):
+    if not _is_key(key):
         raise ValueError(f"key was {key!r}, must be a bookmaker's key of the API, like 'williamhill'")
 
 
@@ -61,15 +63,19 @@ def explain(error: TransportError) -> None:
         error.reason = said.reason
 
 
-# Bookmakers of the API's documentation and answers, for a warning only: there are always new ones.
+# The API's list "Bookmaker APIs" as of July 2026; it has each bookmaker of recorded answers of April 2026.
+# For warnings only: there are always new ones.
 _KNOWN = """
-    ballybet bet365_au betanysports betclic betfair_ex_au betfair_ex_eu betfair_ex_uk betfair_sb_uk
-    betmgm betonlineag betparx betr_au betright betrivers betsson betus betvictor betway bovada
-    boylesports casumo coolbet coral draftkings espnbet everygame fanatics fanduel fliff grosvenor
-    gtbets hardrockbet ladbrokes_au ladbrokes_uk leovegas livescorebet livescorebet_eu lowvig
-    marathonbet matchbook mybookieag neds nordicbet onexbet paddypower parionssport_fr pinnacle playup
-    pointsbetau rebet skybet smarkets sport888 sportsbet suprabets tab tabtouch tipico_de unibet
-    unibet_eu unibet_fr unibet_uk virginbet williamhill williamhill_us winamax_de winamax_fr
+    atg_se ballybet bet365_au betanysports betclic_fr betfair_ex_au betfair_ex_eu betfair_ex_uk
+    betfair_sb_uk betfred_uk betinia_se betmgm betmgm_se betonlineag betopenly betparx betr_au
+    betr_us_dfs betright betrivers betsson betus betvictor betway bovada boylesports campobet_se
+    casumo codere_it coolbet coral dabble_au draftkings espnbet everygame expekt_se fanatics fanduel
+    fliff grosvenor gtbets hajper_se hardrockbet hardrockbet_az hardrockbet_fl hardrockbet_oh kalshi
+    ladbrokes_au ladbrokes_uk leovegas leovegas_se livescorebet lowvig marathonbet matchbook
+    mrgreen_se mybookieag neds netbet_fr nordicbet novig onexbet paddypower pick6 pinnacle playup
+    pmu_fr pointsbetau polymarket prizepicks prophetx rebet skybet smarkets sport888 sport888_se
+    sportsbet suprabets svenskaspel_se tab tabtouch tipico_de underdog unibet unibet_fr unibet_it
+    unibet_nl unibet_se unibet_uk virginbet williamhill williamhill_us winamax_de winamax_fr
 """
 
 # Of the API's list of bookmakers, beside those of Betfair.
@@ -97,7 +103,7 @@ KIND = PolledKind(
     repeats_confirm=False,
     has_titles=True,
     explain=explain,
-    keys_in=lambda answer: answer.offers,
+    keys_in=lambda answer: filter(_is_key, answer.offers),
     known_keys=frozenset(_KNOWN.split()),
     offer_of=offer_of,
 )

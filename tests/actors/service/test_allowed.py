@@ -9,7 +9,7 @@ import pytest
 from actors.core.allowed import options_of
 from actors.core.errors import ConfigError
 from actors.service.describe import kind_lines
-from actors.service.registry import BUILT_IN
+from actors.service.registry import BUILT_IN, GROUP, kind_named
 from actors.service.settings import load
 from tests.support.builders.configurations import API, INVALID, INVALID_API, SPORTS, VALID
 
@@ -95,6 +95,22 @@ def test_error_says_what_is_allowed_and_what_is_nearest(
     assert line in _refused(tmp_path, base.replace(old, new, 1))
 
 
+@pytest.mark.parametrize(
+    ("base", "old", "new"),
+    [
+        pytest.param(VALID, "bookmakers.bet365", 'bookmakers.""', id="the empty name of a table"),
+        pytest.param(VALID, "http://127.0.0.1:9/fixtures.csv", "", id="no address"),
+        pytest.param(VALID, "[server]", '[limits]\ntrusted_proxies = ""\n[server]', id="an empty list"),
+        pytest.param(VALID, "[sources.feed]", "[sources.Feed]", id="a name that no source may have"),
+    ],
+)
+def test_nothing_is_suggested_that_would_be_refused_again(
+    base: str, old: str, new: str, tmp_path: Path
+) -> None:
+    """A suggestion is another text than that of the file, and one that is allowed there."""
+    assert "did you mean" not in _refused(tmp_path, base.replace(old, new, 1))
+
+
 @pytest.mark.parametrize("case", [*INVALID, *INVALID_API])
 def test_no_error_names_a_type_of_the_program(case: str, tmp_path: Path) -> None:
     """A reader of the line need not know Python, nor regular expressions."""
@@ -130,3 +146,20 @@ def test_kinds_can_be_asked_for_by_name() -> None:
     assert "      Matches listed at a time. A whole number from 1 to 250,000." in every
     with pytest.raises(ConfigError, match="did you mean 'replay'"):
         list(kind_lines("repaly"))
+
+
+def test_kind_that_two_packages_bring_is_not_misspelt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says so, and no other kind of a like name is suggested."""
+    for package in ("one", "two"):
+        info = tmp_path / f"{package}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", "utf-8")
+        (info / "entry_points.txt").write_text(f"[{GROUP}]\nreplays = {package}:KIND\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    with pytest.raises(ConfigError) as error:
+        kind_named("replays")
+    assert "kind was 'replays', which 2 installed packages bring" in str(error.value)
+    assert "did you mean" not in str(error.value)

@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 
 from actors.service.describe import configuration_lines
 from actors.service.settings import load
+from actors.sources.the_odds_api.kind import KIND
 from tests.support.builders.the_odds_api import API_KEY, config, event, market
 from tests.support.peers.web import Web, serving
 from tests.support.systems.virtual_service import configured, events, pass_to
@@ -37,9 +38,9 @@ def _lines(logs: list[Any]) -> list[tuple[str, str, str | None]]:
 async def test_key_that_no_answer_has_had_is_a_warning(tmp_path: Path) -> None:
     """When all leagues have answered it is logged once with the nearest key, and `/health` warns."""
     web = Web()
-    web.answers = {EPL: serving(_list("unibet_eu")), SPL: serving(b"[]")}
+    web.answers = {EPL: serving(_list("unibet_fr")), SPL: serving(b"[]")}
     with capture_logs() as logs:
-        async with configured(tmp_path, config(LEAGUES, [KEY, "unibet_eu"]), web=web) as service:
+        async with configured(tmp_path, config(LEAGUES, [KEY, "unibet_fr"]), web=web) as service:
             await pass_to(60)
             health = msgspec.json.decode((await service.get("/health")).body)
 
@@ -48,15 +49,15 @@ async def test_key_that_no_answer_has_had_is_a_warning(tmp_path: Path) -> None:
         *(health["status"], health["checks"][KEY]["status"]),
         health["checks"][KEY]["last_error"],
     )
-    assert ("pass", None) == tuple(health["checks"]["unibet-eu"][name] for name in ("status", "last_error"))
+    assert ("pass", None) == tuple(health["checks"]["unibet-fr"][name] for name in ("status", "last_error"))
 
 
 async def test_key_that_comes_later_ends_the_warning(tmp_path: Path) -> None:
     """A bookmaker without prices for now is found by the first answer that has it, in any league."""
     web = Web()
-    web.answers = {EPL: serving(_list("unibet_eu")), SPL: serving(b"[]")}
+    web.answers = {EPL: serving(_list("unibet_fr")), SPL: serving(b"[]")}
     with capture_logs() as logs:
-        async with configured(tmp_path, config(LEAGUES, [KEY, "unibet_eu"]), web=web) as service:
+        async with configured(tmp_path, config(LEAGUES, [KEY, "unibet_fr"]), web=web) as service:
             await pass_to(30)
             web.answers[SPL] = serving(_list(KEY, league=LEAGUES[1]))
             await pass_to(60)
@@ -68,12 +69,40 @@ async def test_key_that_comes_later_ends_the_warning(tmp_path: Path) -> None:
     assert "pass" == health["status"]
 
 
+async def test_key_of_an_answer_is_suggested(tmp_path: Path) -> None:
+    """Also one that no bookmaker here has, before any other that the API is known to have."""
+    web = Web()
+    web.answers = {EPL: serving(_list("pinacle_fr")), SPL: serving(b"[]")}
+    async with configured(tmp_path, config(LEAGUES, [KEY]), web=web) as service:
+        await pass_to(60)
+        health = msgspec.json.decode((await service.get("/health")).body)
+
+    assert (
+        "no answer has had the key 'pinacle' so far; did you mean 'pinacle_fr'?"
+        == (health["checks"][KEY]["last_error"])
+    )
+
+
+@pytest.mark.parametrize("answer", [b"[]", _list()], ids=["no match", "no bookmaker"])
+async def test_nothing_is_said_of_keys_out_of_season(answer: bytes, tmp_path: Path) -> None:
+    """While no answer has had any bookmaker, no key is said to be missing."""
+    web = Web()
+    web.answers = {EPL: serving(answer), SPL: serving(b"[]")}
+    with capture_logs() as logs:
+        async with configured(tmp_path, config(LEAGUES, [KEY, "pinnacle"]), web=web) as service:
+            await pass_to(60)
+            health = msgspec.json.decode((await service.get("/health")).body)
+
+    assert [] == _lines(logs)
+    assert [None, None] == [health["checks"][name]["last_error"] for name in (KEY, "pinnacle")]
+
+
 async def test_key_is_not_missed_before_all_leagues_have_answered(tmp_path: Path) -> None:
     """One league says nothing of the others."""
     web = Web()
-    web.answers = {EPL: serving(_list("unibet_eu"))}
+    web.answers = {EPL: serving(_list("unibet_fr"))}
     with capture_logs() as logs:
-        async with configured(tmp_path, config(LEAGUES, [KEY, "unibet_eu"]), web=web):
+        async with configured(tmp_path, config(LEAGUES, [KEY, "unibet_fr"]), web=web):
             await pass_to(60)
 
     assert [] == _lines(logs)
@@ -82,7 +111,7 @@ async def test_key_is_not_missed_before_all_leagues_have_answered(tmp_path: Path
 def test_unknown_key_and_cost_are_warned_of_before_a_start(tmp_path: Path) -> None:
     """`check-config` costs no credits: it names the nearest key that is known, and the credits of a day."""
     file = tmp_path / "some.toml"
-    file.write_text(config(["soccer_epl"], [KEY, "unibet_eu"], poll_interval_s=20.0), "utf-8")
+    file.write_text(config(["soccer_epl"], [KEY, "unibet_fr"], poll_interval_s=20.0), "utf-8")
     lines = [*configuration_lines(file, load(file, {}))]
 
     unknown = f"warning: bookmakers.{KEY}.key was '{KEY}', which the_odds_api is not known to have"
@@ -91,3 +120,24 @@ def test_unknown_key_and_cost_are_warned_of_before_a_start(tmp_path: Path) -> No
         f"{unknown}; did you mean 'pinnacle'?",
     ] == [line for line in lines if "warning: " in line]
     assert API_KEY not in "".join(lines)
+
+
+def test_key_that_another_bookmaker_has_is_not_suggested_before_a_start(tmp_path: Path) -> None:
+    """Two bookmakers of a source cannot have one key."""
+    file = tmp_path / "some.toml"
+    file.write_text(config(["soccer_epl"], [KEY, "pinnacle"]), "utf-8")
+    unknown = f"warning: bookmakers.{KEY}.key was '{KEY}', which the_odds_api is not known to have"
+
+    assert unknown in [*configuration_lines(file, load(file, {}))]
+
+
+@pytest.mark.parametrize("key", ["betclic_fr", "unibet_nl", "unibet_se", "unibet_uk", "betfred_uk"])
+def test_keys_of_2026_are_known(key: str) -> None:
+    """They are not warned of."""
+    assert key in KIND.known_keys
+
+
+@pytest.mark.parametrize("key", ["betclic", "unibet_eu", "livescorebet_eu"])
+def test_keys_that_the_api_no_longer_has_are_not_known(key: str) -> None:
+    """They are warned of before a start."""
+    assert key not in KIND.known_keys
