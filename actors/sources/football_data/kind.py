@@ -12,7 +12,8 @@ bookmaker's draw. Format: the site's notes.txt.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from math import inf
 from typing import Annotated, Final
@@ -80,8 +81,11 @@ MAX_TORN: Final = 2
 _FOR_ALL_BOOKMAKERS: Final = frozenset({FINISHED, Reason.UNREADABLE})
 EXCHANGES: Final = frozenset({"BFE"})  # of the site's notes.txt
 AGGREGATES: Final = frozenset({"Max", "Avg", "BbMx", "BbAv"})
-# Prefixes seen in real files, to tell `B365C` (closing prices) from a bookmaker of its own.
-KNOWN: Final = re.compile("B365|BFD|BMGM|BV|BW|CL|LB|PS|P|BFE|WH|1XB|BF|IW|VC|GB|SB|SJ|SO|SY|BS")
+# Prefixes of the site's notes.txt and, since then, of its files of 2026/27: PP and SKB, and no longer BMGM,
+# CL, LB and PS. They tell `B365C` (closing prices) from a bookmaker of its own, such as `VC`.
+_PREFIXES: Final = "1XB B365 BF BFD BFE BMGM BS BV BW CL GB IW LB P PP PS SB SJ SKB SO SY VC WH"
+KNOWN: Final = frozenset(_PREFIXES.split())
+_SIDES: Final = ("H", "D", "A")
 
 
 def check_key(key: str) -> None:
@@ -91,8 +95,17 @@ def check_key(key: str) -> None:
         raise ValueError(f"key was {key!r}, must be {what}")
     if key in AGGREGATES or key.removesuffix("C") in AGGREGATES:
         raise ValueError(f"key was {key!r}, an aggregate over bookmakers, must be that of one, like 'B365'")
-    if key.endswith("C") and KNOWN.fullmatch(key[:-1]):
-        raise ValueError(f"key was {key!r}, which names closing prices; {key[:-1]!r} names the live prices")
+    _check_closing(key)
+
+
+def _check_closing(key: str, columns: Container[str] = ()) -> None:
+    """Raise ValueError if `key` names closing prices in a file with these columns.
+
+    They have the prefix of a bookmaker's live prices and a C; that bookmaker is known, or in the file.
+    """
+    live = key.removesuffix("C")
+    if live != key and (live in KNOWN or any(live + side in columns for side in _SIDES)):
+        raise ValueError(f"key was {key!r}, which names closing prices; {live!r} names the live prices")
 
 
 def targets(options: FootballDataOptions) -> tuple[Target, ...]:
@@ -180,12 +193,29 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
 
 
 def _columns_of(sheet: Sheet, key: str) -> list[int]:
-    """Return where a bookmaker's prices for home, draw and away are. Raises: PayloadError if nowhere."""
-    names = (f"{key}H", f"{key}D", f"{key}A")
+    """Return where a bookmaker's live prices for home, draw and away are.
+
+    Raises: PayloadError if nowhere, or if the key names closing prices in this file.
+    """
+    try:
+        _check_closing(key, sheet.columns)
+    except ValueError as error:
+        raise PayloadError(str(error)) from error
+    names = [key + side for side in _SIDES]
     if missing := [name for name in names if name not in sheet.columns]:
-        near = did_you_mean(key, [name[:-1] for name in sheet.columns if f"{name[:-1]}D" in sheet.columns])
+        near = did_you_mean(key, _keys_in(sheet.columns))
         raise PayloadError(f"column not in this file: {', '.join(missing)}{near}")
     return [sheet.columns[name] for name in names]
+
+
+def _keys_in(columns: Collection[str]) -> Iterator[str]:
+    """Return the prefixes under which a file has live prices of one bookmaker."""
+    for key in [name[:-1] for name in columns if name.endswith("D")]:
+        with suppress(ValueError):
+            check_key(key)
+            _check_closing(key, columns)
+            if all(key + side in columns for side in _SIDES):
+                yield key
 
 
 def _match(fixture: FixtureRow, home: float, draw: float, away: float, source_time: float | None) -> Match:

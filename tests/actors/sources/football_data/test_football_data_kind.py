@@ -33,6 +33,11 @@ PRICES = {
 CELLS = {**dict(zip(COLUMNS[1:5], ROW[1:5], strict=True)), **COLLIDING}
 
 
+def _suggested(error: PayloadError) -> str:
+    _, found, name = str(error).partition("; did you mean ")
+    return found + name
+
+
 def _prices(match: Match) -> tuple[float, float, float]:
     return match.home_price, match.draw_price, match.away_price
 
@@ -140,7 +145,22 @@ def test_source_time_is_that_of_the_file() -> None:
 
 def test_column_prefix_is_a_key() -> None:
     """The codes of the site are accepted."""
-    for key in ["B365", "BFD", "BFE", "PS", "WH", "1XB", "BF", "VC", "BMGM", "CL", "LB"]:
+    for key in [
+        "B365",
+        "BFD",
+        "BFE",
+        "PS",
+        "WH",
+        "1XB",
+        "BF",
+        "VC",
+        "BMGM",
+        "CL",
+        "LB",
+        "PP",
+        "SKB",
+        "ZZC",
+    ]:
         check_key(key)
 
 
@@ -149,10 +169,53 @@ def test_prefix_that_is_no_bookmaker_is_refused() -> None:
     for key in [
         *("", "B365 ", "B365\n", "B365>2", "BÄR", "TOOLONG99"),
         *("Max", "Avg", "BbMx", "BbAv", "MaxC", "AvgC"),
-        *("B365C", "PSC", "VCC", "BFEC", "1XBC", "WHC"),
+        *("B365C", "PSC", "VCC", "BFEC", "1XBC", "WHC", "PPC", "SKBC"),
     ]:
         with pytest.raises(ValueError, match="key was"):
             check_key(key)
+
+
+@pytest.mark.parametrize("beside", [("ZZH", "ZZD", "ZZA"), ("ZZA",)])
+def test_closing_prices_of_a_bookmaker_of_the_file_are_refused(beside: tuple[str, ...]) -> None:
+    """A key is that of closing prices if the file has columns of the same prefix without the C."""
+    header = (*COLUMNS[:5], *beside, "ZZCH", "ZZCD", "ZZCA")
+    body = csv_bytes((*ROW[:5], *("2.1",) * len(beside), "1.7", "3.9", "4.8"), header=header)
+
+    with pytest.raises(
+        PayloadError, match="key was 'ZZC', which names closing prices; 'ZZ' names the live"
+    ):
+        extracted(body, "ZZC")
+
+
+def test_bookmaker_whose_prefix_ends_in_c_is_shown() -> None:
+    """Without columns of the shorter prefix its prices are live, beside closing prices of its own."""
+    header = (*COLUMNS[:5], "ZCH", "ZCD", "ZCA", "ZCCH", "ZCCD", "ZCCA")
+    body = csv_bytes((*ROW[:5], "2.1", "3.4", "3.6", "1.7", "3.9", "4.8"), header=header)
+
+    assert [(2.1, 3.4, 3.6)] == [_prices(match) for match in shown(body, "ZC")]
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [
+        pytest.param("zz", "; did you mean 'ZZ'?", id="in another case"),
+        pytest.param("zzc", "; did you mean 'ZZ'?", id="not its closing prices"),
+        pytest.param("Maxi", "", id="not an aggregate"),
+        pytest.param("ZZAH", "; did you mean 'ZZ'?", id="not a handicap"),
+        pytest.param("YY", "", id="not a bookmaker without all three columns"),
+    ],
+)
+def test_only_bookmakers_of_the_file_are_suggested(key: str, near: str) -> None:
+    """What is suggested for a prefix without columns is one that is accepted, and never the same."""
+    triples = [f"{prefix}{side}" for prefix in ("ZZ", "ZZC", "Max", "MaxC") for side in "HDA"]
+    header = (*COLUMNS[:5], *triples, "ZZAHH", "ZZAHA", "YYH", "YYD")
+
+    with pytest.raises(PayloadError) as error:
+        extracted(csv_bytes((*ROW[:5], *("2.9",) * (len(header) - 5)), header=header), key)
+    assert ["column not in this file", near] == [
+        str(error.value).partition(":")[0],
+        _suggested(error.value),
+    ]
 
 
 def test_scope_is_the_file() -> None:
