@@ -73,12 +73,14 @@ def suggest_lines(given: argparse.Namespace) -> Iterator[str]:
     found = answer(given.url, f"/monitor/abstentions/{given.limit}", LinkSuggestions)
     if not found.linking:
         yield f"# {NO_LINKER}"
-    elif not (found.abstentions or found.absent or found.suggestions):
+    elif not (found.abstentions or found.absent or found.doubtful or found.suggestions):
         yield "# everything that resembles something else is linked with it"
     for reason, count in found.abstentions.items():
         yield f"# {count} not linked because of: {reason}"
     for line in found.absent:
         yield f"# in the file of links: {line}"
+    for line in found.doubtful:
+        yield f"# doubtful in the file of links: {line}"
     for suggestion in found.suggestions:
         yield ""
         yield from _suggestion_lines(suggestion)
@@ -97,6 +99,8 @@ def stats_lines(given: argparse.Namespace) -> Iterator[str]:
         yield NO_LINKER
     for line in found.absent:
         yield f"in the file of links: {line}"
+    for line in found.doubtful:
+        yield f"doubtful in the file of links: {line}"
 
 
 def _pair_lines(pair: PairExplained) -> Iterator[str]:
@@ -113,6 +117,9 @@ def _pair_lines(pair: PairExplained) -> Iterator[str]:
     for rule, some in lacks.items():
         lacking = ", or ".join(some)
         yield f"    {rule:<32}{'holds' if '' in some else f'lacks: {lacking}'}"
+    if pair.text:
+        yield "  for the file of links, if that is wrong, or to complete what it says:"
+        yield from (f"    {line}" for line in pair.text.splitlines())
 
 
 def _suggestion_lines(suggestion: LinkSuggestion) -> Iterator[str]:

@@ -20,7 +20,7 @@ from actors.core.bitset import bits, connect, largest_clique
 from actors.core.cooperative import SLICE, Sliced
 from actors.matching.comparison import MUST_RANK, Comparator, Description, Relation, rank_with
 from actors.matching.event import Chances, Event, EventKey
-from actors.matching.overrides import Overridden
+from actors.matching.overrides import Overridden, doubt_by_hand
 from actors.matching.rules import ON_TIME, Certainty, Group, Member, Rule, price_gap
 
 MARGIN = 0.25  # a rival with a rank nearer than that makes two candidates
@@ -180,9 +180,9 @@ def _apply(
 ) -> Sliced[None]:
     """Keep apart and link what the operator says, but never one team with the prices of the other."""
     index = {node.event.key: i for i, node in enumerate(nodes)}
-    by_hand = [i for i, node in enumerate(nodes) if node.event.key in overridden.must]
+    by_hand = [i for i, node in enumerate(nodes) if overridden.must.of(node.event.key)]
     for key, i in index.items():
-        for other in overridden.must_not.get(key, ()):
+        for other in overridden.must_not.of(key):
             if (j := index.get(other)) is not None:
                 pairs.forbid(i, j)
     for count, i in enumerate(by_hand, 1):
@@ -192,7 +192,7 @@ def _apply(
         yield
     for i in by_hand:
         away = pairs.same_source[i] | pairs.forbidden[i]
-        for key in overridden.must[nodes[i].event.key]:
+        for key in overridden.must.of(nodes[i].event.key):
             if (j := index.get(key)) is not None and i < j and not away >> j & 1:
                 pairs.edges.append((-MUST_RANK, i, j, Rule.MUST, inf, True))
 
@@ -308,9 +308,10 @@ def _sure_core(nodes: list[Node], group: int, related: Related, overridden: Over
             for ours, theirs in ((some, others), (others, some)):
                 for i in bits(ours):
                     sure[i] |= theirs & ~(1 << i)
-    by_hand = [i for i in bits(group) if nodes[i].event.key in overridden.must]
+    by_hand = [i for i in bits(group) if overridden.must.of(nodes[i].event.key)]
     for i, j in combinations(by_hand, 2):
-        if nodes[j].event.key in overridden.must[nodes[i].event.key]:
+        is_linked = nodes[j].event.key in overridden.must.of(nodes[i].event.key)
+        if is_linked and not doubt_by_hand(nodes[i].description, nodes[j].description):
             connect(sure, i, j)
     return largest_clique(sure, group)
 

@@ -127,6 +127,7 @@ class Matcher:
             return None
         self._open.pop(key, None)
         self._sources -= Counter([key.source])  # which keeps no zero
+        self.overridden.remove(node.event)
         description, component = node.description, node.component
         del description.keys[key.source][key]
         if not description.keys[key.source]:
@@ -147,10 +148,10 @@ class Matcher:
         node = Node(event, self._described(event), Component({key}), group)
         self._nodes[key] = node
         self._sources[event.source] += 1
+        self.overridden.add(event)
         there = yield from self._connected(node)
-        for by_hand in self.overridden.must.get(key, ()):
-            if by_hand in self._nodes:
-                there[self._nodes[by_hand].component] = None
+        for by_hand in self.overridden.must.of(key):
+            there[self._nodes[by_hand].component] = None
         self._connect([*there])
 
     def _connected(self, node: Node) -> Sliced[dict[Component, None]]:

@@ -247,9 +247,13 @@ class BoardStatus:
 
 @dataclass(slots=True)
 class LinksStatus:
-    """The linker's record; without it fixtures stay as they are, but for what commits take away."""
+    """The linker's record; without it fixtures stay as they are, but for what commits take away.
+
+    `file_warning` is what is wrong with the operator's file of links, or None.
+    """
 
     actor: ActorStatus
+    file_warning: str | None = None
 
 
 MAX_LAG_S = 10.0

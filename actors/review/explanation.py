@@ -156,7 +156,7 @@ def _evidence(matcher: Matcher, node: Node, found: _Found) -> Evidence:
 
 def _reason(matcher: Matcher, a: Node, b: Node, gap: float | None) -> Objection:
     """Return why two events with prices so far apart are not linked."""
-    if b.event.key in matcher.overridden.must_not.get(a.event.key, ()):
+    if b.event.key in matcher.overridden.must_not.of(a.event.key):
         return Objection.MUST_NOT
     if matcher.comparator.is_swapped(a.description, b.description):
         return Objection.SWAPPED

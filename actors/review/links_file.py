@@ -1,5 +1,7 @@
 """The file of links by hand: aliases of teams and leagues, events that must, or must not, be linked.
 
+A file without any table says `none = true` if that is meant: an empty file may be a half-written one.
+
 Raw sample:
 
     [[team]]
@@ -12,6 +14,9 @@ Raw sample:
 
     [[must]]
     events = ["football_data:E0-2026-08-15-Leeds-Hull", "the_odds_api:0a1b2c"]
+    home = "Leeds"                                        # at both sources
+    away = ["Hull", "Kingston"]                           # at the first, at the second
+    day = 2026-08-15                                      # of the kick-off, UTC
     reason = "Hull is spelled Kingston there"
 
     [[must_not]]
@@ -24,6 +29,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -40,7 +46,7 @@ from actors.core.validation import clean_name
 from actors.matching.event import EventKey
 from actors.matching.leagues import country_named
 from actors.matching.names import parse as parse_name
-from actors.matching.overrides import Overrides, Pair, TeamAlias, joined
+from actors.matching.overrides import Listing, Overrides, Pair, TeamAlias, joined
 
 MAX_NAMES = 100  # of one team: each is compared with each
 MAX_FAULTS = 80  # that are told at once
@@ -50,7 +56,9 @@ S = TypeVar("S", bound=Struct)
 T = TypeVar("T")
 
 _EVENT = re.compile(r"([a-z0-9_-]{1,32}):([A-Za-z0-9._~-]{1,128})").fullmatch
+_LISTED = ("home", "away", "day")
 _Name = Annotated[str, Meta(min_length=1)]
+_Day = Annotated[date, Meta(title="a day like 2026-08-15")]
 
 
 class _Team(Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,6 +74,9 @@ class _League(Struct, frozen=True, forbid_unknown_fields=True):
 class _Events(Struct, frozen=True, forbid_unknown_fields=True):
     events: tuple[str, str]
     reason: _Name
+    home: str | tuple[str, str] | None = None  # no _Name: msgspec 0.22 crashes on that beside a tuple
+    away: str | tuple[str, str] | None = None
+    day: _Day | tuple[_Day, _Day] | None = None
 
 
 def read(path: Path) -> Overrides:
@@ -96,8 +107,9 @@ def _overrides(tables: dict[str, Any]) -> Overrides:
     faults = [
         f"{name} is no table of it, must be team, league, must or must_not{did_you_mean(name, names)}"
         for name in tables
-        if name not in names
+        if name not in {*names, "none"}
     ]
+    faults += _faults_of_none(tables)
     teams, of_teams = _each(tables, "team", _Team, _alias)
     leagues, of_leagues = _each(tables, "league", _League, _labels)
     must, of_must = _each(tables, "must", _Events, _pair, reason="none")
@@ -107,7 +119,7 @@ def _overrides(tables: dict[str, Any]) -> Overrides:
     if faults:
         raise ConfigError(in_lines(faults, MAX_FAULTS))
     found = (*teams.values(),), (*leagues.values(),), (*must.values(),), (*must_not.values(),)
-    return Overrides(*found)
+    return Overrides(*found, none="none" in tables)
 
 
 def _each(
@@ -126,6 +138,8 @@ def _each(
         at = f"[[{name}]] {number}"
         wrong = refusals(table, table, kind, at)
         faults += [fault for of_key in wrong.values() for fault in of_key]
+        if not wrong.keys().isdisjoint(_LISTED):
+            wrong |= {key: [] for key in _LISTED}  # they belong together
         right = absent | {key: table[key] for key in table if key not in wrong} if "" not in wrong else {}
         if {field.name for field in fields(kind) if field.required} <= right.keys():
             inside: list[str] = []
@@ -156,7 +170,28 @@ def _pair(pair: _Events, faults: list[str]) -> Pair:
     a, b = (_key(text, faults) for text in pair.events)
     if a.source == b.source:
         faults.append("both events are of one source, must be of two")
-    return Pair(a, b, pair.reason)
+    return Pair(a, b, pair.reason, _listed(pair, faults))
+
+
+def _listed(pair: _Events, faults: list[str]) -> tuple[Listing, Listing] | None:
+    """Return how each source lists its event, None if the pair says it of neither."""
+    home, away, day = _of_both(pair.home), _of_both(pair.away), _of_both(pair.day)
+    missing = [key for key, given in zip(_LISTED, (home, away, day), strict=True) if given is None]
+    if 0 < len(missing) < len(_LISTED):
+        faults.append(f"home, away and day belong together, must have {' and '.join(missing)} as well")
+    if home is None or away is None or day is None:
+        return None
+    faults += [
+        f"{name!r} must be 1 to 128 visible characters, single-spaced, in NFC"
+        for name in dict.fromkeys((*home, *away))
+        if not name or clean_name(name) != name
+    ]
+    starts = [int(datetime.combine(at, time(), UTC).timestamp()) for at in day]
+    return Listing(home[0], away[0], starts[0]), Listing(home[1], away[1], starts[1])
+
+
+def _of_both(given: T | tuple[T, T] | None) -> tuple[T, T] | None:
+    return given if given is None or isinstance(given, tuple) else (given, given)
 
 
 def _key(text: str, faults: list[str]) -> EventKey:
@@ -186,10 +221,21 @@ def _faults_of_teams(teams: Mapping[int, TeamAlias]) -> Iterator[str]:
 
 
 def _faults_of_pairs(must: Mapping[int, Pair], must_not: Mapping[int, Pair]) -> Iterator[str]:
-    wanted = {frozenset((pair.a, pair.b)): number for number, pair in must.items()}
-    same = joined((pair.a, pair.b) for pair in must.values())
+    wanted = {frozenset(pair.sides): number for number, pair in must.items()}
+    same = joined(pair.sides for pair in must.values())
     for number, pair in must_not.items():
-        if (other := wanted.get(frozenset((pair.a, pair.b)))) is not None:
+        first, second = pair.sides
+        if (other := wanted.get(frozenset(pair.sides))) is not None:
             yield f"[[must_not]] {number}: its events are in [[must]] {other} as well"
-        elif pair.a in same and same[pair.a] is same.get(pair.b):
+        elif first in same and same[first] is same.get(second):
             yield f"[[must_not]] {number}: its events are one match by several [[must]]"
+
+
+def _faults_of_none(tables: dict[str, Any]) -> Iterator[str]:
+    """Check `none`, which says that there are no tables on purpose; beside tables it would be ambiguous."""
+    if "none" not in tables:
+        return
+    if tables["none"] is not True:
+        yield f"none was {repr(tables['none'])[:_SHOWN]}, must be true, or left out"
+    elif len(tables) > 1:
+        yield "none = true says that the file has no tables on purpose, must be left out where it has some"

@@ -20,6 +20,7 @@ from actors.matches.model import FixtureState, fixtures_of
 from actors.matching.event import EventKey
 from actors.matching.matcher import Matcher
 from actors.matching.overrides import Overrides
+from actors.review.doubts import mixed, outlived
 from actors.review.explanation import Abstention, Explanation, explain, nearest
 from actors.review.survey import Survey, absent, survey_of
 
@@ -86,7 +87,8 @@ class Review:
             missing = await run_sliced(absent(overrides, fixtures_of(snapshot)))
             if matcher is None or matcher is not self.matcher:
                 return None
-            self.survey = survey_of(snapshot.version, found, missing)
+            doubtful = (*mixed(overrides), *outlived(overrides, matcher))
+            self.survey = survey_of(snapshot.version, found, missing, doubtful)
             took_s = self._now() - began
             self._good_until = began + took_s + SURVEY_HOLDS * took_s
             return self.survey

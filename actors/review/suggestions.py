@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,9 +18,10 @@ from actors.core.cooperative import SLICE, Sliced
 from actors.matching.event import Event, EventKey
 from actors.matching.evidence import Likeness
 from actors.matching.leagues import is_telling
-from actors.matching.overrides import Overrides
-from actors.matching.rules import Objection
-from actors.review.explanation import Abstention
+from actors.matching.overrides import Overrides, joined
+from actors.matching.rules import Objection, Rule
+from actors.review.doubts import countries_of_labels
+from actors.review.explanation import Abstention, Explanation
 
 EventOf: TypeAlias = Callable[[EventKey], Event | None]
 
@@ -46,7 +48,7 @@ def suggestions(
     """Return lines that settle abstentions, `most` of them, likely gain first; none if an event has gone.
 
     All of them together can be added to the file of `overrides`: a name that has a table already is a
-    comment, because the file would be refused.
+    comment, because the file would be refused. So is what would make leagues of two countries one.
     """
     by_text: dict[str, list[Abstention]] = {}
     for number, pair in enumerate(found):
@@ -61,16 +63,34 @@ def suggestions(
         for text, many in by_text.items()
     ]
     taken = {name for team in overrides.teams if team.country is None for name in team.names}
+    leagues = [*overrides.leagues]
     fitting = []
     for suggestion in sorted(made, key=_order)[:most]:
-        fitting.append(_fitting(suggestion, taken))
+        tables = tomllib.loads(suggestion.text)
+        if "league" in tables:
+            fitting.append(_of_one_country(suggestion, tuple(tables["league"][0]["same"]), leagues))
+        else:
+            fitting.append(_fitting(suggestion, tables.get("team", []), taken))
         yield
     return fitting
 
 
-def _fitting(suggestion: Suggestion, taken: set[str]) -> Suggestion:
+def _of_one_country(
+    suggestion: Suggestion, labels: tuple[str, ...], leagues: list[tuple[str, ...]]
+) -> Suggestion:
+    """Return a suggestion that joins no two countries with those in `leagues`, which get its labels."""
+    every = joined([*leagues, labels])[labels[0]]
+    if len(countries := sorted(countries_of_labels(every))) > 1:
+        line = (
+            f"# {' and '.join(labels)}: with other tables, leagues of {' and '.join(countries)} are one\n"
+        )
+        return replace(suggestion, text=line)
+    leagues.append(labels)
+    return suggestion
+
+
+def _fitting(suggestion: Suggestion, teams: list[dict[str, Any]], taken: set[str]) -> Suggestion:
     """Return a suggestion that fits what was suggested before; `taken` gets its names."""
-    teams = tomllib.loads(suggestion.text).get("team", [])
     names = [name for team in teams for name in (team["name"], *team["also"])]
     known = [name for name in names if name in taken]
     taken.update(names)
@@ -89,6 +109,9 @@ def text_for(pair: Abstention, a: Event, b: Event) -> str:
     """
     if pair.reason in NO_LINE:
         return ""
+    if pair.evidence.country < 0:
+        keys = " ".join(map(str, sorted((a.key, b.key))))
+        return f"# leagues of two countries; if it is one match: `oddsboard links explain {keys}`\n"
     if pair.reason is Objection.LEAGUE and all(
         is_telling(event.league or "", event.scope) for event in (a, b)
     ):
@@ -102,13 +125,41 @@ def text_for(pair: Abstention, a: Event, b: Event) -> str:
         )
         if likeness is not Likeness.SAME:
             return f"[[team]]\nname = {_quoted(name)}\nalso = [{_quoted(also)}]\n"
-    keys = ", ".join(_quoted(str(key)) for key in sorted((a.key, b.key)))
-    return f'[[must]]\nevents = [{keys}]\nreason = "{pair.reason}"\n'
+    return text_of_pair("must", a, b, str(pair.reason))
 
 
-def _order(suggestion: Suggestion) -> tuple[bool, bool, int, float, str]:
-    reason, rank = suggestion.abstention.reason, suggestion.abstention.rank
-    return reason in NO_LINE, reason in DOUBTFUL, -suggestion.gain, -rank, suggestion.text
+def text_of_pair(table: str, a: Event, b: Event, reason: str) -> str:
+    """Return a `[[must]]` or `[[must_not]]` of two events, by names and day if both have a kick-off."""
+    first, second = sorted((a, b), key=lambda event: event.key)
+    lines = [f"events = [{_quoted(str(first.key))}, {_quoted(str(second.key))}]"]
+    if first.start_time is not None and second.start_time is not None:
+        for key, ours, theirs in (
+            ("home", _quoted(first.home), _quoted(second.home)),
+            ("away", _quoted(first.away), _quoted(second.away)),
+            ("day", day_of(first.start_time), day_of(second.start_time)),
+        ):
+            lines.append(f"{key} = {ours if ours == theirs else f'[{ours}, {theirs}]'}")
+    return "\n".join((f"[[{table}]]", *lines, f"reason = {_quoted(reason)}", ""))
+
+
+def text_of_decision(found: Explanation, a: Event, b: Event) -> str:
+    """Return what keeps two linked events apart, links two others, or completes what links two by hand."""
+    if found.rule is Rule.MUST:
+        return text_of_pair("must", a, b, "one match")
+    if found.is_linked:
+        return text_of_pair("must_not", a, b, "two matches")
+    return "" if found.reason in NO_LINE else text_of_pair("must", a, b, str(found.reason or "one match"))
+
+
+def day_of(start: int) -> str:
+    """Return the day of a time (Unix seconds), UTC, as the file of links has it."""
+    return f"{datetime.fromtimestamp(start, UTC):%Y-%m-%d}"
+
+
+def _order(suggestion: Suggestion) -> tuple[bool, bool, bool, int, float, str]:
+    found, gain = suggestion.abstention, suggestion.gain
+    is_abroad = found.evidence.country < 0
+    return found.reason in NO_LINE, is_abroad, found.reason in DOUBTFUL, -gain, -found.rank, suggestion.text
 
 
 def _quoted(text: str) -> str:

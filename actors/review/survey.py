@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -13,15 +14,19 @@ from actors.matching.names import parse
 from actors.matching.overrides import Overrides
 from actors.matching.rules import Objection, Rule
 from actors.review.explanation import Abstention, in_order
+from actors.review.suggestions import day_of
+
+_Starts: TypeAlias = dict[tuple[str, str, str], set[int | None]]
 
 
 class Survey(Struct, frozen=True):
-    """What was found of all events at one version: nearest candidates, and overrides of no event."""
+    """What was found of all events at one version: nearest candidates, and what is doubtful by hand."""
 
     version: int
     abstentions: tuple[Abstention, ...]
     reasons: Mapping[Objection, int]
     absent: tuple[str, ...]
+    doubtful: tuple[str, ...] = ()
 
 
 class Counts(Struct, frozen=True):
@@ -33,10 +38,12 @@ class Counts(Struct, frozen=True):
     links: dict[Rule, int]
 
 
-def survey_of(version: int, found: Iterable[Abstention], missing: tuple[str, ...]) -> Survey:
+def survey_of(
+    version: int, found: Iterable[Abstention], missing: tuple[str, ...], doubtful: tuple[str, ...] = ()
+) -> Survey:
     """Return the survey with these abstentions, each pair once."""
     every = in_order(found)
-    return Survey(version, every, Counter(pair.reason for pair in every), missing)
+    return Survey(version, every, Counter(pair.reason for pair in every), missing, doubtful)
 
 
 def counts(state: FixtureState) -> Sliced[Counts]:
@@ -56,16 +63,30 @@ def counts(state: FixtureState) -> Sliced[Counts]:
 
 def absent(overrides: Overrides, state: FixtureState) -> Sliced[tuple[str, ...]]:
     """Return a line for each team, league and event by hand that is not on the board, as if misspelled."""
-    lines = [
-        f"[[{table}]] {number}: {key} is not on the board"
-        for table, pairs in (("must", overrides.must), ("must_not", overrides.must_not))
-        for number, pair in enumerate(pairs, 1)
-        for key in (pair.a, pair.b)
-        if state.of_event(key) is None
+    pairs = [
+        (f"[[{table}]] {number}", pair)
+        for table, some in (("must", overrides.must), ("must_not", overrides.must_not))
+        for number, pair in enumerate(some, 1)
     ]
-    if not (overrides.teams or overrides.leagues):
+    lines = [
+        f"{at}: {key} is not on the board"
+        for at, pair in pairs
+        for key in (pair.a, pair.b)
+        if pair.listed is None and state.of_event(key) is None
+    ]
+    listings = [
+        (at, key.source, listing)
+        for at, pair in pairs
+        for key, listing in zip((pair.a, pair.b), pair.listed or (), strict=False)
+    ]
+    if not (overrides.teams or overrides.leagues or listings):
         return tuple(lines)
-    names, labels = yield from _on_board(state)
+    names, labels, starts = yield from _on_board(state)
+    lines += [
+        f"{at}: {source} lists no {listing.home} v {listing.away} near {day_of(listing.day)}"
+        for at, source, listing in listings
+        if not any(map(listing.is_near, starts.get((source, listing.home, listing.away), ())))
+    ]
     of_teams = [
         f"[[team]] {number}: no team on the board is called {name!r}"
         for number, team in enumerate(overrides.teams, 1)
@@ -81,15 +102,17 @@ def absent(overrides: Overrides, state: FixtureState) -> Sliced[tuple[str, ...]]
     return *of_teams, *of_leagues, *lines
 
 
-def _on_board(state: FixtureState) -> Sliced[tuple[set[str], set[str]]]:
-    """Return all names of teams, as they are compared, and all labels that leagues can be given by."""
+def _on_board(state: FixtureState) -> Sliced[tuple[set[str], set[str], _Starts]]:
+    """Return all names of teams as they are compared, all labels of leagues, and all kick-offs."""
     spelled: set[str] = set()
     labels: set[str] = set()
+    starts: _Starts = {}
     for chunk in state.chunks:
         for fixture in chunk.entries:
             for bookmaker, entry in fixture.entries.items():
                 match, source = entry.match, state.terms.roster[bookmaker].source
                 spelled |= {match.home, match.away}
+                starts.setdefault((source, match.home, match.away), set()).add(match.start_time)
                 labels |= {
                     label
                     for plain in (match.league or "", entry.scope)
@@ -101,4 +124,4 @@ def _on_board(state: FixtureState) -> Sliced[tuple[set[str], set[str]]]:
         names.add(parse(name).text)
         if count % SLICE == 0:
             yield
-    return names, labels
+    return names, labels, starts

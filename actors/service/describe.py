@@ -11,6 +11,8 @@ from actors.core.messages import BookmakerId, Match
 from actors.core.nearest import did_you_mean
 from actors.recordings.format import NO_LIMIT_S
 from actors.recordings.reader import open_source
+from actors.review.doubts import incomplete, mixed
+from actors.review.reload import EMPTY, is_silent
 from actors.service.registry import installed, kind_named
 from actors.service.settings import Settings
 from actors.source_api.kinds import PolledKind
@@ -42,8 +44,10 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
     yield from _warnings(settings)
     if settings.links.file is not None:
         by_hand = settings.overrides
-        counts = {name: len(getattr(by_hand, name)) for name in by_hand.__struct_fields__}
+        counts = {name: len(getattr(by_hand, name)) for name in ("teams", "leagues", "must", "must_not")}
         yield f"{settings.links.file}: {', '.join(f'{name} {count}' for name, count in counts.items())}"
+        for line in (*([EMPTY] if is_silent(by_hand) else []), *mixed(by_hand), *incomplete(by_hand)):
+            yield f"warning: {settings.links.file}: {line}"
 
 
 def _warnings(settings: Settings) -> Iterator[str]:

@@ -7,19 +7,16 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from math import inf
-from pathlib import Path
 from random import Random
 from secrets import token_hex
 from typing import Any
 
-import anyio.to_thread
 import structlog
 
 from actors.archive.archive import OpenArchive
 from actors.board.published import Overdue, Published, Rejection
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
-from actors.core.errors import ConfigError
 from actors.core.messages import Batch, BookmakerId, Failure, Payload, Scope, SourceName
 from actors.core.validation import Bounds, Reason
 from actors.matches.history import FixtureHistory
@@ -46,7 +43,7 @@ from actors.pipeline.schedule import Schedule
 from actors.pipeline.stream_http import OpenHttp
 from actors.pipeline.stream_source import OpenLines, StreamSourceActor
 from actors.pipeline.ticking_source import TickingSourceActor
-from actors.review.links_file import read
+from actors.review.reload import LinksFile
 from actors.review.review import Review
 from actors.runtime.actor import Actor, ActorStatus
 from actors.runtime.backoff import WINDOW_S
@@ -111,6 +108,8 @@ class System:
         self.published = Published(first, settings.board, clock, settings.history, self._intake.put_nowait)
         self.shown, self.fixture_history = self.published, FixtureHistory(first, settings.history)
         self.bus, self.review, self._waiting = Bus(), Review(settings.overrides), Waiting()
+        self._links_file = LinksFile(settings.links.file, self.status.links)
+        self._links_file.begin(settings.overrides)
         if self._cluster is not None:
             self._show(self._cluster, is_archived=is_archived)
         self.bus.subscribe(self._intake.put_nowait)
@@ -182,20 +181,9 @@ class System:
 
     async def read_links_again(self) -> None:
         """Read the file of links again, and link by it; a bad file is logged and changes nothing."""
-        file = self._settings.links.file
-        if file is None:
-            return
-        why, overrides = "", self.review.overrides
-        try:
-            overrides = await anyio.to_thread.run_sync(read, Path(file), abandon_on_cancel=True)
-        except (ConfigError, RuntimeError) as error:  # the latter if the system allows no further thread
-            why = "; ".join(str(error).splitlines())
-        if why:
-            log.error("links.rejected", error=why)
-            return
-        self.replace_links(overrides)
-        counts = {name: len(getattr(overrides, name)) for name in ("teams", "leagues", "must", "must_not")}
-        log.info("links.replaced", file=file, **counts)
+        overrides = await self._links_file.read_again(self.review.overrides)
+        if overrides is not None:
+            self.replace_links(overrides)
 
     def replace_links(self, overrides: Overrides) -> None:
         """Link all events anew, by these overrides from now on."""

@@ -31,7 +31,10 @@ class RuleCheck(Struct, frozen=True):
 
 
 class PairExplained(Struct, frozen=True):
-    """The evidence about two events, that of a against b; `rule` links them, `reason` is against it."""
+    """The evidence about two events, that of a against b; `rule` links them, `reason` is against it.
+
+    `text` is for the file of links: it keeps linked events apart, and links others. It may be empty.
+    """
 
     a: LinkEvent
     b: LinkEvent
@@ -40,6 +43,7 @@ class PairExplained(Struct, frozen=True):
     reason: Objection | None
     evidence: Evidence
     rules: tuple[RuleCheck, ...]
+    text: str
 
 
 class LinksExplained(Struct, frozen=True):
@@ -66,12 +70,16 @@ class LinkSuggestion(Struct, frozen=True):
 
 
 class LinkSuggestions(Struct, frozen=True):
-    """Abstentions, the likely gain first; without the linker there are none."""
+    """Abstentions, the likely gain first; without the linker there are none.
+
+    Of the file of links `absent` has what is not on the board, `doubtful` what may be wrong by now.
+    """
 
     version: Version
     linking: bool
     abstentions: dict[str, int]
     absent: tuple[str, ...]
+    doubtful: tuple[str, ...]
     suggestions: tuple[LinkSuggestion, ...]
 
 

@@ -47,7 +47,7 @@ class Check(TypedDict):
 class LinksCheck(TypedDict):
     """The linker in `/health`; it warns while nothing new is linked, or 100 events and more are to be.
 
-    What is linked stays.
+    What is linked stays. It warns as well of a file of links that was refused, or that has no tables.
     """
 
     status: Literal["pass", "warn"]

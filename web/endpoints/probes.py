@@ -20,10 +20,16 @@ from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
 from actors.matching.rules import Rule
 from actors.monitoring.present import Present
-from actors.monitoring.status import ArchiveStatus, BookmakerState, BookmakerStatus, ServiceStatus
+from actors.monitoring.status import (
+    ArchiveStatus,
+    BookmakerState,
+    BookmakerStatus,
+    LinksStatus,
+    ServiceStatus,
+)
 from actors.review.review import Review
 from actors.review.survey import counts
-from actors.runtime.actor import ActorState, ActorStatus
+from actors.runtime.actor import ActorState
 from actors.runtime.membership import ClusterStatus
 from web.encoding import probe_schemas as schemas
 from web.encoding.exposition import OPENMETRICS, TEXT, exposition
@@ -245,13 +251,15 @@ def _health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.
     overall: schemas.Grade = "pass" if grades == {"pass"} else "warn"
     if not _is_any_serving(snapshot, now):
         overall = "fail"
-    links = _links_check(status.links.actor, snapshot)
+    links = _links_check(status.links, snapshot)
     content: schemas.Health = {
         "status": overall,
         "epoch": snapshot.epoch,
         "checks": checks,
         "links": links,
     }
+    if status.links.file_warning is not None:
+        content["status"] = overall = "warn" if overall == "pass" else overall
     if status.archive is not None:
         content["archive"] = check = _archive_check(status.archive, now.wall)
         content["status"] = overall = "warn" if (overall, check["status"]) == ("pass", "warn") else overall
@@ -289,15 +297,16 @@ def _check(status: BookmakerStatus, book: Book, company: str, now: Instant) -> s
     }
 
 
-def _links_check(actor: ActorStatus, snapshot: Snapshot) -> schemas.LinksCheck:
+def _links_check(links: LinksStatus, snapshot: Snapshot) -> schemas.LinksCheck:
+    actor, warning = links.actor, links.file_warning
     is_off = actor.state in {ActorState.QUARANTINED, ActorState.ABANDONED}
     pending = 0 if snapshot.fixtures is None else fixtures_of(snapshot).pending
     return {
-        "status": "warn" if is_off or pending >= MANY_PENDING else "pass",
+        "status": "warn" if is_off or pending >= MANY_PENDING or warning else "pass",
         "pending": pending,
         "state": actor.state,
         "since": time_view(actor.since),
-        "last_error": actor.last_error if is_off else None,
+        "last_error": actor.last_error if is_off else warning,
     }
 
 

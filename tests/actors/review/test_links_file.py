@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +13,7 @@ from actors.core.errors import ConfigError
 from actors.core.messages import SourceMatchId, SourceName
 from actors.core.toml_file import MAX_BYTES
 from actors.matching.event import EventKey
-from actors.matching.overrides import Overrides, Pair, TeamAlias
+from actors.matching.overrides import Listing, Overrides, Pair, TeamAlias
 from actors.matching.rules import Rule
 from actors.review import links_file
 from tests.support.builders.events import event, groups
@@ -23,6 +22,7 @@ from tests.support.documents import document
 TEAM = '[[team]]\nname = "Odense"\nalso = ["OB"]\n'
 LEAGUE = '[[league]]\nsame = ["a:Premier League", "b:soccer_epl"]\n'
 PAIR = 'events = ["a:E0-1", "b:x.~_9"]\nreason = "seen"\n'
+LISTED = 'home = "Leeds"\naway = ["Hull", "Kingston"]\nday = [2026-08-15, "2026-08-16"]\n'
 
 # What the file says, and what the error must contain.
 INVALID = {
@@ -83,6 +83,31 @@ INVALID = {
         '[[must]]\nevents = ["a:1", "a:2"]\nreason = "x"',
         "both events are of one source",
     ),
+    "names without a day": (
+        f'[[must]]\n{PAIR}home = "a"\naway = "b"',
+        "[[must]] 1: home, away and day belong together, must have day as well",
+    ),
+    "three names": (
+        f'[[must_not]]\n{PAIR}home = ["a", "b", "c"]\naway = "b"\nday = 2026-08-15',
+        "[[must_not]] 1.home was ['a', 'b', 'c'], must be text, or a list of two, each text",
+    ),
+    "a time of a day": (
+        f'[[must]]\n{PAIR}home = "a"\naway = "b"\nday = 2026-08-15T12:00:00Z',
+        "must be a day like 2026-08-15, or a list of two",
+    ),
+    "an empty name of an event": (
+        f'[[must]]\n{PAIR}home = ""\naway = "b"\nday = 2026-08-15',
+        "[[must]] 1: '' must be 1 to 128 visible characters",
+    ),
+    "both with names": (
+        f"[[must]]\n{PAIR}{LISTED}[[must_not]]\n{PAIR.replace('E0-1', 'E0-2')}{LISTED}",
+        "[[must_not]] 1: its events are in [[must]] 1 as well",
+    ),
+    "none that is not true": ("none = false", "none was False, must be true, or left out"),
+    "none beside a table": (
+        f"none = true\n{TEAM}",
+        "none = true says that the file has no tables on purpose, must be left out where it has some",
+    ),
     "no reason": (
         '[[must_not]]\nevents = ["a:1", "b:2"]',
         "[[must_not]] 1.reason is missing, must be text of at least 1 character",
@@ -131,7 +156,10 @@ def test_the_documented_file_is_valid(text: str) -> None:
     """The examples in docs/configuration.md and in the module have one of each table."""
     example = "[[team]]" + text.partition("[[team]]")[2].partition("```")[0]
 
-    assert [1, 1, 1, 1] == [len(table) for table in msgspec.structs.astuple(links_file.parse(example))]
+    found = links_file.parse(example)
+
+    assert [1, 1, 1, 1] == [*map(len, (found.teams, found.leagues, found.must, found.must_not))]
+    assert [pair.listed is not None for pair in (*found.must, *found.must_not)] == [True, False]
 
 
 def test_file_of_an_editor_that_marks_utf_8_is_read(tmp_path: Path) -> None:
@@ -143,8 +171,27 @@ def test_file_of_an_editor_that_marks_utf_8_is_read(tmp_path: Path) -> None:
 
 
 def test_an_empty_file_says_nothing() -> None:
-    """It is valid."""
+    """It is valid, and may say that this is meant."""
     assert Overrides() == links_file.parse("")
+    assert Overrides(none=True) == links_file.parse("none = true")
+
+
+def test_a_pair_has_its_names_and_days() -> None:
+    """A value is of both events, or a list has that of the first and of the second."""
+    (pair,) = links_file.parse(f"[[must]]\n{PAIR}{LISTED}").must
+
+    assert (
+        Listing("Leeds", "Hull", 1_786_752_000),
+        Listing("Leeds", "Kingston", 1_786_838_400),
+    ) == pair.listed
+
+
+def test_one_id_may_be_of_two_matches() -> None:
+    """With names and days these decide, so that the same ids may be linked and kept apart."""
+    again = LISTED.replace("2026-08", "2026-09")
+    found = links_file.parse(f"[[must]]\n{PAIR}{LISTED}[[must_not]]\n{PAIR}{again}[[must_not]]\n{PAIR}")
+
+    assert (1, 2) == (len(found.must), len(found.must_not))
 
 
 def test_one_name_may_be_two_teams_of_two_countries() -> None:

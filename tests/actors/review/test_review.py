@@ -11,12 +11,19 @@ from actors.core.cooperative import SLICE, run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
 from actors.matches.entries import event_of
 from actors.matching.event import Event, EventKey
-from actors.matching.overrides import Overrides, Pair, TeamAlias
+from actors.matching.overrides import Listing, Overrides, Pair, TeamAlias
 from actors.matching.rules import Objection, Rule
-from actors.review.explanation import in_order, nearest
+from actors.review.doubts import incomplete, mixed, outlived
+from actors.review.explanation import explain, in_order, nearest
 from actors.review.links_file import parse
 from actors.review.review import Review
-from actors.review.suggestions import Suggestion, suggestions, text_for
+from actors.review.suggestions import (
+    Suggestion,
+    suggestions,
+    text_for,
+    text_of_decision,
+    text_of_pair,
+)
 from actors.review.survey import Counts, Survey, absent, counts
 from tests.support.builders.fixtures import ALDER, BIRCH, ROSTER, LinkedBoard
 from tests.support.builders.messages import batch, match
@@ -158,6 +165,114 @@ def test_no_league_is_suggested_by_a_label_of_several_countries() -> None:
 
     assert "[[must]]" in text_for(abstention, a, b)
     assert "[[league]]" in text_for(abstention, c, b)
+
+
+def test_no_text_makes_leagues_of_two_countries_one() -> None:
+    """All matches of both with the same names would be one, at any prices: it is a comment."""
+    a = event("one", "AEK", "Aris", league="Greece - Super League")
+    b = event("two", "AEK", "Aris", league="Cyprus - First Division")
+    swapped = event("one", "Leeds", "Hull"), event("two", "Hull", "Leeds")
+    first, *others = suggested(a, b, *swapped)
+
+    assert Objection.LEAGUE is first.abstention.reason
+    assert Overrides() == parse(first.text)
+    assert f"oddsboard links explain {a.key} {b.key}" in first.text
+    assert [Objection.SWAPPED] == [other.abstention.reason for other in others]
+
+
+def test_suggested_leagues_together_are_of_one_country() -> None:
+    """Two texts that each join a label with that of another country would make the two countries' one."""
+    cup = event("one", "Zamalek", "Everton", league="Copa Libertadores")
+    there = [
+        event("two", "Zamalek", "Everton", league=f"{name} - Superliga") for name in ("Serbia", "Albania")
+    ]
+    there[1] = replace(there[1], key=replace(there[1].key, source=SourceName("three")))
+    (found,) = suggested(event("one", "Leeds", "Hull"), event("two", "Hull", "Leeds"))
+    pairs = [replace(found.abstention, reason=Objection.LEAGUE, a=cup.key, b=other.key) for other in there]
+    by_key = {each.key: each for each in (cup, *there)}
+    first, second = run_now(suggestions(pairs, by_key.get))
+    by_hand = Overrides(leagues=(("one:Copa Libertadores", "four:Denmark - Superliga"),))
+    (third,) = run_now(suggestions(pairs[:1], by_key.get, by_hand))
+
+    assert 1 == len(parse(first.text).leagues)
+    assert Overrides() == parse(second.text) == parse(third.text)
+    assert "with other tables, leagues of albania and serbia are one" in second.text
+
+
+def test_a_pair_is_suggested_with_its_names_and_days() -> None:
+    """What both sources say alike is there once; without a kick-off the pair is by id."""
+    a = event("one", "Leeds", "Hull", NOON)
+    b = event("two", "Leeds", "Hull City", NOON + 2 * 86_400)
+
+    assert (
+        "[[must]]\n"
+        'events = ["one:Leeds-Hull", "two:Leeds-HullCity"]\n'
+        'home = "Leeds"\n'
+        'away = ["Hull", "Hull City"]\n'
+        "day = [2027-01-15, 2027-01-17]\n"
+        'reason = "seen"\n'
+    ) == text_of_pair("must", b, a, "seen")
+    assert None is parse(text_of_pair("must", a, replace(b, start_time=None), "seen")).must[0].listed
+    listed = parse(text_of_pair("must_not", a, b, "seen")).must_not[0].listed
+    assert [True, True] == [
+        found.is_near(found_of.start_time) for found, found_of in zip(listed or (), (a, b), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason", "table"),
+    [
+        (Rule.SAME, None, "[[must_not]]"),
+        (Rule.MUST, None, "[[must]]"),
+        (None, Objection.PRICES, "[[must]]"),
+        (None, Objection.CLASS, ""),
+        (None, Objection.MUST_NOT, ""),
+        (None, Objection.SWAPPED, ""),
+    ],
+)
+def test_an_explanation_has_the_decision_against_it(
+    rule: Rule | None, reason: Objection | None, table: str
+) -> None:
+    """Of a link by hand it is that link, with names and day; nothing links what no text should."""
+    a, b = event("one", "Leeds", "Hull"), event("two", "Leeds", "Hull")
+    matcher = Review().new_matcher()
+    run_now(matcher.update([a, b]))
+    found = explain(matcher, a.key, b.key)
+    assert found is not None
+    found = replace(found, rule=rule, reason=reason, is_linked=rule is not None)
+
+    assert table == text_of_decision(found, a, b).partition("\n")[0]
+
+
+def test_decisions_that_may_have_outlived_their_match_are_told() -> None:
+    """Those by id alone in any case, a link if its events are days or a class apart by now."""
+    a, b = event("one", "Leeds", "Hull"), event("two", "Leeds", "Hull", NOON + 38 * 86_400)
+    c, d = event("three", "Qwertz", "Asdf"), event("four", "Yxcv", "Jklm")
+    listed = tuple(Listing(some.home, some.away, NOON // 86_400 * 86_400) for some in (c, d))
+    by_names = Pair(c.key, d.key, "r", (listed[0], listed[1]))
+    overrides = Overrides(must=(by_names, Pair(a.key, b.key)), must_not=(Pair(a.key, d.key),))
+    matcher = Review(overrides).new_matcher()
+    run_now(matcher.update([a, b, c, d]))
+
+    (outlived_by,) = outlived(overrides, matcher)
+    assert f"[[must]] 2: {a.key} and {b.key}: the kick-offs are 38 days apart" in outlived_by
+    must, must_not = incomplete(overrides)
+    assert f"add home, away and day, as `oddsboard links explain {a.key} {b.key}`" in must
+    assert must_not.startswith("[[must_not]] 1 holds by id alone")
+
+
+@pytest.mark.parametrize(
+    ("leagues", "count"),
+    [
+        ((("ba:Greece - Super League", "bb:Cyprus - First Division"),), 1),
+        ((("x", "Greece - Super League"), ("y", "Cyprus - First Division"), ("x", "y")), 1),
+        ((("ba:Greece - Super League", "bb:Super League", "greek league 1"),), 0),
+        ((("italy_feed:Premier League", "bb:England - Premier League"),), 0),
+    ],
+)
+def test_leagues_of_two_countries_are_told(leagues: tuple[tuple[str, ...], ...], count: int) -> None:
+    """The operator may overrule the table, and is warned; tables with a label in common are one."""
+    assert count == len([*mixed(Overrides(leagues=leagues))])
 
 
 def test_what_is_swapped_has_no_text_and_comes_last() -> None:

@@ -22,7 +22,7 @@ from actors.matches.entries import event_of
 from actors.matches.model import FixtureState, fixtures_of
 from actors.matching.event import Event, EventKey, FixtureId
 from actors.review.review import Review
-from actors.review.suggestions import Suggestion, suggestions
+from actors.review.suggestions import Suggestion, suggestions, text_of_decision
 from web.encoding import link_schemas as schemas
 from web.feeds.own_bodies import OwnBodies
 from web.protocol.contract import COUNTED, Answer, Operation
@@ -134,17 +134,14 @@ class _Links:
             found = await self.own.run(steps, request.client)
         some = tuple(filter(None, (_suggestion(state, suggestion) for suggestion in found)))
         reasons = {} if survey is None else {str(reason): count for reason, count in survey.reasons.items()}
-        absent = () if survey is None else survey.absent
+        by_hand = ((), ()) if survey is None else (survey.absent, survey.doubtful)
         linking = self.review.matcher is not None
-        answer = prepared_json(schemas.LinkSuggestions(snapshot.version, linking, reasons, absent, some))
+        answer = prepared_json(schemas.LinkSuggestions(snapshot.version, linking, reasons, *by_hand, some))
         return replace(answer, holds=self.own.hold(answer.parts))
 
     async def _pair(self, state: FixtureState, a: EventKey, b: EventKey) -> schemas.PairExplained | None:
-        first, other, found = (
-            shown_event(state, a),
-            shown_event(state, b),
-            await self.review.explain(state, a, b),
-        )
+        of_a, of_b, found = _event(state, a), _event(state, b), await self.review.explain(state, a, b)
+        first, other = shown_event(state, a), shown_event(state, b)
         if found is None or first is None or other is None:
             return None
         return schemas.PairExplained(
@@ -155,6 +152,7 @@ class _Links:
             found.reason,
             found.evidence,
             tuple(schemas.RuleCheck(rule, lacks) for rule, lacks in found.lacks),
+            "" if not (of_a and of_b) else text_of_decision(found, of_a, of_b),
         )
 
     async def ages(self, request: Asked) -> Prepared:

@@ -1,0 +1,62 @@
+"""Doubts of the file of links: decisions that may outlive their match, leagues of two countries. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from actors.core.messages import Scope
+from actors.matching.leagues import league_of
+from actors.matching.matcher import Matcher
+from actors.matching.overrides import Overrides, doubt_by_hand, joined
+
+_OF_SOURCE = re.compile(r"^[a-z0-9_-]{1,32}:(?=\S)")
+
+
+def incomplete(overrides: Overrides) -> Iterator[str]:
+    """Yield a line for each decision that holds for whatever match has its ids, and how to complete it."""
+    for table, pairs in (("must", overrides.must), ("must_not", overrides.must_not)):
+        for number, pair in enumerate(pairs, 1):
+            if pair.listed is None:
+                yield (
+                    f"[[{table}]] {number} holds by id alone: for another match if an id is used again,"
+                    " and no longer if the match gets another id; add home, away and day, as"
+                    f" `oddsboard links explain {pair.a} {pair.b}` prints them"
+                )
+
+
+def mixed(overrides: Overrides) -> Iterator[str]:
+    """Yield a line for each league of the file that has labels of several countries."""
+    told: set[tuple[str, ...]] = set()
+    every = joined(overrides.leagues)
+    for number, same in enumerate(overrides.leagues, 1):
+        labels = tuple(every[same[0]])
+        countries = sorted(countries_of_labels(labels))
+        if len(countries) > 1 and labels not in told:
+            told.add(labels)
+            yield (
+                f"[[league]] {number} makes leagues of {' and '.join(countries)} one: two matches"
+                " with the same names are one then, at any prices, and surebets rest on that"
+            )
+
+
+def countries_of_labels(labels: Iterable[str]) -> set[str]:
+    """Return the countries that labels name by the shipped table, with or without their source."""
+    return {country for label in labels if (country := _country_of(label)) is not None}
+
+
+def outlived(overrides: Overrides, matcher: Matcher) -> Iterator[str]:
+    """Yield a line for each `[[must]]` whose events may no longer be those that it was written for."""
+    for number, pair in enumerate(overrides.must):
+        for a, b in matcher.overridden.must.here(number):
+            first, second = matcher.node(a), matcher.node(b)
+            if first is None or second is None:
+                continue
+            if why := doubt_by_hand(first.description, second.description):
+                listed = "" if pair.listed else "; add home, away and day, or take it out"
+                yield f"[[must]] {number + 1}: {a} and {b}: {why}, so no surebet rests on that{listed}"
+
+
+def _country_of(label: str) -> str | None:
+    text = _OF_SOURCE.sub("", label)
+    return league_of(Scope(text), text).country

@@ -1,0 +1,148 @@
+"""Decisions by hand: which events they are about, by id or by names and day, and when they are doubted."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from random import Random
+
+import pytest
+
+from actors.matching.event import Event, EventKey
+from actors.matching.overrides import Listing, Overrides, Pair
+from actors.matching.rules import DAY, Certainty, Rule
+from tests.support.builders.events import SATURDAY, Followed, any_event, event, groups, keys
+
+ENGLISH = "England - Premier League"
+SATURDAY_0 = SATURDAY // DAY * DAY
+A, B = event("a", league=ENGLISH), event("b", "Gunners", "Toffees", None)
+ONE = (Listing(A.home, A.away, SATURDAY_0), Listing(B.home, B.away, SATURDAY_0))
+NAMED = Pair(A.key, B.key, listed=ONE)
+
+
+def _again(first: Event, *, start: int | None = SATURDAY, match_id: str = "1", **names: str) -> Event:
+    home, away = names.get("home", first.home), names.get("away", first.away)
+    return event(first.source, home, away, first.league, match_id=match_id, start=start)
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        (_again(B, start=SATURDAY + 4 * DAY), Certainty.SURE),
+        (_again(B, start=SATURDAY + 4 * DAY + 1), Certainty.LIKELY),
+        (_again(B, start=SATURDAY - 38 * DAY), Certainty.LIKELY),
+        (_again(B, start=None), Certainty.LIKELY),
+        (_again(B, home="Gunners Women", away="Toffees Women"), Certainty.LIKELY),
+        (_again(B, home="Gunners U21", away="Toffees U21"), Certainty.LIKELY),
+        (_again(B, home="Gunners II", away="Toffees II"), Certainty.LIKELY),
+        (event("b", "Gunners", "Toffees", "England - Women's Super League"), Certainty.LIKELY),
+    ],
+)
+def test_a_link_by_hand_is_doubted_days_or_a_class_apart(other: Event, expected: Certainty) -> None:
+    """The two are linked still, but no surebet rests on it: an id may be used for another match by now."""
+    (group,) = groups(A, other, overrides=Overrides(must=(Pair(A.key, B.key),)))
+
+    assert [Certainty.SURE, expected] == [member.certainty for member in group]  # one alone is sure
+
+
+@pytest.mark.parametrize(
+    ("other", "is_linked"),
+    [
+        (_again(B, match_id="another"), True),
+        (_again(B, start=SATURDAY_0 - DAY), True),
+        (_again(B, start=SATURDAY_0 + 2 * DAY - 1), True),
+        (_again(B, start=SATURDAY_0 - DAY - 1), False),
+        (_again(B, start=SATURDAY_0 + 2 * DAY), False),
+        (_again(B, start=None), False),
+        (_again(B, home="Bologna", away="Torino"), False),
+        (_again(B, home="Gunners Women"), False),
+        (_again(B, away="toffees"), False),
+        (event("c", B.home, B.away), False),
+    ],
+)
+def test_a_decision_with_names_is_about_what_is_listed_so(other: Event, *, is_linked: bool) -> None:
+    """Whatever its id: the source, both names as they are listed, and the day must be those."""
+    found = groups(A, other, overrides=Overrides(must=(NAMED,)))
+
+    assert [(A.key, other.key)] * is_linked == [keys(group) for group in found]
+
+
+def test_what_must_not_be_linked_stays_apart_under_another_id() -> None:
+    """A source that rebuilds its list gives new ids; a decision by id alone ends with them."""
+    first, other = event("a", league=ENGLISH), event("b", league=ENGLISH)
+    listed = Listing(first.home, first.away, SATURDAY_0)
+    by_names = Overrides(must_not=(Pair(first.key, other.key, listed=(listed, listed)),))
+    by_id = Overrides(must_not=(Pair(first.key, other.key),))
+    renewed = _again(first, match_id="new")
+
+    assert () == groups(first, other, overrides=by_id) == groups(first, other, overrides=by_names)
+    assert () == groups(renewed, other, overrides=by_names)
+    assert 1 == len(groups(renewed, other, overrides=by_id))
+
+
+def test_a_decision_by_names_follows_an_event_that_is_listed_otherwise() -> None:
+    """It ends when the id becomes another match, and holds again when one is listed so."""
+    followed = Followed(Overrides(must=(NAMED,)))
+    seen = []
+    for changed in (
+        [A, B],
+        [_again(A, home="Bologna", away="Torino", start=SATURDAY + 38 * DAY)],
+        [_again(A, match_id="new")],
+    ):
+        followed.update(changed)
+        seen.append([keys(group) for group in followed.groups()])
+
+    renewed = EventKey(A.source, _again(A, match_id="new").source_match_id)
+    assert [[(A.key, B.key)], [], [(renewed, B.key)]] == seen
+
+
+def test_of_two_events_that_are_listed_so_the_first_is_meant() -> None:
+    """A source may list a match twice; the order of arrival does not matter."""
+    twice = [_again(A, match_id=name) for name in ("1", "2")]
+
+    assert {((twice[0].key, B.key),)} == {
+        tuple(map(keys, groups(*order, overrides=Overrides(must=(NAMED,)))))
+        for order in permutations([*twice, B])
+    }
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_decisions_by_names_hold_whatever_comes_and_goes(seed: int) -> None:
+    """After each change the groups are those of linking from nothing."""
+    random = Random(seed)
+
+    def pair() -> Pair:
+        one, other = any_event(random), any_event(random)
+        listed = [Listing(some.home, some.away, SATURDAY_0) for some in (one, other)]
+        return Pair(one.key, other.key, listed=(listed[0], listed[1]))
+
+    overrides = Overrides(must=tuple(pair() for _ in range(6)), must_not=tuple(pair() for _ in range(6)))
+    followed, here = Followed(overrides), dict[EventKey, Event]()
+    for _ in range(30):
+        changed = {some.key: some for some in (any_event(random) for _ in range(3))}
+        left = random.sample(
+            sorted(here.keys() - changed.keys()), min(len(here.keys() - changed.keys()), 2)
+        )
+        followed.update(changed.values(), left)
+        here = {key: some for key, some in (here | changed).items() if key not in left}
+
+        assert set(groups(*here.values(), overrides=overrides)) == followed.groups()
+
+
+def test_two_of_three_that_must_not_be_one_leave_the_third_to_neither() -> None:
+    """It is one of two matches, and nothing says which; a `must` does."""
+    a, b, c = (event(source, league=ENGLISH) for source in "abc")
+    apart = (Pair(a.key, b.key),)
+
+    assert () == groups(a, b, c, overrides=Overrides(must_not=apart))
+    found = groups(a, b, c, overrides=Overrides(must_not=apart, must=(Pair(a.key, c.key),)))
+    assert [(a.key, c.key)] == [keys(group) for group in found]
+    assert [Rule.FIRST, Rule.MUST] == [member.rule for member in found[0]]
+
+
+def test_the_third_stays_with_the_one_whose_prices_agree() -> None:
+    """Where prices say which of the two matches it is, no more is needed."""
+    a, c = event("a", league=ENGLISH), event("c", league=ENGLISH)
+    b = event("b", league=ENGLISH, chances=(0.6, 0.22, 0.18))
+
+    found = groups(a, b, c, overrides=Overrides(must_not=(Pair(a.key, b.key),)))
+    assert [(a.key, c.key)] == [keys(group) for group in found]

@@ -1,0 +1,156 @@
+"""Decisions by hand over HTTP: no surebet outlives its match, and an emptied file drops no decision."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.builders.programs import item, listed
+from tests.support.systems.process import Service, service
+from tests.support.time.waiting import eventually
+
+PROGRAM = """
+import sys, time
+shown = None
+while True:
+    text = open(sys.argv[1]).read()
+    if text != shown:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        shown = text
+    time.sleep(0.05)
+"""
+CONFIG = """
+[server]
+drain_s = 0.0
+[links]
+file = "{folder}/links.toml"
+"""
+SOURCE = """
+[sources.{name}]
+kind = "program"
+command = ["{python}", "-S", "{folder}/program.py", "{folder}/{name}"]
+[bookmakers.{name}]
+name = "{name}"
+source = "{name}"
+key = "program"
+"""
+START = (datetime.now(UTC) + timedelta(days=2)).replace(hour=15, minute=0, second=0, microsecond=0)
+LATER = START + timedelta(days=38)
+ODDS = {"ba": (3.05, 3.1, 2.55), "bb": (2.35, 3.1, 3.6)}
+BY_ID = '[[must]]\nevents = ["ba:m", "bb:m"]\nreason = "r"\n'
+BY_NAMES = f'{BY_ID}home = ["Leeds", "Qzx"]\naway = ["Hull", "Vbn"]\nday = {START:%Y-%m-%d}\n'
+APART = (
+    '[[must_not]]\nevents = ["ba:m", "bb:m"]\nreason = "r"\n'
+    f'home = "Leeds"\naway = "Hull"\nday = {START:%Y-%m-%d}\n'
+)
+Lists = Callable[..., None]
+
+
+@pytest.fixture
+def lists(tmp_path: Path) -> Lists:
+    """Have a source list one match from now on."""
+    versions = {"ba": 0, "bb": 0}
+
+    def replace(source: str, home: str, away: str, start: datetime = START, match_id: str = "m") -> None:
+        one, draw, two = ODDS[source]
+        odds = {"one": one, "draw": draw, "two": two}
+        versions[source] += 1
+        match = item(match_id, home=None, start=f"{start:%Y-%m-%dT%H:%M:%SZ}") | {
+            "home": home,
+            "away": away,
+            "league": "England - Premier League",
+            "odds": odds,
+        }
+        text = listed(match, list_id=str(versions[source]))
+        (tmp_path / f"{source}.new").write_bytes(text)
+        (tmp_path / f"{source}.new").rename(tmp_path / source)
+
+    return replace
+
+
+@contextmanager
+def _running(folder: Path, links: str) -> Iterator[Service]:
+    (folder / "program.py").write_text(PROGRAM, "utf-8")
+    (folder / "links.toml").write_text(links, "utf-8")
+    text = CONFIG.format(folder=folder) + "".join(
+        SOURCE.format(name=name, python=sys.executable, folder=folder) for name in ODDS
+    )
+    (folder / "by-hand.toml").write_text(text, "utf-8")
+    with service(folder / "by-hand.toml") as running:
+        running.wait_ready()
+        yield running
+
+
+def _members(running: Service) -> list[list[str]]:
+    """Return the ids of the entries of each fixture."""
+    found: Any = running.get("/api/v2/fixtures").json()
+    return sorted([entry["id"] for entry in fixture["entries"]] for fixture in found["fixtures"])
+
+
+def _surebets(running: Service) -> int:
+    return int(running.get("/api/v2/surebets").json()["fixtures_count"])
+
+
+@pytest.mark.parametrize(("links", "fixtures"), [(BY_ID, 1), (BY_NAMES, 2)])
+def test_no_surebet_outlives_the_match_that_was_linked_by_hand(
+    tmp_path: Path, lists: Lists, links: str, fixtures: int
+) -> None:
+    """An id is used again for a match 38 days later: by names it is not linked, by id it is doubted."""
+    lists("ba", "Leeds", "Hull")
+    lists("bb", "Qzx", "Vbn")
+    with _running(tmp_path, links) as running:
+        eventually(lambda: _surebets(running) == 1, "the surebet of the linked match is there")
+        lists("ba", "Bologna", "Torino", LATER)
+        eventually(lambda: "Bologna" in running.get("/api/v2/odds").text, "the other match is there")
+        eventually(lambda: len(_members(running)) == fixtures, "it is linked by the decision")
+
+        assert 0 == _surebets(running)
+
+
+def test_what_is_kept_apart_stays_apart_under_another_id(tmp_path: Path, lists: Lists) -> None:
+    """A source rebuilds its list."""
+    lists("ba", "Leeds", "Hull")
+    lists("bb", "Leeds", "Hull")
+    with _running(tmp_path, APART) as running:
+        eventually(lambda: len(_members(running)) == len(ODDS), "both are there")
+        lists("ba", "Leeds", "Hull", match_id="new")
+        eventually(lambda: "ba_new" in str(_members(running)), "it has another id")
+        pending = eventually(
+            lambda: running.get("/health").json()["links"]["pending"] == 0, "all is linked"
+        )
+
+        assert pending
+        assert [["ba_new"], ["bb_m"]] == _members(running)
+
+
+def test_an_emptied_file_drops_no_decision(tmp_path: Path, lists: Lists) -> None:
+    """It is refused, `/health` warns, and the pair stays linked; one that says none = true is taken."""
+    file = tmp_path / "links.toml"
+    lists("ba", "Leeds", "Hull")
+    lists("bb", "Qzx", "Vbn")
+    with _running(tmp_path, BY_NAMES) as running:
+        eventually(lambda: _surebets(running) == 1, "the match is linked")
+        file.write_text("", "utf-8")
+        running.process.send_signal(signal.SIGHUP)
+        (rejected,) = eventually(lambda: running.events("links.rejected"), "the file is read")
+        health = running.get("/health").json()
+        kept = _surebets(running)
+        file.write_text("none = true\n", "utf-8")
+        running.process.send_signal(signal.SIGHUP)
+        eventually(lambda: running.events("links.replaced"), "the file is taken")
+        eventually(lambda: len(_members(running)) == len(ODDS), "the two are apart")
+
+        assert "none of the 1 tables that hold" in rejected["error"]
+        assert ("warn", "warn", 1) == (health["status"], health["links"]["status"], kept)
+        assert "refused" in health["links"]["last_error"]
+        assert ["pass", None] == [
+            running.get("/health").json()["links"][key] for key in ("status", "last_error")
+        ]
