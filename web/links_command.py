@@ -17,6 +17,7 @@ from web.encoding.link_schemas import (
     LinkSuggestion,
     LinkSuggestions,
     PairExplained,
+    SpellingSuggestion,
 )
 from web.encoding.probe_schemas import FixturesReport
 
@@ -73,7 +74,7 @@ def suggest_lines(given: argparse.Namespace) -> Iterator[str]:
     found = answer(given.url, f"/monitor/abstentions/{given.limit}", LinkSuggestions)
     if not found.linking:
         yield f"# {NO_LINKER}"
-    elif not (found.abstentions or found.absent or found.doubtful or found.suggestions):
+    elif not any((found.abstentions, found.absent, found.doubtful, found.suggestions, found.spellings)):
         yield "# everything that resembles something else is linked with it"
     for reason, count in found.abstentions.items():
         yield f"# {count} not linked because of: {reason}"
@@ -84,6 +85,9 @@ def suggest_lines(given: argparse.Namespace) -> Iterator[str]:
     for suggestion in found.suggestions:
         yield ""
         yield from _suggestion_lines(suggestion)
+    for spelling in found.spellings:
+        yield ""
+        yield from _spelling_lines(spelling)
 
 
 def stats_lines(given: argparse.Namespace) -> Iterator[str]:
@@ -132,6 +136,16 @@ def _suggestion_lines(suggestion: LinkSuggestion) -> Iterator[str]:
         yield f"#   {line}"
     if suggestion.text:
         yield from suggestion.text.splitlines()
+
+
+def _spelling_lines(spelling: SpellingSuggestion) -> Iterator[str]:
+    since, gap = datetime.fromtimestamp(spelling.since, UTC), spelling.price_gap
+    gain = "" if spelling.gain == 1 else f", as {spelling.gain - 1} more"
+    yield f"# linked by {spelling.rule}, likely only{gain}; since {since:%Y-%m-%d %H:%M} UTC prices agree"
+    yield from (
+        f"#   {line}" for line in (*map(_event_line, (spelling.a, spelling.b)), f"prices: {gap:.3f}")
+    )
+    yield from spelling.text.splitlines()
 
 
 def _event_line(event: LinkEvent) -> str:

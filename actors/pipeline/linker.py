@@ -66,6 +66,9 @@ class LinkerActor:
                 steps = linking.update(fixtures_of(self.published.newest), keys, look_again=look_again)
                 portions = await run_sliced(steps)
             await self._publish(portions, overrides)
+            await run_sliced(
+                self.review.standing.look(fixtures_of(self.published.newest), self.clock.now())
+            )
 
     async def _publish(self, portions: Sequence[Links], overrides: Overrides) -> None:
         """Send links in order, each once the last is in a version; without any, the number that waits."""

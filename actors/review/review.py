@@ -22,6 +22,7 @@ from actors.matching.matcher import Matcher
 from actors.matching.overrides import Overrides
 from actors.review.doubts import mixed, outlived
 from actors.review.explanation import Abstention, Explanation, explain, nearest
+from actors.review.standing import StandingLinks
 from actors.review.survey import Survey, absent, survey_of
 
 SURVEY_HOLDS = 10  # times as long as it took: of a large board it takes a minute of work
@@ -45,6 +46,7 @@ class Review:
         self.turn = anyio.Lock(fast_acquire=True)
         self.matcher: Matcher | None = None
         self.survey: Survey | None = None
+        self.standing = StandingLinks()
         self._surveying = anyio.Lock(fast_acquire=True)
 
     def new_matcher(self) -> Matcher:

@@ -22,6 +22,7 @@ from actors.matching.overrides import Overrides, joined
 from actors.matching.rules import Objection, Rule
 from actors.review.doubts import countries_of_labels
 from actors.review.explanation import Abstention, Explanation
+from actors.review.standing import Standing, spellings
 
 EventOf: TypeAlias = Callable[[EventKey], Event | None]
 
@@ -37,6 +38,39 @@ class Suggestion(Struct, frozen=True):
     text: str
     gain: int
     abstention: Abstention
+
+
+class SpellingSuggestion(Struct, frozen=True):
+    """A line for two names of one team by a likely link; `gain` is how many such links there are."""
+
+    text: str
+    gain: int
+    link: Standing
+
+
+def spelling_suggestions(
+    links: Iterable[Standing],
+    event_of: EventOf,
+    overrides: Overrides,
+    before: Iterable[Suggestion],
+    most: int,
+) -> Sliced[list[SpellingSuggestion]]:
+    """Return lines for the names of standing links, that of most links first; they fit those before."""
+    by_names: dict[tuple[str, str], list[Standing]] = {}
+    for number, link in enumerate(links):
+        if number % SLICE == 0:
+            yield
+        a, b = event_of(link.a), event_of(link.b)
+        for names in spellings(a, b) if a is not None and b is not None else ():
+            by_names.setdefault(names, []).append(link)
+    taken = _taken(overrides)
+    for suggestion in before:
+        taken.update(_names_of(tomllib.loads(suggestion.text).get("team", [])))
+    made = sorted(by_names.items(), key=lambda item: (-len(item[1]), item[0]))[:most]
+    return [
+        SpellingSuggestion(_fitting(_team_text(*names), list(names), taken), len(many), many[0])
+        for names, many in made
+    ]
 
 
 def suggestions(
@@ -62,7 +96,7 @@ def suggestions(
         Suggestion("" if many[0].reason in NO_LINE else text, len(many), many[0])
         for text, many in by_text.items()
     ]
-    taken = {name for team in overrides.teams if team.country is None for name in team.names}
+    taken = _taken(overrides)
     leagues = [*overrides.leagues]
     fitting = []
     for suggestion in sorted(made, key=_order)[:most]:
@@ -70,7 +104,8 @@ def suggestions(
         if "league" in tables:
             fitting.append(_of_one_country(suggestion, tuple(tables["league"][0]["same"]), leagues))
         else:
-            fitting.append(_fitting(suggestion, tables.get("team", []), taken))
+            text = _fitting(suggestion.text, _names_of(tables.get("team", [])), taken)
+            fitting.append(replace(suggestion, text=text))
         yield
     return fitting
 
@@ -89,16 +124,26 @@ def _of_one_country(
     return suggestion
 
 
-def _fitting(suggestion: Suggestion, teams: list[dict[str, Any]], taken: set[str]) -> Suggestion:
-    """Return a suggestion that fits what was suggested before; `taken` gets its names."""
-    names = [name for team in teams for name in (team["name"], *team["also"])]
+def _taken(overrides: Overrides) -> set[str]:
+    return {name for team in overrides.teams if team.country is None for name in team.names}
+
+
+def _names_of(teams: list[dict[str, Any]]) -> list[str]:
+    return [name for team in teams for name in (team["name"], *team["also"])]
+
+
+def _fitting(text: str, names: list[str], taken: set[str]) -> str:
+    """Return a text that fits what was suggested before; `taken` gets the names of its team."""
     known = [name for name in names if name in taken]
     taken.update(names)
     if not known:
-        return suggestion
+        return text
     other = next((name for name in names if name not in known), names[-1])
-    line = f"# if they are one team: add {_quoted(other)} to the [[team]] that has {_quoted(known[0])}\n"
-    return replace(suggestion, text=line)
+    return f"# if they are one team: add {_quoted(other)} to the [[team]] that has {_quoted(known[0])}\n"
+
+
+def _team_text(name: str, also: str) -> str:
+    return f"[[team]]\nname = {_quoted(name)}\nalso = [{_quoted(also)}]\n"
 
 
 def text_for(pair: Abstention, a: Event, b: Event) -> str:
@@ -124,7 +169,7 @@ def text_for(pair: Abstention, a: Event, b: Event) -> str:
             (pair.evidence.home.likeness, home), (pair.evidence.away.likeness, away)
         )
         if likeness is not Likeness.SAME:
-            return f"[[team]]\nname = {_quoted(name)}\nalso = [{_quoted(also)}]\n"
+            return _team_text(name, also)
     return text_of_pair("must", a, b, str(pair.reason))
 
 

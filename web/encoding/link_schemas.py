@@ -69,10 +69,27 @@ class LinkSuggestion(Struct, frozen=True):
     text: str
 
 
+class SpellingSuggestion(Struct, frozen=True):
+    """A text for the file of links that makes two names one team's, of `gain` links that are likely only.
+
+    The link of a and b is the one that stood longest: since `since` (Unix seconds) its prices agreed, at
+    most `price_gap` apart.
+    """
+
+    a: LinkEvent
+    b: LinkEvent
+    rule: Rule
+    since: float
+    price_gap: float
+    gain: int
+    text: str
+
+
 class LinkSuggestions(Struct, frozen=True):
     """Abstentions, the likely gain first; without the linker there are none.
 
     Of the file of links `absent` has what is not on the board, `doubtful` what may be wrong by now.
+    `spellings` are of links that stood for an hour.
     """
 
     version: Version
@@ -81,6 +98,7 @@ class LinkSuggestions(Struct, frozen=True):
     absent: tuple[str, ...]
     doubtful: tuple[str, ...]
     suggestions: tuple[LinkSuggestion, ...]
+    spellings: tuple[SpellingSuggestion, ...]
 
 
 class EntryAge(Struct, frozen=True):

@@ -22,7 +22,13 @@ from actors.matches.entries import event_of
 from actors.matches.model import FixtureState, fixtures_of
 from actors.matching.event import Event, EventKey, FixtureId
 from actors.review.review import Review
-from actors.review.suggestions import Suggestion, suggestions, text_of_decision
+from actors.review.suggestions import (
+    SpellingSuggestion,
+    Suggestion,
+    spelling_suggestions,
+    suggestions,
+    text_of_decision,
+)
 from web.encoding import link_schemas as schemas
 from web.feeds.own_bodies import OwnBodies
 from web.protocol.contract import COUNTED, Answer, Operation
@@ -129,14 +135,20 @@ class _Links:
         state = fixtures_of(await self.board.read())
         abstentions, overrides = () if survey is None else survey.abstentions, self.review.overrides
         found: list[Suggestion] = []
+        named: list[SpellingSuggestion] = []
         if (most := int(count)) > 0:
-            steps = suggestions(abstentions, partial(_event, state), overrides, most)
-            found = await self.own.run(steps, request.client)
+            of_key, long = partial(_event, state), self.review.standing.long(self.clock.now())
+            found = await self.own.run(suggestions(abstentions, of_key, overrides, most), request.client)
+            spelled = spelling_suggestions(long, of_key, overrides, found, most)
+            named = await self.own.run(spelled, request.client)
         some = tuple(filter(None, (_suggestion(state, suggestion) for suggestion in found)))
         reasons = {} if survey is None else {str(reason): count for reason, count in survey.reasons.items()}
         by_hand = ((), ()) if survey is None else (survey.absent, survey.doubtful)
         linking = self.review.matcher is not None
-        answer = prepared_json(schemas.LinkSuggestions(snapshot.version, linking, reasons, *by_hand, some))
+        of_names = tuple(filter(None, (_spelling(state, suggestion) for suggestion in named)))
+        answer = prepared_json(
+            schemas.LinkSuggestions(snapshot.version, linking, reasons, *by_hand, some, of_names)
+        )
         return replace(answer, holds=self.own.hold(answer.parts))
 
     async def _pair(self, state: FixtureState, a: EventKey, b: EventKey) -> schemas.PairExplained | None:
@@ -218,4 +230,14 @@ def _suggestion(state: FixtureState, suggestion: Suggestion) -> schemas.LinkSugg
         return None
     return schemas.LinkSuggestion(
         a, b, found.reason, found.rank, found.evidence, suggestion.gain, suggestion.text
+    )
+
+
+def _spelling(state: FixtureState, suggestion: SpellingSuggestion) -> schemas.SpellingSuggestion | None:
+    link = suggestion.link
+    a, b = shown_event(state, link.a), shown_event(state, link.b)
+    if a is None or b is None:
+        return None
+    return schemas.SpellingSuggestion(
+        a, b, link.rule, link.since.wall, link.price_gap, suggestion.gain, suggestion.text
     )
