@@ -26,17 +26,14 @@ log = structlog.get_logger()
 
 
 class LinksFile:
-    """The file at `path`; `status` gets the warnings of it."""
+    """The file at `path`, read as `overrides` at the start; `status` gets the warnings of it."""
 
-    def __init__(self, path: str | None, status: LinksStatus) -> None:
+    def __init__(self, path: str | None, status: LinksStatus, overrides: Overrides) -> None:
         self._path = path
         self._status = status
-
-    def begin(self, overrides: Overrides) -> None:
-        """Warn if the file that the service starts with says nothing; it holds nevertheless."""
-        if self._path is not None and is_silent(overrides):
-            self._status.file_warning = EMPTY
-            log.warning("links.empty", file=self._path)
+        if path is not None and is_silent(overrides):
+            status.file_warning = EMPTY
+            log.warning("links.empty", file=path)
 
     async def read_again(self, held: Overrides) -> Overrides | None:
         """Return what the file says now in place of `held`; None if that still holds, which is logged."""

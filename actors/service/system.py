@@ -96,8 +96,7 @@ class System:
         self._settings, self._clock, self._random = settings, clock, random
         self._record = record
         self._transports = transports
-        self._streams = streams
-        self._tick_s = tick_s
+        self._streams, self._tick_s = streams, tick_s
         self.status = service_status(settings, now.wall, log_status)
         self.status.board.last_turn_mono = now.mono
         self._terms, self._intake = terms_of(settings), new_intake()
@@ -108,8 +107,7 @@ class System:
         self.published = Published(first, settings.board, clock, settings.history, self._intake.put_nowait)
         self.shown, self.fixture_history = self.published, FixtureHistory(first, settings.history)
         self.bus, self.review, self._waiting = Bus(), Review(settings.overrides), Waiting()
-        self._links_file = LinksFile(settings.links.file, self.status.links)
-        self._links_file.begin(settings.overrides)
+        self._links_file = LinksFile(settings.links.file, self.status.links, settings.overrides)
         if self._cluster is not None:
             self._show(self._cluster, is_archived=is_archived)
         self.bus.subscribe(self._intake.put_nowait)

@@ -60,8 +60,7 @@ def lists(tmp_path: Path) -> Lists:
     versions = {"ba": 0, "bb": 0}
 
     def replace(source: str, home: str, away: str, start: datetime = START, match_id: str = "m") -> None:
-        one, draw, two = ODDS[source]
-        odds = {"one": one, "draw": draw, "two": two}
+        odds = dict(zip(("one", "draw", "two"), ODDS[source], strict=True))
         versions[source] += 1
         match = item(match_id, home=None, start=f"{start:%Y-%m-%dT%H:%M:%SZ}") | {
             "home": home,

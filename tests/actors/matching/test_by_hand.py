@@ -111,9 +111,9 @@ def test_decisions_by_names_hold_whatever_comes_and_goes(seed: int) -> None:
     random = Random(seed)
 
     def pair() -> Pair:
-        one, other = any_event(random), any_event(random)
-        listed = [Listing(some.home, some.away, SATURDAY_0) for some in (one, other)]
-        return Pair(one.key, other.key, listed=(listed[0], listed[1]))
+        first, other = any_event(random), any_event(random)
+        listed = [Listing(some.home, some.away, SATURDAY_0) for some in (first, other)]
+        return Pair(first.key, other.key, listed=(listed[0], listed[1]))
 
     overrides = Overrides(must=tuple(pair() for _ in range(6)), must_not=tuple(pair() for _ in range(6)))
     followed, here = Followed(overrides), dict[EventKey, Event]()

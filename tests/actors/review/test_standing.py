@@ -33,9 +33,11 @@ class _Looking:
     def __init__(self) -> None:
         self.board, self.standing, self.mono = LinkedBoard(), StandingLinks(), 0.0
         self.board.linking = Linking(Matcher(Overrides()), TERMS.roster)
-        self.list()
+        self.relist()
 
-    def list(self, prices: Sequence[float] = PRICES, home: str = "Qwertzy", away: str = "Brondby") -> None:
+    def relist(
+        self, prices: Sequence[float] = PRICES, home: str = "Qwertzy", away: str = "Brondby"
+    ) -> None:
         """List and link the match; the second source has the home team as Qwertz."""
         ours = match("a", home=home, away=away, league=LEAGUE, prices=prices)
         theirs = match("b", home="Qwertz", away="Brondby", league=LEAGUE, prices=PRICES)
@@ -70,9 +72,9 @@ def test_the_hour_begins_anew_when_prices_part_or_names_change(change: dict[str,
     """Another name is another link, and a name that is the same needs no line."""
     looking = _Looking()
     looking.look()
-    looking.list(**change)
+    looking.relist(**change)
     looking.look(HOUR / 2)
-    looking.list()
+    looking.relist()
     looking.look()
 
     assert [] == looking.look(HOUR - LOOK_S)
@@ -83,9 +85,9 @@ def test_it_looks_once_a_minute() -> None:
     """A look at a large board takes time that the linker has other use for."""
     looking = _Looking()
     looking.look()
-    looking.list(prices=APART)
+    looking.relist(prices=APART)
     looking.look(LOOK_S - 1)
-    looking.list()
+    looking.relist()
 
     assert 1 == len(looking.look(HOUR))
 
