@@ -43,7 +43,7 @@ class LinksFile:
         try:
             path = Path(self._path)
             found = await anyio.to_thread.run_sync(read, path, abandon_on_cancel=True)
-            check_kept(held, found)
+            check_kept(path, held, found)
         except (ConfigError, RuntimeError) as error:  # the latter if the system allows no further thread
             why = "; ".join(str(error).splitlines())
         if why:
@@ -61,16 +61,16 @@ def is_silent(overrides: Overrides) -> bool:
     return overrides == Overrides()
 
 
-def check_kept(held: Overrides, found: Overrides) -> None:
+def check_kept(path: Path, held: Overrides, found: Overrides) -> None:
     """Check that a file still has one of the decisions that held. Raises: ConfigError."""
     before = {*_subjects(held)}
     if found.none or not before or not before.isdisjoint(_subjects(found)):
         return
     count = len(held.teams) + len(held.leagues) + len(held.must) + len(held.must_not)
     raise ConfigError(
-        f"the file of links has none of the {count} tables that hold, as if it were half-written; if all"
-        " are to go, it must say none = true and no more; to replace all, add the new tables, have the file"
-        " read again, and take the old ones out then"
+        f"{path}: has none of the {count} tables that hold, as if it were half-written; if all are to go,"
+        " it must say none = true and no more; to replace all, add the new tables, have it read again, and"
+        " take the old ones out then"
     )
 
 
