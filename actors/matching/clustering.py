@@ -20,7 +20,7 @@ from actors.core.bitset import bits, connect, largest_clique
 from actors.core.cooperative import SLICE, Sliced
 from actors.matching.comparison import MUST_RANK, Comparator, Description, Relation, rank_with
 from actors.matching.event import Chances, Event, EventKey
-from actors.matching.overrides import Overridden, doubt_by_hand
+from actors.matching.overrides import Overridden, parted
 from actors.matching.rules import ON_TIME, Certainty, Group, Member, Rule, price_gap
 
 MARGIN = 0.25  # a rival with a rank nearer than that makes two candidates
@@ -194,7 +194,8 @@ def _apply(
         away = pairs.same_source[i] | pairs.forbidden[i]
         for key in overridden.must.of(nodes[i].event.key):
             if (j := index.get(key)) is not None and i < j and not away >> j & 1:
-                pairs.edges.append((-MUST_RANK, i, j, Rule.MUST, inf, True))
+                far = parted(nodes[i].event.start_time, nodes[j].event.start_time)
+                pairs.edges.append((far - MUST_RANK, i, j, Rule.MUST, inf, True))
 
 
 def _sorted(edges: list[Edge]) -> Sliced[list[Edge]]:
@@ -311,7 +312,7 @@ def _sure_core(nodes: list[Node], group: int, related: Related, overridden: Over
     by_hand = [i for i in bits(group) if overridden.must.of(nodes[i].event.key)]
     for i, j in combinations(by_hand, 2):
         is_linked = nodes[j].event.key in overridden.must.of(nodes[i].event.key)
-        if is_linked and not doubt_by_hand(nodes[i].description, nodes[j].description):
+        if is_linked and not overridden.must.doubt(nodes[i], nodes[j]):
             connect(sure, i, j)
     return largest_clique(sure, group)
 

@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
+from actors.core.messages import SourceName
 from actors.matching.event import Event, EventKey
 from actors.matching.rules import DAY, LONGEST
 from actors.matching.team_class import TeamClass, differ
@@ -82,6 +83,22 @@ class Overrides(Struct, frozen=True):
     none: bool = False
 
 
+class _Described(Protocol):
+    @property
+    def start(self) -> int | None: ...
+    @property
+    def home_team(self) -> TeamClass: ...
+    @property
+    def away_team(self) -> TeamClass: ...
+
+
+class _Node(Protocol):
+    @property
+    def event(self) -> Event: ...
+    @property
+    def description(self) -> _Described: ...
+
+
 class ByHand:
     """Which of the events that are here the operator's pairs are about. Mutable, with one owner."""
 
@@ -90,6 +107,7 @@ class ByHand:
         self._by_names: dict[tuple[str, str, str], list[tuple[Listing, int]]] = {}
         self._here: list[dict[EventKey, None]] = []  # by side: those of pair n are 2n and 2n + 1
         self._of: dict[EventKey, set[EventKey]] = {}
+        self._starts: dict[EventKey, int | None] = {}
         for pair in pairs:
             for key, listing in zip((pair.a, pair.b), pair.listed or (None, None), strict=True):
                 side = len(self._here)
@@ -108,10 +126,31 @@ class ByHand:
         """Yield the events here that the pair of that number is about, the first is 0."""
         return product(self._here[2 * number], self._here[2 * number + 1])
 
+    def doubt(self, a: _Node, b: _Node) -> str:
+        """Return why no surebet may rest on what a pair says of these two, empty if one may.
+
+        A source may use an id again, for another match or one of another class, or list two matches alike.
+        """
+        ours, theirs = a.description, b.description
+        if ours.start is None or theirs.start is None:
+            return "a kick-off is unknown"
+        if (far := abs(ours.start - theirs.start)) > LONGEST:
+            return f"the kick-offs are {far / DAY:.0f} days apart"
+        if differ(ours.home_team, theirs.home_team) or differ(ours.away_team, theirs.away_team):
+            return "one is women's, youth or reserves, and the other is not"
+        if self._has_several(a.event.key, b.event.source) or self._has_several(b.event.key, a.event.source):
+            return "one source lists several matches so, at other times"
+        return ""
+
+    def _has_several(self, key: EventKey, source: SourceName) -> bool:
+        """Return whether pairs name this event together with several of a source, at other times."""
+        return len({self._starts[other] for other in self.of(key) if other.source == source}) > 1
+
     def add(self, event: Event) -> None:
         """Add an event that is not here."""
         for side in self._sides(event):
             self._here[side][event.key] = None
+            self._starts[event.key] = event.start_time
             for other in self._here[side ^ 1]:
                 if other != event.key:
                     self._of.setdefault(event.key, set()).add(other)
@@ -121,6 +160,7 @@ class ByHand:
         """Remove an event as it was added."""
         for side in self._sides(event):
             self._here[side].pop(event.key, None)
+        self._starts.pop(event.key, None)
         for other in self._of.pop(event.key, ()):
             self._of[other].discard(event.key)
 
@@ -153,24 +193,7 @@ class Overridden(Struct, frozen=True):
         self.must_not.remove(event)
 
 
-class _Described(Protocol):
-    @property
-    def start(self) -> int | None: ...
-    @property
-    def home_team(self) -> TeamClass: ...
-    @property
-    def away_team(self) -> TeamClass: ...
-
-
-def doubt_by_hand(a: _Described, b: _Described) -> str:
-    """Return why a link by hand may have outlived its match, so that no surebet rests on it; empty if not.
-
-    A source may use an id again: for another match, or for one of another class.
-    """
-    if a.start is None or b.start is None:
-        return "a kick-off is unknown"
-    if abs(a.start - b.start) > LONGEST:
-        return f"the kick-offs are {abs(a.start - b.start) / DAY:.0f} days apart"
-    if differ(a.home_team, b.home_team) or differ(a.away_team, b.away_team):
-        return "one is women's, youth or reserves, and the other is not"
-    return ""
+def parted(a: int | None, b: int | None) -> float:
+    """Return how far apart two kick-offs are, from 0 to 1 (unknown), to link the nearest of several."""
+    far = None if a is None or b is None else abs(a - b)
+    return 1.0 if far is None else far / (far + DAY)

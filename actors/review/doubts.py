@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from actors.core.messages import Scope
 from actors.matching.leagues import league_of
 from actors.matching.matcher import Matcher
-from actors.matching.overrides import Overrides, doubt_by_hand, joined
+from actors.matching.overrides import Overrides, joined
 
 _OF_SOURCE = re.compile(r"^[a-z0-9_-]{1,32}:(?=\S)")
 
@@ -52,7 +52,7 @@ def outlived(overrides: Overrides, matcher: Matcher) -> Iterator[str]:
             first, second = matcher.node(a), matcher.node(b)
             if first is None or second is None:
                 continue
-            if why := doubt_by_hand(first.description, second.description):
+            if why := matcher.overridden.must.doubt(first, second):
                 listed = "" if pair.listed else "; add home, away and day, or take it out"
                 yield f"[[must]] {number + 1}: {a} and {b}: {why}, so no surebet rests on that{listed}"
 

@@ -105,6 +105,16 @@ def test_of_two_events_that_are_listed_so_the_first_is_meant() -> None:
     }
 
 
+def test_two_matches_that_are_listed_so_are_linked_by_kick_off_and_doubted() -> None:
+    """Friendlies of two teams on one day, or simulated ones every quarter of an hour."""
+    late = [_again(A, match_id="0", start=SATURDAY + 3600), _again(B, match_id="2", start=SATURDAY + 3600)]
+    found = groups(A, B, *late, overrides=Overrides(must=(NAMED,)))
+
+    assert {(A.key, B.key), tuple(some.key for some in late)} == set(map(keys, found))
+    for group in found:
+        assert Certainty.LIKELY in [member.certainty for member in group]
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_decisions_by_names_hold_whatever_comes_and_goes(seed: int) -> None:
     """After each change the groups are those of linking from nothing."""

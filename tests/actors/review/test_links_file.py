@@ -248,7 +248,8 @@ def test_an_alias_of_a_country_is_one_in_its_leagues() -> None:
 
 
 @given(
-    st.text() | st.lists(st.sampled_from([TEAM, LEAGUE, PAIR, "[[must]]\n", "=", "[", '"'])).map("".join)
+    st.text()
+    | st.lists(st.sampled_from([TEAM, LEAGUE, PAIR, LISTED, "[[must]]\n", "=", "[", '"'])).map("".join)
 )
 def test_any_text_is_read_or_refused(text: str) -> None:
     """Nothing but an error of the configuration is raised."""

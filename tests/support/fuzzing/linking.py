@@ -28,6 +28,9 @@ country = "denmark"
 same = ["one:Premier League", "two:soccer_epl"]
 [[must]]
 events = ["one:1", "two:1"]
+home = "Odense Boldklub"
+away = ["Everton", "Everton FC"]
+day = 2026-03-07
 reason = "r"
 [[must_not]]
 events = ["one:1", "two:2"]
@@ -52,6 +55,8 @@ def targets() -> tuple[Target, ...]:
         b"also",
         b"same",
         b'"one:1"',
+        b"day",
+        b"2026-03-07",
     )
     queries = (
         b"view=fixtures",
