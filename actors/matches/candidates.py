@@ -26,7 +26,7 @@ from actors.matches.surebets import (
     surebet,
     until,
 )
-from actors.matching.event import Chances, FixtureId
+from actors.matching.event import FixtureId
 
 EVERY_S = 1.0
 
@@ -36,13 +36,12 @@ Companies = Mapping[BookmakerId, str]
 
 
 class Evaluation(Struct, frozen=True):
-    """What surebets of a fixture are made of at a moment: legs, consensus and its kick-off (Unix seconds).
+    """What surebets of a fixture are made of at a moment: legs and its kick-off (Unix seconds).
 
     Without legs the match has begun.
     """
 
     legs: tuple[PricedLeg, ...]
-    fair: Chances | None
     at: Instant
     kick_off: float
 
@@ -51,7 +50,7 @@ class Evaluation(Struct, frozen=True):
     ) -> FoundSurebet | None:
         """Return the best surebet at that moment, with its doubts, of all bookmakers or `among` these."""
         legs = self.legs if among is None else [leg for leg in self.legs if leg.bookmaker in among]
-        return surebet(legs, self.fair, self.at.mono, rules)
+        return surebet(legs, self.at.mono, rules)
 
     def published(self, found: FoundSurebet, since: float) -> Surebet:
         """Return the public form of a surebet that it found."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 
 from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId, SourceName
-from actors.matches.fair import Odds
-from actors.matches.model import Fixture, FixtureState, Roster
+from actors.matches.fair import Odds, Quote, fair
+from actors.matches.model import Fixture, FixtureSettings, FixtureState, Roster
 from actors.matching.event import Chances, Event, EventKey
 from actors.matching.rules import Certainty
 
@@ -66,6 +66,28 @@ def prices_of(entry: Entry) -> Odds:
     """Return the prices of an entry."""
     match = entry.match
     return match.home_price, match.draw_price, match.away_price
+
+
+def quotes_of(fixture: Fixture, chances: Iterable[Chances], roster: Roster) -> dict[BookmakerId, Quote]:
+    """Return the prices of all bookmakers of a fixture; `chances` are their fair chances, in order."""
+    every = zip(fixture.bookmakers, fixture.listed, chances, strict=True)
+    return {
+        name: Quote(prices_of(entry), of_entry, _is_counted(name, fixture, roster))
+        for name, entry, of_entry in every
+    }
+
+
+def live_quotes(fixture: Fixture, terms: FixtureSettings) -> dict[BookmakerId, Quote]:
+    """Return the prices of the bookmakers of a fixture whose prices are live."""
+    live = {name: prices_of(entry) for name, entry in fixture.entries.items() if name in terms.roster.live}
+    return {
+        name: Quote(prices, fair(terms.method, prices), _is_counted(name, fixture, terms.roster))
+        for name, prices in live.items()
+    }
+
+
+def _is_counted(name: BookmakerId, fixture: Fixture, roster: Roster) -> bool:
+    return name in roster.live and fixture.counts(name, fixture.bookmakers)
 
 
 def chances_of_entry(entry: Entry) -> Chances:

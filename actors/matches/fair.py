@@ -1,20 +1,24 @@
-"""Fair odds: probabilities without the bookmaker's margin, of one bookmaker and of several together.
+"""Fair odds: probabilities without the bookmaker's margin, and prices that disagree with all others.
 
 Pure arithmetic. Outcomes stand in the order home, draw, away. docs/fixtures.md has the reasons.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from math import exp, log, sqrt
-from typing import TypeAlias, assert_never
+from typing import NamedTuple, TypeAlias, assert_never
 
 from msgspec import Struct
 
+from actors.core.messages import BookmakerId
 from actors.matching.event import Chances
+from actors.matching.rules import AGREE, distance
 
 MIN_BOOKMAKERS = 3  # fewer are no consensus
+CROSSED = 0.02  # so much nearer to the others' prices with home and away exchanged
 
 Odds: TypeAlias = tuple[float, float, float]
 
@@ -65,6 +69,95 @@ def consensus(chances: Sequence[Chances]) -> Chances | None:
     upper, lower = count // 2, (count - 1) // 2
     home, draw, away = (sorted(probabilities) for probabilities in zip(*chances, strict=True))
     return _proper(home[lower] + home[upper], draw[lower] + draw[upper], away[lower] + away[upper])
+
+
+class Quote(NamedTuple):
+    """The prices of a bookmaker, and their probabilities without margin.
+
+    It `counts` for the consensus if its prices are live, and no other of its company was confirmed later.
+    """
+
+    prices: Odds
+    chances: Chances
+    counts: bool = True
+
+
+Quotes: TypeAlias = Mapping[BookmakerId, Quote]
+
+
+def consensus_of(quotes: Quotes) -> Chances | None:
+    """Return the consensus of the bookmakers that count."""
+    return consensus([quote.chances for quote in quotes.values() if quote.counts])
+
+
+def overpriced(quotes: Quotes, ratio: float, fewest: int = MIN_BOOKMAKERS) -> frozenset[BookmakerId]:
+    """Return the bookmakers with a price above `ratio` x the fair price of the others that count.
+
+    That is of the median of at least `fewest` others; without so many no price is called wrong.
+    """
+    if not _may_be_overpriced(quotes, ratio, fewest):
+        return frozenset()
+    return frozenset(
+        [
+            name
+            for name, others in _of_others(quotes, fewest).items()
+            if any(
+                price * chance > ratio for price, chance in zip(quotes[name].prices, others, strict=True)
+            )
+        ]
+    )
+
+
+def crossed(quotes: Quotes) -> frozenset[BookmakerId]:
+    """Return the bookmakers whose prices agree with those of the others if home and away are exchanged.
+
+    They agree better than as they are. Of two bookmakers either may have exchanged them: both are returned.
+    """
+    found = []
+    for name, others in _of_others(quotes, 1).items():
+        chances = quotes[name].chances
+        exchanged = distance(chances, others[::-1])
+        if exchanged <= AGREE and distance(chances, others) - exchanged > CROSSED:
+            found.append(name)
+    return frozenset(found)
+
+
+def _may_be_overpriced(quotes: Quotes, ratio: float, fewest: int) -> bool:
+    """Return whether the highest prices are, by the highest and the lowest medians that others may have."""
+    counted = [quote.chances for quote in quotes.values() if quote.counts]
+    if (count := len(counted)) < max(fewest, 2):
+        return False
+    lower, upper = (count - 2) // 2, (count + 1) // 2
+    ordered = [sorted(chances) for chances in zip(*counted, strict=True)]
+    total = sum([chances[lower] for chances in ordered])
+    highest = map(max, zip(*[quote.prices for quote in quotes.values()], strict=True))
+    return any(
+        price * chances[upper] > ratio * total for price, chances in zip(highest, ordered, strict=True)
+    )
+
+
+def _of_others(quotes: Quotes, fewest: int) -> dict[BookmakerId, Chances]:
+    """Return for each bookmaker the median of the others that count, if these are at least so many."""
+    counted = [quote.chances for quote in quotes.values() if quote.counts]
+    ordered = [sorted(chances) for chances in zip(*counted, strict=True)]
+    found: dict[BookmakerId, Chances] = {}
+    for name, quote in quotes.items():
+        if len(counted) - quote.counts >= fewest:
+            home, draw, away = (
+                _median_without(own if quote.counts else None, chances)
+                for own, chances in zip(quote.chances, ordered, strict=True)
+            )
+            found[name] = _proper(home, draw, away)
+    return found
+
+
+def _median_without(own: float | None, ordered: Sequence[float]) -> float:
+    """Return the median of sorted values; without `own`, which is one of them, if it is there."""
+    count, at = len(ordered), len(ordered)
+    if own is not None:
+        count, at = count - 1, bisect_left(ordered, own)
+    lower, upper = (count - 1) // 2, count // 2
+    return (ordered[lower + (lower >= at)] + ordered[upper + (upper >= at)]) / 2
 
 
 def _power(prices: Odds) -> Chances:

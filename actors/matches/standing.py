@@ -15,14 +15,13 @@ from actors.board.board import Books
 from actors.board.snapshot import Book
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
-from actors.core.messages import Prices, Scope
+from actors.core.messages import Scope
 from actors.matches.candidates import EVERY_S, Candidate, Evaluation, vouched_mono
 from actors.matches.draft import FixtureUpdate, is_seen
-from actors.matches.entries import sure_legs
-from actors.matches.fair import consensus, fair
+from actors.matches.entries import live_quotes, sure_legs
 from actors.matches.model import Fixture, FixtureSettings
-from actors.matches.surebets import Doubt, PricedLeg, Surebet
-from actors.matching.event import Chances, FixtureId
+from actors.matches.surebets import Doubt, PricedLeg, Surebet, doubted_legs
+from actors.matching.event import FixtureId
 
 _OF_TIME = {Doubt.AGE, Doubt.SKEW}
 
@@ -111,9 +110,8 @@ class Surebets:
         """Return what its surebets are made of at `now`."""
         kick_off = self._kick_off(fixture)
         if self._is_in_play(fixture) or now.mono + (kick_off - now.wall) <= now.mono:
-            return Evaluation((), None, now, kick_off)
-        legs = tuple(self._legs(fixture, books))
-        return Evaluation(legs, fair_chances(fixture, self._terms), now, kick_off)
+            return Evaluation((), now, kick_off)
+        return Evaluation(tuple(self._legs(fixture, books)), now, kick_off)
 
     def _kick_off(self, fixture: Fixture) -> float:
         """Return the earliest kick-off that a live source gives (Unix seconds); infinity if none does."""
@@ -127,26 +125,27 @@ class Surebets:
         return any(entry.match.in_play for name, entry in fixture.entries.items() if name in self._live)
 
     def _legs(self, fixture: Fixture, books: Books) -> Iterator[PricedLeg]:
-        sure = sure_legs(fixture, self._terms.roster)
-        for name, entry in fixture.entries.items():
-            if name in self._live:
-                match, state = entry.match, books[name].lists[entry.scope]
-                vouched = vouched_mono(entry, books[name])
-                listed = self._terms.roster[name]
-                for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
-                    yield PricedLeg(
-                        name,
-                        outcome,
-                        price,
-                        listed.commission,
-                        vouched,
-                        state.stale_after_s,
-                        listed.prices,
-                        sure[name],
-                        listed.company,
-                        match.fee_rate,
-                        state.is_trusted,
-                    )
+        sure, quotes = sure_legs(fixture, self._terms.roster), live_quotes(fixture, self._terms)
+        entries, doubted = fixture.entries, doubted_legs(quotes, self._terms.surebets)
+        for name, quote in quotes.items():
+            entry, listed = entries[name], self._terms.roster[name]
+            state, vouched = books[name].lists[entry.scope], vouched_mono(entry, books[name])
+            for outcome, price in enumerate(quote.prices):
+                yield PricedLeg(
+                    name,
+                    outcome,
+                    price,
+                    listed.commission,
+                    vouched,
+                    state.stale_after_s,
+                    listed.prices,
+                    sure[name],
+                    quote.chances,
+                    name in doubted,
+                    listed.company,
+                    entry.match.fee_rate,
+                    state.is_trusted,
+                )
 
 
 def _trusted(book: Book) -> set[Scope]:
@@ -158,16 +157,6 @@ def is_candidate(fixture: Fixture) -> bool:
     """Return whether its highest prices win whatever happens; commission and fees make it no better."""
     highest = fixture.highest
     return 1 / highest.home + 1 / highest.draw + 1 / highest.away < 1
-
-
-def fair_chances(fixture: Fixture, terms: FixtureSettings) -> Chances | None:
-    """Return the consensus of the bookmakers whose prices are live; None of too few."""
-    chances = [
-        fair(terms.method, (entry.match.home_price, entry.match.draw_price, entry.match.away_price))
-        for name, entry in fixture.entries.items()
-        if terms.roster[name].prices is Prices.LIVE and fixture.counts(name, fixture.bookmakers)
-    ]
-    return consensus(chances)
 
 
 def _is_as_before(known: Fixture, fixture: Fixture, surebet: Surebet | None) -> bool:

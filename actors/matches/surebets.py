@@ -14,8 +14,9 @@ from typing import Annotated, TypeAlias
 from msgspec import Meta, Struct
 
 from actors.core.messages import BookmakerId, Prices
-from actors.matches.fair import Odds
+from actors.matches.fair import MIN_BOOKMAKERS, Odds, Quotes, crossed, overpriced
 from actors.matching.event import Chances
+from actors.matching.rules import OFF
 
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
 Commission = Annotated[float, Meta(ge=0, le=0.5)]
@@ -27,7 +28,7 @@ class Doubt(StrEnum):
     AGE = "age"  # a price was not confirmed lately
     SKEW = "skew"  # its prices were confirmed at times too far apart
     LINK = "link"  # a leg is linked by evidence that is too weak
-    PRICE = "price"  # a price is far above the fair one: probably an error
+    PRICE = "price"  # a price disagrees with those of the other bookmakers: probably an error
     PROFIT = "profit"  # too good to be true
 
 
@@ -51,9 +52,10 @@ class Best(Struct, frozen=True, gc=False):
 class PricedLeg(Struct, frozen=True, gc=False):
     """One outcome at one bookmaker, whose legs are one market: it takes `commission` of what that wins net.
 
-    Its list was vouched for at `vouched_mono`, which holds for `holds_s` seconds. A prediction market's fee
-    has the `fee_rate` of `Match`. Not `is_trusted`: the newest attempt to get its list failed, so that it
-    is no leg, nor is an older price of its company.
+    Its list was vouched for at `vouched_mono`, which holds for `holds_s` seconds. `chances` are the fair
+    chances of the bookmaker's three prices; if these are wrong by the other bookmakers', it `is_doubted`. A
+    prediction market's fee has the `fee_rate` of `Match`. Not `is_trusted`: the newest attempt to get its
+    list failed, so that it is no leg, nor is an older price of its company.
     """
 
     bookmaker: BookmakerId
@@ -64,6 +66,8 @@ class PricedLeg(Struct, frozen=True, gc=False):
     holds_s: float
     prices: Prices
     is_sure: bool
+    chances: Chances
+    is_doubted: bool = False
     company: str = ""
     fee_rate: float = 0.0
     is_trusted: bool = True
@@ -132,19 +136,27 @@ class Surebet(Struct, frozen=True, gc=False):
         return (self.profit, self.since, *legs)
 
 
-def best(prices: Mapping[BookmakerId, Odds]) -> tuple[Best, Best, Best]:
-    """Return the best gross price of home, draw and away. At least one bookmaker must be there."""
+def best(prices: Mapping[BookmakerId, Odds]) -> tuple[Best, Best, Best] | None:
+    """Return the best gross price of home, draw and away, None of no bookmaker."""
+    if not prices:
+        return None
     home, draw, away = zip(*prices.values(), strict=True)
     return _best(prices, home), _best(prices, draw), _best(prices, away)
 
 
-def surebet(
-    legs: Iterable[PricedLeg], fair: Chances | None, now: float, rules: SurebetRules
-) -> FoundSurebet | None:
+def doubted_legs(quotes: Quotes, rules: SurebetRules) -> frozenset[BookmakerId]:
+    """Return the bookmakers whose prices are wrong by those of the others: no surebet rests on them.
+
+    Of a price that is too high two others are enough, of best prices three: a bet on it may be lost.
+    """
+    return overpriced(quotes, rules.max_price_ratio, MIN_BOOKMAKERS - 1) | crossed(quotes)
+
+
+def surebet(legs: Iterable[PricedLeg], now: float, rules: SurebetRules) -> FoundSurebet | None:
     """Return the most profitable surebet without a doubt, or with no doubt but its profit.
 
     Without such a surebet the most profitable, with its doubts, or None. Of equals the first legs win.
-    Collected prices are never a leg; without `fair` chances no price is suspect.
+    Collected prices are never a leg.
     """
     live = _live(legs)
     highest = [
@@ -153,16 +165,17 @@ def surebet(
     if sum([1 / price for price in highest]) >= NO_GAIN:
         return None  # nearly always; commission and fees make no sum smaller
     live = [leg for leg in _freshest(live) if leg.is_trusted]
-    sound = [leg for leg in live if leg.is_sure and not _is_suspect(leg, fair, rules)]
+    sound = [leg for leg in live if leg.is_sure and not leg.is_doubted]
     found = _cheapest_of(sound)
-    if found is not None and {Doubt.AGE, Doubt.SKEW} & {*_doubts(found, fair, now, rules)}:
-        found = _cheapest([_cheapest_of(group) for group in _fresh(sound, now, rules)])
+    if found is not None and not {Doubt.PROFIT}.issuperset(_doubts(found, now, rules)):
+        groups = [group for some in _agreeing(sound) for group in _fresh(some, now, rules)]
+        found = _cheapest([_cheapest_of(group) for group in groups])
     if found is None or sum(_needed(found)) >= NO_GAIN:
         found = _cheapest_of(live)
     if found is None or (book_sum := sum(needed := _needed(found))) >= NO_GAIN:
         return None
     home, draw, away = (stake / book_sum for stake in needed)
-    shares, doubts = (home, draw, away), _doubts(found, fair, now, rules)
+    shares, doubts = (home, draw, away), _doubts(found, now, rules)
     return FoundSurebet(found, book_sum, shares, until(found, rules), doubts)
 
 
@@ -183,10 +196,6 @@ def _best(prices: Mapping[BookmakerId, Odds], of_outcome: Sequence[float]) -> Be
     return Best(highest, tuple(where))
 
 
-def _is_suspect(leg: PricedLeg, fair: Chances | None, rules: SurebetRules) -> bool:
-    return fair is not None and leg.price * fair[leg.outcome] > rules.max_price_ratio
-
-
 def _live(legs: Iterable[PricedLeg]) -> list[PricedLeg]:
     return [leg for leg in legs if leg.prices is Prices.LIVE]
 
@@ -205,15 +214,39 @@ def _max_age(legs: Iterable[PricedLeg], rules: SurebetRules) -> float:
     return min([leg.holds_s for leg in legs]) if rules.max_age_s is None else rules.max_age_s
 
 
-def _doubts(legs: Legs, fair: Chances | None, now: float, rules: SurebetRules) -> tuple[Doubt, ...]:
+def _doubts(legs: Legs, now: float, rules: SurebetRules) -> tuple[Doubt, ...]:
     found = {
         Doubt.AGE: now >= until(legs, rules),
         Doubt.SKEW: is_skewed(legs, rules),
         Doubt.LINK: not all(leg.is_sure for leg in legs),
-        Doubt.PRICE: any(_is_suspect(leg, fair, rules) for leg in legs),
+        Doubt.PRICE: any(leg.is_doubted for leg in legs) or not _agree(legs),
         Doubt.PROFIT: 1 / sum(_needed(legs)) > 1 + rules.max_profit,  # as floats 1.1 - 1 is above 0.1
     }
     return tuple(doubt for doubt, is_so in found.items() if is_so)
+
+
+def _agree(legs: Legs) -> bool:
+    """Return whether the prices of any two of the bookmakers are not off."""
+    every = zip(*[leg.chances for leg in legs], strict=True)
+    return all(max(of_outcome) - min(of_outcome) <= OFF for of_outcome in every)
+
+
+def _agreeing(legs: Sequence[PricedLeg]) -> Iterator[list[PricedLeg]]:
+    """Return groups of legs: any three of one group, and no others, agree."""
+    groups = [[*legs]]
+    for outcome in range(3):
+        groups = [some for group in groups for some in _within(group, outcome)]
+    yield from groups
+
+
+def _within(legs: Sequence[PricedLeg], outcome: int) -> Iterator[list[PricedLeg]]:
+    """Return the largest groups of legs in which the chances of an outcome differ by no more than `OFF`."""
+    highest = -1.0
+    for low in sorted({leg.chances[outcome] for leg in legs}):
+        group = [leg for leg in legs if 0 <= leg.chances[outcome] - low <= OFF]
+        if (reached := max([leg.chances[outcome] for leg in group])) > highest:
+            highest = reached
+            yield group
 
 
 def _fresh(legs: Sequence[PricedLeg], now: float, rules: SurebetRules) -> Iterator[list[PricedLeg]]:

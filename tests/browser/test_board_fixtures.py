@@ -292,7 +292,8 @@ def test_stakes_of_the_page_are_exact(two: Two, page: Page) -> None:
 
 def _leg(outcome: int, price: float, commission: float = 0.0, bookmaker: str = "") -> PricedLeg:
     name = BookmakerId(bookmaker or str(outcome))
-    return PricedLeg(name, outcome, price, commission, 0.0, 60.0, Prices.LIVE, is_sure=True)
+    live, chances = Prices.LIVE, (0.4, 0.3, 0.3)
+    return PricedLeg(name, outcome, price, commission, 0.0, 60.0, live, is_sure=True, chances=chances)
 
 
 def _json(leg: PricedLeg) -> dict[str, object]:

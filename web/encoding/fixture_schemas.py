@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Annotated, Literal, TypeVar
 
@@ -41,8 +41,9 @@ class FixtureEntry(Struct, frozen=True):
     """What a bookmaker lists: `id` and `odds` are those of the list, `rule` is why it is this match.
 
     Names, league and kick-off are there where the bookmaker's differ from the fixture's. With `superseded`
-    another bookmaker of its company was confirmed later, and the price counts for nothing. `url` is its
-    page of the match: https, at most 2 kB.
+    another bookmaker of its company was confirmed later, and the price counts for nothing. With `doubts` a
+    price is far above the fair price of the others, and none of its prices is best. `url` is its page of
+    the match: https, at most 2 kB.
     """
 
     id: str
@@ -58,6 +59,7 @@ class FixtureEntry(Struct, frozen=True):
     start_time: int | UnsetType | None = UNSET
     superseded: Literal[True] | UnsetType = UNSET
     url: str | UnsetType = UNSET
+    doubts: tuple[Literal["price"], ...] | UnsetType = UNSET
 
 
 class BestPrice(Struct, frozen=True):
@@ -73,11 +75,11 @@ class BestPrice(Struct, frozen=True):
 
 
 class BestPrices(Struct, frozen=True):
-    """The best price of each outcome."""
+    """The best price of each outcome, null if all that there are are in doubt."""
 
-    home: BestPrice = field(name="1")
-    draw: BestPrice = field(name="X")
-    away: BestPrice = field(name="2")
+    home: BestPrice | None = field(name="1")
+    draw: BestPrice | None = field(name="X")
+    away: BestPrice | None = field(name="2")
 
 
 class FairOdds(Struct, frozen=True):
@@ -109,8 +111,9 @@ class FixtureV2(Struct, frozen=True):
     """One match of all sources that list it, named as the first of them does. Times are Unix seconds.
 
     `league_id` is one id for a league however sources label it, `country` is null where none is known.
-    `book_sum` is the sum of 1 / best price; `fair` the median of the bookmakers whose prices are live, and
-    `reference` the odds of the bookmaker that was asked for, each with the reason if there are none.
+    `book_sum` is the sum of 1 / best price, null without them; `fair` the median of the bookmakers whose
+    prices are live, and `reference` the odds of the bookmaker that was asked for, each with the reason if
+    there are none.
     `doubted` is a surebet that is not believed. `in_play` is there if any source says whether it is.
     """
 
@@ -125,7 +128,7 @@ class FixtureV2(Struct, frozen=True):
     entries: tuple[FixtureEntry, ...]
     bookmakers_count: int
     best: BestPrices
-    book_sum: float
+    book_sum: float | None
     fair: FairOdds | None
     surebet: SurebetV2 | None
     fair_reason: FairReason | UnsetType = UNSET
@@ -220,17 +223,18 @@ def fixture_v2(
     names: Names,
     terms: FixtureSettings,
     fair: Chances | None,
+    doubted: Collection[BookmakerId],
+    *,
     part: Part | None = None,
 ) -> FixtureV2:
     """Return the public form of a fixture, or of a part of it with the names and fair odds of the whole.
 
-    `names` are display names, `fair` is the consensus.
+    `names` are display names, `fair` is the consensus, `doubted` are those whose prices are doubted by it.
     """
     match, league = fixture.match, league_of_fixture(fixture)
     entries, surebet = (fixture.entries, fixture.surebet) if part is None else (part.entries, part.surebet)
-    prices = best(
-        {name: prices_of(entry) for name, entry in entries.items() if fixture.counts(name, entries)}
-    )
+    counted = [name for name in entries if fixture.counts(name, entries) and name not in doubted]
+    prices = best({name: prices_of(entries[name]) for name in counted})
     return FixtureV2(
         fixture.id,
         match.home,
@@ -240,10 +244,10 @@ def fixture_v2(
         league.country,
         match.start_time,
         max(entry.updated for entry in entries.values()),
-        _entries(fixture, entries, names, terms.roster),
+        _entries(fixture, entries, names, terms.roster, doubted),
         len(entries),
-        BestPrices(*(_best(price, entries, names, terms.roster) for price in prices)),
-        round(sum([1 / price.price for price in prices]), 6),
+        BestPrices(*[_best(price, entries, names, terms.roster) for price in prices or (None,) * 3]),
+        None if prices is None else round(sum([1 / price.price for price in prices]), 6),
         None if fair is None else fair_odds(terms.method, fair),
         None if surebet is None else surebet_v2(surebet, fixture, names, terms),
         FairReason.TOO_FEW if fair is None else UNSET,
@@ -280,7 +284,9 @@ def link(member: Member, events: Mapping[EventKey, Event]) -> FixtureLink:
     return FixtureLink(*key, *names, event.start_time, member.rule, to, evidence)
 
 
-def _entries(fixture: Fixture, entries: Entries, names: Names, roster: Roster) -> tuple[FixtureEntry, ...]:
+def _entries(
+    fixture: Fixture, entries: Entries, names: Names, roster: Roster, doubted: Collection[BookmakerId]
+) -> tuple[FixtureEntry, ...]:
     of_fixture = fixture.match
     listed = _listed(of_fixture)
     rules = {member.key.source: member.rule for member in fixture.members}
@@ -300,6 +306,7 @@ def _entries(fixture: Fixture, entries: Entries, names: Names, roster: Roster) -
                 *(_other(match, of_fixture) if _listed(match) != listed else (UNSET,) * 4),
                 UNSET if fixture.counts(name, entries) else True,
                 match.url or UNSET,
+                ("price",) if name in doubted else UNSET,
             )
         )
     return tuple(found)
@@ -325,7 +332,9 @@ def _if_other(value: T, of_fixture: T) -> T | UnsetType:
     return UNSET if value == of_fixture else value
 
 
-def _best(price: Best, entries: Entries, names: Names, roster: Roster) -> BestPrice:
+def _best(price: Best | None, entries: Entries, names: Names, roster: Roster) -> BestPrice | None:
+    if price is None:
+        return None
     is_live = any(roster[name].prices is Prices.LIVE for name in price.bookmakers)
     return BestPrice(
         price.price,

@@ -11,9 +11,9 @@ import msgspec
 
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.cooperative import SLICE
-from actors.core.messages import BookmakerId, Prices
-from actors.matches.entries import event_of, prices_of
-from actors.matches.fair import Method, consensus, fair
+from actors.core.messages import BookmakerId
+from actors.matches.entries import event_of, prices_of, quotes_of
+from actors.matches.fair import Method, consensus_of, fair, overpriced
 from actors.matches.model import (
     Fixture,
     FixtureChunk,
@@ -60,10 +60,11 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
             return known
         with self._rejecting(fixture):
             of_each = _fair_of_each(fixture, terms.method, known)
-            chances = consensus(_live(fixture, of_each, terms))
+            quotes = quotes_of(fixture, _chances(of_each), terms.roster)
+            chances, doubted = consensus_of(quotes), overpriced(quotes, terms.surebets.max_price_ratio)
             names = self._names_of(fixture)
-            json = _encode(fixture_v2(fixture, names, terms, chances))
-        made = self._made[fixture.id] = _Made(fixture, json, of_each, chances)
+            json = _encode(fixture_v2(fixture, names, terms, chances, doubted))
+        made = self._made[fixture.id] = _Made(fixture, json, of_each, chances, doubted)
         self._made.move_to_end(fixture.id)
         for _ in range(min(len(self._made) - self._most, 2)):  # so that a smaller board costs no long step
             self._made.popitem(last=False)
@@ -78,7 +79,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
             with self._rejecting(fixture):
                 entries = {name: fixture.entries[name] for name in shown.bookmakers}
                 some = Part(entries, None if doubts else surebet)
-                json = _encode(fixture_v2(fixture, names, terms, made.chances, some))
+                json = _encode(fixture_v2(fixture, names, terms, made.chances, made.doubted, part=some))
         if surebet is not None and doubts:
             json = with_more(json, doubted(surebet, doubts, fixture, names, terms))
         if (name := form.reference) is None:
@@ -131,6 +132,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
 class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A fixture, its JSON, and fair chances: of each entry (home, draw, away, and so on), and of all.
 
+    `doubted` are the bookmakers whose prices are doubted by those of all others.
     Usually one of fifty bookmakers changed: the chances of the others are not computed again.
     """
 
@@ -138,6 +140,7 @@ class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
     json: bytes
     fair: array[float]
     chances: Chances | None
+    doubted: frozenset[BookmakerId]
 
 
 def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None) -> array[float]:
@@ -156,14 +159,9 @@ def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None) -> arra
     return found
 
 
-def _live(fixture: Fixture, of_each: array[float], terms: FixtureSettings) -> list[Chances]:
-    """Return those of the bookmakers whose prices are live."""
-    starts = range(0, len(of_each), 3)
-    return [
-        (of_each[at], of_each[at + 1], of_each[at + 2])
-        for at, name in zip(starts, fixture.bookmakers, strict=True)
-        if terms.roster[name].prices is Prices.LIVE and fixture.counts(name, fixture.bookmakers)
-    ]
+def _chances(of_each: array[float]) -> Iterator[Chances]:
+    """Return the fair chances of each entry, in their order."""
+    return zip(of_each[::3], of_each[1::3], of_each[2::3], strict=True)
 
 
 def _culprit(fixture: Fixture, names: Names) -> tuple[BookmakerId, Entry]:

@@ -2,15 +2,21 @@
 
 import { OUTCOMES } from "./board.js";
 
+/** What these columns offer of a match, each with its column. */
+export function offersOf(match, columns) {
+    return columns.map((column) => [column, offerOf(match, column)]).filter(([, offer]) => offer);
+}
+
 /**
  * For each outcome the highest price at these columns, those that offer it, and whether all of these prices
- * are only collected: they count where no price is live. Empty with no offer.
+ * are only collected: they count where no price is live. Empty with no offer but such as are in doubt.
  */
 export function bestOf(match, columns) {
-    const offers = columns.map((column) => [column, offerOf(match, column)]).filter(([, offer]) => offer);
-    if (offers.length === 0) return [];
-    const live = offers.filter(([, offer]) => !offer.isCollected);
-    const counted = live.length > 0 ? live : offers;
+    const offers = offersOf(match, columns);
+    const sound = offers.filter(([, offer]) => !offer.isDoubted);
+    if (sound.length === 0) return [];
+    const live = sound.filter(([, offer]) => !offer.isCollected);
+    const counted = live.length > 0 ? live : sound;
     return OUTCOMES.map((_, index) => {
         const price = Math.max(...counted.map(([, offer]) => offer.prices[index]));
         const at = counted.filter(([, offer]) => offer.prices[index] === price).map(([column]) => column);
@@ -36,9 +42,10 @@ export function offerOf(match, { of }) {
 }
 
 /**
- * Whether a price is marked: a best price, or one that is only collected and no less. One offer is none.
+ * Whether a price is marked: a best price, or one that is only collected and no less. One offer is none, and
+ * none is in doubt.
  */
-export function isMarked(best, price, isCollected) {
-    if (best === undefined || best.of < 2) return false;
+export function isMarked(best, price, { isCollected, isDoubted }) {
+    if (best === undefined || best.of < 2 || isDoubted) return false;
     return isCollected ? price >= best.price : price === best.price;
 }

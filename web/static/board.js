@@ -103,8 +103,10 @@ export class Board {
         const { id, updated, rule, link, home = fixture.home, away = fixture.away } = entry;
         const listed = home === fixture.home && away === fixture.away ? null : [home, away];
         const [isCollected, isSuperseded] = [entry.prices === "collected", entry.superseded === true];
+        const isDoubted = entry.doubts !== undefined; // a price is far above those of the others
         const url = entry.url?.startsWith("https://") ? entry.url : null;
-        Object.assign(offer, { id, match, updated, rule, link, listed, isCollected, isSuperseded, url });
+        const marks = { isCollected, isSuperseded, isDoubted };
+        Object.assign(offer, { id, match, updated, rule, link, listed, ...marks, url });
         OUTCOMES.forEach((outcome, index) => moved(offer, index, entry.odds[outcome]));
         this.#offers.set(id, offer);
         this.names.set(bookmaker, entry.bookmaker);

@@ -6,6 +6,7 @@ import { OUTCOMES } from "./board.js";
 import { byId, element, setText } from "./dom.js";
 import { findingsOf, ruleOf } from "./evidence.js";
 import { duration, percent } from "./format.js";
+import { DOUBTED } from "./price-cell.js";
 import { SPOKEN } from "./row.js";
 import { SurebetPanel } from "./surebet-panel.js";
 import { Table } from "./table.js";
@@ -36,12 +37,16 @@ export class Details {
     #asked = { key: "", stamp: null, at: -Infinity }; // for which links, and when they were answered
     #listed = ""; // the links that are shown
     #ages = new Ages(() => this.#match && this.#fill());
-    #prices = new Table(byId("details-prices"), [
-        { title: "Bookmaker", fill: fillBookmaker },
-        ...OUTCOMES.map((name, index) => figure(name, ({ offer }) => this.#shown(offer.prices[index]))),
-        text("Changed", ({ offer }) => ago(this.#ages.since(offer.updated)), "right"),
-        text("Confirmed", ({ offer }) => ago(this.#ages.ofConfirmation(offer.id)), "right"),
-    ]);
+    #prices = new Table(
+        byId("details-prices"),
+        [
+            { title: "Bookmaker", fill: fillBookmaker },
+            ...OUTCOMES.map((name, index) => figure(name, ({ offer }) => this.#shown(offer.prices[index]))),
+            text("Changed", ({ offer }) => ago(this.#ages.since(offer.updated)), "right"),
+            text("Confirmed", ({ offer }) => ago(this.#ages.ofConfirmation(offer.id)), "right"),
+        ],
+        ({ offer }) => (offer.isDoubted ? `These are ${DOUBTED}: none is a best price.` : ""),
+    );
     #best = new Table(byId("details-best"), [
         text("Result", ({ outcome }) => SPOKEN[outcome]),
         figure("Best", ({ best }) => this.#shown(best)),

@@ -2,6 +2,8 @@
 
 import { element, part, setText, svg } from "./dom.js";
 
+export const DOUBTED = "in doubt, as a price is far above those of the other bookmakers";
+
 const MOVED_MS = 1600;
 const SPARK = { width: 44, height: 9 };
 
@@ -30,7 +32,8 @@ export class PriceCell {
         const text = trust === "gone" ? "–" : price(offer.prices[index]);
         const remark = { true: isBest ? ", best price" : "", false: ", not live" }[isLive];
         const collected = offer.isCollected ? ", collected" : "";
-        this.#show(text, `${this.#label}: ${text}${remark}${collected}`, isLive && isBest);
+        const doubted = offer.isDoubted ? `, ${DOUBTED}` : "";
+        this.#show(text, `${this.#label}: ${text}${remark}${collected}${doubted}`, isLive && isBest);
         this.#draw(trust === "gone" ? null : offer.history[index]);
         this.#flash(isLive ? offer.moves[index] : undefined);
     }

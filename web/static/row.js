@@ -1,11 +1,11 @@
 // One row of the board: a match with its best prices and its offers, or a heading.
 
-import { bestOf, isGrossAt, isMarked, namesOf, offerOf } from "./best.js";
+import { bestOf, isGrossAt, isMarked, namesOf, offerOf, offersOf } from "./best.js";
 import { OUTCOMES } from "./board.js";
 import { element, part, setText } from "./dom.js";
 import { ruleOf } from "./evidence.js";
 import { count, percent } from "./format.js";
-import { PriceCell } from "./price-cell.js";
+import { DOUBTED, PriceCell } from "./price-cell.js";
 
 export const SPOKEN = { 1: "home win", X: "draw", 2: "away win" };
 
@@ -60,7 +60,7 @@ export function matchRow(columns) {
             top.fill(best, how);
             for (const offer of offers) offer.fill(match, best, how);
             const gross = best.some(isGrossAt) ? ", before fees" : "";
-            setText(more, count(best[0]?.of ?? 0, "bookmaker") + gross);
+            setText(more, count(offersOf(match, columns).length, "bookmaker") + gross);
             more.ariaExpanded = String(isOpen);
             row.classList.toggle("open", isOpen);
         },
@@ -138,11 +138,11 @@ class OfferCells {
         this.element.classList.toggle("none", offer === undefined);
         this.element.classList.toggle("collected", offer?.isCollected ?? false);
         this.element.classList.toggle("likely", offer?.link === "likely");
+        this.element.classList.toggle("doubted", offer?.isDoubted ?? false);
         this.element.title = offer === undefined ? "" : remarks(offer, this.column, how.clock);
         this.cells.forEach((cell, index) => {
             if (offer === undefined) cell.clear();
-            else
-                cell.fill(offer, index, isMarked(best[index], offer.prices[index], offer.isCollected), how);
+            else cell.fill(offer, index, isMarked(best[index], offer.prices[index], offer), how);
         });
     }
 }
@@ -152,10 +152,11 @@ function isolated(name) {
     return `\u2068${name}\u2069`;
 }
 
-function remarks({ bookmaker, updated, isCollected, link, rule, listed }, { of }, clock) {
+function remarks({ bookmaker, updated, isCollected, isDoubted, link, rule, listed }, { of }, clock) {
     const remarks = [`last changed ${clock.moment(updated)}`];
     if (of.length > 1) remarks.unshift(of.find(({ id }) => id === bookmaker).name);
     if (isCollected) remarks.push("collected");
+    if (isDoubted) remarks.push(DOUBTED);
     if (link === "likely") remarks.push(`likely this match: ${ruleOf({ rule })}`);
     if (listed) remarks.push(`listed as ${listed.map(isolated).join(" – ")}`);
     return remarks.join("; ");

@@ -6,8 +6,9 @@ import pytest
 
 from actors.core.clock import Instant
 from actors.core.messages import Prices, SourceName
+from actors.matches.entries import live_quotes
+from actors.matches.fair import consensus_of
 from actors.matches.model import BookmakerInfo, FixtureSettings, Highest, roster_of
-from actors.matches.standing import fair_chances
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, LinkedBoard
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
@@ -72,7 +73,7 @@ def test_two_prices_of_a_company_make_no_surebet_and_count_once_for_fair_odds() 
         (fixture,) = board.fixtures()
 
         assert is_there == (fixture.surebet is not None)
-        assert is_there == (fair_chances(fixture, board.state.terms) is not None)
+        assert is_there == (consensus_of(live_quotes(fixture, board.state.terms)) is not None)
 
 
 def test_older_price_of_a_company_does_not_count_while_the_newer_list_fails() -> None:

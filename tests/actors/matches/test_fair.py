@@ -13,8 +13,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.matches.fair import Method, Odds, consensus, fair
+from actors.core.messages import BookmakerId
+from actors.matches.fair import Method, Odds, Quote, Quotes, consensus, crossed, fair, overpriced
 from actors.matching.event import Chances
+from tests.support.oracles.disagreeing import crossed_of, overpriced_of
 from tests.support.oracles.fair_odds import fair_of_all
 
 EACH = pytest.mark.parametrize("method", Method)
@@ -161,3 +163,91 @@ def test_one_wrong_bookmaker_does_not_move_a_consensus() -> None:
     agreed = (0.5, 0.3, 0.2)
 
     assert pytest.approx(agreed) == consensus([agreed, (0.2, 0.3, 0.5), agreed])
+
+
+IN_PLAY = (1.9, 2.65, 6.0), (1.95, 2.6, 5.8), (1.92, 2.7, 6.2), (1.94, 2.62, 5.9)
+BEFORE_A_GOAL = (1.22, 5.4, 14.0)
+
+
+def _quotes(*prices: Odds, uncounted: int = 0, method: Method = Method.POWER) -> Quotes:
+    """Return bookmakers a, b, ... with these prices; the last `uncounted` do not count."""
+    counted = len(prices) - uncounted
+    return {
+        BookmakerId("abcdefghijkl"[number]): Quote(some, fair(method, some), number < counted)
+        for number, some in enumerate(prices)
+    }
+
+
+@pytest.mark.parametrize(
+    ("quotes", "expected"),
+    [
+        (_quotes(*IN_PLAY, BEFORE_A_GOAL), {"e"}),
+        (_quotes(BEFORE_A_GOAL, *IN_PLAY[:3]), {"a"}),
+        (_quotes(BEFORE_A_GOAL, *IN_PLAY[:2]), set()),  # of three it may be the only one that is right
+        (_quotes(*IN_PLAY[:3], BEFORE_A_GOAL, uncounted=1), {"d"}),
+        (_quotes(*IN_PLAY, BEFORE_A_GOAL, uncounted=3), set()),
+        (_quotes(*IN_PLAY, (1.9, 2.65, 8.5)), {"e"}),
+        (_quotes(*IN_PLAY, (1.9, 2.65, 8.3)), set()),
+        (_quotes(*IN_PLAY, (1.05, 1.2, 1.3)), set()),  # nobody is misled by prices that are too low
+    ],
+)
+def test_price_far_above_the_fair_one_of_three_others_is_called_wrong(
+    quotes: Quotes, expected: set[str]
+) -> None:
+    """Those of fewer others call none wrong, and only what counts is compared with."""
+    assert expected == overpriced(quotes, 1.25)
+
+
+def test_price_is_called_wrong_from_the_limit_on() -> None:
+    """A price of just 1.25 times the fair one is believed."""
+    others = [(2.0, 4.0, 4.0)] * 3
+
+    assert frozenset() == overpriced(_quotes(*others, (2.5, 4.0, 4.0)), 1.25)
+    assert {"d"} == overpriced(_quotes(*others, (2.5001, 4.0, 4.0)), 1.25)
+
+
+@pytest.mark.parametrize(
+    ("quotes", "expected"),
+    [
+        (_quotes((2.5, 3.3, 2.9), (2.9, 3.35, 2.5), (2.5, 3.3, 2.85)), {"b"}),
+        (_quotes((2.5, 3.3, 2.9), (2.9, 3.35, 2.5)), {"a", "b"}),  # either may have exchanged them
+        (_quotes((2.5, 3.3, 2.9), (2.55, 3.3, 2.85), (2.5, 3.3, 2.85)), set()),
+        (_quotes((2.7, 3.3, 2.68), (2.68, 3.3, 2.7)), set()),  # much the same either way
+        (_quotes((1.5, 4.5, 6.5), (6.0, 4.4, 1.53), (1.52, 4.4, 6.4)), {"b"}),
+        (_quotes((1.5, 4.5, 6.5), (3.0, 3.4, 2.4), (1.52, 4.4, 6.4)), set()),  # wrong in another way
+        (_quotes((1.5, 4.5, 6.5)), set()),
+        (_quotes((2.5, 3.3, 2.9), (2.9, 3.35, 2.5), uncounted=1), {"b"}),
+    ],
+)
+def test_bookmaker_that_exchanged_home_and_away_is_told_by_the_others(
+    quotes: Quotes, expected: set[str]
+) -> None:
+    """Its prices agree with theirs if home and away are exchanged, and better than as they are."""
+    assert expected == crossed(quotes)
+
+
+@EACH
+@given(st.randoms(use_true_random=False), st.integers(1, 12), st.integers(0, 3))
+def test_prices_that_disagree_are_those_of_the_definitions(
+    method: Method, chance: random.Random, count: int, uncounted: int
+) -> None:
+    """Whoever counts, and however many there are; some are crossed, and some have a price too high."""
+    books = [_near((2.3, 3.4, 3.3), chance) for _ in range(count)]
+    quotes = _quotes(*books, uncounted=min(uncounted, count), method=method)
+    prices = {name: quote.prices for name, quote in quotes.items()}
+    counted = [name for name, quote in quotes.items() if quote.counts]
+
+    for fewest in (2, 3):
+        assert overpriced_of(prices, counted, method, 1.25, fewest) == overpriced(quotes, 1.25, fewest)
+    assert crossed_of(prices, counted, method) == crossed(quotes)
+
+
+def _near(prices: Odds, chance: random.Random) -> Odds:
+    """Return prices near these, perhaps crossed, or one of them too high."""
+    near = [price * chance.uniform(0.93, 1.07) for price in prices]
+    if chance.random() < 0.2:
+        near.reverse()
+    if chance.random() < 0.3:
+        near[chance.randrange(3)] *= chance.uniform(1.0, 1.5)
+    home, draw, away = near
+    return home, draw, away

@@ -31,6 +31,7 @@ from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
 
 ONE, OTHER = (2.2, 3.9, 3.0), (2.0, 3.0, 4.2)  # the best of both: 1/2.2 + 1/3.9 + 1/4.2 = 0.949
+NEAR = (2.3, 4.0, 3.2), (2.3, 3.3, 3.9)  # three bookmakers may have these: 0.941
 SUREBETS = FixtureView(ViewKind.SUREBETS)
 
 
@@ -143,6 +144,46 @@ def test_surebet_rests_on_sure_links(
     market.pass_to(2)
 
     assert is_shown == (market.surebet() is not None)
+
+
+@pytest.mark.parametrize(
+    ("alder", "birch", "cedar"),
+    [
+        ((2.5, 3.3, 2.9), (2.9, 3.35, 2.5), (2.5, 3.3, 2.85)),  # birch's home and away are exchanged: 1.2 %
+        ((2.5, 3.3, 2.9), (2.9, 3.35, 2.5), None),  # either's: 1.2 %
+        ((2.1, 3.5, 3.3), (3.1, 3.4, 2.15), None),  # 7 %
+        ((3.05, 3.1, 2.55), (2.35, 3.1, 3.6), None),  # two other matches under the same names: 7.7 %
+        ((1.7, 3.5, 4.8), (2.2, 3.5, 2.95), None),  # off, and not exchanged: 5 %
+        ((2.3, 3.4, 3.3), (2.3, 3.4, 4.4), (2.35, 3.4, 3.3)),  # one price is wrong: 6 %
+    ],
+)
+def test_surebet_needs_prices_that_agree_with_the_other_bookmakers(
+    alder: Odds, birch: Odds, cedar: Odds | None
+) -> None:
+    """Whatever the names and the league, also with home and away of a bookmaker exchanged in thought."""
+    market = Market(prices=(alder, birch))
+    if cedar is not None:
+        market.list_again(CEDAR, cedar)
+    market.pass_to(3)
+    (fixture,) = market.fixtures()
+
+    seen = market.state.candidates.by_fixture[fixture.id].seen
+
+    assert seen is not None
+    found = seen.found(market.state.terms.surebets)
+    assert found is not None
+    assert (None, (Doubt.PRICE,)) == (fixture.surebet, found.doubts)
+
+
+def test_surebet_of_the_others_is_shown_beside_a_price_that_disagrees() -> None:
+    """The bookmaker with the wrong price is passed over with all of its prices."""
+    market = Market(prices=((2.3, 3.8, 3.2), (2.3, 3.3, 3.7)))
+    market.list_again(CEDAR, (3.2, 3.85, 3.4))
+    market.pass_to(3)
+    found = market.surebet()
+
+    assert found is not None
+    assert [ALDER, ALDER, BIRCH] == [leg.bookmaker for leg in found.legs]
 
 
 def test_leg_of_a_doubted_list_does_not_count() -> None:
@@ -265,8 +306,8 @@ def test_surebet_goes_when_a_confirmation_makes_a_better_one_too_good() -> None:
     market.confirm("birch")
     market.pass_to(52)
     shown = market.surebet()
-    market.list("alder", ONE)
-    market.list_again(CEDAR, OTHER)
+    market.list("alder", NEAR[0])
+    market.list_again(CEDAR, NEAR[1])
     market.pass_to(53)
 
     assert shown is not None
@@ -275,10 +316,8 @@ def test_surebet_goes_when_a_confirmation_makes_a_better_one_too_good() -> None:
 
 def test_surebet_whose_price_is_too_old_comes_back_although_a_suspect_price_makes_another() -> None:
     """Until then what is left is doubted because of that price; the confirmation counts all the same."""
-    market = Market(first_s=1000.0, second_s=50.0)
-    market.list("alder", ONE)
-    market.list_again(CEDAR, ONE)
-    market.list("birch", (6.0, 4.0, 3.5))
+    market = Market(first_s=1000.0, second_s=50.0, prices=((2.3, 3.8, 3.2), (2.3, 3.3, 3.7)))
+    market.list_again(CEDAR, (3.2, 3.5, 3.4))
     market.pass_to(2)
     shown = market.surebet()
     for second in (40, 50):
@@ -286,7 +325,7 @@ def test_surebet_whose_price_is_too_old_comes_back_although_a_suspect_price_make
         market.confirm("birch")
     gone = market.surebet()
     market.pass_to(60)
-    market.list("alder", ONE)
+    market.list("alder", (2.3, 3.8, 3.2))
     market.pass_to(61.9)
     early = market.surebet()
     market.pass_to(63)
@@ -347,7 +386,7 @@ def test_each_version_of_a_fixture_says_anew_when_its_surebet_ends() -> None:
     market.pass_to(20)
     market.confirm(ALDER, BIRCH)
     before = market.surebet()
-    market.list_again(CEDAR, (2.0, 3.0, 3.0))
+    market.list_again(CEDAR, (2.0, 3.0, 3.6))
     after = market.surebet()
 
     assert before is not None
@@ -418,10 +457,9 @@ def test_surebet_goes_within_a_second_when_a_leg_turns_out_too_old(how: str) -> 
 
 
 def _doubted() -> Market:
-    """Return a market whose best prices, one of them of birch, gain 14 %, and without birch 5 %."""
-    market = Market(first_s=1000.0, second_s=50.0)
-    market.list("birch", (2.6, 3.3, 3.4))
-    market.list_again(CEDAR, OTHER)
+    """Return a market whose best prices, one of them of birch, gain 15 %, and without birch 6 %."""
+    market = Market(first_s=1000.0, second_s=50.0, prices=(NEAR[0], (2.75, 3.3, 3.2)))
+    market.list_again(CEDAR, NEAR[1])
     return market
 
 

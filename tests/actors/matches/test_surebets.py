@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from actors.core.messages import BookmakerId, Prices
 from actors.matches.surebets import Best, Doubt, Legs, PricedLeg, SurebetRules, best, surebet
-from actors.matching.event import Chances
 from tests.support.oracles.bets import (
     NO_GAIN,
     best_division,
@@ -28,12 +27,18 @@ NOW = 1000.0
 RULES = SurebetRules()
 PRICE = st.integers(15, 90).map(lambda number: number / 10)  # most combinations gain
 COMMISSION = st.sampled_from([0.0, 0.0, 0.02, 0.05, 0.5])
+FAIR = (0.45, 0.28, 0.27)
+CHANCES = st.sampled_from(
+    [FAIR, FAIR, (0.5, 0.3, 0.2), (0.57, 0.28, 0.15), (0.39, 0.22, 0.39), (0.2, 0.3, 0.5)]
+)
+"""Some are more than 0.12 apart, in one outcome or two, and some just that."""
 FEE = st.sampled_from([0.0, 0.0, 0.0, 0.03, 0.05, 1.0])
 
 
 def _leg(bookmaker: str, outcome: int, price: float, **other: Any) -> PricedLeg:
     """Return a leg of a live list confirmed now, linked well, without commission unless said."""
-    leg = PricedLeg(BookmakerId(bookmaker), outcome, price, 0.0, NOW, 90.0, Prices.LIVE, is_sure=True)
+    of = BookmakerId(bookmaker)
+    leg = PricedLeg(of, outcome, price, 0.0, NOW, 90.0, Prices.LIVE, is_sure=True, chances=FAIR)
     return msgspec.structs.replace(leg, **other)
 
 
@@ -58,6 +63,8 @@ def _books(draw: st.DrawFn) -> list[PricedLeg]:
             "holds_s": draw(st.sampled_from([60.0, 90.0, inf])),
             "prices": draw(st.sampled_from([Prices.LIVE, Prices.LIVE, Prices.LIVE, Prices.COLLECTED])),
             "is_sure": draw(st.sampled_from([True, True, True, False])),
+            "is_doubted": draw(st.sampled_from([False, False, False, True])),
+            "chances": draw(CHANCES),
         }
         legs += [
             _leg(bookmaker, number, draw(PRICE), **shared)
@@ -75,7 +82,6 @@ def _combination(draw: st.DrawFn) -> Legs:
     return legs[0], legs[1], legs[2]
 
 
-FAIR = st.none() | st.just((0.45, 0.28, 0.27))
 EACH_RULE = st.builds(
     SurebetRules,
     max_age_s=st.sampled_from([None, 30.0, 100.0]),
@@ -84,22 +90,20 @@ EACH_RULE = st.builds(
 )
 
 
-@given(_books(), FAIR, EACH_RULE)
-def test_a_surebet_is_the_best_of_all_combinations(
-    legs: list[PricedLeg], fair: Chances | None, rules: SurebetRules
-) -> None:
+@given(_books(), EACH_RULE)
+def test_a_surebet_is_the_best_of_all_combinations(legs: list[PricedLeg], rules: SurebetRules) -> None:
     """It is the best of those with no doubt but profit; if there are none, the best of all, doubted."""
-    _assert_best(legs, fair, rules)
+    _assert_best(legs, rules)
 
 
 @pytest.mark.long
 @settings(max_examples=1000)
-@given(_books(), FAIR, EACH_RULE)
+@given(_books(), EACH_RULE)
 def test_a_surebet_is_the_best_of_all_combinations_of_many(
-    legs: list[PricedLeg], fair: Chances | None, rules: SurebetRules
+    legs: list[PricedLeg], rules: SurebetRules
 ) -> None:
     """The same with many more books."""
-    _assert_best(legs, fair, rules)
+    _assert_best(legs, rules)
 
 
 def test_a_book_sum_of_one_is_no_surebet_although_floats_add_up_to_less() -> None:
@@ -107,14 +111,14 @@ def test_a_book_sum_of_one_is_no_surebet_although_floats_add_up_to_less() -> Non
     legs = [_leg("a", outcome, price, commission=0.0) for outcome, price in enumerate((1.5, 6.0, 6.0))]
 
     assert 1 / 1.5 + 1 / 6.0 + 1 / 6.0 < 1  # `sum` is exact from Python 3.12 on
-    assert surebet(legs, None, NOW, SurebetRules()) is None
+    assert surebet(legs, NOW, SurebetRules()) is None
 
 
 def test_a_fee_of_each_share_is_reckoned_with() -> None:
     """A share at 0.41 costs 0.417257 with a fee of 3 %, so odds of 2.439 are 2.3966."""
     legs = _three(home={"price": 1 / 0.41, "fee_rate": 0.03})
 
-    found = surebet(legs, None, NOW, SurebetRules())
+    found = surebet(legs, NOW, SurebetRules())
 
     assert found is not None
     assert 0.417257 + 1 / 3.6 + 1 / 4.2 == pytest.approx(found.book_sum, abs=1e-9)
@@ -130,7 +134,7 @@ def test_what_gains_less_than_a_millionth_is_no_surebet(
     """Its profit would be shown as 0."""
     legs = [_leg("abc"[outcome], outcome, price) for outcome, price in enumerate(prices)]
 
-    found = surebet(legs, None, NOW, SurebetRules())
+    found = surebet(legs, NOW, SurebetRules())
 
     assert is_shown == (found is not None and round(found.profit, 6) > 0)
     assert is_shown == (found is not None)
@@ -140,41 +144,39 @@ def test_a_profit_of_the_limit_is_not_too_good_although_floats_subtract_to_more(
     """Three prices of 3.6 of one market gain 20 %, of which half is taken: 10 %, which is allowed."""
     legs = [_leg("a", outcome, 3.6, commission=0.5) for outcome in range(3)]
 
-    found = surebet(legs, None, NOW, SurebetRules(max_profit=0.1))
+    found = surebet(legs, NOW, SurebetRules(max_profit=0.1))
 
     assert found is not None
     assert found.profit > 0.1
     assert () == found.doubts
 
 
-def _assert_best(legs: list[PricedLeg], fair: Chances | None, rules: SurebetRules) -> None:
-    found = [(total, doubts_about(some, total, fair, NOW, rules)) for total, some in combinations_of(legs)]
+def _assert_best(legs: list[PricedLeg], rules: SurebetRules) -> None:
+    found = [(total, doubts_about(some, total, NOW, rules)) for total, some in combinations_of(legs)]
     assume(all(abs(total - NO_GAIN) > 1e-9 for total, _ in found))
     believed = [pair for pair in found if pair[1] <= {Doubt.PROFIT}]
     expected = min((total for total, _ in believed or found), default=None)
 
-    shown = surebet(legs, fair, NOW, rules)
+    shown = surebet(legs, NOW, rules)
 
     if shown is None:
         assert expected is None
     else:
         assert pytest.approx(expected) == shown.book_sum
-        assert set(shown.doubts) == doubts_about(shown.legs, shown.book_sum, fair, NOW, rules)
+        assert set(shown.doubts) == doubts_about(shown.legs, shown.book_sum, NOW, rules)
         assert not believed or set(shown.doubts) <= {Doubt.PROFIT}
         assert pytest.approx(equal_stakes(shown.legs)) == [share * shown.book_sum for share in shown.shares]
 
 
 @settings(max_examples=50)
-@given(_books(), FAIR, EACH_RULE)
-def test_a_surebet_lasts_until_a_leg_is_too_old(
-    legs: list[PricedLeg], fair: Chances | None, rules: SurebetRules
-) -> None:
+@given(_books(), EACH_RULE)
+def test_a_surebet_lasts_until_a_leg_is_too_old(legs: list[PricedLeg], rules: SurebetRules) -> None:
     """Just before `until` its legs are not doubted for their age, and from then on they are."""
-    found = surebet(legs, fair, NOW, rules)
+    found = surebet(legs, NOW, rules)
     assume(found is not None and Doubt.AGE not in found.doubts and found.until < inf)
     assert found is not None
-    before = surebet(found.legs, fair, nextafter(found.until - 1e-9, 0), rules)
-    after = surebet(found.legs, fair, found.until, rules)
+    before = surebet(found.legs, nextafter(found.until - 1e-9, 0), rules)
+    after = surebet(found.legs, found.until, rules)
 
     assert NOW < found.until
     assert before is not None
@@ -194,16 +196,18 @@ def test_a_surebet_lasts_until_a_leg_is_too_old(
         (_three(draw={"vouched_mono": NOW - 21}), SurebetRules(max_skew_s=20.0), (Doubt.SKEW,)),
         (_three(draw={"vouched_mono": NOW - 20}), SurebetRules(max_skew_s=20.0), ()),
         (_three(draw={"is_sure": False}), RULES, (Doubt.LINK,)),
-        (_three(away={"price": 4.7}), RULES, (Doubt.PRICE,)),
+        (_three(away={"is_doubted": True}), RULES, (Doubt.PRICE,)),
+        (_three(away={"chances": (0.33, 0.3, 0.37)}), RULES, ()),
+        (_three(away={"chances": (0.32, 0.3, 0.38)}), RULES, (Doubt.PRICE,)),
         (_three(home={"price": 2.7}, draw={"price": 4.3}), RULES, (Doubt.PROFIT,)),
-        (_three(home={"price": 9.0, "is_sure": False}), RULES, tuple(Doubt)[2:]),
+        (_three(home={"price": 9.0, "is_sure": False, "is_doubted": True}), RULES, tuple(Doubt)[2:]),
     ],
 )
 def test_each_doubt_has_its_reason(
     legs: list[PricedLeg], rules: SurebetRules, doubts: tuple[Doubt, ...]
 ) -> None:
     """Age, skew, link, price and profit are doubted at their limits, one by one and together."""
-    found = surebet(legs, (0.45, 0.285, 0.27), NOW, rules)
+    found = surebet(legs, NOW, rules)
 
     assert found is not None
     assert doubts == found.doubts
@@ -221,7 +225,8 @@ def test_each_doubt_has_its_reason(
             SurebetRules(max_skew_s=20.0),
         ),
         ({"is_sure": False}, _three(), RULES),
-        ({"price": 2.8}, _three(), RULES),
+        ({"is_doubted": True}, _three(), RULES),
+        ({"chances": (0.32, 0.3, 0.38)}, _three(), RULES),
     ],
 )
 def test_a_believed_surebet_wins_over_a_better_one_that_is_doubted(
@@ -230,7 +235,7 @@ def test_a_believed_surebet_wins_over_a_better_one_that_is_doubted(
     """A better price that makes a doubt is passed over where another one gains as well."""
     doubted = msgspec.structs.replace(_leg("d", 0, 2.3), **better)
 
-    found = surebet([doubted, *others], (0.45, 0.285, 0.27), NOW, rules)
+    found = surebet([doubted, *others], NOW, rules)
 
     assert found is not None
     assert () == found.doubts
@@ -239,7 +244,7 @@ def test_a_believed_surebet_wins_over_a_better_one_that_is_doubted(
 
 def test_collected_prices_are_never_a_leg() -> None:
     """Without the collected price there is nothing, not even a doubted surebet."""
-    assert None is surebet(_three(home={"prices": Prices.COLLECTED}), None, NOW, RULES)
+    assert None is surebet(_three(home={"prices": Prices.COLLECTED}), NOW, RULES)
 
 
 @pytest.mark.parametrize("count", [2, 3])
@@ -251,8 +256,8 @@ def test_commission_is_taken_of_what_a_market_wins_net(count: int) -> None:
         for number, (name, price) in enumerate(zip("abc", (2.3, 3.8, 4.4), strict=True))
     ]
 
-    alone = surebet(apart, None, NOW, RULES)
-    together = surebet([*apart, *market[:count]], None, NOW, RULES)
+    alone = surebet(apart, NOW, RULES)
+    together = surebet([*apart, *market[:count]], NOW, RULES)
 
     assert alone is not None
     assert together is not None
@@ -264,9 +269,9 @@ def test_commission_is_taken_of_what_a_market_wins_net(count: int) -> None:
 def test_a_leg_is_too_old_at_the_very_moment_until_which_it_counts() -> None:
     """Although the difference of these two numbers is less than 300."""
     legs = _three(*[{"vouched_mono": 400.30377730191464, "holds_s": 300.0}] * 3)
-    found = surebet(legs, None, 500.0, RULES)
+    found = surebet(legs, 500.0, RULES)
     assert found is not None
-    late = surebet(legs, None, found.until, RULES)
+    late = surebet(legs, found.until, RULES)
 
     assert found.until - 400.30377730191464 < 300
     assert late is not None
@@ -280,7 +285,7 @@ def test_commission_is_taken_of_what_is_won_alone() -> None:
         _leg("b", 0, 2.02),
         *(_leg("c", number, 4.5) for number in (1, 2)),
     ]
-    found = surebet(legs, None, NOW, RULES)
+    found = surebet(legs, NOW, RULES)
 
     assert found is not None
     assert "a" == found.legs[0].bookmaker
@@ -289,8 +294,8 @@ def test_commission_is_taken_of_what_is_won_alone() -> None:
 
 def test_an_outcome_without_a_price_makes_no_surebet() -> None:
     """There are three outcomes, or none is sure."""
-    assert None is surebet(_three()[:2], None, NOW, RULES)
-    assert None is surebet([], None, NOW, RULES)
+    assert None is surebet(_three()[:2], NOW, RULES)
+    assert None is surebet([], NOW, RULES)
 
 
 @given(_combination(), st.integers(0, 25))
@@ -329,7 +334,7 @@ def test_stakes_never_lose(legs: Legs, cents: int, step: float) -> None:
 
 def test_stakes_come_close_to_the_profit() -> None:
     """Of a surebet of 3.05 %, a hundred in cents gets all but two cents."""
-    found = surebet(_three(), None, NOW, RULES)
+    found = surebet(_three(), NOW, RULES)
     assert found is not None
 
     divided = stakes(found.legs, 100)

@@ -10,7 +10,6 @@ import numpy as np
 
 from actors.core.messages import Prices
 from actors.matches.surebets import Doubt, Legs, PricedLeg, SurebetRules
-from actors.matching.event import Chances
 
 NO_GAIN = 1 - 1e-6  # a sum of stakes from there on gains nothing that is shown
 
@@ -56,9 +55,7 @@ def combinations_of(legs: Sequence[PricedLeg]) -> Iterator[tuple[float, Legs]]:
             yield total, (home, draw, away)
 
 
-def doubts_about(
-    legs: Legs, total: float, fair: Chances | None, now: float, rules: SurebetRules
-) -> set[Doubt]:
+def doubts_about(legs: Legs, total: float, now: float, rules: SurebetRules) -> set[Doubt]:
     """Return every reason not to believe it."""
     found = set()
     limit = rules.max_age_s or min(leg.holds_s for leg in legs)
@@ -68,7 +65,8 @@ def doubts_about(
         found.add(Doubt.SKEW)
     if not all(leg.is_sure for leg in legs):
         found.add(Doubt.LINK)
-    if fair and any(leg.price > rules.max_price_ratio / fair[leg.outcome] for leg in legs):
+    apart = [abs(x - y) for a in legs for b in legs for x, y in zip(a.chances, b.chances, strict=True)]
+    if any(leg.is_doubted for leg in legs) or max(apart) > 0.12:
         found.add(Doubt.PRICE)
     if 1 / total > 1 + rules.max_profit:
         found.add(Doubt.PROFIT)

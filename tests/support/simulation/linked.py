@@ -18,10 +18,12 @@ from actors.core.clock import Clock, Instant
 from actors.core.messages import BookmakerId, Prices
 from actors.matches import surebets
 from actors.matches.candidates import EVERY_S
+from actors.matches.fair import MIN_BOOKMAKERS, Odds, fair
 from actors.matches.model import (
     Fixture,
     FixtureChanges,
     FixtureRemoval,
+    FixtureSettings,
     FixtureState,
     FixtureView,
     Highest,
@@ -30,9 +32,9 @@ from actors.matches.model import (
     ViewKind,
     fixtures_of,
 )
-from actors.matches.standing import fair_chances
-from actors.matching.event import EventKey, FixtureId
+from actors.matching.event import Chances, EventKey, FixtureId
 from actors.matching.rules import Certainty
+from tests.support.oracles.disagreeing import crossed_of, median_of, overpriced_of
 from web.encoding.fixture_schemas import fixture_v2
 
 CLOCK_MOVES_S = 7200.0
@@ -88,8 +90,7 @@ class FixtureRules:
     def _of(self, fixture: Fixture, state: FixtureState) -> _Known:
         known = self._known.get(fixture.id)
         if known is None or known.fixture is not fixture:
-            fair = fair_chances(fixture, state.terms)
-            made = _encode(fixture_v2(fixture, self._names, state.terms, fair))
+            made = _encode(fixture_v2(fixture, self._names, state.terms, *_judged(fixture, state.terms)))
             views = [view for view in self._views if view.shows(fixture)]
             known = self._known[fixture.id] = _Known(fixture, made, views)
         return known
@@ -222,8 +223,7 @@ def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) 
         if candidate is not None and (is_exact or fixture.surebet is not None):
             legs = [*_legs(fixture, snapshot)]
         if candidate is not None and is_exact:
-            chances = fair_chances(fixture, state.terms)
-            found = surebets.surebet(legs, chances, now.mono, state.terms.surebets)
+            found = surebets.surebet(legs, now.mono, state.terms.surebets)
         if fixture.surebet is not None:
             assert now.wall < min(_live_starts(fixture, state), default=inf)
             assert candidate is not None
@@ -267,14 +267,45 @@ def _live_starts(fixture: Fixture, state: FixtureState) -> list[int]:
     return [match.start_time for match in live if match.start_time is not None]
 
 
+def _judged(fixture: Fixture, terms: FixtureSettings) -> tuple[Chances | None, set[BookmakerId]]:
+    """Return the consensus of a fixture, and whose prices are doubted."""
+    prices, counted = _prices(fixture, terms.roster)
+    home = draw = away = 0.0
+    if is_any := len(counted) >= MIN_BOOKMAKERS:
+        home, draw, away = median_of([prices[name] for name in counted], terms.method)
+    ratio = terms.surebets.max_price_ratio
+    doubted = overpriced_of(prices, counted, terms.method, ratio, MIN_BOOKMAKERS)
+    return (home, draw, away) if is_any else None, doubted
+
+
+def _prices(fixture: Fixture, roster: Roster) -> tuple[dict[BookmakerId, Odds], list[BookmakerId]]:
+    """Return the prices of all bookmakers of a fixture, and the bookmakers whose prices are compared."""
+    prices = {
+        name: (entry.match.home_price, entry.match.draw_price, entry.match.away_price)
+        for name, entry in fixture.entries.items()
+    }
+    live = [name for name in prices if roster[name].prices is Prices.LIVE]
+    return prices, [name for name in live if fixture.outdone.get(name) not in prices]
+
+
+def _wrong(fixture: Fixture, terms: FixtureSettings) -> set[BookmakerId]:
+    """Return on whose prices no surebet rests."""
+    prices, counted = _prices(fixture, terms.roster)
+    ratio, fewest = terms.surebets.max_price_ratio, MIN_BOOKMAKERS - 1
+    overpriced = overpriced_of(prices, counted, terms.method, ratio, fewest)
+    return overpriced | crossed_of(prices, counted, terms.method)
+
+
 def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.PricedLeg]:
-    roster = fixtures_of(snapshot).terms.roster
+    terms = fixtures_of(snapshot).terms
+    roster, wrong = terms.roster, _wrong(fixture, terms)
     sure = {member.key.source for member in fixture.members if member.certainty is Certainty.SURE}
     for name, entry in fixture.entries.items():
         state, listed, match = snapshot.books[name].lists[entry.scope], roster[name], entry.match
         if state.doubted or state.failed_mono >= state.confirmed_mono:
             continue
-        for outcome, price in enumerate((match.home_price, match.draw_price, match.away_price)):
+        prices = match.home_price, match.draw_price, match.away_price
+        for outcome, price in enumerate(prices):
             yield surebets.PricedLeg(
                 name,
                 outcome,
@@ -284,4 +315,6 @@ def _legs(fixture: Fixture, snapshot: Snapshot) -> Iterator[surebets.PricedLeg]:
                 state.stale_after_s,
                 listed.prices,
                 listed.source in sure,
+                fair(terms.method, prices),
+                name in wrong,
             )

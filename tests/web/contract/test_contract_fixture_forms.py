@@ -62,8 +62,8 @@ async def test_each_reference_has_tags_of_its_own(empty_site: Site) -> None:
 
 async def test_doubted_surebet_is_shown_with_its_doubts_to_those_who_ask(empty_site: Site) -> None:
     """Not in the lists of fixtures and surebets otherwise; with the version of all fixtures."""
-    empty_site.publish("alder", match("m1", prices=(3.2, 3.9, 3.0)))
-    empty_site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2)))
+    empty_site.publish("alder", match("m1", prices=(2.8, 4.1, 3.9)))
+    empty_site.publish("birch", match("m1", prices=(2.6, 4.3, 4.3)))
     empty_site.clock.pass_(2)
     empty_site.apply()
     fixtures, plain = await empty_site.json(FIXTURES), await empty_site.get(SUREBETS)
@@ -71,7 +71,7 @@ async def test_doubted_surebet_is_shown_with_its_doubts_to_those_who_ask(empty_s
     (fixture,) = response.json()["fixtures"]
 
     found = fixture.pop("doubted")
-    book_sum = 1 / 3.2 + 1 / 3.9 + 1 / 4.2
+    book_sum = 1 / 2.8 + 1 / 4.3 + 1 / 4.3
     assert ([fixture], []) == (fixtures["fixtures"], plain.json()["fixtures"])
     assert (None, ["profit"]) == (fixture["surebet"], found["doubts"])
     assert pytest.approx(book_sum, abs=1e-6) == found["book_sum"]

@@ -87,10 +87,10 @@ async def test_each_choice_of_bookmakers_has_a_tag_of_its_own(empty_site: Site) 
 async def test_surebet_of_some_bookmakers_ends_with_its_own_legs(empty_site: Site) -> None:
     """Without a version: that of all stands. What is known by then is not what was known before."""
     site = empty_site
-    site.publish("birch", match("m1", prices=(2.0, 3.0, 4.2)), stale_after_s=100)
+    site.publish("birch", match("m1", prices=(2.3, 3.3, 3.9)), stale_after_s=100)
     site.clock.pass_(20)
-    site.publish("alder", match("m1", prices=(2.2, 3.9, 3.0)), stale_after_s=30)
-    site.publish("cedar", match("m1", prices=(2.25, 3.95, 3.6)), stale_after_s=100)
+    site.publish("alder", match("m1", prices=(2.3, 4.0, 3.2)), stale_after_s=30)
+    site.publish("cedar", match("m1", prices=(2.35, 4.05, 3.4)), stale_after_s=100)
     site.clock.pass_(2)
     site.apply()
     paths = SUREBETS, f"{SUREBETS}?bookmaker=alder,birch", f"{SUREBETS}?bookmaker=cedar,birch"

@@ -60,7 +60,7 @@ def test_fixture_has_the_book_sum_of_its_best_prices_and_counts_bookmakers() -> 
     """That is the sum of 1 / best price, collected prices and commissions as they are."""
     (fixture,) = _linked().fixtures()
 
-    found = _decoded(fixture_v2(fixture, NAMES, TERMS, None))
+    found = _decoded(fixture_v2(fixture, NAMES, TERMS, None, ()))
 
     assert round(1 / 2.2 + 1 / 3.9 + 1 / 4.2, 6) == found["book_sum"]
     assert 2 == found["bookmakers_count"]
@@ -71,7 +71,7 @@ def test_leg_has_the_commission_that_its_stake_reckons_with() -> None:
     (fixture,) = _linked().fixtures()
     taking = roster_of({**ROSTER, ALDER: BookmakerInfo(ROSTER[ALDER].source, commission=0.05)})
 
-    legs = _decoded(fixture_v2(fixture, NAMES, FixtureSettings(taking), None))["surebet"]["legs"]
+    legs = _decoded(fixture_v2(fixture, NAMES, FixtureSettings(taking), None, ()))["surebet"]["legs"]
 
     assert [("1", "Alder", 2.2, 0.05), ("X", "Alder", 3.9, 0.05), ("2", "Birch", 4.2, 0.0)] == [
         (leg["outcome"], leg["bookmaker"], leg["odds"], leg["commission"]) for leg in legs
@@ -83,7 +83,7 @@ def test_leg_of_a_prediction_market_has_its_fee_and_its_largest_stake() -> None:
     taking = msgspec.structs.replace(match("a", prices=(2.2, 3.9, 3.0)), fee_rate=0.03, max_stake=10.0)
     (fixture,) = _linked(taking).fixtures()
 
-    surebet = _decoded(fixture_v2(fixture, NAMES, TERMS, None))["surebet"]
+    surebet = _decoded(fixture_v2(fixture, NAMES, TERMS, None, ()))["surebet"]
 
     shares = [1 / 2.2, 1 / 3.9]
     sum_after = sum(share + 0.03 * share * (1 - share) for share in shares) + 1 / 4.2
@@ -97,7 +97,7 @@ def test_legs_of_bookmakers_of_one_name_are_told_apart() -> None:
     """Each has the id of its entry: what is staked at two bookmakers is settled apart."""
     (fixture,) = _linked().fixtures()
 
-    found = _decoded(fixture_v2(fixture, dict.fromkeys(NAMES, "Betfair"), TERMS, None))
+    found = _decoded(fixture_v2(fixture, dict.fromkeys(NAMES, "Betfair"), TERMS, None, ()))
 
     listed = {entry["id"]: entry["odds"] for entry in found["entries"]}
     legs = found["surebet"]["legs"]
@@ -150,7 +150,7 @@ def test_link_is_sure_if_a_surebet_may_rest_on_it(certainty: Certainty, prices: 
     board.link()
     (fixture,) = board.fixtures()
 
-    found = _decoded(fixture_v2(fixture, NAMES, TERMS, None))
+    found = _decoded(fixture_v2(fixture, NAMES, TERMS, None, ()))
 
     by_name = {entry["id"]: entry["link"] for entry in found["entries"]}
     assert link == by_name["alder_a"]
@@ -164,7 +164,7 @@ def test_entry_says_what_its_bookmaker_lists_otherwise() -> None:
     board.link()
     (fixture,) = board.fixtures()
 
-    found = _decoded(fixture_v2(fixture, NAMES, TERMS, None))
+    found = _decoded(fixture_v2(fixture, NAMES, TERMS, None, ()))
 
     names = ("home", "away", "league", "start_time")
     alder, birch = ({name: entry[name] for name in names if name in entry} for entry in found["entries"])
@@ -187,7 +187,7 @@ def test_fixture_is_in_play_if_any_source_says_so(
     board.link()
     (fixture,) = board.fixtures()
 
-    assert shown == _decoded(fixture_v2(fixture, NAMES, TERMS, None)).get("in_play")
+    assert shown == _decoded(fixture_v2(fixture, NAMES, TERMS, None, ())).get("in_play")
 
 
 def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:
@@ -199,7 +199,7 @@ def test_best_price_is_marked_where_only_collected_prices_have_it() -> None:
     (fixture,) = board.fixtures()
     collected = roster_of({**ROSTER, ALDER: BookmakerInfo(TWO, Prices.COLLECTED)})
 
-    found = _decoded(fixture_v2(fixture, NAMES, FixtureSettings(collected), None))
+    found = _decoded(fixture_v2(fixture, NAMES, FixtureSettings(collected), None, ()))
 
     assert {"odds": 2.5, "bookmakers": ["Alder"], "ids": ["alder_a"], "prices": "collected"} == found[
         "best"
@@ -215,7 +215,7 @@ def test_entry_has_the_page_of_its_bookmaker_alone() -> None:
     paged = msgspec.structs.replace(match("a", prices=(2.2, 3.9, 3.0)), url="https://some.example/7")
     (fixture,) = _linked(paged).fixtures()
 
-    entries = _decoded(fixture_v2(fixture, NAMES, TERMS, None))["entries"]
+    entries = _decoded(fixture_v2(fixture, NAMES, TERMS, None, ()))["entries"]
 
     assert {"alder_a": "https://some.example/7", "birch_b": None} == {
         entry["id"]: entry.get("url") for entry in entries
@@ -242,7 +242,9 @@ def test_best_prices_leave_out_what_another_of_its_company_outdoes() -> None:
     fixture = msgspec.structs.replace(fixture, outdone={ALDER: BIRCH})
     alone = Part({ALDER: fixture.entries[ALDER]}, None)
 
-    both, single = (_decoded(fixture_v2(fixture, NAMES, TERMS, None, part)) for part in (None, alone))
+    both, single = (
+        _decoded(fixture_v2(fixture, NAMES, TERMS, None, (), part=part)) for part in (None, alone)
+    )
 
     assert {"birch_b"} == {name for outcome in "1X2" for name in both["best"][outcome]["ids"]}
     assert {"alder_a"} == {name for outcome in "1X2" for name in single["best"][outcome]["ids"]}

@@ -5,16 +5,17 @@ from __future__ import annotations
 import gc
 import json
 from random import Random
+from typing import Any
 
 import pytest
 
 from actors.core.cooperative import SLICE, run_now
-from actors.core.messages import Prices
+from actors.core.messages import BookmakerId, Prices
 from actors.matches.model import BookmakerInfo, FixtureSettings, FixtureView, ViewKind, roster_of
 from actors.matching.rules import Certainty
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER, TERMS, TWO, LinkedBoard
 from tests.support.builders.messages import batch, match
-from web.encoding.fixture_forms import Form, whole
+from web.encoding.fixture_forms import Form, shown, whole
 from web.encoding.fixture_segments import FixtureSegments
 from web.encoding.segments import UnencodableError
 
@@ -127,3 +128,64 @@ def test_reference_is_live_and_sure_or_there_is_none(
 
     assert (reason is None) == (found["reference"] is not None)
     assert reason == found.get("reference_reason")
+
+
+FIVE = [BookmakerId(name) for name in ("alder", "birch", "cedar", "dogwood", "elm")]
+IN_PLAY = [(1.9, 2.65, 6.0), (1.95, 2.6, 5.8), (1.92, 2.7, 6.2), (1.94, 2.62, 5.9)]
+BEFORE_A_GOAL = (1.22, 5.4, 14.0)
+
+
+def _five(of_elm: Prices = Prices.LIVE) -> LinkedBoard:
+    """Return a board with a match in play at five bookmakers; elm has the prices of before a goal."""
+    infos = {name: BookmakerInfo(TWO) for name in FIVE}
+    board = LinkedBoard(FixtureSettings(roster_of({**infos, FIVE[4]: BookmakerInfo(TWO, of_elm)})))
+    for name, prices in zip(FIVE, [*IN_PLAY, BEFORE_A_GOAL], strict=True):
+        board.apply(batch([match("a", prices=prices)], bookmaker=name))
+    return board
+
+
+def _json_of(board: LinkedBoard, *bookmakers: BookmakerId) -> Any:
+    """Return the only fixture, of some bookmakers or of all, as JSON."""
+    (fixture,) = board.fixtures()
+    form = Form(bookmakers=bookmakers)
+    formed = shown(fixture, form, board.state)
+    assert formed is not None
+    segments = FixtureSegments({name: name.title() for name in FIVE})
+    return json.loads(segments.formed(formed, form, board.state.terms))
+
+
+@pytest.mark.parametrize("of_elm", Prices)
+def test_price_far_from_those_of_three_others_is_doubted_and_never_best(of_elm: Prices) -> None:
+    """None of its bookmaker's prices is, whether it is live; it stays in the fixture, and in the median."""
+    found = _json_of(_five(of_elm))
+
+    assert {"elm_a": ["price"]} == {
+        entry["id"]: entry["doubts"] for entry in found["entries"] if "doubts" in entry
+    }
+    assert [(1.95, ["birch_a"]), (2.7, ["cedar_a"]), (6.2, ["cedar_a"])] == [
+        (found["best"][outcome]["odds"], found["best"][outcome]["ids"]) for outcome in "1X2"
+    ]
+    assert round(1 / 1.95 + 1 / 2.7 + 1 / 6.2, 6) == found["book_sum"]
+    assert 5 == found["bookmakers_count"]
+
+
+def test_price_is_judged_by_all_bookmakers_whichever_are_asked_for() -> None:
+    """Where none is left that is not doubted there is no best price, and no book sum."""
+    board = _five()
+    two, alone = _json_of(board, FIVE[0], FIVE[4]), _json_of(board, FIVE[4])
+
+    assert {"alder_a"} == {name for outcome in "1X2" for name in two["best"][outcome]["ids"]}
+    assert [None, ["price"]] == [entry.get("doubts") for entry in two["entries"]]
+    assert ({"1": None, "X": None, "2": None}, None) == (alone["best"], alone["book_sum"])
+    assert [["price"]] == [entry["doubts"] for entry in alone["entries"]]
+
+
+def test_price_is_believed_once_most_others_have_it_too() -> None:
+    """Then the one that stays behind is doubted, in the version of the prices that make it so."""
+    board = _five()
+    for name in FIVE[:3]:
+        board.apply(batch([match("a", prices=BEFORE_A_GOAL)], bookmaker=name))
+
+    doubts = [entry.get("doubts") for entry in _json_of(board)["entries"]]
+
+    assert [None, None, None, ["price"], None] == doubts
