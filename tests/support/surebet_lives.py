@@ -1,7 +1,8 @@
 """Random lives of a small board that the real matcher links, watched by the oracle of surebets.
 
 Five bookmakers list a match, and some of them another one that looks like it. Lists fail, are suspect,
-late, moved, crossed; two bookmakers are of one company.
+late, moved, crossed; prices are exchanged under the right names, or far too high; two bookmakers are of one
+company.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from tests.support.adversary import Game, pair_of
 from tests.support.builders.events import SATURDAY
 from tests.support.builders.fixtures import LinkedBoard
 from tests.support.builders.messages import batch, match
-from tests.support.oracles.offers import RESULTS, Bet, Offer, Results, Shop, Truth
+from tests.support.oracles.offers import RESULTS, Bet, Mistake, Offer, Results, Shop, Truth
 from tests.support.time.virtual import WALL_0
 
 NAMES = ("alder", "birch", "cedar", "dogwood", "elm")
@@ -36,6 +37,9 @@ MAX_AGE_S = 20.0
 _CROSSED = ("crossed", "nations")  # the other match may be that with home and away crossed
 STEPS = 10
 STALE_AFTER_S = 30.0
+NOISE = 0.02  # how far the chances of a bookmaker are from the true ones
+QUIET = 0.004  # in lives in which a bookmaker exchanges prices, which greater differences would hide
+TELLING = 0.1  # home and away are so far apart where their prices are exchanged
 FILLERS = 24
 """Matches of the bookmaker whose list may lose nearly all: a suspect list has lost more than 20."""
 
@@ -87,6 +91,7 @@ class Life:
         self._kind, game, other = pair_of(random)
         self._lists = {name: self._list(name, game, other) for name in NAMES}
         self._is_full = random.random() < 0.1
+        self._crossing = random.choice((*NAMES, *[""] * 15))  # it exchanges the prices of home and away
         self._ids: dict[str, str] = {}
         self._confirmed: dict[str, float] = {}  # when, of lists that can be confirmed again
         self._renewed: set[str] = set()  # whose prices a confirmation makes new
@@ -140,9 +145,9 @@ class Life:
         shop.offers, matches = {}, []
         for match_id, listed in self._lists[name].items():
             start = self._kick_off + (listed.event.start_time or SATURDAY) - SATURDAY + listed.moved_s
-            prices = self._prices(listed.chances)
+            mistake, prices = self._listed_prices(name, listed.chances)
             vouched = now.mono - (late_s or 0.0)
-            shop.offers[match_id] = Offer(listed.results, prices, start, vouched, in_play)
+            shop.offers[match_id] = Offer(listed.results, prices, start, vouched, in_play, mistake)
             matches.append(
                 match(
                     match_id,
@@ -181,10 +186,25 @@ class Life:
             stale_after_s=STALE_AFTER_S,
         )
 
+    def _listed_prices(
+        self, name: str, chances: tuple[float, float, float]
+    ) -> tuple[Mistake | None, tuple[float, float, float]]:
+        """Return the prices in a list, perhaps wrong."""
+        prices, is_wrong = self._prices(chances), self._random.random() < 0.3
+        if self._crossing:
+            is_crossed = is_wrong and name == self._crossing and abs(chances[0] - chances[2]) > TELLING
+            return (Mistake.CROSSED, prices[::-1]) if is_crossed else (None, prices)
+        if not is_wrong or self._random.random() < 0.8:
+            return None, prices
+        times = [1.0, 1.0, self._random.uniform(2.2, 4.0)]
+        self._random.shuffle(times)
+        home, draw, away = (round(price * by, 2) for price, by in zip(prices, times, strict=True))
+        return Mistake.HIGH, (home, draw, away)
+
     def _prices(self, chances: tuple[float, float, float]) -> tuple[float, float, float]:
         """Return prices with a small margin, or none, that differ from the true chances."""
-        margin = self._random.uniform(1.0, 1.05)
-        a, b = self._random.uniform(-0.02, 0.02), self._random.uniform(-0.02, 0.02)
+        margin, noise = self._random.uniform(1.0, 1.05), QUIET if self._crossing else NOISE
+        a, b = self._random.uniform(-noise, noise), self._random.uniform(-noise, noise)
         home, draw, away = chances[0] + a, chances[1] - a + b, chances[2] - b
         return round(1 / margin / home, 2), round(1 / margin / draw, 2), round(1 / margin / away, 2)
 

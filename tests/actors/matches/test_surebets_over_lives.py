@@ -11,6 +11,8 @@ from tests.support.surebet_lives import lives
 def test_no_surebet_of_random_lives_could_lose(*, is_long: bool, is_whole: bool) -> None:
     """Lists fail, are suspect, late, moved, crossed; others look like them; companies list twice.
 
+    Prices are exchanged under the right names, or far too high.
+
     Most true surebets are shown. `scripts/links --lives 10000` has ten times as many lives as `--long`.
     """
     told = lives("0", 2000 if is_whole else 1000 if is_long else 150)

@@ -6,21 +6,31 @@ It knows which real match each listed match is. Nothing here is taken from the c
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 from math import inf
 
 from msgspec import Struct
 
 Results = tuple[str, str, str]
+ENOUGH = 3  # other companies that list a match: by their prices one that is far too high is known
 EVALUATED_WITHIN_S = 1.0
 NO_GAIN = 1 - 1e-6
 Listed = set[tuple[str, str]]  # a shop, and the id of a match there
 RESULTS = ("home", "draw", "away")
 
 
+class Mistake(StrEnum):
+    """What is wrong with listed prices."""
+
+    CROSSED = "crossed"  # home and away are exchanged
+    HIGH = "high"  # one price is far too high
+
+
 class Offer(Struct, frozen=True):
     """A match as a bookmaker lists it: on which result of which real match it bets for 1, X and 2.
 
-    Prices were current at `vouched_mono` (monotonic seconds); `start` is Unix seconds.
+    Prices were current at `vouched_mono` (monotonic seconds); `start` is Unix seconds. Nobody can bet at
+    prices that are listed by `mistake`.
     """
 
     results: Results
@@ -28,6 +38,7 @@ class Offer(Struct, frozen=True):
     start: float
     vouched_mono: float
     is_in_play: bool = False
+    mistake: Mistake | None = None
 
 
 class Shop(Struct):
@@ -89,10 +100,17 @@ class Truth:
             return f"the price of {bet.shop} is old, or the match has begun"
         if offer.prices[bet.outcome] != bet.price:
             return f"{bet.shop} offers {offer.prices}, not {bet.price}"
+        if offer.mistake is not None and self._is_known(offer.mistake, bet.shop, beside):
+            return f"{bet.shop} lists {offer.prices} by mistake: {offer.mistake}"
         for other, match_id in self._newer(bet.shop, offer):
             if (other, match_id) in beside and self.shops[other].renewed_mono < mono - EVALUATED_WITHIN_S:
                 return f"the company of {bet.shop} has a newer price"
         return ""
+
+    def _is_known(self, mistake: Mistake, name: str, beside: Listed) -> bool:
+        """Return whether other prices that stand `beside` show a mistake: a high price needs several."""
+        others = {self.shops[other].company for other, _ in beside} - {self.shops[name].company}
+        return mistake is Mistake.CROSSED or len(others) >= ENOUGH
 
     def _paid(self, bets: Sequence[Bet], winner: Bet) -> float:
         """Return what is paid out if a bet wins: a shop takes commission of what it loses in all."""
@@ -107,7 +125,8 @@ class Truth:
             for match_id, offer in shop.offers.items():
                 is_there = among is None or (name, match_id) in among
                 is_newest = not [*self._newer(name, offer)]
-                if not (is_there and is_newest and shop.is_known and self._is_open(offer, mono, wall)):
+                is_meant = offer.mistake is None and shop.is_known
+                if not (is_there and is_newest and is_meant and self._is_open(offer, mono, wall)):
                     continue
                 for result, price in zip(offer.results, offer.prices, strict=True):
                     real, _, winner = result.partition(":")
