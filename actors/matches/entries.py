@@ -70,24 +70,21 @@ def prices_of(entry: Entry) -> Odds:
 
 def quotes_of(fixture: Fixture, chances: Iterable[Chances], roster: Roster) -> dict[BookmakerId, Quote]:
     """Return the prices of all bookmakers of a fixture; `chances` are their fair chances, in order."""
-    every = zip(fixture.bookmakers, fixture.listed, chances, strict=True)
+    names, live, counts = fixture.bookmakers, roster.live, fixture.counts
     return {
-        name: Quote(prices_of(entry), of_entry, _is_counted(name, fixture, roster))
-        for name, entry, of_entry in every
+        name: Quote(prices_of(entry), of_entry, name in live and counts(name, names))
+        for name, entry, of_entry in zip(names, fixture.listed, chances, strict=True)
     }
 
 
 def live_quotes(fixture: Fixture, terms: FixtureSettings) -> dict[BookmakerId, Quote]:
     """Return the prices of the bookmakers of a fixture whose prices are live."""
-    live = {name: prices_of(entry) for name, entry in fixture.entries.items() if name in terms.roster.live}
+    names, live, counts = fixture.bookmakers, terms.roster.live, fixture.counts
     return {
-        name: Quote(prices, fair(terms.method, prices), _is_counted(name, fixture, terms.roster))
-        for name, prices in live.items()
+        name: Quote(prices_of(entry), fair(terms.method, prices_of(entry)), counts(name, names))
+        for name, entry in zip(names, fixture.listed, strict=True)
+        if name in live
     }
-
-
-def _is_counted(name: BookmakerId, fixture: Fixture, roster: Roster) -> bool:
-    return name in roster.live and fixture.counts(name, fixture.bookmakers)
 
 
 def chances_of_entry(entry: Entry) -> Chances:

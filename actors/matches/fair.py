@@ -5,11 +5,10 @@ Pure arithmetic. Outcomes stand in the order home, draw, away. docs/fixtures.md 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from math import exp, log, sqrt
-from typing import NamedTuple, TypeAlias, assert_never
+from math import exp, inf, log, sqrt
+from typing import TypeAlias, assert_never
 
 from msgspec import Struct
 
@@ -71,7 +70,7 @@ def consensus(chances: Sequence[Chances]) -> Chances | None:
     return _proper(home[lower] + home[upper], draw[lower] + draw[upper], away[lower] + away[upper])
 
 
-class Quote(NamedTuple):
+class Quote(Struct, frozen=True, gc=False):
     """The prices of a bookmaker, and their probabilities without margin.
 
     It `counts` for the consensus if its prices are live, and no other of its company was confirmed later.
@@ -142,22 +141,17 @@ def _of_others(quotes: Quotes, fewest: int) -> dict[BookmakerId, Chances]:
     ordered = [sorted(chances) for chances in zip(*counted, strict=True)]
     found: dict[BookmakerId, Chances] = {}
     for name, quote in quotes.items():
-        if len(counted) - quote.counts >= fewest:
-            home, draw, away = (
-                _median_without(own if quote.counts else None, chances)
-                for own, chances in zip(quote.chances, ordered, strict=True)
-            )
+        if (count := len(counted) - quote.counts) >= fewest:
+            own = quote.chances if quote.counts else (inf, inf, inf)
+            home, draw, away = map(_median_of_others, own, ordered, (count, count, count))
             found[name] = _proper(home, draw, away)
     return found
 
 
-def _median_without(own: float | None, ordered: Sequence[float]) -> float:
-    """Return the median of sorted values; without `own`, which is one of them, if it is there."""
-    count, at = len(ordered), len(ordered)
-    if own is not None:
-        count, at = count - 1, bisect_left(ordered, own)
+def _median_of_others(own: float, ordered: Sequence[float], count: int) -> float:
+    """Return the median of so many sorted values: of all without `own`, or of all that are below it."""
     lower, upper = (count - 1) // 2, count // 2
-    return (ordered[lower + (lower >= at)] + ordered[upper + (upper >= at)]) / 2
+    return (ordered[lower + (own <= ordered[lower])] + ordered[upper + (own <= ordered[upper])]) / 2
 
 
 def _power(prices: Odds) -> Chances:
