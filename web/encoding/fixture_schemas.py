@@ -75,7 +75,7 @@ class BestPrice(Struct, frozen=True):
 
 
 class BestPrices(Struct, frozen=True):
-    """The best price of each outcome, null if all that there are are in doubt."""
+    """The best price of each outcome, null if the prices of every bookmaker are in doubt."""
 
     home: BestPrice | None = field(name="1")
     draw: BestPrice | None = field(name="X")
