@@ -18,10 +18,10 @@ from msgspec import Struct
 
 from actors.core.bitset import bits, connect, largest_clique
 from actors.core.cooperative import SLICE, Sliced
-from actors.matching.comparison import MUST_RANK, Comparator, Description, Relation, rank_with
+from actors.matching.comparison import MUST_RANK, Comparator, Description, rank_with
 from actors.matching.event import Chances, Event, EventKey
 from actors.matching.overrides import Overridden, parted
-from actors.matching.rules import ON_TIME, Certainty, Group, Member, Rule, price_gap
+from actors.matching.rules import ON_TIME, Certainty, Group, Member, Relation, Rule, price_gap
 
 MARGIN = 0.25  # a rival with a rank nearer than that makes two candidates
 RUN = 4096  # edges sorted in one step, some milliseconds

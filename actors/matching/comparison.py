@@ -47,11 +47,10 @@ from actors.matching.rules import (
     LONGEST_ALIKE,
     LONGEST_FUZZY,
     ON_TIME,
-    SURE_WITHIN,
     UNKNOWN_APART,
-    Certainty,
     Condition,
     Objection,
+    Relation,
     open_to,
     rank_of,
 )
@@ -109,43 +108,6 @@ def described(home: Name, away: Name, league: League, start: int | None) -> Desc
 def swapped(description: Description) -> Description:
     """Return it with home and away the other way round, without events."""
     return described(description.away, description.home, description.league, description.start)
-
-
-class Relation(Struct, frozen=True, gc=False):
-    """What two descriptions say about each other, a and b.
-
-    With prices further apart than `bearable` no condition can hold, whatever else becomes known; -1 if
-    none can anyway. `reason` applies if no condition holds.
-    """
-
-    conditions: tuple[Condition, ...]
-    bearable: float
-    rank: float
-    reason: Objection
-    home: NameEvidence
-    away: NameEvidence
-    delta_s: int
-    league: LeagueEvidence
-    country: int
-
-    def condition(self, gap: float | None) -> Condition | None:
-        """Return the first condition that holds with that difference of prices."""
-        for condition in self.conditions:
-            if (gap is None and not condition.priced) or (gap is not None and gap <= condition.gap):
-                return condition
-        return None
-
-    def bears(self, gap: float | None) -> bool:
-        """Return whether the two may be one match, although perhaps nothing shows it."""
-        return self.bearable >= (gap or 0.0)
-
-    @property
-    def certainty(self) -> Certainty:
-        """How sure it is that the two are one match, whatever other events say."""
-        is_same = min(self.home.likeness, self.away.likeness) is Likeness.SAME
-        is_on_time = abs(self.delta_s) <= SURE_WITHIN
-        is_sure = self.conditions and is_same and is_on_time and self.league is LeagueEvidence.SAME
-        return Certainty.SURE if is_sure else Certainty.LIKELY
 
 
 class Comparator:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from rapidfuzz.distance import JaroWinkler, Levenshtein
 from rapidfuzz.process import extract
 
-from actors.matching.names import FORMS, Name, are_equal
+from actors.matching.names import FORMS, Name, are_equal, without_form
 from actors.matching.tables import (
     are_spelled,
     clubs_in,
@@ -203,7 +203,7 @@ def _added(name: Name, plain: Name) -> Iterator[tuple[str, str]]:
         if len(short) > 1 and short in long and long not in words:
             front, _, behind = long.partition(short)
             if (front or behind) and not {front, behind} <= {"", *FORMS}:
-                yield front, behind
+                yield front, without_form(behind)
 
 
 @lru_cache(maxsize=STEMS)

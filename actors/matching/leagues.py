@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from actors.core.messages import Scope
 from actors.matching.data import rows
-from actors.matching.event import Event, EventKey
 from actors.matching.evidence import LeagueEvidence
 from actors.matching.names import parse, plain
 from actors.matching.overrides import joined
@@ -42,7 +41,6 @@ _SHORT = {
     **dict.fromkeys(("qualification", "qualifications", "qualifying", "qualifier", "quals"), "qualifiers"),
 }
 _SMALL = frozenset({"de", "del", "di", "da", "do", "of", "the"})
-ENOUGH, NEARLY_ALL = 4, 0.9  # matches of a label that say of which country it is
 _NO_SCOPE = Scope("")
 Teams: TypeAlias = tuple[str, str] | tuple[()]
 _ELECTRONIC = re.compile(r"\b(?!eSwatini)(?:e-\w|e[A-Z])").search  # eBundesliga, e-Cup
@@ -182,64 +180,6 @@ def stated(league: League) -> League:
     """Return the league that it is where its label proved to be of that country."""
     parts = league.key, league.competition, league.country, league.team, league.words
     return _league(*parts, own=league.own, is_labelled=True, may_be_friendly=league.may_be_friendly)
-
-
-class PlainLabels:
-    """Of which country a source's label without a country is, by all its other matches.
-
-    Those must be of one country by the table of clubs, all but a few: a single match proves nothing,
-    because the table may lack the clubs of that name in another country.
-    """
-
-    def __init__(self) -> None:
-        self._countries: dict[tuple[str, ...], dict[EventKey, str | None]] = {}
-        self._of_label: dict[tuple[str, ...], str | None] = {}
-        self._changed: dict[tuple[str, ...], None] = {}
-
-    def add(self, event: Event, league: League) -> None:
-        """Add a match whose label has no country, with what its clubs say."""
-        if event.league and (league.is_concluded or not league.is_known):
-            label = _label_of(event)
-            self._countries.setdefault(label, {})[event.key] = league.country
-            self._changed[label] = None
-
-    def remove(self, event: Event) -> None:
-        """Remove a match, if it was added."""
-        label = _label_of(event)
-        if (there := self._countries.get(label)) is not None and event.key in there:
-            del there[event.key]
-            self._changed[label] = None
-
-    def shifted(self) -> list[EventKey]:
-        """Return the matches of the labels whose country is another than at the last call."""
-        found: list[EventKey] = []
-        for label in self._changed:
-            there = self._countries[label]
-            if self._of_label.get(label) != (country := _country_of_all(there)):
-                self._of_label[label] = country
-                found += there
-            if not there:
-                del self._countries[label]
-                self._of_label.pop(label, None)
-        self._changed.clear()
-        return found
-
-    def league(self, event: Event, league: League) -> League:
-        """Return the league of a match: stated if its label is of the country of its clubs."""
-        is_proven = league.is_concluded and self._of_label.get(_label_of(event)) == league.country
-        return stated(league) if is_proven else league
-
-
-def _label_of(event: Event) -> tuple[str, ...]:
-    return event.source, event.scope, event.league or ""
-
-
-def _country_of_all(countries: Mapping[EventKey, str | None]) -> str | None:
-    """Return the country of nearly all matches of a label, if there are enough and none is of another."""
-    known = {country for country in countries.values() if country is not None}
-    count = sum(country is not None for country in countries.values())
-    is_proven = len(known) == 1 and count >= ENOUGH and count >= NEARLY_ALL * len(countries)
-    return known.pop() if is_proven else None
 
 
 def countries_evidence(a: League, b: League) -> int:

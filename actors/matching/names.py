@@ -37,7 +37,7 @@ _SMALL = re.compile(
 ).fullmatch
 _LATIN = "a-zA-Z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff"
 _OTHER_SCRIPT = re.compile(  # a mark in letters of another script, in front of a name or behind it
-    rf"\b([^\W\d_{_LATIN}]+)(?=[{_LATIN}])|(?<=[{_LATIN}0-9])([^\W\d_{_LATIN}]+)\b"
+    rf"\b([^\W\d_{_LATIN}]+)(?=[{_LATIN}0-9])|(?<=[{_LATIN}0-9])([^\W\d_{_LATIN}]+)\b"
 )
 _OF_OTHER_LETTERS = re.compile(rf"[^\W\d_{_LATIN}\u0370-\u04ff]+")  # nor of Greek or Cyrillic: FK is a form
 _GLUED = re.compile(r"(?<=[a-z]{2})(?=u-?(?:1[2-9]|2[0-3])(?!\w)|\d{1,2}(?!\w))")  # ChelseaU21, Lech2
@@ -158,6 +158,12 @@ def _core(parts: list[str], in_brackets: frozenset[str]) -> tuple[str, ...]:
     inside = {at for at, part in enumerate(kept[1:-1], 1) if _SMALL(part) and part not in in_brackets}
     words = [_canonical(part.lstrip("0") or part) for at, part in enumerate(kept) if at not in inside]
     return tuple(map(intern, words))
+
+
+def without_form(letters: str) -> str:
+    """Return letters that are glued to a name without the form of a club before them: FCW is W."""
+    form = next((size for size in (3, 2) if _LEGAL(letters[:size])), 0)
+    return letters[form:] or letters
 
 
 def _canonical(word: str) -> str:

@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from actors.core.cooperative import Sliced
 from actors.matching.clustering import Node
-from actors.matching.comparison import Description, Relation, rank_with, swapped
+from actors.matching.comparison import Description, rank_with, swapped
 from actors.matching.event import Chances, EventKey
 from actors.matching.evidence import Evidence, Likeness
 from actors.matching.matcher import Matcher
-from actors.matching.rules import CONDITIONS, Condition, Group, Objection, Rule, lacks, price_gap
+from actors.matching.rules import CONDITIONS, Condition, Group, Objection, Relation, Rule, lacks, price_gap
 
 NEAR = 0.9  # the least rank of a pair that is reported
 
