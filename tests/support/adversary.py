@@ -25,6 +25,7 @@ from actors.matching.tables import clubs_by_country, clubs_in, country_of
 from actors.matching.team_class import FIRST, of_league
 from tests.support.builders.events import SATURDAY, event
 from tests.support.labelled import SPELLINGS
+from tests.support.lookalikes import Lookalike, lookalike
 
 HOUR, DAY = 3600, 86_400
 FEWEST_CLUBS = 4
@@ -48,14 +49,17 @@ class Game(Struct, frozen=True):
     mark: str = "{}"
     is_told_by_league: bool = False
 
-    def listed(self, random: Random, source: str, match_id: str) -> Event:
-        """Return it as a source may list it: any spelling, a label with its country, without, or none."""
+    def listed(self, random: Random, source: str, match_id: str, *, says_country: bool = False) -> Event:
+        """Return it as a source may list it: any spelling, a label with its country, without, or none.
+
+        With `says_country` the label has it.
+        """
         country = self.country.replace("-", " ").title()
         labels = [f"{country} - {self.league}" if country else self.league, self.league]
         if not self.is_told_by_league:
             labels.append("")
         home, away = (self.mark.format(random.choice(team)) for team in (self.home, self.away))
-        label = random.choice(labels) or None
+        label = (labels[0] if says_country else random.choice(labels)) or None
         moved = random.choice((0.0, 0.0, 0.01, -0.01))
         chances = self.chances[0] + moved, self.chances[1], self.chances[2] - moved
         return event(source, home, away, label, match_id=match_id, start=self.start, chances=chances)
@@ -109,6 +113,28 @@ def pair_of(random: Random) -> tuple[str, Game, Game]:
     shift = random.uniform(-0.2, 0.2)
     chances = 0.4 + shift, 0.28, 0.32 - shift
     return kind, replace(game, chances=chances), replace(other, chances=chances)
+
+
+def games_of(pair: Lookalike) -> tuple[Game, Game]:
+    """Return the matches of a lookalike, which have each one spelling and one label."""
+    one, other = (
+        Game(
+            "",
+            [shown.home],
+            [shown.away],
+            shown.label or "",
+            SATURDAY + shown.late_s,
+            is_told_by_league=True,
+        )
+        for shown in (pair.one, pair.other)
+    )
+    return one, other
+
+
+def _lookalikes(random: Random) -> tuple[Game, Game]:
+    """Other marks, namesakes, friendlies, other markets, made without a look at the linker."""
+    pair = lookalike(random)
+    return _lookalikes(random) if pair.may_be_linked else games_of(pair)
 
 
 def case_of(random: Random) -> Case:
@@ -327,4 +353,5 @@ KINDS: dict[str, Callable[[Random], tuple[Game, Game]]] = {
     "two placeholders": _two_placeholders,
     "boosted": _boosted,
     "nations": _nations,
+    "lookalike": _lookalikes,
 }
