@@ -117,7 +117,7 @@ def pair_of(random: Random) -> tuple[str, Game, Game]:
 
 def games_of(pair: Lookalike) -> tuple[Game, Game]:
     """Return the matches of a lookalike, which have each one spelling and one label."""
-    one, other = (
+    first, other = (
         Game(
             "",
             [shown.home],
@@ -126,7 +126,7 @@ def games_of(pair: Lookalike) -> tuple[Game, Game]:
             SATURDAY + shown.late_s,
             is_told_by_league=True,
         )
-        for shown in (pair.one, pair.other)
+        for shown in (pair.first, pair.other)
     )
     return one, other
 

@@ -1,4 +1,4 @@
-"""What the linker makes of two matches that look like one."""
+"""What the linker makes of two matches that look like first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from actors.matching.rules import Certainty, Rule
 from tests.support.builders.events import SATURDAY, event, groups
 from tests.support.lookalikes import Lookalike, lookalike
 
-PRICES = (0.35, 0.3, 0.35), (0.36, 0.3, 0.34)  # they agree, as those of one match do
+PRICES = (0.35, 0.3, 0.35), (0.36, 0.3, 0.34)  # they agree, as those of first match do
 
 
 class Verdict(Struct):
@@ -39,7 +39,7 @@ def _linked(pair: Lookalike) -> tuple[Certainty, bool] | None:
     """Return how sure the two are linked, and if by the rule `same`; None if they are not."""
     listed = [
         event(source, shown.home, shown.away, shown.label, start=SATURDAY + shown.late_s, chances=chances)
-        for source, shown, chances in zip("ab", (pair.one, pair.other), PRICES, strict=True)
+        for source, shown, chances in zip("ab", (pair.first, pair.other), PRICES, strict=True)
     ]
     for group in groups(*listed):
         return group[-1].certainty, group[-1].rule is Rule.SAME

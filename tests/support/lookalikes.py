@@ -1,6 +1,6 @@
-"""Two matches that look like one, made without a look at the linker: nothing of `actors.matching` is here.
+"""Two matches that look like first, made without a look at the linker: nothing of `actors.matching` is here.
 
-Names are those of `links/*.tsv`, each in two spellings. Half of the marks are random strings of one to four
+Names are those of `links/*.tsv`, each in two spellings. Half of the marks are random strings of first to four
 letters in eight scripts. Kinds have the numbers of the findings that they came from.
 """
 
@@ -118,7 +118,7 @@ COUNTRIES = (
 
 
 class Shown(Struct, frozen=True):
-    """A match as one list shows it; `late_s` is how much later it is than the other."""
+    """A match as first list shows it; `late_s` is how much later it is than the other."""
 
     home: str
     away: str
@@ -130,7 +130,7 @@ class Lookalike(Struct, frozen=True):
     """Two matches; `may_be_linked` if nothing but prices and labels tells them apart."""
 
     kind: str
-    one: Shown
+    first: Shown
     other: Shown
     may_be_linked: bool = False
 
@@ -173,13 +173,13 @@ def _mark(random: Random) -> str:
 
 
 def _marked(random: Random, kind: str) -> Lookalike:
-    """Both teams of one list have a mark; the names are spelled alike or otherwise."""
+    """Both teams of first list have a mark; the names are spelled alike or otherwise."""
     label, home, away = random.choice(_teams())
     mark, labels = _mark(random), (label, label, label.partition(" - ")[2], "Club Friendlies", None)
     spelled = [random.choice(names) for names in (home, away, home, away)]
-    one = Shown(spelled[0], spelled[1], random.choice(labels))
-    other = Shown(mark.format(spelled[2]), mark.format(spelled[3]), random.choice((one.label, *labels)))
-    return Lookalike(kind, *_ordered(random, one, other))
+    first = Shown(spelled[0], spelled[1], random.choice(labels))
+    other = Shown(mark.format(spelled[2]), mark.format(spelled[3]), random.choice((first.label, *labels)))
+    return Lookalike(kind, *_ordered(random, first, other))
 
 
 def _of_argentina(random: Random, kind: str) -> Lookalike:
@@ -197,14 +197,16 @@ def _of_argentina(random: Random, kind: str) -> Lookalike:
 def _of_two_countries(random: Random, kind: str) -> Lookalike:
     home, away, country, _, league = random.choice(TWO_COUNTRIES)
     plain = random.choice((league, None, "Pro League", "Premier League"))
-    one = Shown(home, away, random.choice((f"{country} - {league}", league)))
-    return Lookalike(kind, *_ordered(random, one, Shown(home, away, plain)), may_be_linked=True)
+    first = Shown(home, away, random.choice((f"{country} - {league}", league)))
+    return Lookalike(kind, *_ordered(random, first, Shown(home, away, plain)), may_be_linked=True)
 
 
 def _of_two_states(random: Random, kind: str) -> Lookalike:
     home, away = random.choice(OF_STATES)
-    one, other = (random.choice(("Brazil - {}", "{}")).format(state) for state in random.sample(STATES, 2))
-    return Lookalike(kind, Shown(home, away, one), Shown(home, away, other), may_be_linked=True)
+    first, other = (
+        random.choice(("Brazil - {}", "{}")).format(state) for state in random.sample(STATES, 2)
+    )
+    return Lookalike(kind, Shown(home, away, first), Shown(home, away, other), may_be_linked=True)
 
 
 def _twice_on_a_day(random: Random, kind: str) -> Lookalike:
@@ -231,8 +233,8 @@ def _another_market(random: Random, kind: str) -> Lookalike:
 
 
 def _of_like_countries(random: Random, kind: str) -> Lookalike:
-    one, other = random.choice(COUNTRIES)
-    return Lookalike(kind, *_ordered(random, Shown(one, "Kenya", None), Shown(other, "Kenya", None)))
+    first, other = random.choice(COUNTRIES)
+    return Lookalike(kind, *_ordered(random, Shown(first, "Kenya", None), Shown(other, "Kenya", None)))
 
 
 def _of_ages(random: Random, kind: str) -> Lookalike:
@@ -248,8 +250,8 @@ def _of_ages(random: Random, kind: str) -> Lookalike:
     return Lookalike(kind, *_ordered(random, Shown(home, away, label), other))
 
 
-def _ordered(random: Random, one: Shown, other: Shown) -> tuple[Shown, Shown]:
-    return (one, other) if random.random() < 0.5 else (other, one)
+def _ordered(random: Random, first: Shown, other: Shown) -> tuple[Shown, Shown]:
+    return (first, other) if random.random() < 0.5 else (other, first)
 
 
 KINDS: dict[str, Callable[[Random, str], Lookalike]] = {

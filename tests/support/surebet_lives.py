@@ -67,7 +67,7 @@ _FILLERS = [
 class Told(Struct):
     """What became of some lives: surebets that could lose, those shown, the true ones, and the withheld.
 
-    The last two are not of lives in which nothing can prove a link, on purpose: lookalikes, namesakes, teams
+    The last two are not of lives in which nothing can prove a link: lookalikes, namesakes, teams
     that are not known yet.
     """
 
