@@ -42,8 +42,8 @@ export function offerOf(match, { of }) {
 }
 
 /**
- * Whether a price is marked: a best price, or one that is only collected and no less. One offer is none, and
- * none is in doubt.
+ * Whether a price is marked: a best price, or one that is only collected and no less. An offer that is
+ * alone or in doubt is not.
  */
 export function isMarked(best, price, { isCollected, isDoubted }) {
     if (best === undefined || best.of < 2 || isDoubted) return false;
