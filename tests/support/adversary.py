@@ -128,7 +128,7 @@ def games_of(pair: Lookalike) -> tuple[Game, Game]:
         )
         for shown in (pair.first, pair.other)
     )
-    return one, other
+    return first, other
 
 
 def _lookalikes(random: Random) -> tuple[Game, Game]:

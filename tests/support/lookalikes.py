@@ -1,6 +1,6 @@
-"""Two matches that look like first, made without a look at the linker: nothing of `actors.matching` is here.
+"""Two matches that look like one, made without a look at the linker: nothing of `actors.matching` is here.
 
-Names are those of `links/*.tsv`, each in two spellings. Half of the marks are random strings of first to four
+Names are those of `links/*.tsv`, each in two spellings. Half of the marks are random strings of one to four
 letters in eight scripts. Kinds have the numbers of the findings that they came from.
 """
 
@@ -118,7 +118,7 @@ COUNTRIES = (
 
 
 class Shown(Struct, frozen=True):
-    """A match as first list shows it; `late_s` is how much later it is than the other."""
+    """A match as a list shows it; `late_s` is how much later it is than the other."""
 
     home: str
     away: str
@@ -173,7 +173,7 @@ def _mark(random: Random) -> str:
 
 
 def _marked(random: Random, kind: str) -> Lookalike:
-    """Both teams of first list have a mark; the names are spelled alike or otherwise."""
+    """Both teams of one list have a mark; the names are spelled alike or otherwise."""
     label, home, away = random.choice(_teams())
     mark, labels = _mark(random), (label, label, label.partition(" - ")[2], "Club Friendlies", None)
     spelled = [random.choice(names) for names in (home, away, home, away)]
