@@ -1,4 +1,4 @@
-"""What the linker makes of two matches that look like first."""
+"""What the linker makes of two matches that look like one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from actors.matching.rules import Certainty, Rule
 from tests.support.builders.events import SATURDAY, event, groups
 from tests.support.lookalikes import Lookalike, lookalike
 
-PRICES = (0.35, 0.3, 0.35), (0.36, 0.3, 0.34)  # they agree, as those of first match do
+PRICES = (0.35, 0.3, 0.35), (0.36, 0.3, 0.34)  # they agree, as those of one match do
 
 
 class Verdict(Struct):
