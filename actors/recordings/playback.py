@@ -21,7 +21,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import Batch, BookmakerId, ListId, Payload, Scope, SourceName
-from actors.core.validation import Bounds, RefusedMatch
+from actors.core.validation import RefusedMatch
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Linking, Partition, Waiting
 from actors.matches.model import (
@@ -47,7 +47,7 @@ from actors.pipeline.stream_feed import StreamFeed
 from actors.recordings.format import Ending, Header
 from actors.recordings.reader import RecordedSource
 from actors.review.review import Review
-from actors.source_api.kinds import PolledKind, TickingKind, prices_of
+from actors.source_api.kinds import PolledKind, TickingKind, bounds_of, prices_of
 from actors.source_api.program import ProgramKind
 from actors.source_api.stream import StreamKind
 
@@ -212,10 +212,10 @@ class Playback:
         self, source: RecordedSource, offered: list[tuple[BookmakerId, Delivery]]
     ) -> Sliced[tuple[BookmakerResult, ...]]:
         board, options, keys = self._board(), source.options, source.keys
-        bounds = Bounds(options.book_sum_min, options.book_sum_max)
         results = []
         for bookmaker, delivery in offered:
             extract = extractor(source.kind, keys[bookmaker], options)
+            bounds = bounds_of(source.kind, keys[bookmaker], options)
             try:
                 read = yield from read_delivery(bookmaker, delivery, extract, bounds)
             except PayloadError as error:

@@ -19,14 +19,13 @@ from actors.core.clock import Clock, SystemClock
 from actors.core.cooperative import run_sliced
 from actors.core.errors import ConfigError, PayloadError, SourceError, TransportError
 from actors.core.messages import BookmakerId, SourceName
-from actors.core.validation import Bounds
 from actors.pipeline.fanout import document_of, extractor, read_delivery
 from actors.pipeline.polled_source import connection, payload_of
 from actors.recordings.reader import options_of
 from actors.service.describe import match_line
 from actors.service.registry import kind_named
 from actors.service.settings import Settings
-from actors.source_api.kinds import Kind, PolledKind, TickingKind
+from actors.source_api.kinds import Kind, PolledKind, TickingKind, bounds_of
 from actors.source_api.options import PolledOptions, secret_names
 from actors.source_api.parsing import Parts
 from actors.source_api.plan import Target
@@ -165,7 +164,7 @@ class Probe:
     async def _offer(self, name: BookmakerId, key: str, document: Any) -> list[str]:
         """Return what would be shown of a bookmaker. Raises: PayloadError."""
         kind, options = self._source.kind, self._source.options
-        bounds = Bounds(options.book_sum_min, options.book_sum_max)
+        bounds = bounds_of(kind, key, options)
         read = await run_sliced(read_delivery(name, document, extractor(kind, key, options), bounds))
         matches, removals = read.batch.matches, read.batch.removals
         self._shown += len(matches)

@@ -18,7 +18,7 @@ from actors.board.published import Overdue, Published, Rejection
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
 from actors.core.messages import Batch, BookmakerId, Failure, Payload, Scope, SourceName
-from actors.core.validation import Bounds, Reason
+from actors.core.validation import Reason
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Links, Partition, Waiting
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
@@ -53,7 +53,7 @@ from actors.runtime.supervisor import ChildSpec, Supervisor
 from actors.service.archiving import open_configured
 from actors.service.clustering import Cluster
 from actors.service.settings import Settings
-from actors.source_api.kinds import PolledKind, TickingKind, prices_of
+from actors.source_api.kinds import PolledKind, TickingKind, bounds_of, prices_of
 from actors.source_api.program import ProgramKind
 from actors.source_api.stream import StreamKind
 from actors.transports.polling import Transport
@@ -238,7 +238,7 @@ class System:
             inbox=inbox,
             bus=self.bus,
             extract=extractor(source.kind, settings.key, source.options),
-            bounds=Bounds(source.options.book_sum_min, source.options.book_sum_max),
+            bounds=bounds_of(source.kind, settings.key, source.options),
             refresh=self._contexts[settings.source].refresh,
             poison_guard=PoisonGuard(),
             clock=self._clock,

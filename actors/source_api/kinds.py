@@ -10,7 +10,8 @@ from msgspec import Struct
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.errors import TransportError
-from actors.core.messages import Extract, Offer, Payload, Prices, Scope
+from actors.core.messages import Extract, Offer, Payload, Prices, Scope, Venue
+from actors.core.validation import Bounds
 from actors.source_api.options import PolledOptions, SourceOptions
 from actors.source_api.parsing import Parts
 from actors.source_api.plan import PlanMaker
@@ -95,3 +96,14 @@ def prices_of(kind: Kind, options: SourceOptions) -> Prices:
             return kind.prices_of(options)
         case StreamKind() | ProgramKind():
             return Prices.LIVE
+
+
+def bounds_of(kind: Kind, key: str, options: SourceOptions) -> Bounds:
+    """Return which book sums are believed of a bookmaker.
+
+    Where its users trade with each other, what is left over in an empty market is no offer: its sum is
+    larger than any that people trade at.
+    """
+    if kind.offer_of(key, options).venue is Venue.BOOKMAKER:
+        return Bounds(options.book_sum_min, options.book_sum_max)
+    return Bounds(options.book_sum_min, min(options.book_sum_max, options.exchange_book_sum_max))

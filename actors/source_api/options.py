@@ -25,12 +25,6 @@ Secret = Annotated[str, Meta(pattern=_PRINTABLE, extra=_SECRET, title=_PRINTABLE
 # A private value, such as a user name: never shown or recorded, but not taken out of other texts.
 Hidden = Annotated[str, Meta(pattern=_PRINTABLE, extra=HIDDEN, title=_PRINTABLE_IN_WORDS)]
 
-ExchangeBookSum = Annotated[
-    BookSum, Meta(description="The largest such sum that is believed of an exchange.")
-]
-EXCHANGE_BOOK_SUM_MAX = 1.12
-"""Above that some prices are bids that nobody means, made to hold a place in an empty market."""
-
 MIN_STALE_AFTER_S = 30.0
 
 
@@ -46,6 +40,10 @@ class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         BookSum, Meta(description="The smallest sum of 1/price over the three outcomes that is believed.")
     ] = 0.95
     book_sum_max: Annotated[BookSum, Meta(description="The largest such sum.")] = 1.40
+    exchange_book_sum_max: Annotated[
+        BookSum,
+        Meta(description="The largest such sum that is believed of an exchange or a prediction market."),
+    ] = 1.12  # above it some prices are offers that nobody means, left over in an empty market
 
     @property
     def staleness_s(self) -> float:

@@ -15,7 +15,6 @@ import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from math import inf
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
@@ -37,7 +36,7 @@ from actors.core.messages import (
 from actors.core.nearest import did_you_mean
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
-from actors.source_api.options import EXCHANGE_BOOK_SUM_MAX, ExchangeBookSum, PolledOptions, Seconds
+from actors.source_api.options import PolledOptions, Seconds
 from actors.source_api.parsing import Parts, Unread
 from actors.source_api.plan import Target, every
 from actors.sources.football_data.fixtures import (
@@ -58,7 +57,6 @@ class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
     poll_interval_s: Annotated[
         Seconds, Meta(description="The shortest time between two polls; most answers are: not modified.")
     ] = 900.0
-    exchange_book_sum_max: ExchangeBookSum = EXCHANGE_BOOK_SUM_MAX
 
 
 class Sheet(Struct, frozen=True):
@@ -73,7 +71,7 @@ class Sheet(Struct, frozen=True):
 
 
 # A price. A leading zero is refused: it may be what a decimal comma has cut off.
-_NUMBER = re.compile(r"(0|[1-9][0-9]{0,5})(\.[0-9]{1,6})?").fullmatch
+_NUMBER = re.compile(r"(0|[1-9][0-9]{0,5})(\.[0-9]{1,20})?").fullmatch
 _FIRST_NAMES: Final = frozenset({"Div", "Country"})
 # If more rows than that, and more than can be read, are unreadable, the header is torn.
 MAX_TORN: Final = 2
@@ -159,8 +157,8 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
 
     Three blank prices are a match that is not offered: the same match listed above is then a duplicate.
     """
+    del options
     at_home, at_draw, at_away = _columns_of(sheet, key)
-    book_sum_max = options.exchange_book_sum_max if key in EXCHANGES else inf
     matches: list[Match] = []
     removals: list[Removal] = []
     listed: set[SourceMatchId] = set()
@@ -179,8 +177,6 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
             removals.append(fixture)
         elif home is None or draw is None or away is None:
             removals.append(Removal(fixture.source_match_id, Reason.INCOMPLETE))
-        elif home and draw and away and 1 / home + 1 / draw + 1 / away > book_sum_max:
-            removals.append(Removal(fixture.source_match_id, Reason.BOOK_SUM))
         else:
             matches.append(_match(fixture, home, draw, away, sheet.source_time))
             listed.add(fixture.source_match_id)

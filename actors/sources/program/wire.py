@@ -25,7 +25,7 @@ from actors.core.validation import Bounds, Reason, fault
 from actors.source_api.parsing import unix_time
 
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
-Price = Annotated[str, Meta(pattern=r"^[0-9]{1,9}(\.[0-9]{1,9})?$")] | float
+Price = Annotated[str, Meta(pattern=r"^[0-9]{1,9}(\.[0-9]{1,20})?$")] | float
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 from actors.core.cooperative import Sliced
 from actors.core.errors import TransportError
-from actors.core.messages import OF_EXCHANGE, Extract, Fees, Match, Offer, Payload, Removal, Venue
+from actors.core.messages import OF_EXCHANGE, Extract, Fees, Offer, Payload, Removal, Venue
 from actors.core.validation import Reason
 from actors.source_api.kinds import PolledKind
 from actors.sources.the_odds_api.answers import OddsAnswer, Offers, Sports, error_in, read_odds, read_sports
@@ -33,6 +33,7 @@ def decode(payload: Payload, options: TheOddsApiOptions) -> Sliced[OddsAnswer | 
 
 def extract(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Sliced[Extract]:
     """Return a bookmaker's prices, in slices; a match that is offered twice is rejected."""
+    del options
     yield
     offers = answer.offers.get(key, Offers())
     answered_at, newest = answer.answered_at, offers.newest
@@ -43,17 +44,7 @@ def extract(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Sliced[
         counts = Counter(match.source_match_id for match in matches)
         matches = tuple(match for match in matches if counts[match.source_match_id] == 1)
         removals += tuple(Removal(match, Reason.DUPLICATE) for match, count in counts.items() if count > 1)
-    if offer_of(key, options) is OF_EXCHANGE:
-        thin = {match.source_match_id for match in matches if _sum(match) > options.exchange_book_sum_max}
-        matches = tuple(match for match in matches if match.source_match_id not in thin)
-        removals += tuple(Removal(match, Reason.BOOK_SUM) for match in sorted(thin))
     return Extract(matches, removals, offers.title, +passed_over, lag_s, answered_at)
-
-
-def _sum(match: Match) -> float:
-    """Return the book sum; 0 for a price that is none."""
-    prices = (match.home_price, match.draw_price, match.away_price)
-    return sum(1 / price for price in prices) if min(prices) > 0 else 0.0
 
 
 def explain(error: TransportError) -> None:

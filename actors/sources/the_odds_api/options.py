@@ -10,8 +10,6 @@ from msgspec import Meta, Struct
 
 from actors.core.messages import Scope
 from actors.source_api.options import (
-    EXCHANGE_BOOK_SUM_MAX,
-    ExchangeBookSum,
     PolledOptions,
     Seconds,
     Secret,
@@ -53,7 +51,6 @@ class TheOddsApiOptions(PolledOptions, frozen=True, kw_only=True):
         Credits | None,
         Meta(description="Credits of a UTC day that a run never exceeds; not set, there is no limit."),
     ] = None
-    exchange_book_sum_max: ExchangeBookSum = EXCHANGE_BOOK_SUM_MAX
     links: Annotated[
         bool,
         Meta(

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Extract, ListId, Match, Payload, Scope, SourceName
-from actors.core.validation import Admission, Bounds, admit
+from actors.core.validation import Admission, admit
+from actors.source_api.kinds import bounds_of
 from actors.sources.football_data.kind import KIND, FootballDataOptions, Sheet
 from tests.support.builders.messages import batch
 
@@ -104,7 +105,8 @@ def extracted(body: bytes, key: str = "B365", source_time: float | None = None) 
 def judged(body: bytes, key: str = "B365") -> Admission:
     """Return the result of the integrity gate for it, with the default bounds."""
     extract = extracted(body, key)
-    return run_now(admit(batch(extract.matches, removals=extract.removals), Bounds()))
+    bounds = bounds_of(KIND, key, OPTIONS)
+    return run_now(admit(batch(extract.matches, removals=extract.removals), bounds))
 
 
 def shown(body: bytes, key: str = "B365") -> tuple[Match, ...]:

@@ -42,7 +42,13 @@ def test_invalid_price_rejects_its_match() -> None:
             assert dict(admission.rejected) == {Reason.PRICE: 1}, (price, column)
 
 
-@pytest.mark.parametrize(("cell", "price"), [("2", 2.0), ("2.50", 2.5), ("1.01", 1.01), (" 2.25 ", 2.25)])
+@pytest.mark.parametrize(
+    ("cell", "price"),
+    [
+        *(("2", 2.0), ("2.50", 2.5), ("1.01", 1.01), (" 2.25 ", 2.25)),
+        *(("2.123456789", 2.123456789), ("2.0999999999999996", 2.0999999999999996)),
+    ],
+)
 def test_plain_decimal_is_a_price(cell: str, price: float) -> None:
     """Digits with or without decimals are read as a price, without blanks around them."""
     (match,) = extracted(csv_bytes(changed(B365H=cell))).matches

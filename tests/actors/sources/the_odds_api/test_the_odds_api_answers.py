@@ -11,7 +11,8 @@ import pytest
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError, TransportError
 from actors.core.messages import ListId, Payload, Scope, SourceName
-from actors.core.validation import Admission, Bounds, Reason, admit
+from actors.core.validation import Admission, Reason, admit
+from actors.source_api.kinds import bounds_of
 from actors.sources.the_odds_api.answers import OddsAnswer, Sports
 from actors.sources.the_odds_api.kind import KIND, explain
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
@@ -45,7 +46,7 @@ def decoded(body: bytes, scope: str = "soccer_epl") -> OddsAnswer | Sports:
 def judged(body: bytes, key: str = "some") -> Admission:
     """Return the result of the integrity gate for one bookmaker's part."""
     extract = run_now(KIND.extract(decoded(body), key, OPTIONS))
-    return run_now(admit(batch(extract.matches, removals=extract.removals), Bounds()))
+    return run_now(admit(batch(extract.matches, removals=extract.removals), bounds_of(KIND, key, OPTIONS)))
 
 
 def shown(body: bytes, key: str = "some") -> list[str]:

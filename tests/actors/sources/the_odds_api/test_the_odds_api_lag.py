@@ -14,8 +14,9 @@ import pytest
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import BookmakerId, ListId, Payload, Scope, SourceName
-from actors.core.validation import Admission, Bounds, admit
+from actors.core.validation import Admission, admit
 from actors.pipeline.fanout import complete_batch, document_of
+from actors.source_api.kinds import bounds_of
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import TheOddsApiOptions
 from tests.support.builders.the_odds_api import API_KEY, event, market
@@ -55,7 +56,9 @@ def admitted(body: bytes, answered_at: float | None = ANSWERED_AT, key: str = "s
     )
     document = document_of(payload, run_now(KIND.decode(payload, OPTIONS)))
     extract = run_now(KIND.extract(document.content, key, OPTIONS))
-    return run_now(admit(complete_batch(BookmakerId("some"), document, extract), Bounds()))
+    return run_now(
+        admit(complete_batch(BookmakerId("some"), document, extract), bounds_of(KIND, key, OPTIONS))
+    )
 
 
 def shown(body: bytes, answered_at: float | None = ANSWERED_AT) -> list[str]:
