@@ -49,7 +49,7 @@ class Entry(Struct, frozen=True, gc=False):
     @property
     def is_named(self) -> bool:
         """Whether both teams have a name: without them v2 does not show it."""
-        return bool(self.match.home and self.match.away)
+        return self.match.is_named
 
 
 class Chunk(SortedChunk[SourceMatchId, Entry], frozen=True, eq=False, weakref=True):
@@ -155,6 +155,11 @@ class Book(Struct, frozen=True, eq=False):
     next_start: float = inf
     vouched_until: float = inf
     ahead_s: float = 0.0
+
+    @property
+    def scopes(self) -> frozenset[Scope]:
+        """The scopes of its lists that are not withdrawn."""
+        return frozenset(scope for scope, state in self.lists.items() if not state.withdrawn)
 
     def serves(self, mono: float) -> bool:
         """Return whether any of its lists is shown and not stale at that time, withdrawn yet or not."""

@@ -116,6 +116,11 @@ class Match(Struct, frozen=True, gc=False):
     url: str | None = None
 
     @property
+    def is_named(self) -> bool:
+        """Whether both teams have a name."""
+        return bool(self.home and self.away)
+
+    @property
     def begun_by(self) -> int | None:
         """The moment (Unix seconds) by which it has certainly kicked off; None if that is unknown."""
         return self.latest_start if self.start_time is None else self.start_time

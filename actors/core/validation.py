@@ -49,6 +49,10 @@ class Reason(StrEnum):
     TYPE = "type"  # a value that is not of exactly the type that is needed
     TOO_MANY = "too_many"  # the board has no room for more of the bookmaker's matches
     LAGGING = "lagging"  # a price that was already old when the source answered
+    NO_RESULT = "no_result"  # listed without a market of the result of the match
+    PAST = "past"  # still listed, long after its kick-off
+    AHEAD = "ahead"  # its kick-off is further ahead than prices are asked for
+    UNNAMED = "unnamed"  # a team has no name: only v1 shows the match
     UNREADABLE = "unreadable"  # so broken that its prices, or even its id, are unknown
 
 

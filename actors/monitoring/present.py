@@ -74,7 +74,7 @@ class Present:
             "Matches rejected of its newest lists.",
             "bookmaker",
             (
-                (name, sum(found.count for found in record.rejections.now().values()))
+                (name, sum(found.count for found in record.rejections.now(books[name].scopes).values()))
                 for name, record in records.items()
             ),
         )

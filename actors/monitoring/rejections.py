@@ -1,4 +1,4 @@
-"""Which matches of a bookmaker are rejected now, and which were last, at what prices. Pure.
+"""Which listed matches of a bookmaker are not shown now, and which were rejected last. Pure.
 
 Unlike the counters, which grow with every list.
 """
@@ -6,7 +6,7 @@ Unlike the counters, which grow with every list.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -20,7 +20,11 @@ MAX_KEPT = 20
 FAULTY = frozenset({Reason.UNREADABLE, Reason.TYPE, Reason.MATCH_ID, Reason.START_TIME})
 """Reasons of which the source's text is the cause, and no offer: a part of it could not be read."""
 
+OUTSIDE = frozenset({Reason.PAST, Reason.AHEAD, "finished", "closed"})
+"""Reasons of which the time of the match is the cause: a source that lists nothing else has nothing."""
+
 _REASONS = frozenset(Reason)
+_GONE = frozenset({"withdrawn", "finished", "closed"})  # as a change: no longer listed
 
 
 class Rejected(Struct, frozen=True):
@@ -31,55 +35,99 @@ class Rejected(Struct, frozen=True):
 
 
 class Rejections:
-    """What is rejected of each scope's newest list, and of its changes since."""
+    """What is not shown of each scope's newest list, and of its changes since.
+
+    An id is of one scope; what two scopes have, as when a match moves, counts once.
+    """
 
     def __init__(self) -> None:
         self._named: dict[Scope, dict[SourceMatchId, str]] = {}
         self._others: dict[Scope, Counter[str]] = {}
+        self._left_out: dict[Scope, Counter[str]] = {}
 
-    def note(self, batch: Batch, rejected: Mapping[str, int]) -> None:
-        """Take a batch that was judged, with what was `rejected` of it, by reason."""
+    def note(self, batch: Batch, rejected: Mapping[str, int]) -> Mapping[str, int]:
+        """Take a batch and what was `rejected` of it; return that with the matches that have no name."""
         scope = batch.scope
         if batch.complete or batch.withdrawn:
-            self._named.pop(scope, None)
-            self._others.pop(scope, None)
-        named = self._named.get(scope, {})
-        for match in batch.matches if named else ():
-            named.pop(match.source_match_id, None)
+            for known in (self._named, self._others, self._left_out):
+                known.pop(scope, None)
+        named, unnamed = self._named.get(scope, {}), 0
+        for match in batch.matches:
+            if not match.is_named:
+                named[match.source_match_id] = Reason.UNNAMED
+                unnamed += 1
+            elif named:
+                named.pop(match.source_match_id, None)
         for removal in batch.removals:
             named.pop(removal.source_match_id, None)
-            if removal.reason in _REASONS and removal.source_match_id and len(named) < MAX_NOTED:
+            is_listed = batch.complete or removal.reason not in _GONE
+            if is_listed and removal.source_match_id and len(named) < MAX_NOTED:
                 named[removal.source_match_id] = removal.reason
         if named:
             self._named[scope] = named
         if batch.complete:
-            known = Counter({reason: count for reason, count in rejected.items() if reason in _REASONS})
-            self._others[scope] = known - Counter(named.values())
+            counts = Counter({reason: count for reason, count in rejected.items() if reason in _REASONS})
+            self._others[scope] = counts - Counter(named.values())
+        return {**rejected, Reason.UNNAMED: unnamed} if unnamed else rejected
 
-    def now(self) -> dict[str, Rejected]:
-        """Return them by reason, in no order."""
-        counts = sum(self._others.values(), Counter[str]())
-        ids: dict[str, list[SourceMatchId]] = {}
-        for named in self._named.values():
-            for match_id, reason in named.items():
-                ids.setdefault(reason, []).append(match_id)
-        return {
-            reason: Rejected(counts[reason] + len(found := ids.get(reason, [])), tuple(found[:MAX_IDS]))
-            for reason in {**ids, **counts}
-        }
+    def note_left_out(self, scope: Scope, left_out: Mapping[str, int]) -> None:
+        """Take what the board left out of a complete list, by reason."""
+        self._left_out[scope] = +Counter(left_out)
+
+    def now(self, lists: Container[Scope] | None = None) -> dict[str, Rejected]:
+        """Return those that are rejected by reason, in no order; of these lists only, if given."""
+        found = self._not_shown(lists).items()
+        return {reason: rejected for reason, rejected in found if reason in _REASONS}
+
+    def counts(self, lists: Container[Scope] | None = None) -> dict[str, int]:
+        """Return by reason how many listed matches are not shown, rejected or not on offer."""
+        return {reason: rejected.count for reason, rejected in sorted(self._not_shown(lists).items())}
 
     def reason_of(self, match_id: SourceMatchId) -> str | None:
         """Return why a match is rejected now, None if it is not, or if its list has too many such."""
         found = (named.get(match_id) for named in self._named.values())
-        return next((reason for reason in found if reason is not None), None)
+        return next((reason for reason in found if reason in _REASONS), None)
 
-    def in_words(self) -> str | None:
-        """Return how many parts of which list could not be read, None if all could."""
+    def is_any_of_now(self, lists: Container[Scope] | None) -> bool:
+        """Return whether these lists have matches of these days that are not shown."""
+        return not OUTSIDE.issuperset(self._not_shown(lists))
+
+    def in_words(
+        self, lists: Container[Scope] | None, shown: int, names_error: str | None = None
+    ) -> str | None:
+        """Return why listed matches are not shown, None if each has a state or a price that explains it.
+
+        So many of these lists are `shown`; `names_error` is why names could not be had.
+        """
+        counts = self.counts(lists)
+        if names_error is not None and (unnamed := counts.get(Reason.UNNAMED)):
+            return f"the names of {unnamed} matches could not be had: {names_error}"
+        if not shown and self.is_any_of_now(lists):
+            found = ", ".join(f"{reason} {count}" for reason, count in counts.items())
+            return f"no match that its source lists can be shown: {found}"
         for scope in {**self._named, **self._others}:
-            counts = self._others.get(scope, Counter()) + Counter(self._named.get(scope, {}).values())
-            if unread := sum(counts[reason] for reason in FAULTY):
+            if lists is not None and scope not in lists:
+                continue
+            of_scope = self.counts({scope})
+            if unread := sum(of_scope.get(reason, 0) for reason in FAULTY):
                 return f"{scope}: {unread} of its matches cannot be read, the others are shown"
         return None
+
+    def _not_shown(self, lists: Container[Scope] | None) -> dict[str, Rejected]:
+        by_id: dict[SourceMatchId, str] = {}
+        counts = Counter[str]()
+        for scope in {**self._named, **self._others, **self._left_out}:
+            if lists is None or scope in lists:
+                by_id |= self._named.get(scope, {})
+                counts += self._others.get(scope, Counter())
+                counts += self._left_out.get(scope, Counter())
+        ids: dict[str, list[SourceMatchId]] = {}
+        for match_id, reason in by_id.items():
+            ids.setdefault(reason, []).append(match_id)
+        return {
+            reason: Rejected(counts[reason] + len(found := ids.get(reason, [])), tuple(found[:MAX_IDS]))
+            for reason in {**ids, **counts}
+        }
 
 
 class KeptRejected(Struct, frozen=True):

@@ -59,7 +59,8 @@ class SourceStatus:
     counts what a stream held back because we read too slowly. `delayed_s` is how late its prices may
     come, as it says itself; None if it says nothing. At `ended_at` its recording was over. `keys_found`
     are the keys of bookmakers, also of others than ours, that answers had, where their kind tells them;
-    `unlisted` says of which of our bookmakers no answer had the key.
+    `unlisted` says of which of our bookmakers no answer had the key. `names_error` is why names that were
+    asked for are not there, or None.
     """
 
     name: SourceName
@@ -87,6 +88,7 @@ class SourceStatus:
     ended_at: float | None = None
     keys_found: set[str] = field(default_factory=set)
     unlisted: dict[BookmakerId, str] = field(default_factory=dict)
+    names_error: str | None = None
 
     def __post_init__(self) -> None:
         of = self.metrics.sources
@@ -186,8 +188,12 @@ class BookmakerStatus:
         scopes = self.source.scopes
         return next((error for scope, error in self.errors.items() if scope in scopes or not scopes), None)
 
-    def last_error(self) -> str | None:
-        """Return the last error, None when nothing is wrong.
+    def shows_nothing(self, book: Book) -> bool:
+        """Return whether its source lists matches of these days, and none of them can be shown."""
+        return not book.named and self.rejections.is_any_of_now(book.scopes)
+
+    def last_error(self, book: Book | None = None) -> str | None:
+        """Return the last error, None when nothing is wrong; with a book also why it shows nothing.
 
         First what only the operator can mend, then the nearest cause.
         """
@@ -200,7 +206,8 @@ class BookmakerStatus:
         for actor in (self.actor, self.source.actor):
             if actor.state is ActorState.QUARANTINED:
                 return actor.last_error
-        return self.rejections.in_words()
+        lists, shown = (None, 1) if book is None else (book.scopes, book.named)
+        return self.rejections.in_words(lists, shown, self.source.names_error)
 
     def _derived(self, book: Book, mono: float) -> BookmakerState:
         if ActorState.QUARANTINED in {self.actor.state, self.source.actor.state}:

@@ -197,15 +197,22 @@ def record_latencies(
 ) -> None:
     """Record the latency of each accepted batch up to its commit at `now`, and when entries changed.
 
-    Also the matches without room.
+    Also the matches of a complete list that the board left out: without room, or long past.
     """
     for batch, change in zip(batches, applied, strict=True):
         record = status.bookmakers[batch.bookmaker]
         if change.too_many:
             record.rejected.add(Reason.TOO_MANY, number=change.too_many)
+        if batch.complete and change.verdict is Verdict.ACCEPTED:
+            record.rejections.note_left_out(batch.scope, left_out_of(change))
         if change.verdict is Verdict.ACCEPTED:
             latency_s = max(now.wall - batch.received_at, 0.0)
             record.accepted_at = batch.received_at
             record.meter.add(latency_s, change.upserted + change.removed, now.mono)
         if change.upserted:
             record.changed_at = batch.received_at
+
+
+def left_out_of(change: Applied) -> dict[str, int]:
+    """Return how many matches of a complete list the board left out, by reason."""
+    return {Reason.TOO_MANY: change.too_many, Reason.PAST: change.finished}

@@ -76,8 +76,7 @@ class BookmakerActor:
         finally:  # also after a crash
             if not is_read:
                 self._report_failure(delivery)
-        self.status.note_rejected(read.rejected)
-        self.status.rejections.note(read.batch, read.rejected)
+        self.status.note_rejected(self.status.rejections.note(read.batch, read.rejected))
         self.status.learn_name(read.title, is_in_use=bool(read.batch.matches))
         self.bus.publish(read.batch)
         if self.status.errors.pop(delivery.scope, None) is not None:

@@ -20,7 +20,14 @@ from actors.core.messages import NOT_MODIFIED, Scope
 from actors.core.validation import Reason
 from actors.monitoring.log_events import LogStatus
 from actors.monitoring.status import BookmakerStatus
-from actors.monitoring.transitions import ended, record_turn, scope_failed, scope_succeeded, succeeded
+from actors.monitoring.transitions import (
+    ended,
+    left_out_of,
+    record_turn,
+    scope_failed,
+    scope_succeeded,
+    succeeded,
+)
 from actors.recordings.format import Ending
 from actors.recordings.playback import Arrival, BookmakerResult, Moment, MomentResult, Playback, rules_of
 from actors.recordings.reader import RecordedSource
@@ -149,12 +156,13 @@ def _record_part(status: BookmakerStatus, part: BookmakerResult, scope: Scope, n
         status.errors[scope] = part.error
         return
     status.errors.pop(scope, None)
-    status.note_rejected(part.rejected)
     if part.batch is not None:
-        status.rejections.note(part.batch, part.rejected)
+        status.note_rejected(status.rejections.note(part.batch, part.rejected))
         status.newest_rejected.note(scope, part.refused, now.wall)
     if part.applied is not None and part.applied.too_many:
         status.rejected.add(Reason.TOO_MANY, number=part.applied.too_many)
+    if part.batch is not None and part.batch.complete and part.applied is not None:
+        status.rejections.note_left_out(scope, left_out_of(part.applied))
     is_in_use = part.applied is not None and part.applied.upserted > 0
     if is_in_use:
         status.changed_at = now.wall

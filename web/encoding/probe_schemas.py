@@ -27,7 +27,10 @@ class Ready(TypedDict):
 
 
 class Check(TypedDict):
-    """One bookmaker in `/health`; `company` pays, several bookmakers may be of one."""
+    """One bookmaker in `/health`; `company` pays, several bookmakers may be of one.
+
+    `matches` are those that version 2 shows, `not_shown` counts listed matches that it does not, by reason.
+    """
 
     name: str
     company: str
@@ -35,6 +38,7 @@ class Check(TypedDict):
     state: BookmakerState
     since: float | None
     matches: int
+    not_shown: dict[str, int]
     simulated: bool
     prices: Prices
     offered_by: Venue

@@ -194,13 +194,13 @@ def bookmaker_view(status: BookmakerStatus, book: Book, now: Instant) -> Bookmak
         "since": time_view(status.since),
         "confirmed_at": time_view(status.confirmed_at(book, now)),
         "changed_at": time_view(status.changed_at),
-        "matches": book.count,
+        "matches": book.named,
         "rejected": dict(status.rejected),
         "rejected_now": {
             reason: {"count": found.count, "match_ids": found.match_ids}
-            for reason, found in sorted(status.rejections.now().items())
+            for reason, found in sorted(status.rejections.now(book.scopes).items())
         },
-        "last_error": status.last_error(),
+        "last_error": status.last_error(book),
         "rates": {  # of the last one to two minutes
             "batches_per_s": round(summary.per_s, 3),
             "changes_per_s": round(summary.sizes_per_s, 3),

@@ -278,7 +278,11 @@ def _company(name: BookmakerId, snapshot: Snapshot) -> str:
 
 
 def _check(status: BookmakerStatus, book: Book, company: str, now: Instant) -> schemas.Check:
-    is_well = status.state is BookmakerState.LIVE and status.id not in status.source.unlisted
+    is_well = (
+        status.state is BookmakerState.LIVE
+        and status.id not in status.source.unlisted
+        and not status.shows_nothing(book)
+    )
     grade: schemas.Grade = "pass" if is_well else "warn" if book.serves(now.mono) else "fail"
     return {
         "name": status.name,
@@ -286,14 +290,15 @@ def _check(status: BookmakerStatus, book: Book, company: str, now: Instant) -> s
         "status": grade,
         "state": status.state,
         "since": time_view(status.since),
-        "matches": book.count,
+        "matches": book.named,
+        "not_shown": status.rejections.counts(book.scopes),
         "simulated": status.source.is_simulated,
         "prices": status.source.prices,
         "offered_by": status.offer.venue,
         "fees": status.offer.fees,
         "terms": status.offer.terms or None,
         "delayed_s": time_view(status.source.delayed_s),
-        "last_error": status.last_error(),
+        "last_error": status.last_error(book),
     }
 
 

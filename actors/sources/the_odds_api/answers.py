@@ -60,8 +60,10 @@ class Offers(Struct):
     def add(self, match: CommonFacts, offered: BookmakerMarkets, latest: float) -> None:
         """Add a match, or its removal; times of refresh later than `latest` are ignored."""
         self.title = offered.title or self.title
+        has_result = False
         for market in offered.markets:
             if market.key == OURS:
+                has_result = True
                 refreshed = None if market.last_update is None else unix_time(market.last_update)
                 if refreshed is None or refreshed > latest:
                     refreshed = unix_time(offered.last_update)
@@ -77,6 +79,8 @@ class Offers(Struct):
                     self.matches.append(odds)
             elif market.key == LAY:
                 self.lays += 1
+        if not has_result:
+            self.removals.append(Removal(match.event.id, Reason.NO_RESULT))
 
 
 class OddsAnswer(Struct, frozen=True):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from actors.core.messages import Removal, SourceMatchId
+import pytest
+
+from actors.core.messages import Removal, Scope, SourceMatchId
 from actors.core.validation import Reason
 from actors.monitoring.rejections import MAX_IDS, Rejected, Rejections
 from tests.support.builders.messages import batch, match
@@ -30,7 +32,7 @@ def test_same_list_again_has_no_more_of_them() -> None:
 
 
 def test_match_that_is_right_again_is_no_longer_rejected() -> None:
-    """By a change, or by the next list; other scopes stay."""
+    """By a change, or by the next list; other scopes stay, and what two of them have counts once."""
     rejections = Rejections()
     for scope in ("one", "two"):
         refused = batch(removals=_removals(Reason.BOOK_SUM, "b", "c"), scope=scope)
@@ -41,7 +43,7 @@ def test_match_that_is_right_again_is_no_longer_rejected() -> None:
     rejections.note(batch([match("b")], scope="two"), {})
 
     assert {
-        Reason.BOOK_SUM: Rejected(3, _ids("c", "b", "c")),
+        Reason.BOOK_SUM: Rejected(2, _ids("c", "b")),
         Reason.PRICE: Rejected(1, _ids("d")),
     } == changed
     assert {
@@ -66,3 +68,63 @@ def test_few_ids_of_many_are_shown() -> None:
     rejections.note(batch(removals=_removals(Reason.PRICE, *names)), {Reason.PRICE: 100})
 
     assert {Reason.PRICE: Rejected(100, _ids(*names[:MAX_IDS]))} == rejections.now()
+
+
+def test_match_without_a_name_is_counted_until_it_has_one() -> None:
+    """It is on the board, and version 2 does not show it."""
+    rejections = Rejections()
+    noted = rejections.note(batch([match("a", home=""), match("b")]), {Reason.PRICE: 1})
+    before = rejections.now()
+    rejections.note(batch([match("a")], complete=False), {})
+
+    assert {Reason.PRICE: 1, Reason.UNNAMED: 1} == noted
+    assert {Reason.UNNAMED: Rejected(1, _ids("a")), Reason.PRICE: Rejected(1, ())} == before
+    assert {Reason.PRICE: Rejected(1, ())} == rejections.now()
+
+
+def test_listed_match_that_is_not_on_offer_is_counted() -> None:
+    """With its state, as long as it is listed: a change that says that it is gone ends that."""
+    rejections = Rejections()
+    rejections.note(batch(removals=_removals("suspended", "b", "c")), {})
+    rejections.note(batch(removals=_removals("closed", "b"), complete=False), {})
+    rejections.note(batch(removals=_removals("suspended", "d"), complete=False), {})
+
+    assert ({}, {"suspended": 2}) == (rejections.now(), rejections.counts())
+
+
+def test_lists_that_are_not_on_the_board_do_not_count() -> None:
+    """Such as that of a day that is over, which nobody asks for again."""
+    rejections = Rejections()
+    for scope in ("one", "two"):
+        rejections.note(batch(removals=_removals(Reason.PRICE, scope), scope=scope), {})
+
+    assert {Reason.PRICE: 1} == rejections.counts({Scope("two")})
+
+
+def test_what_the_board_leaves_out_of_a_list_is_counted() -> None:
+    """Until the next list of its scope."""
+    rejections = Rejections()
+    rejections.note(batch([match("a")], scope="one"), {})
+    rejections.note_left_out(Scope("one"), {Reason.PAST: 3, Reason.TOO_MANY: 0})
+    before = rejections.counts()
+    rejections.note(batch([match("a")], scope="one"), {})
+
+    assert ({Reason.PAST: 3}, {}) == (before, rejections.counts())
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown", "told"),
+    [
+        ("suspended", 0, "no match that its source lists can be shown: suspended 1"),
+        ("suspended", 1, None),
+        (Reason.PAST, 0, None),
+        ("finished", 0, None),
+        (Reason.UNREADABLE, 1, "one: 1 of its matches cannot be read, the others are shown"),
+    ],
+)
+def test_lists_of_which_nothing_is_shown_say_why(reason: str, shown: int, told: str | None) -> None:
+    """What is long past or far ahead needs no word: a source that lists nothing else has nothing."""
+    rejections = Rejections()
+    rejections.note(batch(removals=_removals(reason, "b"), scope="one"), {})
+
+    assert told == rejections.in_words({Scope("one")}, shown)

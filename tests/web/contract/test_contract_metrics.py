@@ -72,6 +72,12 @@ def _everything_happens(site: Site) -> None:
     site.publish(CEDAR, match())
 
 
+def _rejected(site: Site) -> None:
+    site.publish(CEDAR, match())  # what is not shown is of a list on the board
+    listed = batch(removals=[Removal(SourceMatchId("m1"), Reason.PRICE)])
+    site.status.bookmakers[CEDAR].rejections.note(listed, {Reason.PRICE: 1})
+
+
 def _down(site: Site) -> None:
     site.status.sources[SOURCE].is_down = True
 
@@ -208,9 +214,7 @@ async def test_names_follow_the_conventions(empty_site: Site) -> None:
         (_of("ready"), lambda site: site.publish("cedar", match()), 0, 1),
         (
             _of("bookmaker_rejected_now", bookmaker="cedar"),
-            lambda site: site.status.bookmakers[CEDAR].rejections.note(
-                batch(removals=[Removal(SourceMatchId("m1"), Reason.PRICE)]), {Reason.PRICE: 1}
-            ),
+            _rejected,
             0,
             1,
         ),

@@ -206,7 +206,7 @@ def _bookmaker(record: BookmakerStatus, snapshot: Snapshot, now: Instant) -> sch
     book = snapshot.books[record.id]
     state = record.observe(book, now)
     return schemas.EntryBookmaker(
-        record.id, record.name, state, time_view(record.since), book.count, record.last_error()
+        record.id, record.name, state, time_view(record.since), book.count, record.last_error(book)
     )
 
 

@@ -10,9 +10,11 @@ import pytest
 
 from actors.core.cooperative import run_now
 from actors.core.messages import Extract, ListId, Payload, Scope, SourceName
-from actors.core.validation import Reason
+from actors.core.validation import Admission, Reason, admit
+from actors.source_api.kinds import bounds_of
 from actors.sources.the_odds_api.kind import KIND, check_key
 from actors.sources.the_odds_api.options import TheOddsApiOptions
+from tests.support.builders.messages import batch
 from tests.support.builders.the_odds_api import API_KEY, event, market
 
 OPTIONS = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=("soccer_epl",))
@@ -49,18 +51,32 @@ def reasons(extract: Extract) -> list[str]:
     return [removal.reason for removal in extract.removals]
 
 
-@pytest.mark.parametrize("key", ["betfair_ex_eu", "matchbook", "smarkets"])
+def _judged(key: str, *events: Any) -> Admission:
+    extract = extracted(*events, key=key)
+    bounds = bounds_of(KIND, key, OPTIONS)
+    return run_now(admit(batch(extract.matches, removals=extract.removals), bounds))
+
+
+@pytest.mark.parametrize("key", ["betfair_ex_eu", "matchbook", "smarkets", "kalshi"])
 @pytest.mark.parametrize("prices", [(2.8, 3.2, 1.5), (1.75, 2.2, 5.0), (1.4, 3.9, 3.3)])
 def test_placeholder_bids_of_an_exchange_are_no_prices(key: str, prices: Any) -> None:
     """The bids of an empty market are rejected, where a bookmaker's prices of that sum are believed."""
     listed = {key: [market(HOME, AWAY, prices)], "some": [market(HOME, AWAY, prices)]}
     thin = event("m1", HOME, AWAY, listed)
     other = event("m2", HOME, AWAY, {key: [market(HOME, AWAY, (2.8, 3.3, 2.66))]})
-    found = extracted(thin, other, key=key)
+    found = _judged(key, thin, other)
 
-    assert ["m2"] == [match.source_match_id for match in found.matches]
-    assert [("m1", Reason.BOOK_SUM)] == [(each.source_match_id, each.reason) for each in found.removals]
-    assert 1 == len(extracted(thin).matches)
+    assert ["m2"] == [match.source_match_id for match in found.batch.matches]
+    assert {Reason.BOOK_SUM: 1} == found.rejected
+    assert 1 == len(_judged("some", thin).batch.matches)
+
+
+@pytest.mark.parametrize("keys", [(), ("totals",), ("h2h_lay",)])
+def test_match_without_a_market_of_the_result_is_counted(keys: tuple[str, ...]) -> None:
+    """The bookmaker lists it, and has no price of home, draw and away."""
+    listed = event("m1", HOME, AWAY, {"some": [market(HOME, AWAY, ODDS, key=key) for key in keys]})
+
+    assert ["no_result"] == reasons(extracted(listed))
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
@@ -155,11 +171,11 @@ def test_lay_prices_are_ignored() -> None:
 
 
 def test_other_markets_are_ignored() -> None:
-    """Other markets were not requested and do not affect the match."""
+    """Other markets were not requested, and are none of the result."""
     for key in ["totals", "spreads", "outrights", "h2h_3_way", "H2H", ""]:
         extract = extracted(listing((HOME, 2.1), ("Draw", 3.4), (AWAY, 3.6), key=key))
 
-        assert ((), (), {}) == (extract.matches, extract.removals, extract.passed_over), key
+        assert (["no_result"], {}) == (reasons(extract), extract.passed_over), key
 
 
 @pytest.mark.parametrize("kick_off", ["tomorrow", "", "2026-05-30T14:00:00", "2026-13-01T00:00:00Z"])
