@@ -209,11 +209,32 @@ class SourceActor:
         self._plan.on_answered(target, answer.headers, now)
         payload = payload_of(self._status.name, self._newest(target), answer, now)
         if target.is_catalogue:
-            self._plan.on_learnt(target, await self._decoded(payload), now)
-            self._log_plan()
+            await self._learn(target, payload, now)
         else:
             await self._hand_out(target, payload, now)
         self._last[target.scope] = LastAnswer(payload.list_id, answer.validators)
+
+    async def _learn(self, target: Target, payload: Payload, now: Instant) -> None:
+        """Give the plan a catalogue, also if it is refused the lists that follow. Raises: PayloadError."""
+        content = await self._decoded(payload)
+        try:
+            self._plan.on_learnt(target, content, now)
+        finally:
+            for made in self._plan.take_lists():
+                made_id = list_id_of(made.body)
+                listed = Payload(payload.source, made.scope, made_id, made.body, now.wall, made.since_mono)
+                listed = msgspec.structs.replace(listed, stale_after_s=made.holds_s)
+                await self._offer(listed)
+        self._log_plan()
+
+    async def _offer(self, payload: Payload) -> None:
+        """Hand out a list that was not asked for by itself."""
+        inboxes, holds = self._context.inboxes, self._context.published.holds
+        content = await self._decoded(payload)
+        if self._context.record is not None:
+            self._context.record(payload)
+        for bookmaker, delivery in deliveries(payload, content, list(inboxes), inboxes, holds):
+            inboxes[bookmaker].put_nowait(delivery)
 
     def _newest(self, target: Target) -> Target:
         """Return what its scope is asked for now: a catalogue may have said more during the request."""

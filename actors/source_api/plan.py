@@ -27,6 +27,18 @@ class Target(Struct, frozen=True):
     preface: bytes = b""
 
 
+class CatalogueList(Struct, frozen=True):
+    """A list that follows from catalogues alone, as the body of a payload of its scope.
+
+    It holds for `holds_s` from `since_mono` (monotonic seconds), when its catalogue was asked for.
+    """
+
+    scope: Scope
+    body: bytes
+    since_mono: float
+    holds_s: float
+
+
 class Plan:
     """Asks for every target once each `poll_interval_s`; subclasses override what differs.
 
@@ -69,6 +81,10 @@ class Plan:
 
     def on_learnt(self, target: Target, content: Any, now: Instant) -> None:
         """Take the decoded content of a new answer. Raises: PayloadError if it contradicts earlier ones."""
+
+    def take_lists(self) -> tuple[CatalogueList, ...]:
+        """Return the lists that the last answer of a catalogue made by itself, each once."""
+        return ()
 
     def quota(self) -> Mapping[str, float | None] | None:
         """Return a budget for the probes, None without a budget."""

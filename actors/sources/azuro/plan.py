@@ -1,7 +1,8 @@
 """When Azuro is asked for what: games, the condition of each game's result, and the odds of these. Pure.
 
 A list of games is complete only when both states were read to the last page in one round. Nothing is shown
-without such a list of the last `LISTED_FOR_S`.
+without such a list of the last `LISTED_FOR_S`, and no match without its conditions of the last
+`CONDITIONS_FOR_S`: polled odds do not repeat all that these say.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from msgspec.structs import replace
 from actors.core.clock import Instant
 from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import Removal, Scope, SourceMatchId
-from actors.source_api.groups import Groups, day_of, is_near, preface_of
+from actors.core.validation import Reason
+from actors.source_api.groups import Groups, NothingAsked, day_of, is_near, preface_of, with_rest
 from actors.source_api.pause import Pause
-from actors.source_api.plan import Plan, Target
+from actors.source_api.plan import CatalogueList, Plan, Target
 from actors.sources.azuro.options import (
     GAMES,
     IN_PLAY_INTERVAL_S,
@@ -28,18 +30,26 @@ from actors.sources.azuro.options import (
     games_target,
     odds_target,
 )
-from actors.sources.azuro.prices import OUTCOMES, Group, ListedMatch, listed_match, result_of
+from actors.sources.azuro.prices import (
+    OUTCOMES,
+    WITHDRAWN,
+    Group,
+    ListedMatch,
+    listed_match,
+    result_of,
+)
 from actors.sources.azuro.wire import Condition, Conditions, Game, GamesPage
 
 GAMES_INTERVAL_S = 120.0
 LISTED_FOR_S = 600.0
 CONDITIONS_INTERVAL_S = 600.0
+CONDITIONS_FOR_S = 3 * CONDITIONS_INTERVAL_S
 GAMES_A_CALL, CONDITIONS_A_CALL = 10, 100
 SPACING_S = 1.0  # between two requests: no limit is documented
 MAX_PAGES = 100
 BEHIND_S = 6 * 3600.0
 UNLISTED_S = 30.0
-NO_RESULT = "no_result"
+NO_CONDITIONS = b'{"conditions": []}'
 ASSUMED = (
     "tried against answers written by hand only; where the venue's documents are silent it is assumed:",
     f"  at most a request a second, {CONDITIONS_A_CALL} conditions a call; requests are not conditional",
@@ -65,11 +75,13 @@ class AzuroPlan(Plan):
         self._venue = options
         self._listed: dict[SourceMatchId, ListedMatch | Removal] = {}
         self._listed_mono, self._listed_unreadable = -inf, 0
-        self._results: dict[SourceMatchId, tuple[str, float]] = {}  # condition, and when it was read
+        # The condition, or why there is none, and when that was read.
+        self._results: dict[SourceMatchId, tuple[Condition | str, float]] = {}
         self._wanted: tuple[SourceMatchId, ...] = ()
         self._groups = Groups(CONDITIONS_A_CALL)
         self._days: dict[SourceMatchId, str] = {}
         self._asked: dict[Scope, _Asked] = {}
+        self._nothing_asked = NothingAsked(Group(()), NO_CONDITIONS, LISTED_FOR_S)
         self._last_asked_mono = -inf
         self._pause = Pause(options.poll_interval_s)
         self._began_mono = inf
@@ -121,7 +133,7 @@ class AzuroPlan(Plan):
         if target.scope == GAMES:
             self._begin()
         self._pause.on_failed(error, now)
-        return GAMES_INTERVAL_S if error.reason == NO_RESULT else 0.0
+        return GAMES_INTERVAL_S if error.reason == Reason.NO_RESULT else 0.0
 
     def on_learnt(self, target: Target, content: object, now: Instant) -> None:
         """Take a page of games, the conditions of some games, or note that a group was asked for.
@@ -142,6 +154,10 @@ class AzuroPlan(Plan):
             self._arrange(now)
         if isinstance(content, GamesPage) and (self._state, self._page) == (0, 1):
             self._check_results()
+
+    def take_lists(self) -> tuple[CatalogueList, ...]:
+        """Return the list of a venue that has nothing to be asked for."""
+        return self._nothing_asked.take()
 
     def describe(self) -> list[str]:
         """Return lines for an operator: what is asked how often, how fresh that is, and what is assumed."""
@@ -214,49 +230,82 @@ class AzuroPlan(Plan):
 
     def _check_results(self) -> None:
         """Raise PayloadError if most games have no condition of the result: there may be another for it."""
-        without = sum(not condition for condition, _ in self._results.values())
+        without = sum(result == Reason.NO_RESULT for result, _ in self._results.values())
         if len(self._results) >= GAMES_A_CALL and 2 * without > len(self._results):
             found = f"{without} of {len(self._results)} games have no condition with exactly the outcomes"
-            raise PayloadError(f"{found} {', '.join(OUTCOMES)}: the venue may have changed", NO_RESULT)
+            raise PayloadError(
+                f"{found} {', '.join(OUTCOMES)}: the venue may have changed", Reason.NO_RESULT
+            )
 
     def _want(self, now: Instant) -> None:
         """Choose the games whose conditions are asked for next: those never asked for first."""
         due = [
             (self._results.get(name, ("", -inf))[1], name)
             for name, listed in self._listed.items()
-            if isinstance(listed, ListedMatch)
+            if isinstance(listed, ListedMatch) and not _is_past(listed, now)
         ]
         old = sorted(pair for pair in due if pair[0] + CONDITIONS_INTERVAL_S <= now.mono)
         self._wanted = tuple(name for _, name in old[:GAMES_A_CALL])
 
+    def _found(self, listed: ListedMatch | Removal, now: Instant) -> ListedMatch | Removal | None:
+        """Return a match to be asked for, why it is not, or None while its conditions are to come."""
+        if isinstance(listed, Removal):
+            return listed
+        if _is_past(listed, now):
+            return Removal(listed.id, Reason.PAST)
+        if (known := self._results.get(listed.id)) is None:
+            return None
+        result, read_mono = known
+        if now.mono >= read_mono + CONDITIONS_FOR_S:
+            return Removal(listed.id, WITHDRAWN)
+        return Removal(listed.id, result) if isinstance(result, str) else replace(listed, result=result)
+
     def _arrange(self, now: Instant) -> None:
         """Set the groups to ask for; one that has lost its last match is asked once more, for nothing."""
-        shown: dict[SourceMatchId, ListedMatch] = {}
+        looked = {name: self._found(listed, now) for name, listed in self._listed.items()}
+        found = {name: each for name, each in looked.items() if each is not None}
         days: dict[SourceMatchId, str] = {}
-        for name, listed in self._listed.items():
-            condition, _ = self._results.get(name, ("", 0.0))
-            if isinstance(listed, ListedMatch) and condition and listed.start >= now.wall - BEHIND_S:
-                shown[name] = replace(listed, condition=condition)
-                days[name] = day_of(listed.start)
+        for name, each in found.items():
+            if isinstance(each, ListedMatch):
+                days[name] = day_of(each.start)
             elif name in self._days:
                 days[name] = self._days[name]
-        self._days, old, unreadable = days, self._asked, self._listed_unreadable
-        self._asked = {}
-        for group, names in self._groups.arrange(days).items():
-            matches = tuple(shown[name] for name in names if name in shown)
-            gone = (self._listed[name] for name in names if name not in shown)
-            removals = tuple(each for each in gone if isinstance(each, Removal))
-            if matches or Scope(group) in old:
-                part, unreadable = Group(matches, removals, unreadable), 0
-                self._asked[Scope(group)] = self._asked_for(Scope(group), part, old)
-        for scope in old.keys() - self._asked.keys():
-            self._asked[scope] = self._asked_for(scope, Group(()), old)
+        placed = {
+            Scope(group): [found[name] for name in names]
+            for group, names in self._groups.arrange(days).items()
+        }
+        unplaced = [each for name, each in found.items() if isinstance(each, Removal) and name not in days]
+        groups, rest = with_rest(placed, unplaced)
+        self._days, old, self._asked = days, self._asked, {}
+        unreadable = self._listed_unreadable
+        for scope in {**groups, **old}:
+            part = _group_of(groups.get(scope, ()))
+            if part.matches:
+                part, unreadable = replace(part, unreadable=unreadable), 0
+            if part.matches or scope in old:
+                self._asked[scope] = self._asked_for(scope, part, old)
+        is_read = self._listed_mono > -inf and len(found) == len(looked)
+        if rest is None or is_read:
+            nothing = None if rest is None else _group_of(rest, unreadable)
+            self._nothing_asked.update(nothing, self._listed_mono)
 
     def _asked_for(self, scope: Scope, group: Group, old: Mapping[Scope, _Asked]) -> _Asked:
         """Return what to ask for a group; without matches, the same as before, whatever the answer."""
         preface, matches = preface_of(group), group.matches
         if not matches:
             return _Asked(replace(old[scope].target, preface=preface), ())
-        target = odds_target(self._venue, scope, [match.condition for match in matches], preface)
+        target = odds_target(
+            self._venue, scope, [match.result.condition_id for match in matches if match.result], preface
+        )
         starts = tuple(match.start for match in matches)
         return _Asked(target, starts, any(match.is_live for match in matches))
+
+
+def _group_of(found: Iterable[ListedMatch | Removal], unreadable: int = 0) -> Group:
+    matches = tuple(each for each in found if isinstance(each, ListedMatch))
+    removals = tuple(each for each in found if isinstance(each, Removal))
+    return Group(matches, removals, unreadable)
+
+
+def _is_past(listed: ListedMatch, now: Instant) -> bool:
+    return listed.start < now.wall - BEHIND_S

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.core.messages import Match, Removal, SourceMatchId
 from actors.core.validation import MAX_START_TIME, Reason, clean_name
 from actors.source_api.groups import after_preface
 from actors.source_api.parsing import Unread
 from actors.sources.azuro.wire import Condition, Game, read_conditions
+
+S = TypeVar("S", bound=Struct)
 
 OUTCOMES = ("29", "30", "31")
 ACTIVE, PREMATCH, LIVE = "Active", "Prematch", "Live"
@@ -28,7 +32,7 @@ _SECONDS = re.compile("[0-9]{1,12}").fullmatch
 
 
 class ListedMatch(Struct, frozen=True):
-    """A match with the id of its condition; `start` is in Unix seconds."""
+    """A match with its condition as the list has it, without odds; `start` is in Unix seconds."""
 
     id: SourceMatchId
     home: str
@@ -36,13 +40,13 @@ class ListedMatch(Struct, frozen=True):
     league: str | None
     start: int
     is_live: bool
-    condition: str = ""
+    result: Condition | None = None
 
 
 class Group(Struct, frozen=True):
     """The matches whose odds a request is for, and those that are listed but not shown.
 
-    Of one group `unreadable` is the number of games in the lists that cannot be read.
+    One group has those of no group as well; there `unreadable` counts the games that cannot be read.
     """
 
     matches: tuple[ListedMatch, ...]
@@ -88,21 +92,27 @@ def listed_match(game: Game) -> ListedMatch | Removal:
     return ListedMatch(name, teams[0], teams[1], ": ".join(named) or None, start, game.state == LIVE)
 
 
-def result_of(conditions: Iterable[Condition]) -> str:
-    """Return the id of the condition of the result; "" unless exactly one that is not over has it."""
-    found = {
-        condition.condition_id
-        for condition in conditions
-        if _is_result(condition) and condition.state not in OVER and condition.hidden is not True
-    }
-    return found.pop() if len(found) == 1 else ""
+def result_of(conditions: Iterable[Condition]) -> Condition | str:
+    """Return the only condition of the result that is not over, without odds, or why there is none."""
+    found = {condition.condition_id: condition for condition in conditions if _is_result(condition)}
+    if not found:
+        return Reason.NO_RESULT
+    going_on = [condition for condition in found.values() if condition.state not in OVER]
+    shown = [condition for condition in going_on if condition.hidden is not True]
+    if len(shown) == 1:
+        return _without_odds(shown[0])
+    if shown:
+        return Reason.OUTCOME
+    return SUSPENDED if going_on else FINISHED
 
 
 def offer(listed: ListedMatch, odds: Odds) -> Match | Removal:
     """Return what is on offer of a match, or why it is not shown."""
-    condition = odds.by_id.get(listed.condition)
-    if condition is None:
+    known = listed.result
+    polled = None if known is None else odds.by_id.get(known.condition_id)
+    if known is None or polled is None:
         return Removal(listed.id, WITHDRAWN)
+    condition = _completed(polled, known)
     if condition.game is not None and condition.game.game_id != listed.id:
         return Removal(listed.id, Reason.OUTCOME)
     is_enabled = condition.is_live_enabled if listed.is_live else condition.is_prematch_enabled
@@ -126,6 +136,26 @@ def offer(listed: ListedMatch, odds: Odds) -> Match | Removal:
         listed.start,
         in_play=listed.is_live,
     )
+
+
+def _without_odds(condition: Condition) -> Condition:
+    """Return what a list says of a condition beside its odds, in an order that stays."""
+    outcomes = sorted(condition.outcomes, key=lambda outcome: outcome.outcome_id)
+    bare = tuple(replace(outcome, odds="") for outcome in outcomes)
+    return replace(condition, outcomes=bare, game=None)
+
+
+def _completed(polled: Condition, listed: Condition) -> Condition:
+    """Return a polled condition with all that its list says and the poll does not repeat."""
+    by_id = {outcome.outcome_id: outcome for outcome in listed.outcomes}
+    outcomes = tuple(_said_last(each, by_id.get(each.outcome_id, each)) for each in polled.outcomes)
+    return _said_last(replace(polled, outcomes=outcomes), listed)
+
+
+def _said_last(new: S, old: S) -> S:
+    """Return `old` with every field that `new` has."""
+    fields = {name: getattr(new, name) for name in new.__struct_fields__}
+    return replace(old, **{name: value for name, value in fields.items() if value is not None})
 
 
 def _is_result(condition: Condition) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from actors.core.cooperative import Sliced
 from actors.core.messages import Extract, Fees, Match, Offer, Payload, Venue
 from actors.core.validation import Reason
@@ -45,9 +47,9 @@ def extract(books: Books, key: str, options: PolymarketOptions) -> Sliced[Extrac
             matches.append(offered)
         else:
             removals.append(offered)
-    unreadable = books.unread.count + books.group.unreadable
-    passed_over: dict[str, int] = {Reason.UNREADABLE: unreadable} if unreadable else {}
-    return Extract(tuple(matches), tuple(removals), passed_over=passed_over)
+    passed_over = Counter(books.group.left_out)
+    passed_over[Reason.UNREADABLE] += books.unread.count
+    return Extract(tuple(matches), tuple(removals), passed_over=+passed_over)
 
 
 def parts(content: Books | MarketsPage | Sports) -> Parts:

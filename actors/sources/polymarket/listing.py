@@ -20,7 +20,7 @@ BETWEEN = " vs. "
 DRAW = "Draw ("
 ROLES = ("home", "draw", "away")
 THRESHOLDS = ("0", "1", "2")
-OVER = frozenset({"FT", "VFT"})
+PLAYED = frozenset({"", "NS", "1H", "HT", "2H"})  # the 90 minutes that bets are on, and before
 FINISHED, CLOSED = "finished", "closed"
 UNKNOWN_FEE = 1.0  # the highest rate: a surebet then counts on nothing
 PAGES = "https://polymarket.com/event/"
@@ -110,7 +110,7 @@ def _closed(markets: Iterable[Market]) -> str | None:
 
 
 def _is_over(event: Event) -> bool:
-    return event.closed is True or event.ended is True or (event.period or "").upper() in OVER
+    return event.closed is True or event.ended is True or (event.period or "").strip().upper() not in PLAYED
 
 
 def _roles(event: Event, markets: list[Market], league: League) -> tuple[Market, Market, Market] | None:

@@ -6,7 +6,8 @@ that was read to its end within `LISTED_FOR_S`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from math import inf
 
 from msgspec import Struct
@@ -15,9 +16,10 @@ from msgspec.structs import replace
 from actors.core.clock import Instant
 from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import Removal, Scope, SourceMatchId
-from actors.source_api.groups import Groups, day_of, is_near, preface_of
+from actors.core.validation import Reason
+from actors.source_api.groups import Groups, NothingAsked, day_of, is_near, preface_of, with_rest
 from actors.source_api.pause import Pause
-from actors.source_api.plan import Plan, Target
+from actors.source_api.plan import CatalogueList, Plan, Target
 from actors.sources.polymarket.catalogue import MarketsPage, Sports
 from actors.sources.polymarket.listing import League, Listed, ListedMatch, read_listing
 from actors.sources.polymarket.options import (
@@ -40,6 +42,7 @@ MAX_PAGES = 50  # of a league; a season has some 400 matches, 1,200 markets
 MATCHES_A_CALL = 33  # 99 tokens: more than 100 were never tried
 HORIZON_S = 14 * DAY_S
 BEHIND_S = 6 * 3600.0  # a kick-off longer ago than that is of a match that is over
+NO_BOOKS = b"[]"
 UNLISTED_S = 60.0  # until books without a list are looked at again
 ASSUMED = (
     "tried against recordings only; where the venue's documents are silent it is assumed:",
@@ -58,6 +61,7 @@ class _Reading:
         self.listed: dict[SourceMatchId, Listed] = {}
         self.listed_mono = -inf  # when its first page was asked for
         self.listed_unreadable = 0  # markets
+        self.has_ended = False  # the first attempt to read it
         self.begin()
 
     def begin(self) -> None:
@@ -80,6 +84,7 @@ class _Reading:
             return False
         self.listed, self.listed_mono = read_listing(self.markets, self.league), self.asked_mono
         self.listed_unreadable = self.unreadable
+        self.has_ended = True
         self.begin()
         return True
 
@@ -103,6 +108,7 @@ class PolymarketPlan(Plan):
         self._groups = Groups(MATCHES_A_CALL)
         self._asked: dict[Scope, _Asked] = {}
         self._days: Mapping[SourceMatchId, str] = {}
+        self._nothing_asked = NothingAsked(Group(()), NO_BOOKS, LISTED_FOR_S)
         self._cannot_ask: set[str] = set()
         self._pause = Pause(options.poll_interval_s)
         stale_s = options.stale_after_s
@@ -154,6 +160,7 @@ class PolymarketPlan(Plan):
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
         """Begin a list anew; pause everything where the limit of requests may be reached, twice as long."""
         if (reading := self._readings.get(target.scope)) is not None:
+            reading.has_ended = True
             reading.begin()
         self._pause.on_failed(error, now)
         return 0.0
@@ -171,6 +178,10 @@ class PolymarketPlan(Plan):
                 asked = self._asked.get(target.scope)
                 if asked is not None and not asked.kick_offs and target == asked.target:
                     del self._asked[target.scope]
+
+    def take_lists(self) -> tuple[CatalogueList, ...]:
+        """Return the list of a venue that has nothing to be asked for."""
+        return self._nothing_asked.take()
 
     def facts(self) -> Mapping[str, object]:
         """Return the leagues that are asked for, and those that cannot be."""
@@ -215,43 +226,64 @@ class PolymarketPlan(Plan):
         """Set the groups to ask for; one that has lost its last match is asked once more, for nothing."""
         days: dict[SourceMatchId, str] = {}
         listed: dict[SourceMatchId, Listed] = {}
-        placeless: dict[Scope, list[Removal]] = {}
-        unreadable = {scope: reading.listed_unreadable for scope, reading in self._readings.items()}
-        for scope, reading in self._readings.items():
-            for name, found in reading.listed.items():
+        left_out = Counter[str]()
+        for reading in self._readings.values():
+            left_out[Reason.UNREADABLE] += reading.listed_unreadable
+            for name, each in reading.listed.items():
                 if name in listed:
                     continue  # in two leagues: the first counts
-                listed[name] = found
-                if (day := self._day(reading.league, found, now)) is not None:
+                listed[name] = found = _unless_past(each, now)
+                if isinstance(found, ListedMatch) and found.start > now.wall + HORIZON_S:
+                    left_out[Reason.AHEAD] += 1
+                elif (day := self._day(reading.league, found)) is not None:
                     days[name] = day
-                elif isinstance(found, Removal):
-                    placeless.setdefault(scope, []).append(found)
-        self._days, old = days, self._asked
-        self._asked = {}
-        for group, names in self._groups.arrange(days).items():
-            league = markets_scope(group.partition("-")[0])
-            of = [listed[name] for name in names]
-            matches = tuple(each for each in of if isinstance(each, ListedMatch))
-            removals = [*placeless.pop(league, ()), *(each for each in of if isinstance(each, Removal))]
-            if matches or Scope(group) in old:
-                part = Group(matches, tuple(removals), unreadable.pop(league, 0))
-                self._asked[Scope(group)] = self._asked_for(Scope(group), league, part, old)
-        gone = {scope: asked for scope, asked in old.items() if scope not in self._asked}
-        self._asked |= {
-            scope: self._asked_for(scope, was.league, Group(()), old) for scope, was in gone.items()
+        unplaced = (each for name, each in listed.items() if isinstance(each, Removal) and name not in days)
+        placed = {
+            Scope(group): [listed[name] for name in names]
+            for group, names in self._groups.arrange(days).items()
         }
+        groups, rest = with_rest(placed, unplaced)
+        self._days = days
+        self._ask(groups, +left_out)
+        if rest is None or all(reading.has_ended for reading in self._readings.values()):
+            nothing = None if rest is None else _group_of(rest, +left_out)
+            newest = max(reading.listed_mono for reading in self._readings.values())
+            self._nothing_asked.update(nothing, newest)
 
-    def _day(self, league: League, found: Listed, now: Instant) -> str | None:
+    def _ask(self, groups: Mapping[Scope, Iterable[Listed]], left_out: Mapping[str, int]) -> None:
+        """Ask for these groups, of which the first with a match says what is left out."""
+        old, self._asked = self._asked, {}
+        for scope in {**groups, **old}:
+            part = _group_of(groups.get(scope, ()))
+            if part.matches:
+                part, left_out = replace(part, left_out=left_out), {}
+            if part.matches or scope in old:
+                self._asked[scope] = self._asked_for(scope, part, old)
+
+    def _day(self, league: League, found: Listed) -> str | None:
         """Return league and day of a match; if it is not shown, the day that it had before, if any."""
         if isinstance(found, Removal):
             return self._days.get(found.source_match_id)
-        is_soon = -BEHIND_S <= found.start - now.wall <= HORIZON_S
-        return f"{league.key}-{day_of(found.start)}" if is_soon else None
+        return f"{league.key}-{day_of(found.start)}"
 
-    def _asked_for(self, scope: Scope, league: Scope, group: Group, old: Mapping[Scope, _Asked]) -> _Asked:
+    def _asked_for(self, scope: Scope, group: Group, old: Mapping[Scope, _Asked]) -> _Asked:
         """Return what to ask for a group; without matches, the same as before, whatever the answer."""
         preface, starts = preface_of(group), tuple(match.start for match in group.matches)
         tokens = [token for match in group.matches for token in match.tokens]
+        league = markets_scope(scope.partition("-")[0])
         if tokens:
             return _Asked(books_target(self._venue, scope, tokens, preface), league, starts)
         return _Asked(replace(old[scope].target, preface=preface), league, ())
+
+
+def _unless_past(found: Listed, now: Instant) -> Listed:
+    """Return a match, or that its kick-off is long past: a postponed match may keep its old one."""
+    if isinstance(found, ListedMatch) and found.start < now.wall - BEHIND_S:
+        return Removal(found.id, Reason.PAST)
+    return found
+
+
+def _group_of(found: Iterable[Listed], left_out: Mapping[str, int] | None = None) -> Group:
+    matches = tuple(each for each in found if isinstance(each, ListedMatch))
+    removals = tuple(each for each in found if isinstance(each, Removal))
+    return Group(matches, removals, left_out or {})

@@ -32,12 +32,13 @@ _DIGITS = re.compile("[0-9]{1,15}").fullmatch
 class Group(Struct, frozen=True):
     """The matches whose books a request is for, and those that are listed but not shown.
 
-    Of one group of a league `unreadable` is the number of markets in its list that cannot be read.
+    One group has those of no group as well; there `left_out` counts by reason what has no removal: markets
+    that cannot be read, and matches too far ahead, of which a season has many.
     """
 
     matches: tuple[ListedMatch, ...]
     removals: tuple[Removal, ...] = ()
-    unreadable: int = 0
+    left_out: Mapping[str, int] = {}
 
 
 class Books(Struct, frozen=True):

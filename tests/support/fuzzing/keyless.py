@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
+
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
@@ -15,6 +17,7 @@ from actors.sources.azuro import kind as azuro
 from actors.sources.azuro import prices as of_azuro
 from actors.sources.azuro.options import CONDITIONS, GAMES, AzuroOptions
 from actors.sources.azuro.prices import listed_match, result_of
+from actors.sources.azuro.wire import Condition
 from actors.sources.polymarket import kind as polymarket
 from actors.sources.polymarket import prices as of_polymarket
 from actors.sources.polymarket.listing import League, ListedMatch, read_listing
@@ -56,8 +59,9 @@ SPOKEN = (
     line("alive"),
 )
 GAME = game_of("7", "Home", "Away", 1_780_003_600)
+RESULT = msgspec.json.decode(msgspec.json.encode(condition_of("7")), type=Condition)
 OF_POOL = of_azuro.ListedMatch(
-    SourceMatchId("7"), "Home", "Away", "Premier League", 1_780_003_600, is_live=False, condition="3006729"
+    SourceMatchId("7"), "Home", "Away", "Premier League", 1_780_003_600, is_live=False, result=RESULT
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tests.support.peers.azuro import Azuro
+from tests.support.peers.azuro import Azuro, polled
 
 Choose = Callable[[Sequence[Any]], Any]
 Odds = tuple[float, ...]
@@ -49,9 +49,9 @@ def expected(venue: Azuro) -> dict[str, Odds]:
     """Return the odds of each match that is on offer now."""
     found = {}
     for name, game in venue.games.items():
-        by_id = {condition["conditionId"]: condition for condition in venue.conditions[name]}
-        condition = by_id.get(result_of(by_id.values()) or "")
-        odds = odds_of(game, condition) if is_listed(game) else None
+        listed = result_of(venue.conditions[name])
+        sent = listed if listed is None or venue.repeats else polled(listed)
+        odds = odds_of(game, sent, listed) if is_listed(game) else None
         if odds is not None:
             found[name] = odds
     return found
@@ -62,10 +62,10 @@ def is_listed(game: Mapping[str, Any]) -> bool:
     return game["state"] in FLAGS
 
 
-def result_of(conditions: Iterable[Mapping[str, Any]]) -> str | None:
-    """Return the id of the only condition of the result of a game, if there is one that is not over."""
+def result_of(conditions: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the only condition of the result of a game, if there is one that is not over."""
     found = [
-        str(condition["conditionId"])
+        condition
         for condition in conditions
         if _outcomes(condition) == RESULT
         and condition["state"] not in OVER
@@ -74,20 +74,43 @@ def result_of(conditions: Iterable[Mapping[str, Any]]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def odds_of(game: Mapping[str, Any], condition: Mapping[str, Any] | None) -> Odds | None:
-    """Return the odds of a listed game in a condition, None if that is not open, or has none to show."""
-    if condition is None or _outcomes(condition) != RESULT:
+def odds_of(
+    game: Mapping[str, Any], condition: Mapping[str, Any] | None, listed: Mapping[str, Any] | None
+) -> Odds | None:
+    """Return the odds of a listed game in a polled condition, None if that has none on offer.
+
+    What the poll does not say is as it was `listed`.
+    """
+    if condition is None or listed is None or _outcomes(condition) != RESULT:
         return None
     outcomes = {outcome["outcomeId"]: outcome for outcome in condition["outcomes"]}
-    is_open = condition["state"] == "Active" and condition["hidden"] is not True
-    is_open &= condition[FLAGS[game["state"]]] is not False
-    is_open &= all(outcome.get("state") in {None, "Active"} for outcome in outcomes.values())
-    is_open &= not any(outcome.get("hidden") for outcome in outcomes.values())
+    known = {outcome["outcomeId"]: outcome for outcome in listed["outcomes"]}
+    is_open = condition["state"] == "Active" and _said("hidden", condition, listed) is not True
+    is_open &= _said(FLAGS[game["state"]], condition, listed) is not False
+    for name, outcome in outcomes.items():
+        is_open &= _said("state", outcome, known.get(name, {})) in {None, "Active"}
+        is_open &= not _said("hidden", outcome, known.get(name, {}))
     if not is_open:
         return None
     odds = tuple(float(outcomes[outcome]["odds"]) for outcome in RESULT)
     is_fair = min(odds) > 1 and BOOK_SUM[0] <= sum(1 / price for price in odds) <= BOOK_SUM[1]
     return odds if is_fair else None
+
+
+def flags_of(listed: Mapping[str, Any] | None) -> tuple[Any, ...]:
+    """Return all that a list says of a condition beside its odds, its id last; empty for none."""
+    if listed is None:
+        return ()
+    outcomes = sorted(
+        (each["outcomeId"], each.get("state"), each.get("hidden")) for each in listed["outcomes"]
+    )
+    flags = (listed["hidden"], listed["isPrematchEnabled"], listed["isLiveEnabled"], listed["state"])
+    return (*map(str, (outcomes, flags)), listed["conditionId"])
+
+
+def _said(key: str, polled: Mapping[str, Any], listed: Mapping[str, Any]) -> Any:
+    value = polled.get(key)
+    return listed.get(key) if value is None else value
 
 
 def _outcomes(condition: Mapping[str, Any]) -> tuple[str, ...]:

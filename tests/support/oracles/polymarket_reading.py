@@ -26,9 +26,12 @@ STATES: dict[str, tuple[Any, ...]] = {
     "groupItemThreshold": ("0", "1", "2", None),
     "outcomes": ('["Yes", "No"]', '["No", "Yes"]'),
 }
-EVENTS: dict[str, tuple[Any, ...]] = {"ended": (False, True, None), "period": ("NS", "1H", "FT", "VFT")}
+EVENTS: dict[str, tuple[Any, ...]] = {
+    "ended": (False, True, None),
+    "period": ("NS", "1H", "HT", "2H", None, "FT", "VFT", "ET", "FT OT"),
+}
 PRICES = (Decimal("0.005"), Decimal("0.995"))
-BOOK_SUM = (Decimal("0.95"), Decimal("1.40"))
+BOOK_SUM = (Decimal("0.95"), Decimal("1.12"))
 STAKE = 10
 
 
@@ -99,7 +102,8 @@ def _opened(markets: Sequence[Any]) -> Open | None:
 
 
 def _is_open(event: Mapping[str, Any], market: Mapping[str, Any]) -> bool:
-    is_over = event["ended"] is True or event["period"] in {"FT", "VFT"} or market["closed"] is not False
+    is_over = event["ended"] is True or event["period"] in {"FT", "VFT", "ET", "FT OT"}
+    is_over |= market["closed"] is not False
     needed = ("active", "acceptingOrders", "enableOrderBook", "negRisk")
     return not is_over and all(market[key] is True for key in needed)
 

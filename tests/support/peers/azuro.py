@@ -6,7 +6,7 @@ No real answer was recorded: bodies are written by hand in the shape of real one
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from random import Random
 from typing import Any
@@ -69,11 +69,24 @@ def condition_of(
     }
 
 
-class Azuro:
-    """The venue; games, `page_size` of them at a time, conditions and outcomes come in random order."""
+def polled(condition: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a condition as the poll of odds has it: only its id, its state and its outcomes."""
+    outcomes = [
+        {"id": f"{condition['conditionId']}_{place}", "outcomeId": each["outcomeId"], "odds": each["odds"]}
+        for place, each in enumerate(condition["outcomes"])
+    ]
+    return {"conditionId": condition["conditionId"], "state": condition["state"], "outcomes": outcomes}
 
-    def __init__(self, seed: int = 1, page_size: int = 100) -> None:
+
+class Azuro:
+    """The venue; games, `page_size` of them at a time, conditions and outcomes come in random order.
+
+    Its poll of odds has whole conditions only if it `repeats` them, as it may some day.
+    """
+
+    def __init__(self, seed: int = 1, page_size: int = 100, *, repeats: bool = False) -> None:
         self.page_size = page_size
+        self.repeats = repeats
         self.games: dict[str, dict[str, Any]] = {}
         self.conditions: dict[str, list[dict[str, Any]]] = {}
         self.random = Random(seed)
@@ -111,6 +124,8 @@ class Azuro:
                     for condition in listed
                     if condition["conditionId"] in asked["conditionIds"]
                 )
+                if not self.repeats:
+                    body = {"conditions": [*map(polled, body["conditions"])]}
             case path:
                 raise AssertionError(path)
         return await serving(json.dumps(body).encode())(request)

@@ -7,8 +7,16 @@ from typing import Any
 
 import httpx2
 
-from tests.support.oracles.azuro_reading import PARTS, RESULT, change, is_listed, odds_of, result_of
-from tests.support.peers.azuro import CONFIG, Azuro, condition_of
+from tests.support.oracles.azuro_reading import (
+    PARTS,
+    RESULT,
+    change,
+    flags_of,
+    is_listed,
+    odds_of,
+    result_of,
+)
+from tests.support.peers.azuro import CONFIG, Azuro, condition_of, polled
 from tests.support.simulation.venue_life import (
     DAY,
     HOUR,
@@ -34,13 +42,13 @@ class AzuroLife(Life):
 
     def __init__(self, wall_0: float, seed: int, page_size: int, *, is_slow: bool) -> None:
         super().__init__(wall_0, is_slow=is_slow)
-        self.venue = Azuro(seed, page_size)
+        self.venue = Azuro(seed, page_size, repeats=seed % 4 == 0)
         self.answer = self.venue.answer
         self._reading: Reading | None = None
         self._total: int | None = None
         self._lists: list[Listing] = []
         self._changed = 0.0  # the list, or a result
-        self._results: dict[str, list[tuple[float, str | None]]] = {}
+        self._results: dict[str, list[tuple[float, Any]]] = {}  # conditions as they were listed
 
     def add(self, number: int, start: float) -> None:
         """List a game."""
@@ -58,7 +66,7 @@ class AzuroLife(Life):
                 choose(self.venue.result(name)["outcomes"])["odds"] = price
             case "kick-off":
                 self.venue.games[name]["startsAt"] = str(
-                    int(self.wall_0 + choose((HOUR, 30 * HOUR, 60 * HOUR)))
+                    int(self.wall_0 + choose((HOUR, 30 * HOUR, 60 * HOUR, -30 * HOUR)))
                 )
             case "other condition":
                 other = condition_of(name, conditionId=f"4006{name}{choose(range(3))}")
@@ -118,9 +126,9 @@ class AzuroLife(Life):
         if not self._lists or self._lists[-1].asked < since:
             return False
         for name in self._lists[-1].matches:
-            _, result = self._results.get(name, [(since, "unknown")])[-1]
+            result = self._results[name][-1][1] if name in self._results else "unknown"
             quote = self.quotes.get(name)
-            if result and (quote is None or quote.asked <= since or not quote.is_listed):
+            if result is not None and (quote is None or quote.asked <= since or not quote.is_listed):
                 return False
         return True
 
@@ -128,9 +136,11 @@ class AzuroLife(Life):
         """Return the odds by the tables, in the conditions that are known: they are not looked for anew."""
         wall, found = self.wall_0 + now, {}
         for name, game in self.venue.games.items():
-            result = self._results.get(name, [(0.0, None)])[-1][1]
+            listed = self._results.get(name, [(0.0, None)])[-1][1]
             by_id = {condition["conditionId"]: condition for condition in self.venue.conditions[name]}
-            odds = odds_of(game, by_id.get(result or "")) if is_listed(game) else None
+            found_now = None if listed is None else by_id.get(listed["conditionId"])
+            sent = found_now if found_now is None or self.venue.repeats else polled(found_now)
+            odds = odds_of(game, sent, listed) if is_listed(game) else None
             if odds is not None and int(game["startsAt"]) > wall - OVER_S:
                 found[name] = odds
         return found
@@ -181,17 +191,17 @@ class AzuroLife(Life):
 
     def _odds(self, asked_for: set[str], conditions: list[Any], asked: float, now: float) -> None:
         by_id = {condition["conditionId"]: condition for condition in conditions}
-        found: dict[str, tuple[Any, str]] = {}
+        found: dict[str, tuple[Any, Any]] = {}
         for listing in last_before(self._lists, now):
             for name, game in listing.matches.items():
                 for result in self._last_results(name, now):
-                    if result in asked_for and name not in found:
+                    if result["conditionId"] in asked_for and name not in found:
                         found[name] = game, result
         holds_s, is_changed = self._holds([game for game, _ in found.values()], now), self._changed >= asked
         if is_changed:
             holds_s = (IN_PLAY_S[0], 3 * self.far_poll_s)
         for name, (game, result) in found.items():
-            odds, of = odds_of(game, by_id.get(result)), _of(game, result)
+            odds, of = odds_of(game, by_id.get(result["conditionId"]), result), _of(game, result)
             start = int(game["startsAt"])
             is_listed = of == self._now(name) and not is_changed
             self.quotes[name] = Quote(odds, of, start, asked, holds_s, is_listed)
@@ -199,11 +209,11 @@ class AzuroLife(Life):
             if not self.quotes[name].is_listed and self.quotes[name].of[-1] in asked_for:
                 del self.quotes[name]
 
-    def _last_results(self, name: str, now: float) -> list[str]:
+    def _last_results(self, name: str, now: float) -> list[Any]:
         """Return the last result of a game, two if that came in this moment."""
         known = self._results.get(name, [])
         last = known[-2:][::-1] if known and known[-1][0] == now else known[-1:]
-        return [result for _, result in last if result]
+        return [result for _, result in last if result is not None]
 
     def _holds(self, games: list[Any], now: float) -> tuple[float, float]:
         starts = [int(game["startsAt"]) for game in games]
@@ -214,6 +224,6 @@ class AzuroLife(Life):
         return (near_s, near_s) if self.is_near(starts, now) else (far_s, far_s)
 
 
-def _of(game: Any, result: str | None) -> Any:
+def _of(game: Any, result: Any) -> Any:
     """Return what has to stay the same for a game to be asked for in the same way, in the same group."""
-    return None if game is None else (game["state"], int(game["startsAt"]) // DAY, result)
+    return None if game is None else (game["state"], int(game["startsAt"]) // DAY, *flags_of(result))

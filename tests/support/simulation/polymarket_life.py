@@ -53,14 +53,17 @@ class PolymarketLife(Life):
     def happens(self, name: str, choose: Choose) -> None:
         """Change something of a match."""
         listed = self.venue.matches[name]
-        match choose(("state", "price", "price", "kick-off")):
+        match choose(("state", "price", "price", "left over", "kick-off")):
             case "state":
                 change(self.venue, name, choose)
             case "price":
                 level = (f"0.{choose(range(300, 420))}", choose(("4000", "50", "1")))
                 listed.asks[choose(ROLES)] = [("0.9", "9000"), level]
+            case "left over":
+                listed.asks[choose(ROLES)] = [(choose(("0.99", "0.62", "0.45")), "9000")]
             case _:
-                listed.event["startTime"] = time_text(self.wall_0 + choose((HOUR, 30 * HOUR, 60 * HOUR)))
+                later = choose((HOUR, 30 * HOUR, 60 * HOUR, -30 * HOUR, 20 * DAY))
+                listed.event["startTime"] = time_text(self.wall_0 + later)
 
     def close(self, name: str, choose: Choose) -> None:
         """Close a market or end the event, or take away a book."""
@@ -69,7 +72,7 @@ class PolymarketLife(Life):
         if how == "book":
             listed.asks.pop(role, None)
         elif how in {"ended", "period"}:
-            listed.event[how] = "FT" if how == "period" else True
+            listed.event[how] = choose(("FT", "ET", "FT OT")) if how == "period" else True
         else:
             listed.market(role, **{how: False})
 

@@ -31,6 +31,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from actors.core.messages import BookmakerId
 from actors.service.settings import Settings, load
 from tests.support.peers.web import Answer, Web, dropping, hanging, refusing, serving
 from tests.support.simulation.azuro_life import AzuroLife
@@ -190,7 +191,13 @@ class VenueMachine(RuleBasedStateMachine):
         self._pass(self.life.far_poll_s + 1)  # after that what is listed no longer has left
         self._become_current(since)  # a condition may have been replaced by another meanwhile
 
-        assert self.life.expected(self.now) == self._shown()
+        shown, record = self._shown(), self.service.system.status.bookmakers[BookmakerId(self.life.name)]
+        book = self.service.snapshot.books[record.id]
+        not_shown = record.rejections.counts(book.scopes)
+
+        assert self.life.expected(self.now) == shown
+        assert book.is_serving, "a venue that lists nothing is live, too"
+        assert len(self.life.names()) == len(shown) + sum(not_shown.values()), not_shown
 
     @invariant()
     def board_is_what_is_vouched_for(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 import httpx2
+import msgspec
 import pytest
 
 from actors.core.messages import BookmakerId, Scope
@@ -190,8 +191,8 @@ async def test_game_that_is_no_longer_listed_leaves(tmp_path: Path, others: int)
     ids=str,
 )
 async def test_condition_in_any_other_state_leaves_at_once(tmp_path: Path, result: dict[str, Any]) -> None:
-    """With the next poll of odds, though it keeps its last odds."""
-    venue = Azuro()
+    """With the next poll of odds that says so, though it keeps its last odds."""
+    venue = Azuro(repeats=True)
     venue.add("1006", start=WALL_0 + HOUR)
     venue.add("1007", start=WALL_0 + HOUR)
     async with _open(tmp_path, venue) as (service, _):
@@ -201,9 +202,130 @@ async def test_condition_in_any_other_state_leaves_at_once(tmp_path: Path, resul
         assert {"1007": SHOWN} == _odds(service)
 
 
+HIDDEN = [{**each, "hidden": True} for each in condition_of("1006")["outcomes"]]
+STOPPED = [{**each, "state": "Stopped"} for each in condition_of("1006")["outcomes"]]
+
+
+@pytest.mark.parametrize(
+    ("state", "flags"),
+    [
+        ("Prematch", {"isPrematchEnabled": False}),
+        ("Live", {"isLiveEnabled": False}),
+        ("Prematch", {"outcomes": HIDDEN}),
+        ("Live", {"outcomes": STOPPED}),
+    ],
+)
+async def test_flag_that_a_poll_does_not_repeat_holds(
+    tmp_path: Path, state: str, flags: dict[str, Any]
+) -> None:
+    """It is as the list of conditions has it, until that list says otherwise."""
+    venue, shown = Azuro(), []
+    venue.add("1006", start=WALL_0 + HOUR)
+    venue.games["1006"]["state"] = state
+    venue.result("1006").update(flags)
+    async with _open(tmp_path, venue) as (service, _):
+        for end in (60.0, 590.0):
+            await pass_to(end)
+            shown.append(_odds(service))
+        counts = service.system.status.bookmakers[BookmakerId("azuro")].rejections.counts()
+        venue.result("1006").update(condition_of("1006"))
+        await pass_to(640.0)
+
+        assert [{}, {}] == shown
+        assert ({"suspended": 1}, {"1006": SHOWN}) == (counts, _odds(service))
+
+
+async def test_flag_counts_in_the_phase_that_it_is_about(tmp_path: Path) -> None:
+    """A condition that is closed in play leaves when its game is, though the poll says nothing new."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + 100.0)
+    venue.result("1006").update(isLiveEnabled=False)
+    async with _open(tmp_path, venue) as (service, _):
+        before = _odds(service)
+        venue.games["1006"]["state"] = "Live"
+        await pass_to(150.0)
+
+        assert ({"1006": SHOWN}, {}) == (before, _odds(service))
+
+
+async def test_flags_hold_no_longer_than_their_list(tmp_path: Path) -> None:
+    """Half an hour after conditions were last listed, nothing says that they are open."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + 5 * HOUR)
+    async with _open(tmp_path, venue) as (service, web):
+        web.answers["/api/v1/public/market-manager/conditions-by-game-ids"] = HTML
+        await pass_to(1700.0)
+        before = _odds(service)
+        await pass_to(2000.0)
+
+        assert ({"1006": SHOWN}, {}) == (before, _odds(service))
+
+
+async def test_listed_games_that_are_not_shown_are_counted(tmp_path: Path) -> None:
+    """By reason, whether anything is asked for or not; each once."""
+    venue, counts = Azuro(), []
+    venue.add("1006", start=WALL_0 + HOUR)
+    for number in range(3):
+        venue.add(f"200{number}", start=WALL_0 + (HOUR if number else -30 * HOUR))
+    venue.conditions["2001"] = venue.conditions["2001"][:1]
+    venue.games["2002"]["state"] = "Stopped"
+    async with _open(tmp_path, venue) as (service, _):
+        record = service.system.status.bookmakers[BookmakerId("azuro")]
+        counts.append(record.rejections.counts(service.snapshot.books[record.id].scopes))
+        venue.games["1006"]["state"] = "Finished"
+        for end in (150.0, 400.0):
+            await pass_to(end)
+            counts.append(record.rejections.counts(service.snapshot.books[record.id].scopes))
+
+    rest = {"no_result": 1, "past": 1, "suspended": 1}
+    assert [rest, {**rest, "finished": 1}, {**rest, "finished": 1}] == counts
+
+
+@pytest.mark.parametrize(
+    ("listed", "grade", "not_shown"),
+    [
+        ("nothing", "pass", {}),
+        ("long past", "pass", {"past": 1}),
+        ("without a result", "warn", {"no_result": 1}),
+        ("stopped", "warn", {"suspended": 1}),
+    ],
+)
+async def test_venue_that_lists_nothing_to_be_shown_is_live(
+    tmp_path: Path, listed: str, grade: str, not_shown: dict[str, int]
+) -> None:
+    """For as long as it answers; a warning says that it lists what cannot be shown."""
+    venue, found = Azuro(), []
+    if listed != "nothing":
+        venue.add("1006", start=WALL_0 + (-30 * HOUR if listed == "long past" else HOUR))
+    if listed == "without a result":
+        venue.conditions["1006"] = venue.conditions["1006"][:1]
+    if listed == "stopped":
+        venue.games["1006"]["state"] = "Stopped"
+    async with _open(tmp_path, venue) as (service, _):
+        for end in (16.0, 800.0):
+            await pass_to(end)
+            check = msgspec.json.decode((await service.get("/health")).body)["checks"]["azuro"]
+            said = [check[name] for name in ("state", "status", "matches", "not_shown")]
+            found.append((said, (await service.get()).status))
+
+    assert [(["live", grade, 0, not_shown], 200)] * 2 == found
+
+
+async def test_venue_whose_games_wait_for_their_conditions_is_not_live(tmp_path: Path) -> None:
+    """Whether it has anything on offer is not known yet."""
+    venue = Azuro()
+    venue.add("1006", start=WALL_0 + HOUR)
+    web = Web(venue.answer)
+    web.answers["/api/v1/public/market-manager/conditions-by-game-ids"] = HTML
+    async with configured(tmp_path, CONFIG, web=web) as service:
+        await pass_to(200.0)
+
+        assert set() == service.serving()
+
+
 async def test_live_game_needs_a_condition_that_is_open_in_play(tmp_path: Path) -> None:
     """It was open before the match."""
-    venue = Azuro()
+    venue = Azuro(repeats=True)
     venue.add("1006", start=WALL_0 - HOUR)
     venue.games["1006"]["state"] = "Live"
     venue.result("1006").update(isPrematchEnabled=False)

@@ -15,16 +15,16 @@ from actors.source_api.groups import preface_of
 from actors.sources.azuro.kind import KEY, KIND
 from actors.sources.azuro.options import AzuroOptions
 from actors.sources.azuro.prices import Group, ListedMatch, listed_match, result_of
-from actors.sources.azuro.wire import read_conditions, read_games
+from actors.sources.azuro.wire import Condition, read_conditions, read_games
 from tests.support.builders.messages import batch
 from tests.support.oracles.azuro_reading import PARTS, change, expected
-from tests.support.peers.azuro import Azuro
+from tests.support.peers.azuro import Azuro, polled
 
 
 @st.composite
 def _worlds(draw: st.DrawFn) -> Azuro:
     """Return a venue with one to five games; about half of them are as they should be."""
-    venue = Azuro(seed=draw(st.integers(0, 1000)))
+    venue = Azuro(seed=draw(st.integers(0, 1000)), repeats=draw(st.booleans()))
     for number in range(1, draw(st.integers(2, 6))):
         name = f"100{number}"
         venue.add(name, f"Home {number}", f"Away {number}", start=1_780_003_600)
@@ -44,15 +44,17 @@ def _read(venue: Azuro) -> dict[str, tuple[float, ...]]:
             listed = listed_match(game)
             if isinstance(listed, ListedMatch):
                 conditions = read_conditions(json.dumps(venue.listed(venue.conditions[listed.id])).encode())
-                if condition := result_of(conditions.conditions):
-                    matches.append(replace(listed, condition=condition))
-    asked = [match.condition for match in matches]
+                if isinstance(result := result_of(conditions.conditions), Condition):
+                    matches.append(replace(listed, result=result))
+    asked = [match.result.condition_id for match in matches if match.result is not None]
     answer = venue.listed(
         condition
         for listed in venue.conditions.values()
         for condition in listed
         if condition["conditionId"] in asked
     )
+    if not venue.repeats:
+        answer = {"conditions": [*map(polled, answer["conditions"])]}
     body, options = (
         preface_of(Group(tuple(matches))) + json.dumps(answer).encode(),
         AzuroOptions(kind="azuro"),

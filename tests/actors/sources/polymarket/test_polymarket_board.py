@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 import httpx2
+import msgspec
 import pytest
 
 from actors.core.messages import BookmakerId, Scope
@@ -206,16 +207,94 @@ async def test_answer_that_was_under_way_is_read_by_the_newest_list(tmp_path: Pa
 
 
 async def test_venue_whose_last_match_is_over_is_not_live_for_ever(tmp_path: Path) -> None:
-    """When no answer comes any more, nothing vouches for the empty list."""
-    venue = Polymarket()
+    """When no answer comes any more, nothing vouches for the empty list after a quarter of an hour."""
+    venue, states = Polymarket(), []
     venue.add("101", start=WALL_0 + HOUR)
     async with _open(tmp_path, venue) as (service, web):
         del venue.matches["101"]
-        await pass_to(330.0)
+        for end in (330.0, 1300.0):
+            await pass_to(end)
+            states.append((await service.state("polymarket"), len(_odds(service))))
         web.answer = HTML
-        await pass_to(430.0)
+        await pass_to(2300.0)
 
         assert set() == service.serving()
+    assert [("live", 0)] * 2 == states
+
+
+@pytest.mark.parametrize(
+    ("start", "changed", "grade", "not_shown"),
+    [
+        (None, {}, "pass", {}),
+        (-48 * HOUR, {}, "pass", {"past": 1}),
+        (20 * DAY, {}, "pass", {"ahead": 1}),
+        (-HOUR, {"ended": True}, "pass", {"finished": 1}),
+        (HOUR, {"title": "Home Town"}, "warn", {"outcome": 1}),
+    ],
+)
+async def test_venue_that_lists_nothing_to_be_shown_is_live(
+    tmp_path: Path, start: float | None, changed: dict[str, Any], grade: str, not_shown: dict[str, int]
+) -> None:
+    """For as long as it answers; a warning says that it lists what cannot be shown."""
+    venue, found = Polymarket(), []
+    venue.leagues.append(league_row("lal", 780))
+    if start is not None:
+        venue.add("101", start=WALL_0 + start).event.update(changed)
+    async with _open(tmp_path, venue) as (service, _):
+        for end in (6.0, 1300.0):
+            await pass_to(end)
+            check = msgspec.json.decode((await service.get("/health")).body)["checks"]["polymarket"]
+            said = [check[name] for name in ("state", "status", "matches", "not_shown")]
+            found.append((said, (await service.get()).status))
+
+    assert [(["live", grade, 0, not_shown], 200)] * 2 == found
+
+
+async def test_one_league_that_lists_nothing_says_nothing_of_the_others(tmp_path: Path) -> None:
+    """Without the prices of those a venue is not live, whatever else it lists."""
+    venue = Polymarket()
+    venue.leagues.append(league_row("lal", 780))
+    venue.add("101", start=WALL_0 + HOUR)
+    web = Web(venue.answer)
+    web.answers["/books"] = HTML
+    async with configured(tmp_path, CONFIG, web=web) as service:
+        await pass_to(1000.0)
+
+        assert set() == service.serving()
+
+
+async def test_listed_matches_that_are_not_shown_are_counted(tmp_path: Path) -> None:
+    """By reason, also those of a league of which nothing is asked for."""
+    venue = Polymarket()
+    venue.leagues.append(league_row("lal", 780))
+    venue.add("101", start=WALL_0 + HOUR)
+    venue.add("102", start=WALL_0 - 48 * HOUR)
+    venue.add("103", start=WALL_0 + 20 * DAY)
+    venue.add("104", start=WALL_0 - 6.5 * HOUR, tag="780")
+    venue.add("105", start=WALL_0 + HOUR, asks={**SOME, "home": (("0.62", "900"),)})
+    async with _open(tmp_path, venue) as (service, _):
+        record = service.system.status.bookmakers[BookmakerId("polymarket")]
+        book = service.snapshot.books[record.id]
+
+        assert {"101": SHOWN} == _odds(service)
+        assert {"ahead": 1, "book_sum": 1, "past": 2} == record.rejections.counts(book.scopes)
+
+
+@pytest.mark.parametrize("period", ["FT", "VFT", "ft", "FT OT", "ET", "AET", "PEN"])
+async def test_period_after_the_90_minutes_ends_a_match(tmp_path: Path, period: str) -> None:
+    """Bets are on these alone; before and during them a match is shown."""
+    venue = Polymarket()
+    for number, played in enumerate(("NS", "1H", "HT", "2H", None)):
+        venue.add(f"10{number}", start=WALL_0 - HOUR, period=played)
+    over = venue.add("200", start=WALL_0 - HOUR)
+    async with _open(tmp_path, venue) as (service, _):
+        before = _odds(service).keys()
+        over.event["period"] = period
+        await pass_to(330.0)
+        (change,) = [batch for batch in service.published if batch.removals][:1]
+
+        assert {*before} - {"200"} == _odds(service).keys()
+    assert ("200", "finished") == (change.removals[0].source_match_id, change.removals[0].reason)
 
 
 def _after(web: Web, path: str, second: float) -> list[float]:

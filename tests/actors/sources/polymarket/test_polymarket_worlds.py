@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from actors.core.cooperative import run_now
 from actors.core.messages import ListId, Payload, Scope, SourceName
-from actors.core.validation import Bounds, admit
+from actors.core.validation import admit
 from actors.source_api.groups import preface_of
+from actors.source_api.kinds import bounds_of
 from actors.sources.polymarket.catalogue import read_markets
 from actors.sources.polymarket.kind import KEY, KIND
 from actors.sources.polymarket.listing import League, ListedMatch, read_listing
@@ -55,7 +56,8 @@ def _read(venue: Polymarket) -> dict[str, tuple[float, ...]]:
     options = PolymarketOptions(kind="polymarket")
     payload = Payload(SourceName("s"), Scope("epl-2026-05-28.1"), ListId("l"), body, 0.0, 0.0)
     extract = run_now(KIND.extract(run_now(KIND.decode(payload, options)), KEY, options))
-    admitted = run_now(admit(batch(extract.matches, removals=extract.removals), Bounds())).batch
+    bounds = bounds_of(KIND, KEY, options)
+    admitted = run_now(admit(batch(extract.matches, removals=extract.removals), bounds)).batch
     return {
         str(match.source_match_id): (match.home_price, match.draw_price, match.away_price)
         for match in admitted.matches
