@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 
 import anyio
 
@@ -14,6 +15,7 @@ from actors.source_api.stream import StreamOptions
 
 # For an image to reach the board before the next is requested: doubled each time.
 FIRST_WAIT_S, LONGEST_WAIT_S = 5.0, 300.0
+LACKING_S = 60.0  # between two requests for an image because of the same match
 
 
 class StreamDelivery:
@@ -26,6 +28,15 @@ class StreamDelivery:
         self.is_image_requested = False  # by the next `lines_to_send`
         self._image_mono = 0.0
         self._wait_s = FIRST_WAIT_S
+        self._lacking_mono: dict[str, float] = {}  # by match, when an image was requested for it
+
+    def request_lacking(self, matches: Iterable[str], now: Instant) -> None:
+        """Request an image for matches that only an image can complete."""
+        since = now.mono - LACKING_S
+        if new := [match for match in matches if self._lacking_mono.get(match, -inf) <= since]:
+            self._lacking_mono = {match: at for match, at in self._lacking_mono.items() if at > since}
+            self._lacking_mono |= dict.fromkeys(new, now.mono)
+            self.is_image_requested = True
 
     def deliver(self, batches: Iterable[Batch]) -> None:
         """Put the batches into the inboxes of their bookmakers."""

@@ -14,10 +14,11 @@ import anyio
 
 from actors.core.clock import Clock
 from actors.core.errors import PayloadError, SourceError, StreamError, TransportError
-from actors.pipeline.context import SourceContext
+from actors.pipeline.context import SourceContext, redact
 from actors.pipeline.stream_delivery import StreamDelivery
 from actors.pipeline.stream_feed import NAMES_SCOPE
 from actors.runtime.supervisor import contained
+from actors.source_api.options import secrets_of
 from actors.source_api.stream import Request, StreamKind, StreamOptions
 from actors.transports.http import DENIED_RETRY_S
 
@@ -55,7 +56,12 @@ class StreamHttp:
         self._login = anyio.Lock()  # two tasks that need a token at once must not both log in
         self._unnamed: dict[str, None] = {}
         self._asked_mono: dict[str, float] = {}
+        self._nameless: set[str] = set()  # that the catalogue was asked for, and did not have
         self._names_wanted = anyio.Event()
+
+    def redact(self, error: SourceError) -> None:
+        """Replace the secrets in an error's message."""
+        redact(error, filter(None, (*secrets_of(self._options), self._token)))
 
     async def token(self) -> str:
         """Return the session token, after a login if needed. Raises: TransportError or PayloadError."""
@@ -105,6 +111,7 @@ class StreamHttp:
         if listed is not None:
             self._asked_mono = {market: at for market, at in self._asked_mono.items() if market in listed}
             self._unnamed = {market: None for market in self._unnamed if market in listed}
+            self._nameless &= listed
         now = self._clock.now().mono
         for match in matches:
             if now - self._asked_mono.get(match, -inf) >= ASK_AGAIN_S:
@@ -112,23 +119,26 @@ class StreamHttp:
         if self._unnamed:
             self._names_wanted.set()
 
-    async def fetch_names(self) -> tuple[bytes, Mapping[str, Any]]:
+    async def fetch_names(self) -> tuple[bytes, Mapping[str, Any], str | None]:
         """Wait until names are wanted, and request some; after an error they are wanted again.
 
-        Return the answer as it came, and as read. Raises: TransportError or PayloadError.
+        Return the answer as it came, and as read, and why it lacks some, or None. Raises: TransportError
+        or PayloadError.
         """
         await self._names_wanted.wait()
         some = list(self._unnamed)[:NAMES_A_REQUEST]
         request = self._kind.names_of(self._options, await self.token(), some) if some else None
         body = b"" if request is None else await self._ask(request)
         names = {} if request is None else self._kind.read_names(body)
+        self._nameless = (self._nameless | {*some}) - names.keys()
+        why = "there is no catalogue to ask" if request is None else "the catalogue does not have them"
         now = self._clock.now().mono
         for match in some:
             self._unnamed.pop(match, None)
             self._asked_mono[match] = now
         if not self._unnamed:
             self._names_wanted = anyio.Event()
-        return body, names
+        return body, names, why if self._nameless else None
 
     async def nearest(self, count: int) -> list[str]:
         """Return the matches with the nearest kick-offs. Raises: TransportError or PayloadError."""
@@ -184,10 +194,13 @@ class StreamTasks:
     async def _name(self) -> None:
         while True:
             try:
-                body, names = await self.http.fetch_names()
+                body, names, why = await self.http.fetch_names()
             except SourceError as error:
+                self.http.redact(error)
+                self._context.status.names_error = str(error)
                 await self._failed(error)
             else:
+                self._context.status.names_error = why
                 async with self._delivery.lock:
                     if body:
                         self._context.record_payload(NAMES_SCOPE, self._context.clock.now(), body)

@@ -118,6 +118,7 @@ class StreamSourceActor:
                 self._delivery.deliver(result.batches)
             reaction = result.reaction
             tasks.http.request_names(reaction.unnamed, result.listed)
+            self._delivery.request_lacking(reaction.lacking, now)
             for answer in (*reaction.send, *self._delivery.lines_to_send(now)):
                 await self._send(connection, answer)
             self._status.slow_messages.inc(self._feed.session.slow_messages - slow_before)

@@ -44,7 +44,8 @@ class Reaction(Struct, frozen=True):
     """The reaction to a line: lines to `send`, the complete list as an `image`, or `changes` of it.
 
     With `vouches` the server confirms all else of the list; without it, changes are removals only. With
-    `withdraw` the whole list is in doubt until the next image. `unnamed` are matches without names.
+    `withdraw` the whole list is in doubt until the next image. `unnamed` are matches without names. A part
+    of those `lacking` could not be applied: only an image can mend that.
     """
 
     send: tuple[bytes, ...] = ()
@@ -53,6 +54,7 @@ class Reaction(Struct, frozen=True):
     vouches: bool = False
     withdraw: bool = False
     unnamed: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
 
 class Session(Protocol):

@@ -72,7 +72,8 @@ class Runner(Struct, gc=False, eq=False):
 class Market(Struct, gc=False, eq=False):
     """A market, with its runners by selection id and handicap; `was_ours` if `is_ours` ever was true.
 
-    `version` is the highest of its definitions. It `is_unread` if its newest change cannot be read.
+    `version` is the highest of its definitions. After a change that could not be applied it `is_unread`
+    until its next definition, and `is_lacking` until its next image.
     """
 
     market_id: str
@@ -82,12 +83,13 @@ class Market(Struct, gc=False, eq=False):
     was_ours: bool = False
     version: float | None = None
     is_unread: bool = False
+    is_lacking: bool = False
 
     def apply(self, change: MarketChange, published_ms: float | None) -> None:
         """Apply a delta; a definition is always whole."""
         self.published_ms = published_ms
-        self.is_unread = False
         if change.marketDefinition is not None:
+            self.is_unread = False
             self.definition = change.marketDefinition
             self.version = change.marketDefinition.version or self.version
             self.was_ours |= self.is_ours

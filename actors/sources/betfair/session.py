@@ -71,7 +71,9 @@ class BetfairSession:
         self._segments = SegmentedMessage()
         self._is_first = is_historic
         self._versions: dict[str, float] = {}  # of markets that are closed, or were before the image
+        self._closed: dict[str, None] = {}
         self._unidentified = 0  # parts of this message that cannot be read, nor of which market they are
+        self._is_image_whole = True  # no part of the newest image was unidentified
 
     @property
     def is_unreliable(self) -> bool:
@@ -136,6 +138,11 @@ class BetfairSession:
         self._names.update((market, names[market]) for market in known)
         return run_now(self._extract(self.markets[market] for market in known))[0]
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether all parts of all messages since the image were applied, so that it can be resumed."""
+        return self._is_image_whole and not any(market.is_lacking for market in self.markets.values())
+
     def _on_connection(self) -> Reaction:
         if self.phase is not Phase.CONNECTING:
             raise PayloadError("a second session began on one connection", "protocol")
@@ -174,7 +181,7 @@ class BetfairSession:
             "marketFilter": {"eventTypeIds": [SOCCER], "marketTypes": [MATCH_ODDS], **chosen},
             "marketDataFilter": {"fields": [offers, "EX_MARKET_DEF"], "ladderLevels": 1},
         }
-        if self._clk is not None and self._initial_clk is not None:
+        if self._clk is not None and self._initial_clk is not None and self._is_whole:
             request |= {"initialClk": self._initial_clk, "clk": self._clk}
         return self._send(request)
 
@@ -236,16 +243,19 @@ class BetfairSession:
         if not self._is_narrowed:
             self._initial_clk = message.initialClk or self._initial_clk
             self._clk = message.clk or self._clk
+        lacking = tuple(market.market_id for market in changed if market.is_lacking)
         if is_image:
+            self._is_image_whole = not self._unidentified
             extract, unnamed = yield from self._extract(self.markets.values())
             self._names = {market: names for market, names in self._names.items() if market in self.markets}
-            return Reaction(image=extract, vouches=True, unnamed=unnamed)
+            return Reaction(image=extract, vouches=True, unnamed=unnamed, lacking=lacking)
         if not changed and not self._unidentified:
             return Reaction(vouches=True)
         is_any_unknown = self._unidentified > 0  # then no price is certain
         extract, unnamed = yield from self._extract(changed)
         again = self.refresh() if is_any_unknown and self._id else Reaction()
-        return Reaction(again.send, changes=extract, vouches=not is_any_unknown, unnamed=unnamed)
+        vouches = not is_any_unknown
+        return Reaction(again.send, changes=extract, vouches=vouches, unnamed=unnamed, lacking=lacking)
 
     def _patch(self, message: Message) -> Sliced[list[Market]]:
         """Apply the changes to the markets and return those that changed, each once."""
@@ -269,18 +279,19 @@ class BetfairSession:
         return list(changed.values())
 
     def _change(self, change: MarketChange, published_ms: float | None, changed: dict[str, Market]) -> None:
-        market = self.markets.get(change.id)
-        if isinstance(change, UnreadChange):
+        market, is_unread = self.markets.get(change.id), isinstance(change, UnreadChange)
+        is_undefined = change.marketDefinition is None and (market is None or change.img is True)
+        if change.id in self._closed and is_undefined and not (change.img or is_unread):
+            return
+        if is_unread or is_undefined:
             market = self.markets[change.id] = _unread(change, market)
-        elif market is None and change.marketDefinition is None:
-            return  # a change of a market without an image
-        else:
-            if market is None:
-                market = self.markets[change.id] = Market(change.id)
-            elif change.img:
-                was_ours, version = market.was_ours, market.version
-                market = self.markets[change.id] = Market(change.id, was_ours=was_ours, version=version)
-            market.apply(change, published_ms)
+        elif market is None:
+            market = self.markets[change.id] = Market(change.id)
+        elif change.img:
+            was_ours, version = market.was_ours, market.version
+            market = self.markets[change.id] = Market(change.id, was_ours=was_ours, version=version)
+        market.apply(change, published_ms)
+        self._closed.pop(change.id, None)
         changed[change.id] = market
 
     def _is_superseded(self, change: MarketChange) -> bool:
@@ -293,6 +304,9 @@ class BetfairSession:
     def _close(self, market: Market) -> None:
         self.markets.pop(market.market_id, None)
         self._names.pop(market.market_id, None)
+        self._closed[market.market_id] = None
+        while len(self._closed) > MAX_MARKETS:
+            del self._closed[next(iter(self._closed))]
         self._note_versions((market,))
 
     def _note_versions(self, markets: Iterable[Market]) -> None:
@@ -325,7 +339,7 @@ class BetfairSession:
         return Extract(tuple(matches), tuple(removals)), tuple(unnamed)
 
 
-def _unread(change: UnreadChange, market: Market | None) -> Market:
+def _unread(change: MarketChange, market: Market | None) -> Market:
     """Return a market of which nothing is known any more but the version that it had."""
     version = None if market is None else market.version
-    return Market(change.id, was_ours=True, version=version, is_unread=True)
+    return Market(change.id, was_ours=True, version=version, is_unread=True, is_lacking=True)

@@ -179,9 +179,9 @@ async def test_names_of_removed_markets_are_not_requested() -> None:
     http = StreamHttp(KIND, stage.context.options, stage, stage.clock)
     http.request_names(["1.1"], None)
     http.request_names([], frozenset())
-    body, names = await http.fetch_names()
+    body, names, why = await http.fetch_names()
 
-    assert ([], b"", {}) == (stage.asked, body, names)
+    assert ([], b"", {}, None) == (stage.asked, body, names, why)
 
 
 async def test_only_answers_of_the_catalogue_are_recorded() -> None:

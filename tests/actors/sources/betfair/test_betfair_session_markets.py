@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from actors.core.errors import PayloadError
-from actors.source_api.stream import Reaction
+from actors.core.messages import Removal, SourceMatchId
+from actors.core.validation import Reason
 from actors.sources.betfair.market import MarketNames
 from actors.sources.betfair.wire import MAX_MARKETS
 from tests.support.builders.betfair import (
@@ -57,7 +58,7 @@ def test_image_at_any_time_replaces_everything() -> None:
     late = stage.receive(delta(change("1.2", {"id": HOME, "batb": [[0, 2.2, 1]]})))
 
     assert {"1.1": PRICES, "1.3": PRICES} == shown(again)
-    assert None is late.changes
+    assert "unreadable" == offered(late).reason  # type: ignore[union-attr]
 
 
 def test_image_of_a_market_replaces_it() -> None:
@@ -118,12 +119,14 @@ def test_closed_market_of_another_type_is_dropped() -> None:
     assert {"1.1"} == set(stage.session.markets)
 
 
-def test_changes_of_unknown_markets_are_ignored() -> None:
-    """Without a definition nothing is known about the market."""
+def test_changes_of_unknown_markets_are_counted() -> None:
+    """Without a definition nothing is known about the market but that it is listed; the others hold."""
     stage = live(market())
+    reaction = stage.receive(delta(change("1.7", *offers())))
 
-    assert Reaction(vouches=True) == stage.receive(delta(change("1.7", *offers())))
-    assert {"1.1"} == set(stage.session.markets)
+    assert Removal(SourceMatchId("1.7"), Reason.UNREADABLE) == offered(reaction)
+    assert (True, ("1.7",)) == (reaction.vouches, reaction.lacking)
+    assert {"1.1": PRICES} == prices_of(stage.session.image().matches)
 
 
 def test_handicap_markets_never_appear() -> None:
