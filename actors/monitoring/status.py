@@ -53,14 +53,12 @@ class ScopeStatus:
 class SourceStatus:
     """A source; written by its actor.
 
-    `prices` says whether a confirmation is of the prices or only of the file that has them.
-    `failures` counts polls in a row that failed while no other scope answered; `is_down` after two of
-    them. `failed_by` counts all failures by reason, `quota` shows the budget of its plan, `slow_messages`
-    counts what a stream held back because we read too slowly. `delayed_s` is how late its prices may
-    come, as it says itself; None if it says nothing. At `ended_at` its recording was over. `keys_found`
-    are the keys of bookmakers, also of others than ours, that answers had, where their kind tells them;
-    `unlisted` says of which of our bookmakers no answer had the key. `names_error` is why names that were
-    asked for are not there, or None.
+    `prices`: is a confirmation of the prices, or only of the file that has them. `failures` counts polls in a
+    row that failed while no other scope answered; `is_down` after two. `failed_by` counts all by reason,
+    `quota` shows the budget of its plan, `slow_messages` what a stream held back because we read too slowly.
+    `delayed_s`: how late its prices may come, as it says, or None. At `ended_at` its recording was over.
+    `keys_found`: keys of bookmakers, also of others, that answers had; `unlisted`: of which of ours none had
+    the key. `names_error`: why names that were asked for are not there, or None.
     """
 
     name: SourceName
@@ -104,10 +102,7 @@ class SourceStatus:
 
     @property
     def error(self) -> str | None:
-        """The present error of the source as a whole, or of a scope, or None.
-
-        First what only the operator can mend: it matters more than a league that nobody knows.
-        """
+        """The present error of a scope that only the operator can mend, else of the source or a scope."""
         others = [scope.last_error for scope in self.scopes.values() if scope.failures]
         return self.operator_error or (self.last_error if self.failures else next(iter(others), None))
 
