@@ -53,12 +53,12 @@ class ScopeStatus:
 class SourceStatus:
     """A source; written by its actor.
 
-    `prices`: is a confirmation of the prices, or only of the file that has them. `failures` counts polls in a
-    row that failed while no other scope answered; `is_down` after two. `failed_by` counts all by reason,
-    `quota` shows the budget of its plan, `slow_messages` what a stream held back because we read too slowly.
-    `delayed_s`: how late its prices may come, as it says, or None. At `ended_at` its recording was over.
-    `keys_found`: keys of bookmakers, also of others, that answers had; `unlisted`: of which of ours none had
-    the key. `names_error`: why names that were asked for are not there, or None.
+    `prices`: what a confirmation vouches for. `failures` counts polls in a row that failed while no other
+    scope answered; `is_down` after two. `failed_by` counts all by reason, `quota` shows its budget,
+    `slow_messages` counts what a stream held back because we read too slowly. `delayed_s` is how late its
+    prices may come, as it says, or None. At `ended_at` its recording was over. `keys_found` are keys of
+    bookmakers, also of others, that answers had; `unlisted` says of which of ours no answer had the key.
+    `names_error` is why names that were asked for are not there, or None.
     """
 
     name: SourceName
