@@ -9,6 +9,7 @@ from random import Random
 from actors.matching.event import EventKey
 from actors.review.explanation import explain
 from tests.support.adversary import case_of, judged
+from tests.support.judged_lookalikes import verdict
 from tests.support.labelled import HARDER, WEEKS, Measured, measured, spellings, week
 from tests.support.recordings import FOLDER, are_there
 from tests.support.surebet_lives import lives
@@ -45,6 +46,7 @@ def main() -> None:
             spelled = measured(spellings(Random(table), table, **options))
             _print_row(f"{title}{labels}", [spelled], arguments.missed)
     _print_adversary(arguments.pairs)
+    _print_lookalikes(arguments.pairs)
     _print_lives(arguments.lives)
     rules = Counter(
         member.rule for result in kinds["cold"] for group in result.groups for member in group[1:]
@@ -78,6 +80,17 @@ def _print_adversary(count: int) -> None:
     print(f"| {kind} | {linked} | {recall:.4f} | {len(wrong)} | {precision:.5f} |")
     for case in wrong:
         print(f"  wrong: {case}")
+
+
+def _print_lookalikes(count: int) -> None:
+    """Print what became of pairs that are made without a look at the linker, and each that is wrong."""
+    found = verdict("0", count)
+    linked = ", ".join(f"{kind} {found.linked[kind]} of {pairs}" for kind, pairs in found.pairs.items())
+    print(
+        f"\n{count:,} lookalikes: {len(found.wrong)} sure, by the rule `same` or with a mark; linked {linked}"
+    )
+    for wrong in found.wrong:
+        print(f"  wrong: {wrong}")
 
 
 def _print_lives(count: int) -> None:
