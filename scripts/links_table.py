@@ -86,11 +86,10 @@ def _print_lookalikes(count: int) -> None:
     """Print what became of pairs that are made without a look at the linker, and each that is wrong."""
     found = verdict("0", count)
     linked = ", ".join(f"{kind} {found.linked[kind]} of {pairs}" for kind, pairs in found.pairs.items())
-    print(
-        f"\n{count:,} lookalikes: {len(found.wrong)} sure, by the rule `same` or with a mark; linked {linked}"
-    )
-    for wrong in found.wrong:
-        print(f"  wrong: {wrong}")
+    wrong = f"{len(found.wrong)} sure, by the rule `same`, or with a mark"
+    print(f"\n{count:,} lookalikes: {wrong}; likely {linked}")
+    for pair in found.wrong:
+        print(f"  wrong: {pair}")
 
 
 def _print_lives(count: int) -> None:
