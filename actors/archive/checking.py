@@ -11,8 +11,7 @@ from actors.archive.day import connect
 from actors.archive.folder import Folder
 from actors.archive.format import Gap
 from actors.archive.past import Days, Held
-from actors.archive.reading import Reader, UnreadableError
-from actors.archive.sealing import NOT_INTACT, is_intact
+from actors.archive.reading import NOT_INTACT, Reader, UnreadableError, is_intact
 
 
 class Verdict(Struct, frozen=True):

@@ -22,8 +22,7 @@ from msgspec import Meta, Struct
 
 from actors.archive.day import Reached, connect, sync
 from actors.archive.format import FORMAT, SUFFIX, day_named, name_of
-from actors.archive.reading import Reader, UnreadableError, is_damage
-from actors.archive.sealing import check_digest
+from actors.archive.reading import Reader, UnreadableError, check_digest, is_damage
 from actors.core.errors import ArchiveLockedError, ConfigError
 
 log = structlog.get_logger()

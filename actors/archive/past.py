@@ -20,8 +20,7 @@ from msgspec import Struct
 from actors.archive.commit import list_view
 from actors.archive.folder import Folder
 from actors.archive.format import Gap
-from actors.archive.reading import PastChange, Reader, Row, UnreadableError, is_damage
-from actors.archive.sealing import check_digest
+from actors.archive.reading import PastChange, Reader, Row, UnreadableError, check_digest, is_damage
 from actors.archive.writer import Writer
 from actors.board.diff import is_other
 from actors.board.history import MAX_ANSWER

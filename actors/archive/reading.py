@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -67,6 +68,9 @@ _NOT_NOW = {
     *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL),
     *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_INTERRUPT),
 }
+
+
+NOT_INTACT = "it is not as it was sealed"
 
 
 class UnreadableError(Exception):
@@ -262,3 +266,26 @@ def change_of(row: Sequence[Any]) -> PastChange:
     return PastChange(
         name, entry_id, version, Entry(entry_id, Scope(""), match, time_of(updated, at_ms)), None
     )
+
+
+def digest_path(path: Path) -> Path:
+    """Return where the digest of a sealed file is."""
+    return path.with_suffix(".sum")
+
+
+def digest_of(path: Path) -> str:
+    """Return the digest of a file, as it is when it is sealed."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def is_intact(path: Path) -> bool:
+    """Return whether a sealed file has its digest; one without any, such as a copy, is believed."""
+    digest = digest_path(path)
+    return not digest.exists() or digest.read_text("ascii") == digest_of(path)
+
+
+def check_digest(path: Path) -> None:
+    """Raise UnreadableError if a sealed file is not intact."""
+    if not is_intact(path):
+        raise UnreadableError(NOT_INTACT)

@@ -6,19 +6,83 @@ digest: a file that does not have it is damaged, even where SQLite can read it.
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
+from collections import deque
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
+import structlog
+
 from actors.archive.day import Reached, connect, insert, sync
+from actors.archive.folder import Folder
 from actors.archive.format import BY_ENTRY, COLUMNS, COPIED, FORMAT, TABLES, changes_table
-from actors.archive.reading import UnreadableError
-from actors.core.cooperative import Sliced
+from actors.archive.reading import Reader, digest_of, digest_path
+from actors.core.clock import elapsed_s
+from actors.core.cooperative import Sliced, advance
+
+log = structlog.get_logger()
+
+SEAL_S = 0.1  # of sealing in a step
+RETRY_S = 60.0
 
 ROWS = 500
 """Rows copied in a slice: some milliseconds, a second where the event loop takes a whole core."""
-NOT_INTACT = "it is not as it was sealed"
+
+
+class Sealer:
+    """Seals days of a folder that are over, one after another; of the thread that writes."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._days: deque[date] = deque()
+        self._sealing: Sliced[None] | None = None
+        self._from_s = 0.0
+
+    def add(self, day: date) -> None:
+        """Have a day sealed."""
+        self._days.append(day)
+
+    def find(self, live: date | None) -> None:
+        """Have all days sealed that are not, but for the one that is written."""
+        for day in self._folder.days():
+            # It is damaged if the disk failed when that was found before.
+            if day != live and self._folder.check(day, is_last=False):
+                with Reader.open(self._folder.file(day), is_written=False) as reader:
+                    if not reader.is_sealed:
+                        self.add(day)
+
+    def step(self) -> bool:
+        """Go on with the first day, if there is any; return whether there was.
+
+        What fails, as while an operator reads it, is tried in a minute.
+        """
+        if not self._days or elapsed_s() < self._from_s:
+            return False
+        sealing, self._sealing = self._sealing or self._sealed(self._days[0]), None
+        try:
+            if advance(sealing, SEAL_S) is None:
+                self._sealing = sealing
+            else:
+                self._days.popleft()
+        except (sqlite3.Error, OSError) as error:
+            if not self._from_s:
+                log.warning("archive.not_sealed", day=str(self._days[0]), error=str(error))
+            self._from_s = elapsed_s() + RETRY_S
+            self._days.rotate(-1)
+        return True
+
+    def _sealed(self, day: date) -> Sliced[None]:
+        path = self._folder.file(day)
+        if not path.exists():  # forgotten, or set aside
+            return
+        connection = connect(path, "rw")
+        try:
+            connection.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            connection.close()
+        yield from seal(path, self._folder.reached)
+        log.info("archive.sealed", file=path.name)
 
 
 def seal(path: Path, reached: Reached) -> Sliced[None]:
@@ -50,29 +114,6 @@ def seal(path: Path, reached: Reached) -> Sliced[None]:
     new.rename(path)
     sync(path.parent)
     reached("sealed file renamed")
-
-
-def digest_path(path: Path) -> Path:
-    """Return where the digest of a sealed file is."""
-    return path.with_suffix(".sum")
-
-
-def digest_of(path: Path) -> str:
-    """Return the digest of a file, as it is when it is sealed."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
-
-
-def is_intact(path: Path) -> bool:
-    """Return whether a sealed file has its digest; one without any, such as a copy, is believed."""
-    digest = digest_path(path)
-    return not digest.exists() or digest.read_text("ascii") == digest_of(path)
-
-
-def check_digest(path: Path) -> None:
-    """Raise UnreadableError if a sealed file is not intact."""
-    if not is_intact(path):
-        raise UnreadableError(NOT_INTACT)
 
 
 def _copy(old: sqlite3.Connection, made: sqlite3.Connection) -> Iterator[None]:

@@ -18,13 +18,11 @@ import structlog
 from msgspec.structs import replace
 
 from actors.archive.commit import BEGAN_ANEW, LOST, Commit
-from actors.archive.day import Day, connect
+from actors.archive.day import Day
 from actors.archive.folder import ArchiveSettings, Folder
 from actors.archive.format import Gap, begin_of, day_of, milliseconds
-from actors.archive.reading import Reader
-from actors.archive.sealing import seal
+from actors.archive.sealing import Sealer
 from actors.core.clock import Clock, Instant, elapsed_s
-from actors.core.cooperative import Sliced, advance
 from actors.monitoring.status import ArchiveStatus
 
 log = structlog.get_logger()
@@ -32,7 +30,6 @@ log = structlog.get_logger()
 STEP_S = 0.25
 """Seconds between two transactions: all that was committed meanwhile is written at once."""
 RETRY_S = 1.0
-SEAL_S = 0.1  # of sealing in a step
 TIDY_S = 60.0
 MAX_WAITING = 200_000
 """Changes that wait for the disk at most, and as many commits of one change."""
@@ -63,9 +60,7 @@ class Writer:
         self._latest: Commit | None = None
         self._day: Day | None = None
         self._seen_ms = 0
-        self._seals: deque[date] = deque()
-        self._sealing: Sliced[None] | None = None
-        self._seal_from_s = 0.0
+        self._sealer = Sealer(folder)
         self._tidied_s = -inf
         self._ends = threading.Event()
         status.lag_s = self.lag_s
@@ -101,7 +96,7 @@ class Writer:
             day_file.end()
             self._roll(first)
         self.written, self._seen_ms = first.version, milliseconds(first.at)
-        self._find_unsealed()
+        self._sealer.find(self.live_day)
 
     def resume(self, last: date) -> str:
         """Go on after the newest day; return the epoch of its last version.
@@ -110,7 +105,7 @@ class Writer:
         """
         self._day = day = Day.open(self.folder.file(last))
         self.written, self._seen_ms = day.version, day.seen_ms
-        self._find_unsealed()
+        self._sealer.find(self.live_day)
         return day.epoch
 
     def start(self) -> None:
@@ -276,7 +271,7 @@ class Writer:
             return
         self._day = None
         self._close(day, is_over=True)
-        self._seals.append(day.day)
+        self._sealer.add(day.day)
         self._day = Day.create(
             self.folder.path, day_of(milliseconds(commit.at)), commit, self.folder.reached
         )
@@ -292,47 +287,11 @@ class Writer:
 
     def _tidy(self) -> None:
         """Seal days that are over, some of it in each step, and once a minute forget the oldest."""
-        if self._seals and elapsed_s() >= self._seal_from_s:
-            self._seal()
-        elif elapsed_s() - self._tidied_s >= TIDY_S:
+        if not self._sealer.step() and elapsed_s() - self._tidied_s >= TIDY_S:
             self._tidied_s = elapsed_s()
             for _ in self.folder.forget(self._settings):
                 pass
             self._status.size_bytes = self.folder.size()
-
-    def _seal(self) -> None:
-        """Go on sealing the first day; what fails, as while an operator reads it, is tried in a minute."""
-        sealing, self._sealing = self._sealing or self._sealed(self._seals[0]), None
-        try:
-            if advance(sealing, SEAL_S) is None:
-                self._sealing = sealing
-            else:
-                self._seals.popleft()
-        except (sqlite3.Error, OSError) as error:
-            if not self._seal_from_s:
-                log.warning("archive.not_sealed", day=str(self._seals[0]), error=str(error))
-            self._seal_from_s = elapsed_s() + TIDY_S
-            self._seals.rotate(-1)
-
-    def _sealed(self, day: date) -> Sliced[None]:
-        path = self.folder.file(day)
-        if not path.exists():  # forgotten, or set aside
-            return
-        connection = connect(path, "rw")
-        try:
-            connection.execute("PRAGMA journal_mode = DELETE")
-        finally:
-            connection.close()
-        yield from seal(path, self.folder.reached)
-        log.info("archive.sealed", file=path.name)
-
-    def _find_unsealed(self) -> None:
-        for day in self.folder.days():
-            # It is damaged if the disk failed when that was found before.
-            if day != self.live_day and self.folder.check(day, is_last=False):
-                with Reader.open(self.folder.file(day), is_written=False) as reader:
-                    if not reader.is_sealed:
-                        self._seals.append(day)
 
     def fail(self, error: Exception) -> None:
         """Note that the archive cannot be written; it is tried again."""
