@@ -114,11 +114,15 @@ class Writer:
         self._thread.start()
 
     def add(self, commit: Commit) -> None:
-        """Have a commit written; of any thread but the writer's, one alone. Never waits."""
-        self._latest = replace(commit, differences={}, fixture_changes=None)
+        """Have a commit written; of any thread but the writer's, one alone. Never waits.
+
+        It is in the queue before `_latest` shows that it exists: a newest commit that is neither written
+        nor in the queue is lost.
+        """
         if self.waiting + commit.weight <= self.max_waiting:
             self._added += commit.weight
             self._waiting.append(commit)
+        self._latest = replace(commit, differences={}, fixture_changes=None)
 
     def stop(self, within_s: float) -> bool:
         """End the thread once all is written, or after so many seconds; return whether all is."""
@@ -148,7 +152,7 @@ class Writer:
     @property
     def is_complete(self) -> bool:
         """Whether all that was added is written."""
-        return self._latest is None or self.written == self._latest.version
+        return self._latest is None or self.written >= self._latest.version
 
     @property
     def live_day(self) -> date | None:
@@ -203,13 +207,14 @@ class Writer:
     def _write(self, day: Day, latest: Commit) -> None:
         while self._waiting and self._waiting[0].version <= self.written:
             self._drop_first()
-        first = self._waiting[0] if self._waiting else latest
-        if first.version == self.written:
+        queued = self._waiting[0] if self._waiting else None
+        first = queued or latest
+        if first.version <= self.written:
             self._note_seen(day, latest)
         elif first.gap is not None:
             self._bridge(day, first, first.gap)
-        elif first.version != self.written + 1 or not self._waiting:
-            self._bridge(day, latest, LOST)
+        elif first is not queued or first.version != self.written + 1:
+            self._bridge(day, first, LOST)
         else:
             self._append(day)
 
