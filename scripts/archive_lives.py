@@ -10,7 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 from scripts.parallel_seeds import run_seeds
-from tests.support.archive.chosen import DAMAGES, FAULTS, run
+from tests.support.archive.chosen import CALLS, DAMAGES, FAULTS, run, run_calls
+from tests.support.archive.disk_faults import library
 
 LIVES = 100
 """Lives of one folder, after which another begins."""
@@ -22,11 +23,17 @@ def main() -> int:
     parser.add_argument("--lives", type=int, default=10_000, help="default: %(default)s")
     parser.add_argument("--first", type=int, default=1, help="the first seed; default: %(default)s")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no other seed after so many")
+    parser.add_argument(
+        "--calls", action="store_true", help="faults of system calls below SQLite; needs a C compiler"
+    )
     options = parser.parse_args()
+    if options.calls and library() is None:
+        parser.error("--calls: there is no C compiler (cc)")
+    faults, of_seed = ({*CALLS}, called) if options.calls else ({*FAULTS, *DAMAGES}, lived)
     began, following = time.monotonic(), options.first
     fired, counts, wrong = Counter[str](), Counter[str](), 0
     seeds = range(options.first, options.first + -(-options.lives // LIVES))
-    for seed, result in run_seeds(lived, seeds, options.minutes):
+    for seed, result in run_seeds(of_seed, seeds, options.minutes):
         following = seed + 1
         found = result.result()
         fired += found[0]
@@ -34,7 +41,7 @@ def main() -> int:
         wrong += len(found[2])
         for line in found[2]:
             print(f"seed {seed}: {line}", flush=True)
-    never = {*FAULTS, *DAMAGES} - fired.keys()
+    never = faults - fired.keys()
     lives = LIVES * (following - options.first)
     print(f"{lives:,} lives in {time.monotonic() - began:.0f} s: {wrong} wrong")
     print(f"compared: {dict(counts)}")
@@ -47,6 +54,13 @@ def lived(seed: int) -> tuple[Counter[str], Counter[str], list[str]]:
     """Return what fired, what was compared, and what was wrong, in the lives of a seed."""
     with tempfile.TemporaryDirectory() as folder:
         chosen = run(Path(folder) / "archive", seed, LIVES)
+    return chosen.fired, chosen.counts, chosen.wrong
+
+
+def called(seed: int) -> tuple[Counter[str], Counter[str], list[str]]:
+    """Return the same of lives with faults of system calls, by which nothing is lost."""
+    with tempfile.TemporaryDirectory() as folder:
+        chosen = run_calls(Path(folder) / "archive", seed, LIVES)
     return chosen.fired, chosen.counts, chosen.wrong
 
 

@@ -94,8 +94,8 @@ def _info(given: argparse.Namespace) -> Exit:
     for gap in gaps:
         span = f"{_shown(gap.after_at)} to {_shown(gap.until_at)}"
         _say(f"gap: {gap.reason}  versions {gap.after} to {gap.until}  {span}")
-    for bad in folder.bad_days():
-        _say(f"{bad}  set aside")
+    for bad, path in folder.bad():
+        _say(f"{bad}  set aside as {path.name}")
     return Exit.STOPPED
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
+from errno import EIO
 from pathlib import Path
 from secrets import token_hex
 
@@ -14,10 +16,10 @@ from msgspec.structs import replace
 
 from actors.archive.commit import BEGAN_ANEW, MISSED, Commit, commit_of
 from actors.archive.day import Reached
-from actors.archive.folder import ArchiveSettings, Folder
+from actors.archive.folder import LOOK_AGAIN_S, ArchiveSettings, Folder, Reserved
 from actors.archive.format import Gap, milliseconds
 from actors.archive.past import Past
-from actors.archive.reading import Reader, UnreadableError, is_damage
+from actors.archive.reading import Reader, UnreadableError
 from actors.archive.restart import (
     Beginning,
     Configured,
@@ -160,7 +162,7 @@ class Archive(OpenArchive):
             if not self.writer.stop(CLOSE_S):
                 error = self.status.error or "not all could be written in time"
                 log.warning("archive.not_ended", error=error)
-            elif is_orderly and self.last.epoch == self.writer.reserved_epoch:
+            elif is_orderly and self.folder.is_held and self.last.epoch == self.writer.reserved_epoch:
                 at = self.on_machine(), self.clock.now().mono
                 write_ending(self.folder, self.last, self.names, self.configured, at)
         except OSError as error:
@@ -179,6 +181,7 @@ def open_archive(
     epoch: str | None = None,
     reached: Reached = lambda _: None,
     on_machine: Callable[[], Machine] = machine,
+    look_again_s: float = LOOK_AGAIN_S,
 ) -> Archive:
     """Open the archive of a service and begin a life in it; the first version is written, but for errors.
 
@@ -186,22 +189,17 @@ def open_archive(
     `names` takes the names that sources gave before, and returns those that are shown from now on.
     Raises: ArchiveLockedError, ConfigError.
     """
-    folder, now = Folder.hold(Path(settings.path or "."), reached), clock.now()
+    folder, now = Folder.hold(Path(settings.path or "."), reached, look_again_s), clock.now()
     folder.on_damage = status.count_gap
-    ending, stood, last = None, None, None
+    writer, ending, stood = Writer(folder, settings, status, clock), None, None
     try:
-        days = _checked(folder)
-        ending = take_ending(folder)
-        stood = _stood(folder, ending) if days and days[-1][1] else None
-        last = max(folder.days(), default=None)
-    except OSError as error:
-        log.warning("archive.stalled", error=str(error))
-        status.error = str(error)
+        ending, stood = _end_of(folder)
+    except (sqlite3.Error, OSError) as error:
+        writer.fail(error)
     start = Start(now, on_machine(), terms, configured)
-    writer = Writer(folder, settings, status, clock)
     begun, is_whole = _begin(writer, start, stood, ending, epoch or token_hex(4))
     try:
-        writer.begin(begun.commit, _gap(begun.commit, stood, is_whole=is_whole), last)
+        writer.begin(begun.commit, _gap(begun.commit, stood, is_whole=is_whole))
     except (sqlite3.Error, OSError) as error:
         writer.fail(error)
     shown = names(begun.names)
@@ -223,10 +221,12 @@ def open_followed(
     """
     folder = Folder.hold(Path(settings.path or "."), reached)
     folder.on_damage = status.count_gap
-    writer = Writer(folder, settings, status, clock)
-    archive, reserved = FollowedArchive(folder, writer, status, clock, names), folder.reserved()
+    writer, reserved = Writer(folder, settings, status, clock), None
+    archive = FollowedArchive(folder, writer, status, clock, names)
     try:
-        _checked(folder)
+        reserved = folder.reserved()
+        while _newest(folder) is None and folder.days():
+            pass  # a damaged one was set aside
         take_ending(folder)  # of a single process: what is listed is not ours to restore
         if days := folder.days():
             archive.epoch = writer.resume(days[-1])
@@ -236,33 +236,41 @@ def open_followed(
     return archive, max(archive.newest, 0 if reserved is None else reserved.until)
 
 
-def _checked(folder: Folder) -> list[tuple[date, bool]]:
-    """Return the days that there were, oldest first, and whether each can be read; damage is set aside."""
+def _newest(folder: Folder) -> date | None:
+    """Return the newest day; None if there is none, or it was damaged and is set aside.
+
+    Raises: OSError, sqlite3.Error if it cannot be read now, or must be looked at again.
+    """
     folder.tidy()
-    newest_first = folder.days()[::-1]  # the day before a damaged newest is the last then
-    found = [(day, folder.check(day, is_last=day == folder.days()[-1])) for day in newest_first]
-    return found[::-1]
+    days = folder.days()
+    for day in days[:-1]:
+        with suppress(OSError, sqlite3.Error):
+            folder.check(day, is_last=False)
+    return days[-1] if days and folder.check(days[-1], is_last=True) else None
 
 
-def _stood(folder: Folder, ending: Ending | None) -> Stood | None:
-    """Return what stood at the end of the newest day; None if it cannot be read: damage is set aside."""
-    day = folder.days()[-1]
+def _end_of(folder: Folder) -> tuple[Ending | None, Stood | None]:
+    """Return what stood at the end of the newest day, and the ending; None for what is not known.
+
+    Raises: OSError, sqlite3.Error if it cannot be read now, or must be looked at again.
+    """
+    day, ending = _newest(folder), take_ending(folder)
     try:
-        with Reader.open(folder.file(day), is_written=True) as reader:
-            fixtures = [fixture for fixture, _ in reader.members(reader.last)]
-            seen_ms = max(reader.seen_ms, reader.last_ms)
-            if ending is not None and (ending.version, ending.epoch) == (
-                reader.last,
-                reader.epoch(reader.last),
-            ):
-                entries = ending.entries()  # the same in half the time
-            else:
-                entries = reader.entries(reader.last)
-            return Stood(reader.last, seen_ms, entries, fixtures)
-    except (sqlite3.Error, UnreadableError) as error:
-        if is_damage(error):
-            folder.set_aside(day, str(error))
-        return None
+        return ending, None if day is None else _stood(folder, day, ending)
+    except UnreadableError as error:
+        raise OSError(EIO, str(error), str(folder.path)) from error
+
+
+def _stood(folder: Folder, day: date, ending: Ending | None) -> Stood:
+    with Reader.open(folder.file(day), is_written=False) as reader:
+        fixtures = [fixture for fixture, _ in reader.members(reader.last)]
+        seen_ms = max(reader.seen_ms, reader.last_ms)
+        last = reader.last, reader.epoch(reader.last)
+        if ending is not None and (ending.version, ending.epoch) == last:
+            entries = ending.entries()  # the same in half the time
+        else:
+            entries = reader.entries(reader.last)
+        return Stood(reader.last, seen_ms, entries, fixtures)
 
 
 def _gap(first: Commit, stood: Stood | None, *, is_whole: bool) -> Gap | None:
@@ -284,7 +292,7 @@ def _begin(
 
     Its epoch is that of the archive, if versions of it can be reserved.
     """
-    reserved = writer.folder.reserved()
+    reserved = _reserved(writer.folder)
     highest = 0 if stood is None else stood.version
     if (
         stood is None
@@ -298,6 +306,8 @@ def _begin(
         highest = max(highest, reserved.until)
     elif ending is None and highest:
         highest += 2 * RESERVED  # more than was ever reserved above a version
+    elif not highest and reserved is None and _has_days(writer.folder):
+        highest = int(start.now.wall * 10**6)  # above all that it may have: versions begin in milliseconds
     version = max(highest + 1, int(start.now.wall * 1000))
     writer.epoch = new_epoch if reserved is None else reserved.epoch
     try:
@@ -307,3 +317,17 @@ def _begin(
         writer.epoch, ending = token_hex(4), None
     begun = beginning(version, writer.epoch, start, stood, ending)
     return begun, is_whole
+
+
+def _reserved(folder: Folder) -> Reserved | None:
+    try:
+        return folder.reserved()
+    except OSError:
+        return None
+
+
+def _has_days(folder: Folder) -> bool:
+    try:
+        return bool(folder.days() or folder.bad())
+    except OSError:
+        return True

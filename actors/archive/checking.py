@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from actors.archive.day import connect
 from actors.archive.folder import Folder
 from actors.archive.format import Gap
 from actors.archive.past import Days, Held
-from actors.archive.reading import NOT_INTACT, Reader, UnreadableError, is_intact
+from actors.archive.reading import fault_of
 
 
 class Verdict(Struct, frozen=True):
@@ -29,22 +28,18 @@ def contents(folder: Folder) -> tuple[list[Held], list[Gap]]:
 
 
 def verdicts(folder: Folder) -> Iterator[Verdict]:
-    """Check each file: its format, its digest if it is sealed, and SQLite's own check of all its pages."""
-    days = folder.days()
-    for day in days:
+    """Check each file: its format, and its digest, or without one SQLite's own check of all its pages.
+
+    A file that was set aside is named, too: it was damaged.
+    """
+    for day in folder.days():
         path = folder.file(day)
         try:
-            with Reader.open(path, is_written=day == days[-1]) as reader:
-                reader.check_day(day)
-                is_sealed = reader.is_sealed
-            fault = NOT_INTACT if is_sealed and not is_intact(path) else None
-            if fault is None:
-                connection = connect(path, "ro" if day == days[-1] else "immutable")
-                try:
-                    answer = connection.execute("PRAGMA integrity_check").fetchone()[0]
-                finally:
-                    connection.close()
-                fault = None if answer == "ok" else str(answer)
-        except (sqlite3.Error, UnreadableError) as error:
-            fault = str(error)
+            fault = fault_of(path)
+        except (sqlite3.Error, OSError) as error:
+            fault = f"cannot be read now: {error}"
         yield Verdict(path.name, fault)
+    for _, path in folder.bad():
+        yield Verdict(
+            path.name, "it was damaged and is set aside; restore the day from a backup, or remove it"
+        )

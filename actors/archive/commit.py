@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -20,6 +21,10 @@ from actors.matching.matcher import Member
 
 LOST, MISSED, BEGAN_ANEW = "lost", "missed", "began_anew"
 """Why versions are missing: the disk was not fast enough; nobody has them any more; it is another epoch."""
+DAMAGED, MISSING, UNREAD = "damaged", "missing", "unread"
+"""The same: a day was set aside; a day was removed; what is kept could not be read at the start."""
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class EntryRecord(Struct, frozen=True, gc=False):
@@ -38,6 +43,12 @@ class MembersRecord(Struct, frozen=True):
     members: tuple[Member, ...]
     reason: str | None = None
     into: FixtureId | None = None
+
+    @property
+    def json(self) -> str | None:
+        """The source, the id there and the rule of each member; None without members."""
+        keys = [(member.key.source, member.key.source_match_id, member.rule) for member in self.members]
+        return _encode(keys).decode() if keys else None
 
 
 class Commit(Struct, frozen=True, eq=False):

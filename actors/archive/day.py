@@ -48,7 +48,6 @@ MARKED = 500_000
 ROWS_AT_ONCE = 100
 """Rows of up to nine values in a statement: SQLite has always allowed 999 values."""
 
-_encode = msgspec.json.Encoder(order="deterministic").encode
 _CHANGE = f"INSERT OR REPLACE INTO changes ({COLUMNS})"
 
 
@@ -57,7 +56,6 @@ class Day:
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
-        self.inode = path.stat().st_ino
         self._connection = connection
         self._execute = connection.execute
         facts = dict(self._execute("SELECT key, value FROM day"))
@@ -85,6 +83,8 @@ class Day:
         self.version, self.at_ms = self._execute(
             "SELECT version, at FROM commits ORDER BY version DESC LIMIT 1"
         ).fetchone()
+        in_use = path, Path(f"{path}-wal")
+        self.inodes = {file: file.stat().st_ino for file in in_use if file.exists()}
 
     @classmethod
     def create(cls, folder: Path, day: date, commit: Commit, reached: Reached) -> Day:
@@ -114,9 +114,10 @@ class Day:
     @classmethod
     def open(cls, path: Path) -> Day:
         """Open a file to append to it, which ends what was sealed. Raises: sqlite3.Error, OSError."""
-        path.with_suffix(".sum").unlink(missing_ok=True)
-        connection, opened = connect(path), None
+        connection, opened = connect(path, "rw"), None
         try:
+            connection.execute("SELECT * FROM day").fetchall()  # before anything is changed
+            path.with_suffix(".sum").unlink(missing_ok=True)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(MARKS)
             opened = cls(path, connection)
@@ -135,9 +136,9 @@ class Day:
 
     def close(self, *, is_over: bool = False) -> None:
         """Close the file; of a day that `is_over` nothing is left beside it. Raises: sqlite3.Error."""
+        mode = "journal_mode = DELETE" if is_over else "wal_checkpoint"  # of a log that was removed, too
         try:
-            if is_over:
-                self._execute("PRAGMA journal_mode = DELETE")
+            self._execute(f"PRAGMA {mode}")
         finally:
             self._connection.close()
 
@@ -268,16 +269,7 @@ class Day:
         return found
 
     def _note_members(self, version: int, records: Iterable[MembersRecord]) -> None:
-        rows = [
-            (
-                version,
-                record.fixture,
-                _members(record) if record.members else None,
-                record.reason,
-                record.into,
-            )
-            for record in records
-        ]
+        rows = [(version, of.fixture, of.json, of.reason, of.into) for of in records]
         insert(self._connection, "INSERT OR REPLACE INTO fixtures", rows)
 
     def _note_views(self, versions: Mapping[str, int]) -> None:
@@ -333,12 +325,6 @@ def _begin_file(connection: sqlite3.Connection, day: date, commit: Commit) -> No
     connection.execute("INSERT INTO lives VALUES (?, ?)", (commit.version, commit.epoch))
     connection.execute("INSERT INTO commits VALUES (?, ?)", (commit.version, milliseconds(commit.at)))
     connection.execute("INSERT INTO keyframes VALUES (?)", (commit.version,))
-
-
-def _members(record: MembersRecord) -> str:
-    """Return the source, the id there and the rule of each member as JSON."""
-    keys = [(member.key.source, member.key.source_match_id, member.rule) for member in record.members]
-    return _encode(keys).decode()
 
 
 def sync(path: Path) -> None:

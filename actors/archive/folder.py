@@ -1,18 +1,21 @@
 """The folder of an archive: its lock, the versions that may be published, its days, and what is forgotten.
 
 `lock` is held while a process uses the folder. `versions.json` has the epoch, and the version up to which
-versions may have been published: none above that was. A day that cannot be read is set aside as `.bad`.
+versions may have been published: none above that was. A day that is damaged is set aside as `.bad`, with
+all that is beside it, when a second look, some time after the first, finds it damaged as well.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, timedelta
-from errno import ENOENT
+from errno import EAGAIN, ENOENT
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -21,14 +24,27 @@ import structlog
 from msgspec import Meta, Struct
 
 from actors.archive.day import Reached, connect, sync
-from actors.archive.format import FORMAT, SUFFIX, day_named, name_of
-from actors.archive.reading import Reader, UnreadableError, check_digest, is_damage
+from actors.archive.format import FORMAT, day_named, name_of
+from actors.archive.reading import (
+    Reader,
+    UnreadableError,
+    check_digest,
+    digest_path,
+    fault_of,
+    may_be_damage,
+)
+from actors.core.clock import elapsed_s
 from actors.core.errors import ArchiveLockedError, ConfigError
 
 log = structlog.get_logger()
 
 VERSIONS, LOCK, ENDING = "versions.json", "lock", "ending.msgpack"
 BAD = ".bad"
+LOOK_AGAIN_S = 5.0
+"""Seconds from the first look that finds a day damaged until the second, which counts."""
+BESIDE = ("-wal", "-journal")
+"""What SQLite keeps beside a file: it may have what was committed."""
+_BAD_DAY = re.compile(r"(\d{4}-\d{2}-\d{2}\.db)\.bad\d*", re.ASCII)
 
 
 class ArchiveSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,14 +70,21 @@ class Folder:
     the one that is written is not there.
     """
 
-    def __init__(self, path: Path, descriptor: int, reached: Reached) -> None:
+    def __init__(
+        self, path: Path, descriptor: int, reached: Reached, look_again_s: float = LOOK_AGAIN_S
+    ) -> None:
         self.path = path
         self.reached = reached
         self.on_damage: Callable[[], None] = lambda: None
         self._descriptor = descriptor
+        self._in_use: dict[Path, int] = {} if descriptor < 0 else {path / LOCK: os.fstat(descriptor).st_ino}
+        self.look_again_s = look_again_s
+        self._doubted_s: dict[date, float] = {}
 
     @classmethod
-    def hold(cls, path: Path, reached: Reached = lambda _: None) -> Folder:
+    def hold(
+        cls, path: Path, reached: Reached = lambda _: None, look_again_s: float = LOOK_AGAIN_S
+    ) -> Folder:
         """Make the folder if it is missing, and lock it.
 
         Raises: ArchiveLockedError if another process holds it, ConfigError if it cannot be used.
@@ -78,11 +101,15 @@ class Folder:
         except OSError as error:
             os.close(descriptor)
             raise ArchiveLockedError(f"archive.path was {str(path)!r}: another process uses it") from error
-        return cls(path, descriptor, reached)
+        return cls(path, descriptor, reached, look_again_s)
 
     @property
     def is_held(self) -> bool:
-        """Whether it is locked, so that it may be changed."""
+        """Whether it is locked, so that it may be changed: not if the lock was removed meanwhile."""
+        try:
+            self.require({})
+        except OSError:
+            return False
         return self._descriptor >= 0
 
     @classmethod
@@ -95,10 +122,10 @@ class Folder:
         os.close(self._descriptor)
 
     def reserved(self) -> Reserved | None:
-        """Return what is reserved; None if nothing is, or it cannot be read."""
+        """Return what is reserved; None if nothing is, or it means nothing. Raises: OSError."""
         try:
             found = msgspec.json.decode((self.path / VERSIONS).read_bytes(), type=Reserved)
-        except (OSError, msgspec.MsgspecError, ValueError, RecursionError):
+        except (FileNotFoundError, msgspec.MsgspecError, ValueError, RecursionError):
             return None
         return found if found.format == FORMAT else None
 
@@ -131,16 +158,18 @@ class Folder:
         """Return the file of a day."""
         return self.path / name_of(day)
 
-    def require(self, day: date, inode: int) -> None:
-        """Raise FileNotFoundError if the file of a day was removed, or replaced, since it was opened."""
-        path = self.file(day)
-        try:
-            is_there = path.stat().st_ino == inode
-        except FileNotFoundError:
-            is_there = False
-        if not is_there:
-            self.on_damage()
-            raise FileNotFoundError(ENOENT, "the file that is written was removed", str(path))
+    def require(self, inodes: Mapping[Path, int]) -> None:
+        """Raise FileNotFoundError if the lock, or one of these files, was removed or replaced.
+
+        What is written to a file that was removed is lost, and without the lock another process may write.
+        """
+        for path, inode in {**self._in_use, **inodes}.items():
+            try:
+                is_there = path.stat().st_ino == inode
+            except FileNotFoundError:
+                is_there = False
+            if not is_there:
+                raise FileNotFoundError(ENOENT, "it was removed while it was in use", str(path))
 
     def size(self) -> int:
         """Return the bytes of all its files. Raises: OSError."""
@@ -150,46 +179,95 @@ class Folder:
                 total += path.stat().st_size
         return total
 
-    def bad_days(self) -> list[date]:
-        """Return the days that were set aside."""
-        names = (path.name.removesuffix(BAD) for path in self.path.glob(f"*{SUFFIX}{BAD}"))
-        return sorted(day for name in names if (day := day_named(name)) is not None)
+    def bad(self) -> list[tuple[date, Path]]:
+        """Return the days that were set aside, and their files, oldest first; a day may have several."""
+        found = ((_BAD_DAY.fullmatch(path.name), path) for path in self.path.iterdir())
+        days = ((day_named(name[1]), path) for name, path in found if name is not None)
+        return sorted((day, path) for day, path in days if day is not None)
 
     def set_aside(self, day: date, why: str) -> None:
-        """Rename the file of a day, so that nothing reads it again. Raises: OSError."""
-        path = self.file(day)
-        for beside in ("-wal", "-shm"):
-            Path(f"{path}{beside}").unlink(missing_ok=True)
-        path.with_suffix(".sum").unlink(missing_ok=True)
-        path.rename(f"{path}{BAD}")
+        """Rename the file of a day, and all beside it, so that nothing reads it again. Raises: OSError."""
+        path, bad = self.file(day), self._bad_name(day)
+        self.set_aside_beside(day, bad)
+        path.rename(bad)
         sync(self.path)
-        log.warning("archive.set_aside", file=f"{path.name}{BAD}", error=why)
+        self._doubted_s.pop(day, None)
+        log.warning("archive.set_aside", file=bad.name, error=why)
         self.on_damage()
 
+    def _bad_name(self, day: date) -> Path:
+        """Return a name under which nothing was set aside before."""
+        names = (f"{self.file(day)}{BAD}{number or ''}" for number in count())
+        return next(Path(name) for name in names if not [*self.path.glob(f"{Path(name).name}*")])
+
+    def set_aside_beside(self, day: date, bad: Path) -> None:
+        """Rename what is beside the file of a day, as SQLite looks for it beside `bad`."""
+        path = self.file(day)
+        for beside in BESIDE:
+            with suppress(FileNotFoundError):
+                Path(f"{path}{beside}").rename(f"{bad}{beside}")
+        with suppress(FileNotFoundError):
+            digest_path(path).rename(f"{bad}.sum")
+        Path(f"{path}-shm").unlink(missing_ok=True)  # an index of the log, made anew from it
+
+    def clear(self, day: date) -> None:
+        """Set aside what is left of a day without its file: SQLite would take it for a new file's."""
+        left = [Path(f"{self.file(day)}{beside}") for beside in BESIDE]
+        if any(path.exists() for path in left):
+            self.set_aside_beside(day, self._bad_name(day))
+
     def check(self, day: date, *, is_last: bool) -> bool:
-        """Return whether the file of a day can be read; set it aside if it is damaged.
+        """Return whether the file of a day can be read; False if it is damaged, and was set aside.
 
         What a killed process left beside it is taken into a file that is not the last. The last is written
         on, and has no digest then: if it is sealed, because a newer day was damaged, that is verified now.
-        Raises: OSError.
+        Raises: OSError, sqlite3.Error if it cannot be read now, or must be looked at again.
         """
-        path = self.file(day)
         try:
-            if not is_last and Path(f"{path}-wal").exists():
-                connection = connect(path, "rw")
-                try:
-                    connection.execute("PRAGMA journal_mode = DELETE")
-                finally:
-                    connection.close()
-            with Reader.open(path, is_written=is_last) as reader:
-                reader.check_day(day)
-                if is_last and reader.is_sealed:
-                    check_digest(path)
+            self._look(day, is_last=is_last)
         except (sqlite3.DatabaseError, UnreadableError) as error:
-            if is_damage(error):
-                self.set_aside(day, str(error))
-            return False
-        return True
+            if not may_be_damage(error):
+                raise
+            return self.settle(day, str(error))
+        return day not in self._doubted_s or self.settle(day, "an error while it was written")
+
+    def _look(self, day: date, *, is_last: bool) -> None:
+        path = self.file(day)
+        if not is_last and Path(f"{path}-wal").exists():
+            connection = connect(path, "rw")
+            try:
+                connection.execute("PRAGMA journal_mode = DELETE")
+            finally:
+                connection.close()
+        with Reader.open(path, is_written=False) as reader:
+            reader.check_day(day)
+            if is_last and reader.is_sealed:
+                check_digest(path)
+
+    def doubt(self, day: date) -> None:
+        """Note that a day may be damaged: `check` looks at all of it, some time from now."""
+        self._doubted_s.setdefault(day, elapsed_s())
+
+    def settle(self, day: date, why: str) -> bool:
+        """Look at all of a day that may be damaged; return whether it is whole, else it is set aside.
+
+        Raises: OSError, sqlite3.Error if that cannot be said now, as at the first look.
+        """
+        self.doubt(day)
+        if elapsed_s() - self._doubted_s[day] < self.look_again_s:
+            raise OSError(EAGAIN, f"it may be damaged ({why}), and is looked at again", name_of(day))
+        fault = fault_of(self.file(day))
+        if fault is not None:
+            self.set_aside(day, fault)
+        self._doubted_s.pop(day, None)
+        return fault is None
+
+    def settle_all(self) -> None:
+        """Look again at the days that may be damaged, but not at the newest, which may be written."""
+        for day in self.days()[:-1]:
+            if day in self._doubted_s:
+                with suppress(OSError, sqlite3.Error):
+                    self.settle(day, "")
 
     def forget(self, settings: ArchiveSettings) -> Iterator[date]:
         """Remove the oldest days while they are too old, or all are too large; never the newest.
@@ -206,13 +284,18 @@ class Folder:
             if day >= oldest and sum(sizes.values()) <= settings.max_bytes:
                 break
             self.reached("before unlink")
-            self.file(day).unlink()
-            self.file(day).with_suffix(".sum").unlink(missing_ok=True)
+            self._unlink(self.file(day), digest_path(self.file(day)))
             sync(self.path)
             self.reached("after unlink")
             del sizes[day]
             log.info("archive.forgotten", file=name_of(day))
             yield day
-        for day in self.bad_days():
+        for day, path in self.bad():
             if day < oldest:
-                Path(f"{self.file(day)}{BAD}").unlink(missing_ok=True)
+                self._unlink(path, Path(f"{path}.sum"))
+
+    def _unlink(self, path: Path, digest: Path) -> None:
+        """Remove the file of a day that is forgotten, and what is beside it."""
+        path.unlink()
+        for beside in (digest, *(Path(f"{path}{end}") for end in BESIDE)):
+            beside.unlink(missing_ok=True)

@@ -5,22 +5,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import date
-from functools import partial
+from errno import EAGAIN, EBUSY, EIO
 from itertools import pairwise, zip_longest
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import anyio
-import anyio.to_thread
 from msgspec import Struct
 
-from actors.archive.commit import list_view
+from actors.archive.commit import DAMAGED, MISSING, list_view
 from actors.archive.folder import Folder
-from actors.archive.format import Gap
-from actors.archive.reading import PastChange, Reader, Row, UnreadableError, check_digest, is_damage
+from actors.archive.format import Gap, day_of
+from actors.archive.reading import PastChange, Reader, Row, UnreadableError, check_digest, may_be_damage
 from actors.archive.writer import Writer
 from actors.board.diff import is_other
 from actors.board.history import MAX_ANSWER
@@ -29,7 +30,10 @@ from actors.monitoring.status import ArchiveStatus
 
 T = TypeVar("T")
 
-MAX_READS = 2
+MAX_READS, MAX_HANGING = 2, 4
+"""Reads at a time, and with those that were given up: their threads may hang in the system for ever."""
+READ_S = 5.0
+"""Seconds after which a read is given up."""
 PATIENCE_S = 2.0
 """Seconds that a read of what was published just now waits for the disk."""
 
@@ -117,13 +121,13 @@ class Days:
 
     def gaps(self, held: list[Held]) -> list[Gap]:
         """Return all gaps, oldest first, also those between days."""
-        bad, found = self._folder.bad_days(), list[Gap]()
+        bad, found = [day for day, _ in self._folder.bad()], list[Gap]()
         for before, after in pairwise([None, *held]):
             if after is None:
                 continue
             if before is not None and before.last != after.base:
                 is_bad = any(before.day <= day <= after.day for day in bad)
-                reason = "damaged" if is_bad else "missing"
+                reason = DAMAGED if is_bad else MISSING
                 found.append(Gap(before.last, after.base, before.seen_ms, after.first_ms, reason))
             found.extend(after.gaps)
         return found
@@ -162,7 +166,7 @@ class Days:
                     return self._unknown(held, view, gap)
                 own = reader.view_version(view, version)
                 return Unknown("unknown_bookmaker") if own is None else Elsewhere(own)
-        return self._unknown(held, view, None)
+        return self._unknown(held, view, None, at_ms)
 
     def changes(self, bookmaker: BookmakerId | None, after: int, until: int) -> list[PastChange] | None:
         """Return the last change of each entry after `after`, until `until`.
@@ -208,15 +212,22 @@ class Days:
             if not row.is_state or older is None or is_other(row.past.entry, older.past.entry)
         ][:most]
 
-    def _unknown(self, held: list[Held], view: str, gap: Gap | None) -> Unknown:
+    def _unknown(self, held: list[Held], view: str, gap: Gap | None, at_ms: int | None = None) -> Unknown:
         if gap is None:
             first = held[0] if held else None
             after = None if first is None else self._view_version(held, view, first.base)
-            return Unknown("forgotten", None, after, None, None if first is None else first.first_ms)
+            reason = self._why_before(first, at_ms)
+            return Unknown(reason, None, after, None, None if first is None else first.first_ms)
         before = self._view_version(held, view, gap.after)
         return Unknown(
             gap.reason, before, self._view_version(held, view, gap.until), gap.after_at, gap.until_at
         )
+
+    def _why_before(self, first: Held | None, at_ms: int | None) -> str:
+        """Return why nothing from before the first day is known: a day was damaged, or is forgotten."""
+        bad = [day for day, _ in self._folder.bad() if first is None or day <= first.day]
+        is_older = bool(bad) and at_ms is not None and day_of(at_ms) < bad[0]
+        return "forgotten" if is_older or not bad else DAMAGED
 
     def _view_version(self, held: list[Held], view: str, version: int) -> int | None:
         with self._reader(_of(held, version).day) as reader:
@@ -224,11 +235,15 @@ class Days:
 
     @contextmanager
     def _reader(self, day: date, *, is_verified: bool = True) -> Iterator[Reader]:
-        """Open a day, whose digest is verified at its first reading; if it is damaged, set it aside.
+        """Open a day, whose digest is verified at its first reading; one that is damaged is set aside.
 
-        Raises: FileNotFoundError if it is not there; sqlite3.Error if it cannot be read now.
+        Raises: FileNotFoundError if it is not there, or not any more; OSError, sqlite3.Error if it cannot
+        be read now, or must be looked at again.
         """
-        path, is_live = self._folder.file(day), day == self._live()
+        path, is_live = (
+            self._folder.file(day),
+            day in {self._live(), max(self._folder.days(), default=None)},
+        )
         if not path.exists():
             raise FileNotFoundError(path)
         try:
@@ -238,35 +253,59 @@ class Days:
                     self._verified.add(day)
                 yield reader
         except (sqlite3.DatabaseError, UnreadableError) as error:
-            if not is_damage(error):
+            if not may_be_damage(error):
                 raise
             self._known.pop(day, None)
-            if not is_live and path.exists() and self._folder.is_held:
-                self._folder.set_aside(day, str(error))
+            if self._folder.is_held and (is_live or self._folder.settle(day, str(error))):
+                raise OSError(EIO, str(error), str(path)) from error
             raise FileNotFoundError(path) from error
 
 
 class Past:
     """What the event loop asks of an archive."""
 
-    def __init__(self, folder: Folder, writer: Writer, status: ArchiveStatus) -> None:
+    def __init__(
+        self, folder: Folder, writer: Writer, status: ArchiveStatus, read_s: float = READ_S
+    ) -> None:
         self.status = status
         self._writer = writer
         self._days = Days(folder, lambda: writer.live_day)
         self._limiter: anyio.CapacityLimiter | None = None
+        self._threads = ThreadPoolExecutor(MAX_HANGING, "past")
+        self._running: set[Future[Any]] = set()
+        self._read_s = read_s
 
     async def read(self, what: Callable[[Days], T]) -> T | None:
-        """Read in a thread, once more if a day cannot be read, or is forgotten meanwhile; then None."""
+        """Read in a thread, once more if a day cannot be read, or is forgotten meanwhile; then None.
+
+        None also if it takes too long: the thread goes on then, and no other begins while too many do.
+        """
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(MAX_READS)
-        for _ in range(2):
-            try:
-                return await anyio.to_thread.run_sync(
-                    partial(what, self._days), limiter=self._limiter, abandon_on_cancel=True
-                )
-            except (OSError, sqlite3.Error):
-                continue
+        with anyio.move_on_after(self._read_s):
+            async with self._limiter:
+                for _ in range(2):
+                    try:
+                        return await self._in_thread(what)
+                    except (OSError, sqlite3.Error, UnreadableError):
+                        continue
         return None
+
+    @property
+    def hanging(self) -> int:
+        """How many reads go on, those that were given up, too."""
+        self._running = {future for future in self._running if not future.done()}
+        return len(self._running)
+
+    async def _in_thread(self, what: Callable[[Days], T]) -> T:
+        if self.hanging >= MAX_HANGING:
+            raise OSError(EBUSY, "too many reads of the archive hang")
+        try:
+            future = self._threads.submit(what, self._days)
+        except RuntimeError as error:  # the system allows no further thread
+            raise OSError(EAGAIN, str(error)) from error
+        self._running.add(future)
+        return await asyncio.wrap_future(future)
 
     async def written(self, version: int) -> bool:
         """Wait until a version is written, `PATIENCE_S` at most; return whether it is."""

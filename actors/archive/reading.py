@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from actors.archive.commit import list_view
 from actors.archive.day import connect
-from actors.archive.format import BY_ENTRY, FORMAT, Gap, number, time_of
+from actors.archive.format import BY_ENTRY, FORMAT, Gap, day_named, number, time_of
 from actors.board.snapshot import Entry, RemovalReason
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
 
@@ -64,12 +64,10 @@ _ONE = (
 )
 
 
-_NOT_NOW = {
-    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL),
-    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_INTERRUPT),
+_OF_THE_CONTENT = {
+    *(sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT),
+    sqlite3.SQLITE_ERROR,  # as of a table that is not there
 }
-
-
 NOT_INTACT = "it is not as it was sealed"
 
 
@@ -77,14 +75,15 @@ class UnreadableError(Exception):
     """A file is not a day's file of this format."""
 
 
-def is_damage(error: sqlite3.Error | UnreadableError) -> bool:
-    """Return whether an error is of the file itself, not of the moment.
+def may_be_damage(error: sqlite3.Error | UnreadableError) -> bool:
+    """Return whether an error is of what was read. Any other passes: of the disk, of locks, of resources.
 
-    Another program may hold the file, or the process may have no descriptor or no memory left.
+    What was read may be wrong for a moment, too, so that alone is no damage: `Folder.settle` looks again.
     """
     if isinstance(error, UnreadableError):
         return True
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF not in _NOT_NOW
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code & 0xFF in _OF_THE_CONTENT
 
 
 class PastChange(Struct, frozen=True, gc=False):
@@ -131,10 +130,11 @@ class Reader:
     def open(cls, path: Path, *, is_written: bool) -> Iterator[Reader]:
         """Open a file while the block runs; `is_written` says that it is appended to meanwhile.
 
-        Raises: sqlite3.Error, UnreadableError.
+        What a killed process has left beside it counts: a log of SQLite's is read with it, and a hot
+        journal is rolled back, for which the file must be writable. Raises: sqlite3.Error, UnreadableError.
         """
-        is_written = is_written or Path(f"{path}-wal").exists()
-        connection = connect(path, "ro" if is_written else "immutable")
+        how = "ro" if is_written or Path(f"{path}-wal").exists() else "immutable"
+        connection = connect(path, "rw" if Path(f"{path}-journal").exists() else how)
         try:
             connection.execute("BEGIN")  # all that is read is of one moment
             yield cls(path, connection)
@@ -143,10 +143,15 @@ class Reader:
         finally:
             connection.close()
 
-    def check_day(self, day: date) -> None:
+    def check_day(self, day: date | None) -> None:
         """Raise UnreadableError if it is not the file of that day."""
         if self.day != day:
             raise UnreadableError(f"it is of {self.day}")
+
+    def pages_fault(self) -> str | None:
+        """Return what SQLite's own check of all pages says; None if nothing is wrong."""
+        answer = str(self._execute("PRAGMA integrity_check").fetchone()[0])
+        return None if answer == "ok" else answer
 
     def gaps(self) -> list[Gap]:
         """Return its gaps, oldest first."""
@@ -289,3 +294,23 @@ def check_digest(path: Path) -> None:
     """Raise UnreadableError if a sealed file is not intact."""
     if not is_intact(path):
         raise UnreadableError(NOT_INTACT)
+
+
+def fault_of(path: Path) -> str | None:
+    """Return what is wrong with all that is in a file; None if it is whole.
+
+    A file that has its digest is whole, whatever SQLite says. Raises: OSError, sqlite3.Error if unreadable.
+    """
+    is_sealed = digest_path(path).exists()
+    if is_sealed and not is_intact(path):
+        return NOT_INTACT
+    try:
+        with Reader.open(path, is_written=False) as reader:
+            reader.check_day(day_named(path.name))
+            return None if is_sealed else reader.pages_fault()
+    except UnreadableError as error:
+        return str(error)
+    except sqlite3.DatabaseError as error:
+        if not may_be_damage(error):
+            raise
+        return None if is_sealed else str(error)

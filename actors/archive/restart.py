@@ -9,6 +9,7 @@ is everything: what was not written may have been a suspension.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from math import inf
 from typing import Any
 
@@ -137,16 +138,15 @@ def take_ending(folder: Folder) -> Ending | None:
 
     Raises: OSError.
     """
-    path = folder.path / ENDING
+    path, ending = folder.path / ENDING, None
     if not path.exists():
         return None
-    try:
-        return msgspec.msgpack.decode(path.read_bytes(), type=Ending)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None
-    finally:
-        path.unlink()
-        folder.reached("ending taken")
+    content = path.read_bytes()
+    with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+        ending = msgspec.msgpack.decode(content, type=Ending)
+    path.unlink()
+    folder.reached("ending taken")
+    return ending
 
 
 def beginning(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import structlog
 from actors.archive.day import Reached, connect, insert, sync
 from actors.archive.folder import Folder
 from actors.archive.format import BY_ENTRY, COLUMNS, COPIED, FORMAT, TABLES, changes_table
-from actors.archive.reading import Reader, digest_of, digest_path
+from actors.archive.reading import Reader, UnreadableError, digest_of, digest_path
 from actors.core.clock import elapsed_s
 from actors.core.cooperative import Sliced, advance
 
@@ -41,16 +42,19 @@ class Sealer:
 
     def add(self, day: date) -> None:
         """Have a day sealed."""
-        self._days.append(day)
+        if day not in self._days:
+            self._days.append(day)
 
     def find(self, live: date | None) -> None:
         """Have all days sealed that are not, but for the one that is written."""
         for day in self._folder.days():
-            # It is damaged if the disk failed when that was found before.
-            if day != live and self._folder.check(day, is_last=False):
-                with Reader.open(self._folder.file(day), is_written=False) as reader:
-                    if not reader.is_sealed:
-                        self.add(day)
+            with suppress(
+                sqlite3.Error, UnreadableError, OSError
+            ):  # of another moment, or not for us to say
+                if day != live and self._folder.check(day, is_last=False):
+                    with Reader.open(self._folder.file(day), is_written=False) as reader:
+                        if not reader.is_sealed:
+                            self.add(day)
 
     def step(self) -> bool:
         """Go on with the first day, if there is any; return whether there was.

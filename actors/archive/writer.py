@@ -12,15 +12,17 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from datetime import date
+from errno import EEXIST
 from math import inf
 
 import structlog
 from msgspec.structs import replace
 
-from actors.archive.commit import BEGAN_ANEW, LOST, Commit
+from actors.archive.commit import BEGAN_ANEW, DAMAGED, LOST, MISSED, MISSING, UNREAD, Commit
 from actors.archive.day import Day
 from actors.archive.folder import ArchiveSettings, Folder
 from actors.archive.format import Gap, begin_of, day_of, milliseconds
+from actors.archive.reading import may_be_damage
 from actors.archive.sealing import Sealer
 from actors.core.clock import Clock, Instant, elapsed_s
 from actors.monitoring.status import ArchiveStatus
@@ -58,6 +60,8 @@ class Writer:
         self._waiting: deque[Commit] = deque()
         self._added = self._taken = 0  # written by one thread each
         self._latest: Commit | None = None
+        self._first: tuple[Commit, Gap | None] | None = None  # of this life, until it is written
+        self._lost = LOST
         self._day: Day | None = None
         self._seen_ms = 0
         self._sealer = Sealer(folder)
@@ -72,31 +76,13 @@ class Writer:
         self.folder.reserve(epoch, until)
         self.reserved_until, self.reserved_epoch = until, epoch
 
-    def begin(self, first: Commit, gap: Gap | None, last: date | None) -> None:
-        """Write the first commit of a life after `last`, the newest day that there is.
+    def begin(self, first: Commit, gap: Gap | None) -> None:
+        """Write the first commit of a life; what fails is done in a later step.
 
         Without a `gap` it is not known what stood before. Raises: sqlite3.Error, OSError.
         """
-        self._latest = first
-        if last is None:
-            day = day_of(milliseconds(first.at))
-            self._day = Day.create(self.folder.path, day, first, self.folder.reached)
-        else:
-            self._day = day_file = Day.open(self.folder.file(last))
-            day_file.begin()
-            if gap is None:
-                at_ms = milliseconds(first.at)
-                day_file.keyframe(
-                    first, Gap(day_file.version, first.version, day_file.at_ms, at_ms, "damaged")
-                )
-            else:
-                day_file.note_gap(gap)
-                day_file.append(first)
-            day_file.note_seen(milliseconds(first.at))
-            day_file.end()
-            self._roll(first)
-        self.written, self._seen_ms = first.version, milliseconds(first.at)
-        self._sealer.find(self.live_day)
+        self._latest, self._first = first, (first, gap)
+        self._reopened(first)
 
     def resume(self, last: date) -> str:
         """Go on after the newest day; return the epoch of its last version.
@@ -175,14 +161,18 @@ class Writer:
     def step(self) -> None:
         """Write what waits, and do some of what is due beside."""
         try:
+            self.folder.require({})
             if (latest := self._latest) is not None:
                 self._renew(latest)
                 day = self._day or self._reopened(latest)
-                self.folder.require(day.day, day.inode)
+                self.folder.require(day.inodes)
                 self._write(day, latest)
             self._tidy()
         except (sqlite3.Error, OSError) as error:
+            live = self.live_day
             self.fail(error)
+            if live is not None and isinstance(error, sqlite3.Error) and may_be_damage(error):
+                self.folder.doubt(live)
             return
         self._status.written = self.written
         if self._status.error is not None:
@@ -195,14 +185,59 @@ class Writer:
             self.reserve(latest.version)
 
     def _reopened(self, latest: Commit) -> Day:
-        if days := self.folder.days():
-            self._day = Day.open(self.folder.file(days[-1]))
+        """Open the newest day that is whole, or begin one; damaged ones are set aside."""
+        days = self.folder.days()
+        while days and not self.folder.check(days[-1], is_last=True):
+            days.pop()
+        if days:
+            day = self._go_on(Day.open(self.folder.file(days[-1])))
         else:
+            if self.written:
+                self._status.count_gap()
             first = self._waiting[0] if self._waiting else latest
-            day = day_of(milliseconds(first.at))
-            self._day = Day.create(self.folder.path, day, first, self.folder.reached)
-        self.written = self._day.version
-        return self._day
+            day = self._begin_day(first if self._first is None else self._first[0])
+        self._first = None
+        self._sealer.find(self.live_day)
+        return day
+
+    def _go_on(self, day: Day) -> Day:
+        """Write after the newest commit of a day; the first of a life, if that is not written."""
+        self._day = day
+        if self._first is not None:
+            self._begin_life(day, *self._first)
+            return self._roll(self._first[0]) or day
+        if day.version < self.written:
+            self._lost = MISSING
+        self.written, self._seen_ms = day.version, max(day.seen_ms, day.at_ms)
+        return day
+
+    def _begin_life(self, day: Day, first: Commit, gap: Gap | None) -> None:
+        """Write the first commit of a life; as the whole state if it is not known what stood before."""
+        if first.version <= day.version:
+            raise OSError(
+                EEXIST, "it has newer versions, which could not be read at the start", str(day.path)
+            )
+        at_ms = milliseconds(first.at)
+        day.begin()
+        if gap is None or gap.after != day.version:
+            is_bad = any(bad >= day.day for bad, _ in self.folder.bad())
+            seen_ms = max(day.seen_ms, day.at_ms)
+            reason = DAMAGED if is_bad else UNREAD
+            day.keyframe(first, Gap(day.version, first.version, seen_ms, at_ms, reason))
+        else:
+            day.note_gap(gap)
+            day.append(first)
+        day.note_seen(at_ms)
+        day.end()
+        self.written, self._seen_ms = first.version, at_ms
+
+    def _begin_day(self, commit: Commit) -> Day:
+        """Begin the file of a day with the whole state after a commit."""
+        day = day_of(milliseconds(commit.at))
+        self.folder.clear(day)
+        self._day = begun = Day.create(self.folder.path, day, commit, self.folder.reached)
+        self.written, self._seen_ms = begun.version, begun.seen_ms
+        return begun
 
     def _write(self, day: Day, latest: Commit) -> None:
         while self._waiting and self._waiting[0].version <= self.written:
@@ -212,9 +247,11 @@ class Writer:
         if first.version <= self.written:
             self._note_seen(day, latest)
         elif first.gap is not None:
-            self._bridge(day, first, first.gap)
+            is_same = first.gap == BEGAN_ANEW and first.epoch == day.epoch
+            self._bridge(day, first, MISSED if is_same else first.gap)
         elif first is not queued or first.version != self.written + 1:
-            self._bridge(day, first, LOST)
+            self._bridge(day, first, self._lost)
+            self._lost = LOST
         else:
             self._append(day)
 
@@ -269,17 +306,15 @@ class Writer:
         day.end()
         self._seen_ms = seen_ms
 
-    def _roll(self, commit: Commit) -> None:
+    def _roll(self, commit: Commit) -> Day | None:
         """Begin the next day with the whole state after a commit that is the last of the day before."""
         day = self._day
         if day is None or not _begins_day(day, commit):
-            return
+            return None
         self._day = None
         self._close(day, is_over=True)
         self._sealer.add(day.day)
-        self._day = Day.create(
-            self.folder.path, day_of(milliseconds(commit.at)), commit, self.folder.reached
-        )
+        return self._begin_day(commit)
 
     def _close(self, day: Day, *, is_over: bool = False) -> None:
         try:
@@ -294,6 +329,7 @@ class Writer:
         """Seal days that are over, some of it in each step, and once a minute forget the oldest."""
         if not self._sealer.step() and elapsed_s() - self._tidied_s >= TIDY_S:
             self._tidied_s = elapsed_s()
+            self.folder.settle_all()
             for _ in self.folder.forget(self._settings):
                 pass
             self._status.size_bytes = self.folder.size()

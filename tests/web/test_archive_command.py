@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.actors.archive.test_archive import BIRCH, kept
+from tests.actors.archive.test_passing_faults import interrupt
 from tests.support.documents import blocks, document
 from tests.support.time.virtual import ManualClock
 from web.__main__ import main
@@ -81,6 +82,26 @@ def test_check_finds_a_flipped_bit(folder: Path, ran: Ran) -> None:
     assert (0, ["2026-05-28.db: ok", "2026-05-29.db: ok"]) == (whole, out.splitlines())
     assert (65, "2026-05-28.db: it is not as it was sealed") == (damaged, found.splitlines()[0])
     assert sealed.exists()
+
+
+def test_check_names_what_was_set_aside(folder: Path, ran: Ran) -> None:
+    """The archive is not whole then, though each day that is left is."""
+    (folder / "2026-05-28.db").rename(folder / "2026-05-28.db.bad")
+    code, out, _ = ran("check", folder)
+
+    lines = out.splitlines()
+    assert (65, ["2026-05-29.db: ok"], 2) == (code, lines[:1], len(lines))
+    assert lines[1].startswith("2026-05-28.db.bad: it was damaged and is set aside")
+
+
+def test_check_of_a_day_with_a_hot_journal_is_of_what_it_rolls_back_to(folder: Path, ran: Ran) -> None:
+    """As a kill leaves it while a day is closed: all commands read it as it was."""
+    before = ran("export", folder)
+    interrupt(folder / "2026-05-29.db")
+    checked, verdicts, _ = ran("check", folder)
+
+    assert (0, ["2026-05-28.db: ok", "2026-05-29.db: ok"]) == (checked, verdicts.splitlines())
+    assert before == ran("export", folder)
 
 
 def test_export_has_every_change_in_order(folder: Path, ran: Ran) -> None:

@@ -40,7 +40,7 @@ class OlderChanges:
     async def read(self, view: BookmakerId | None, since: int, until: int, client: str | None) -> Older:
         """Return the changes of a view after `since`, until `until`; `UNKNOWN` if not all are known.
 
-        Raises: Problem 429 if the client had too much made.
+        Raises: Problem 429 or 503 as of `read_for`.
         """
         if not await self._past.written(until):
             return UNKNOWN
@@ -56,10 +56,9 @@ class OlderChanges:
     async def reach(self, asked: int, until: int, client: str | None) -> Reach:
         """Return how far back changes until `until` are known, and whether those after `asked` are.
 
-        Raises: Problem 429 if the client had too much made.
+        Raises: Problem 429 or 503 as of `read_for`.
         """
-        found = await read_for(client, self._past, self._own, partial(Days.reach, asked=asked, until=until))
-        return found or Reach(until, asked >= until)
+        return await read_for(client, self._past, self._own, partial(Days.reach, asked=asked, until=until))
 
     def merged(self, older: Older, recent: Recent[Change]) -> Recent[Change] | None:
         """Return older and recent changes as those of one time; None if they are too many for an answer."""

@@ -45,10 +45,10 @@ class Body(Struct, frozen=True):
     parts: tuple[bytes, ...]
 
 
-async def read_for(client: str | None, past: Past, own: OwnBodies, what: Callable[[Days], T]) -> T | None:
-    """Read the past for a client, which is charged for the work; None if it cannot be read.
+async def read_for(client: str | None, past: Past, own: OwnBodies, what: Callable[[Days], T]) -> T:
+    """Read the past for a client, which is charged for the work.
 
-    Raises: Problem 429 if the client had too much made.
+    Raises: Problem 429 if the client had too much made, 503 if the archive cannot be read now.
     """
     own.check_work(client)
 
@@ -58,7 +58,7 @@ async def read_for(client: str | None, past: Past, own: OwnBodies, what: Callabl
         return found, thread_worked_s() - began_s
 
     if (done := await past.read(measured)) is None:
-        return None
+        raise _not_now("the archive cannot be read now; try again later")
     own.charge(client, done[1])
     return done[0]
 
@@ -93,11 +93,12 @@ class PastLists:
                 return prepared(
                     303, {"Location": f"{request.path}?{urlencode(query)}", "Cache-Control": "no-store"}, ()
                 )
-            case NotYet(newest):
-                raise _not_yet(f"the newest version in the archive is {newest}")
+            case NotYet(newest):  # it was shown
+                raise _not_now(f"the newest version in the archive is {newest}; try again later")
             case Unknown():
                 raise _not_archived(found)
-        raise Problem(503, "overloaded", "the archive cannot be read now; try again later", _LATER)
+            case Listed():
+                raise TypeError("a list is encoded in its thread")
 
     async def _until_written(self, at: At) -> None:
         newest, now_ms = self._board.newest.version, round(self._clock.now().wall * 1000)
@@ -110,14 +111,13 @@ class PastLists:
         elif at.ms < now_ms - FRESH_MS:
             return
         if not await self._past.written(newest):
-            raise _not_yet("it is not written yet; try again later")
+            raise _not_now("it is not written yet; try again later")
 
     async def _read(
         self, bookmaker: BookmakerId | None, at: At, coding: Coding, client: str | None
-    ) -> Body | Found | None:
+    ) -> Body | Found:
         if self._waiting >= MAX_WAITING:
-            detail = "too many read the past; try again later"
-            raise Problem(503, "overloaded", detail, {**_LATER})
+            raise _not_now("too many read the past; try again later")
         self._waiting += 1
         try:
             make = partial(_made, bookmaker=bookmaker, at=at, coding=coding)
@@ -156,6 +156,10 @@ def _made(days: Days, bookmaker: BookmakerId | None, at: At, coding: Coding) -> 
     pieces = [head, b",".join(encoded), tail]
     parts = pieces if coding is Coding.IDENTITY else run_now(gzipped(pieces))
     return Body(found, tuple(parts))
+
+
+def _not_now(why: str) -> Problem:
+    return Problem(503, "overloaded", why, {**_LATER})
 
 
 def _not_yet(why: str) -> Problem:

@@ -74,6 +74,7 @@ def kept(
     digests: Mapping[BookmakerId, str] = {ALDER: "a", BIRCH: "b"},
     boot_id: str = "boot",
     is_orderly: bool = True,
+    look_again_s: float = 0.0,
 ) -> Iterator[Kept]:
     """Archive a board while the block runs; the machine was started when the clock showed 0."""
     archive = open_archive(
@@ -84,6 +85,7 @@ def kept(
         configured={name: Configured(digest, NAMES[name]) for name, digest in digests.items()},
         names=lambda _: NAMES,
         on_machine=lambda: Machine(boot_id, clock.mono),
+        look_again_s=look_again_s,
     )
     first = archive.beginning.snapshot
     board = Committing(first, BoardRules(), clock, HistoryLimits(), advance=FixtureUpdater(TERMS))
@@ -471,7 +473,7 @@ def test_a_flipped_bit_in_a_sealed_day_is_found_before_it_is_shown(tmp_path: Pat
         again = days.at_version(None, version)
 
         assert isinstance(again, Unknown)
-        assert "forgotten" == again.reason
+        assert "damaged" == again.reason
         assert ["alder_m2"] == life.ids(after)
         assert Path(f"{sealed}.bad").exists()
         assert 1 == life.archive.status.gaps

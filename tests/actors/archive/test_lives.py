@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.archive.chosen import DAMAGES, FAULTS, run
+from tests.support.archive.chosen import CALLS, DAMAGES, FAULTS, run, run_calls
+from tests.support.archive.disk_faults import library
 
 
 @pytest.mark.timeout(600)
@@ -21,3 +22,17 @@ def test_what_the_archive_has_is_what_was_served(tmp_path: Path, *, is_long: boo
     assert set() == {*FAULTS, *(DAMAGES if is_long else ())} - chosen.fired.keys()
     assert chosen.counts["bodies"] > 100
     assert chosen.counts["differences"] > 20
+
+
+@pytest.mark.skipif(library() is None, reason="needs a C compiler (cc)")
+@pytest.mark.timeout(600)
+def test_no_system_call_that_fails_or_is_the_last_loses_anything(tmp_path: Path, *, is_long: bool) -> None:
+    """Below SQLite: killed at any change, in half a write, around midnight; reads and all other calls fail.
+
+    Nothing is set aside, no gap is of a loss, and all can be read afterwards.
+    """
+    chosen = run_calls(tmp_path / "archive", *((6, 350) if is_long else (5, 35)))
+
+    assert [] == chosen.wrong
+    assert set() == {*CALLS} - chosen.fired.keys()
+    assert chosen.counts["bodies"] > 100

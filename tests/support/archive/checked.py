@@ -17,6 +17,7 @@ from actors.archive.folder import Folder
 from actors.archive.format import Gap
 from actors.archive.past import Days, Elsewhere, Found, Listed
 from actors.core.messages import BookmakerId
+from tests.support.archive.disk_faults import controlled, environment
 from tests.support.archive.life import NAMES, VIEWS, Plan
 from tests.support.systems.process import ROOT
 from tests.support.time.virtual import WALL_0
@@ -66,10 +67,12 @@ class Journal:
 class Lives:
     """A process that runs lives, and their journal."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, control: Path | None = None) -> None:
+        """Begin; with a `control`, calls of all lives on files of the folder are controlled by that."""
         self.folder = folder
         self.journal = Journal()
         self.wall, self.boot_s = WALL_0, 1000.0
+        self.control = None if control is None else controlled(control)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.support.archive.lives"],
             stdin=subprocess.PIPE,
@@ -77,6 +80,7 @@ class Lives:
             stderr=subprocess.DEVNULL,
             text=True,
             cwd=ROOT,
+            env=None if control is None else environment(control, folder),
         )
 
     def run(self, seed: int, down_s: float = 5.0, **more: Any) -> int:
@@ -106,7 +110,8 @@ class Checked:
         self.wrong: list[str] = []
         self._journal, self._random = journal, random
         self._bodies: dict[tuple[BookmakerId | None, int, str], list[Any]] = {}
-        self._days = Days(Folder(folder, 2**30, lambda _: None), lambda: None)
+        self._folder = Folder.hold(folder, look_again_s=0.0)
+        self._days = Days(self._folder, lambda: None)
         self._look()
 
     def run(self, bodies: int, differences: int) -> None:
@@ -123,6 +128,15 @@ class Checked:
                 self._check_body(of, self._past(of.view, of.version))
             for of in self._random.sample(some, min(differences // parts, len(some))):
                 self._check_difference(of)
+        self._folder.release()
+
+    def check_nothing_is_lost(self) -> None:
+        """No day is set aside, and no gap says that anything was lost or damaged."""
+        self.wrong += [f"set aside: {path.name}" for path in self._folder.path.glob("*.bad*")]
+        for gap in self._gaps:
+            self.counts[f"gap {gap.reason}"] += 1
+            if gap.reason in {"lost", "damaged", "missing"}:
+                self.wrong.append(f"gap {gap.reason} after {gap.after} until {gap.until}")
 
     def _past(self, view: BookmakerId | None, version: int) -> Found | None:
         try:

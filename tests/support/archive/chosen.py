@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from actors.archive.reading import Reader, UnreadableError
 from tests.support.archive.checked import Checked, Lives
+from tests.support.archive.disk_faults import NAME, OPEN, READ, SYNC, WRITE
 from tests.support.archive.failing import OWN, SQLITE_SYNC, SQLITE_WRITE, reaches_sqlite
 
 BOUNDARIES = (
@@ -24,14 +26,24 @@ OF_SQLITE = (SQLITE_WRITE, SQLITE_SYNC) if reaches_sqlite() else ()
 FAILS = (*OWN, *OF_SQLITE)
 """What of the disk fails with an error of input and output."""
 FAULTS = (*BOUNDARIES, FULL_DISK, LOST, STOP, INSTANT, *FAILS)
+CALL, TORN = "killed at a system call", "killed in a write"
+CALL_AT_MIDNIGHT, TORN_AT_MIDNIGHT = (
+    "killed at a system call around midnight",
+    "killed in a write around midnight",
+)
+READS, READS_AT_START = "reads fail", "reads fail from the start"
+ANY_CALLS = "calls of any kind fail"
+CALLS = (CALL, TORN, CALL_AT_MIDNIGHT, READS, READS_AT_START, TORN_AT_MIDNIGHT, ANY_CALLS)
+"""What the library of `disk_faults.py` does below SQLite; nothing is lost or damaged by it."""
+OF_MIDNIGHT = {CALL_AT_MIDNIGHT, TORN_AT_MIDNIGHT}
 DAMAGES = ("empty", "cut", "flipped", "other format")
 
 
 class Chosen:
     """Runs lives on one folder, and counts what fired and what was wrong."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        self.lives = Lives(folder)
+    def __init__(self, folder: Path, seed: int, control: Path | None = None) -> None:
+        self.lives = Lives(folder, control)
         self.fired: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.wrong: list[str] = []
@@ -56,16 +68,33 @@ class Chosen:
         if fault in FAILS:
             nth = random.randrange(1, 60) if fault == SQLITE_WRITE else random.randrange(1, 12)
             more = {"fail": fault, "nth": nth, "fails": random.choice((1, 1, 2, 5))}
+        if fault in CALLS:
+            more = self._calls(fault)
         down_s = random.choice((1.0, 5.0, 40.0, 4_000.0))
         boot_id = random.choice(("first", "first", "first", "second"))
         code = self.lives.run(random.getrandbits(40), down_s, boot_id=boot_id, **more)
         if code > 0:
             self.wrong.append(f"a life ended with {code}")
-        if code < 0:
+        if self.lives.control is not None and fault in CALLS:
+            self.fired[fault] += self.lives.control.fired > 0
+        elif code < 0:
             self.fired[str(self.lives.journal.lines[-1].get("at", fault))] += 1
         said = {line["what"] for line in self.lives.journal.lines[before:]}
         if code == 0 and (fault == STOP or ("failed" if fault in FAILS else "stalled") in said):
             self.fired[fault] += 1
+
+    def _calls(self, fault: str) -> dict[str, Any]:
+        random = self._random
+        if fault in {READS, READS_AT_START, ANY_CALLS}:
+            first = 1 if fault == READS_AT_START else random.randrange(1, 400)
+            kinds = READ | WRITE | SYNC | NAME | OPEN if fault == ANY_CALLS else READ
+            return {"kinds": kinds, "nth": first, "fails": random.choice((1, 3, 30, 10**6))}
+        at_midnight = fault in OF_MIDNIGHT
+        return {
+            "kill_call": random.randrange(1, 90 if at_midnight else 250),
+            "torn": fault in {TORN, TORN_AT_MIDNIGHT},
+            "midnight": random.randrange(1, 15) if at_midnight else None,
+        }
 
     def damage(self, how: str) -> bool:
         """Damage a day that is sealed; return whether there was any."""
@@ -92,6 +121,8 @@ class Chosen:
         """Compare the archive with what readers could see."""
         checked = Checked(self.lives.folder, self.lives.journal, self._random)
         checked.run(bodies, differences)
+        if self.lives.control is not None:
+            checked.check_nothing_is_lost()
         self.counts += checked.counts
         self.wrong += checked.wrong
 
@@ -105,12 +136,23 @@ def _is_sealed(path: Path) -> bool:
         return False
 
 
-def run(folder: Path, seed: int, lives: int, *, damages: bool = True) -> Chosen:
-    """Run so many lives, check the archive now and then, and at the end all that it has."""
-    chosen = Chosen(folder, seed)
+def run(
+    folder: Path,
+    seed: int,
+    lives: int,
+    *,
+    damages: bool = True,
+    faults: Sequence[str] = FAULTS,
+    control: Path | None = None,
+) -> Chosen:
+    """Run so many lives, check the archive now and then, and at the end all that it has.
+
+    With a `control` of `disk_faults.py` the faults are `CALLS`.
+    """
+    chosen = Chosen(folder, seed, control)
     try:
         for number in range(lives):
-            chosen.live(FAULTS[number % len(FAULTS)])
+            chosen.live(faults[number % len(faults)])
             if number % 10 == 9:
                 chosen.check(60, 20)
             if damages and number % 7 == 6:
@@ -119,3 +161,9 @@ def run(folder: Path, seed: int, lives: int, *, damages: bool = True) -> Chosen:
     finally:
         chosen.lives.close()
     return chosen
+
+
+def run_calls(folder: Path, seed: int, lives: int) -> Chosen:
+    """Run so many lives with the faults of `disk_faults.py`, nothing of which is lost, as of `run`."""
+    control = folder.with_name("control")
+    return run(folder, seed, lives, damages=False, faults=CALLS, control=control)

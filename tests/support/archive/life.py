@@ -10,6 +10,7 @@ import json
 import os
 import resource
 import signal
+from errno import EIO
 from random import Random
 from typing import Any
 
@@ -25,6 +26,7 @@ from actors.core.messages import BookmakerId, SourceName
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
 from actors.matches.update import FixtureUpdater
 from actors.monitoring.status import ArchiveStatus
+from tests.support.archive.disk_faults import Control, own_control
 from tests.support.archive.failing import fail
 from tests.support.builders.messages import match, withdrawn
 from tests.support.systems.committing import Committing
@@ -43,6 +45,10 @@ class Plan(msgspec.Struct, frozen=True):
     The disk is full from the commit `full_from` until `full_until`; so many changes wait for it at most.
     `fail` is what of the disk fails (`failing.py`), the `nth` time and `fails` times in a row. After
     `killed_after_s` of processor time it is killed, whatever it does at that instant.
+
+    With the library of `disk_faults.py`: it is killed before its change number `kill_call`, which is half
+    made if it is `torn`, counted from the begin, or from midnight, which passes before commit `midnight`.
+    So many calls of `kinds` fail with EIO, from the `nth` on.
     """
 
     folder: str
@@ -59,6 +65,10 @@ class Plan(msgspec.Struct, frozen=True):
     fail: str | None = None
     fails: int = 1
     killed_after_s: float = 0.0
+    kill_call: int = 0
+    torn: bool = False
+    midnight: int | None = None
+    kinds: int = 0
 
 
 class Life:
@@ -76,6 +86,12 @@ class Life:
         if plan.fail is not None:
             fail(plan.fail, plan.nth, plan.fails, lambda: self.note("failed"))
         self._noted: dict[BookmakerId | None, tuple[int, str]] = {}
+        if (control := own_control()) is not None:
+            control.clear()
+            if plan.kinds:
+                control.fail(plan.kinds, EIO, plan.nth, plan.fails)
+            if plan.midnight is None:
+                self._kill_in(control)
         self.archive = self._opened()
         self.board = Committing(
             self.archive.beginning.snapshot,
@@ -97,6 +113,8 @@ class Life:
         self._note_views(self.board.newest)
         for number in range(self.plan.commits):
             self._fill_disk(is_full=self.plan.full_from <= number < self.plan.full_until)
+            if number == self.plan.midnight:
+                self._pass_midnight()
             self._act()
             if self._random.random() < 0.6:
                 self.archive.writer.step()
@@ -105,6 +123,15 @@ class Life:
             self.archive.writer.step()
         self.archive.close(is_orderly=True)
         self.note("stopped")
+
+    def _pass_midnight(self) -> None:
+        self.archive.writer.step()
+        self.clock.pass_(86_400.0)
+        if (control := own_control()) is not None:
+            self._kill_in(control)
+
+    def _kill_in(self, control: Control) -> None:
+        control.changes, control.torn, control.kill_at = 0, self.plan.torn, self.plan.kill_call
 
     def note(self, what: str, **more: object) -> None:
         """Write a line of the journal, to a pipe: a full disk does not concern it."""
@@ -129,6 +156,7 @@ class Life:
             configured={name: Configured("same", title) for name, title in NAMES.items()},
             names=lambda _: NAMES,
             reached=self._reach,
+            look_again_s=0.0,
             on_machine=lambda: Machine(self.plan.boot_id, self.clock.mono + self._boot_less_mono),
         )
 

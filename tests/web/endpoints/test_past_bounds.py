@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from actors.archive.past import MAX_HANGING, Days, Past
 from tests.support.builders.messages import match
 from tests.support.systems.site import open_site
+from tests.support.time.virtual import ManualClock
+from web.feeds.older_changes import OlderChanges
 from web.feeds.own_bodies import OwnBodies
 from web.feeds.past_lists import PastLists
 from web.protocol.problems import Problem
@@ -104,3 +107,61 @@ async def test_a_disk_that_takes_for_ever_delays_nobody(tmp_path: Path) -> None:
     assert ("warn", 12.0) == (late["status"], late["lag_s"])
     assert newest == listed["version"]
     assert ([], newest) == (found["gaps"], found["written_version"])
+
+
+async def test_changes_that_cannot_be_read_now_are_asked_for_later(tmp_path: Path) -> None:
+    """503, not 410: a client that asks again goes on from what it has."""
+    clock = ManualClock()
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        site.publish("birch", match("m1"))
+        cursor = (await site.get(LIST)).headers["odds-cursor"]
+    clock.pass_(100)
+    async with open_site(archived=tmp_path, clock=clock) as site:
+        assert site.archive is not None
+        past, own = site.archive.past(), OwnBodies(WorkLimit())
+        older = OlderChanges(past, site.status.names, own)
+        since, newest = int(cursor.partition("-")[0]), site.published.newest.version
+        with _no_descriptors(), pytest.raises(Problem) as refused:
+            await older.read(None, since, newest, None)
+        again = await older.read(None, since, newest, None)
+
+    assert (503, "5") == (refused.value.status, refused.value.headers["Retry-After"])
+    assert ["birch_m1"] == [change.id for change in again.gone]
+
+
+async def test_what_was_shown_and_is_not_written_is_asked_for_later(tmp_path: Path) -> None:
+    """It is no version that is not there yet."""
+    async with open_site(archived=tmp_path) as site:
+        site.publish("birch", match("m1"))
+        version = site.published.put("birch", match("m2"))
+        answer = await site.get(f"{LIST}?at={version}")
+
+    assert (503, "overloaded", "5") == (
+        answer.status_code,
+        answer.json()["code"],
+        answer.headers["retry-after"],
+    )
+
+
+async def test_reads_that_hang_are_given_up_and_are_few(tmp_path: Path) -> None:
+    """Four at most hang at a time, each for its answer alone; the thread that writes goes on."""
+    async with open_site(archived=tmp_path) as site:
+        assert site.archive is not None
+        past = Past(site.archive.folder, site.archive.writer, site.archive.status, read_s=0.05)
+        free, hanging = threading.Event(), list[Days]()
+
+        def hang(days: Days) -> bool:
+            hanging.append(days)
+            return free.wait(20)
+
+        given_up = [await past.read(hang) for _ in range(MAX_HANGING + 2)]
+        during = await past.read(Days.held)
+        version = site.publish("birch", match("m1"))
+        written = site.archive.writer.written
+        free.set()
+        await site.until(lambda: past.hanging == 0)
+        after = await past.read(Days.held)
+
+    assert ([None] * (MAX_HANGING + 2), None, MAX_HANGING) == (given_up, during, len(hanging))
+    assert version == written
+    assert after is not None

@@ -30,6 +30,7 @@ from web.feeds.own_bodies import OwnBodies
 from web.feeds.past_lists import read_for
 from web.feeds.subscribers import Audience
 from web.protocol.contract import Answer, Operation
+from web.protocol.problems import Problem
 from web.protocol.query import Parameter
 from web.protocol.responses import Asked, Handler, Prepared, prepared_json
 
@@ -90,10 +91,15 @@ class _Entries:
 
     async def _archived(self, request: Asked, given: str) -> list[Row] | None:
         """Return the last changes in the archive; None if there is none, or it does not answer in time."""
+        if self.past is None:
+            return None
+        what = partial(Days.last_of, entry_id=given, most=MAX_STEPS)
         with anyio.move_on_after(PATIENCE_S):
-            if self.past is not None:
-                what = partial(Days.last_of, entry_id=given, most=MAX_STEPS)
+            try:
                 return await read_for(request.client, self.past, self.own, what)
+            except Problem as problem:
+                if problem.code != "overloaded":
+                    raise
         return None
 
     async def _answer(

@@ -1,0 +1,252 @@
+"""An error is damage only if a second look says so; what may hold committed data is never removed."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import signal
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from actors.archive.commit import list_view
+from actors.archive.folder import Folder
+from actors.archive.past import Days, Unknown
+from actors.archive.reading import may_be_damage
+from tests.actors.archive.test_archive import ALDER, Kept, kept
+from tests.support.archive.checked import Lives
+from tests.support.archive.disk_faults import OPEN, READ, library
+from tests.support.time.virtual import ManualClock
+
+needs_library = pytest.mark.skipif(library() is None, reason="needs a C compiler (cc)")
+
+
+def _two_days(folder: Path) -> tuple[ManualClock, int, int]:
+    """Archive a version in a sealed day and one in the day after it; return the clock and both."""
+    clock = ManualClock()
+    with kept(folder, clock) as life:
+        first = life.put("m1")
+        clock.pass_(86_400)
+        second = life.put("m2")
+        for _ in range(5):
+            life.archive.writer.step()
+    return clock, first, second
+
+
+def _gaps(life: Kept) -> list[str]:
+    return [gap.reason for gap in life.days.gaps(life.days.held())]
+
+
+@contextmanager
+def _full_disk() -> Iterator[None]:
+    """Have no file of this process become larger within the block."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize(
+    ("name", "may_be"),
+    [
+        *(
+            (name, True)
+            for name in ("SQLITE_CORRUPT", "SQLITE_CORRUPT_INDEX", "SQLITE_NOTADB", "SQLITE_ERROR")
+        ),
+        *((name, False) for name in ("SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ", "SQLITE_CANTOPEN")),
+        *((name, False) for name in ("SQLITE_PROTOCOL", "SQLITE_NOLFS", "SQLITE_BUSY", "SQLITE_NOMEM")),
+        *((name, False) for name in ("SQLITE_READONLY_ROLLBACK", "SQLITE_AUTH", "SQLITE_INTERNAL")),
+    ],
+)
+def test_only_what_was_read_may_be_damage(name: str, *, may_be: bool) -> None:
+    """Any other error passes: of the disk, of the network, of locks, of this process."""
+    error = sqlite3.OperationalError("an error")
+    error.sqlite_errorcode = getattr(sqlite3, name)
+
+    assert may_be == may_be_damage(error)
+
+
+def test_a_day_that_reads_wrong_for_a_moment_stays(tmp_path: Path) -> None:
+    """The first look is an error of that answer; when it can be read again, it is."""
+    clock, version, _ = _two_days(tmp_path)
+    sealed = tmp_path / "2026-05-28.db"
+    whole = sealed.read_bytes()
+    with kept(tmp_path, clock, look_again_s=1e9) as life:
+        sealed.write_bytes(bytes(len(whole)))
+        with pytest.raises(OSError, match="looked at again"):
+            life.ids(version)
+        sealed.write_bytes(whole)
+
+        assert ["alder_m1"] == life.ids(version)
+        assert 0 == life.archive.status.gaps
+    assert [] == [*tmp_path.glob("*.bad*")]
+
+
+def test_a_second_look_that_finds_it_whole_ends_the_doubt(tmp_path: Path) -> None:
+    """Where a day has its digest, that decides, whatever was read before."""
+    clock, version, _ = _two_days(tmp_path)
+    with kept(tmp_path, clock) as life:
+        settled = life.archive.folder.settle(life.days.held()[0].day, "it read wrong for a moment")
+
+        assert (True, ["alder_m1"]) == (settled, life.ids(version))
+    assert [] == [*tmp_path.glob("*.bad*")]
+
+
+def test_a_newest_day_that_may_be_damaged_hinders_no_start(tmp_path: Path) -> None:
+    """What is committed waits until it is looked at again; nothing is lost, whatever that finds."""
+    clock, _, version = _two_days(tmp_path)
+    newest = tmp_path / "2026-05-29.db"
+    whole = newest.read_bytes()
+    newest.write_bytes(b"x" * len(whole))
+    with kept(tmp_path, clock, look_again_s=1e9) as life:
+        first = life.put("m3")
+        stalled = life.archive.status.error
+        newest.write_bytes(whole)
+        life.archive.folder.look_again_s = 0.0
+        second = life.put("m4")
+
+        assert (["alder_m2"], ["alder_m3"], ["alder_m4"]) == (*map(life.ids, (version, first, second)),)
+        assert ["unread"] == _gaps(life)[-1:]
+        assert life.days.changes(None, version, second) is None
+        assert (0, None) == (life.archive.status.gaps, life.archive.status.error)
+    assert "looked at again" in str(stalled)
+
+
+def test_what_is_beside_a_damaged_day_moves_with_it(tmp_path: Path) -> None:
+    """Its log may have what was committed; nothing that was set aside before is overwritten."""
+    clock, _, _ = _two_days(tmp_path)
+    sealed = tmp_path / "2026-05-28.db"
+    contents = {"": b"damaged", "-wal": b"a log", "-journal": b"a journal"}
+    for number in ("", "1"):
+        for end, content in contents.items():
+            Path(f"{sealed}{end}").write_bytes(content + number.encode())
+        sealed.with_suffix(".sum").write_text(f"digest{number}", "ascii")
+        folder = Folder.hold(tmp_path, look_again_s=0.0)
+        folder.set_aside(folder.days()[0], "damaged")
+        folder.release()
+
+    for number in ("", "1"):
+        bad = f"{sealed}.bad{number}"
+        moved = {end: Path(f"{bad}{end}").read_bytes() for end in (*contents, ".sum")}
+        assert {end: content + number.encode() for end, content in contents.items()} | {
+            ".sum": f"digest{number}".encode()
+        } == moved
+    with kept(tmp_path, clock) as life:
+        assert 2 == len(life.archive.folder.bad())
+
+
+def test_a_log_without_its_day_is_not_taken_into_another(tmp_path: Path) -> None:
+    """If the file alone is removed: SQLite would write its pages over those of the new file."""
+    with kept(tmp_path, ManualClock(), look_again_s=0.0) as life:
+        life.put("m1")
+        day = tmp_path / "2026-05-28.db"
+        log = Path(f"{day}-wal").read_bytes()
+        day.unlink()
+        life.put("m2")
+        Path(f"{day}-wal").write_bytes(log)
+        version = life.put("m3")
+
+        assert ["alder_m3"] == life.ids(version)
+        assert log == Path(f"{day}.bad-wal").read_bytes()
+
+
+def interrupt(path: Path) -> None:
+    """Leave a file as a process does that is killed in a transaction: half changed, with a hot journal."""
+    other = path.with_name("interrupted")
+    shutil.copy(path, other)
+    connection = sqlite3.connect(other, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.execute("CREATE TABLE filler (content)")
+    connection.executemany("INSERT INTO filler VALUES (?)", [(bytes(2000),)] * 50)
+    connection.execute("DROP TABLE filler")
+    connection.execute("PRAGMA cache_size = 1")
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("UPDATE commits SET at = 0")
+    connection.execute("CREATE TABLE filler (content)")
+    connection.executemany("INSERT INTO filler VALUES (?)", [(b"x" * 2000,)] * 50)
+    shutil.copy(other, path)
+    shutil.copy(f"{other}-journal", f"{path}-journal")
+    connection.execute("ROLLBACK")
+    connection.close()
+    other.unlink()
+
+
+@pytest.mark.parametrize("name", ["2026-05-28.db", "2026-05-29.db"])
+def test_a_hot_journal_is_rolled_back(tmp_path: Path, name: str) -> None:
+    """As after a kill while a day is closed: nothing is damaged, and the life before ends as it did."""
+    clock, first, second = _two_days(tmp_path)
+    (tmp_path / "2026-05-28.sum").unlink()
+    interrupt(tmp_path / name)
+    with kept(tmp_path, clock) as life:
+        assert (["alder_m1"], ["alder_m2"]) == (life.ids(first), life.ids(second))
+        assert ["stopped"] == _gaps(life)
+        assert life.days.changes(ALDER, first, life.version) is not None
+    assert not (tmp_path / f"{name}-journal").exists()
+
+
+def test_a_start_on_a_disk_that_is_full_loses_nothing(tmp_path: Path) -> None:
+    """The first version of the life is written as soon as it can be, and follows what stood before."""
+    clock, _, before = _two_days(tmp_path)
+    with ExitStack() as stack, capture_logs():  # the log is on the disk, too
+        with _full_disk():
+            life = stack.enter_context(kept(tmp_path, clock))
+            during = life.put("m3")
+            stalled = life.archive.status.error
+        after = life.put("m4")
+
+        assert (["alder_m3"], ["alder_m4"]) == (life.ids(during), life.ids(after))
+        assert ["stopped"] == _gaps(life)
+        assert life.days.changes(None, before, after) is not None
+        assert (0, None) == (life.archive.status.gaps, life.archive.status.error)
+    assert stalled is not None
+
+
+def test_a_time_before_a_damaged_day_is_forgotten(tmp_path: Path) -> None:
+    """What was in it, or after it, is not known because of the damage."""
+    clock, version, _ = _two_days(tmp_path)
+    with kept(tmp_path, clock) as life:
+        life.archive.folder.set_aside(life.days.held()[0].day, "damaged")
+        at_ms = 1_780_000_000_000
+        found = [life.days.at_time(None, ms) for ms in (at_ms - 10 * 86_400_000, at_ms)]
+        of_version = life.days.at_version(None, version)
+
+    assert [Unknown, Unknown, Unknown] == [type(of) for of in (*found, of_version)]
+    assert ["forgotten", "damaged", "damaged"] == [
+        getattr(of, "reason", None) for of in (*found, of_version)
+    ]
+
+
+@needs_library
+@pytest.mark.parametrize("kinds", [READ, OPEN], ids=["reads", "opening"])
+def test_a_start_that_can_read_nothing_changes_nothing(tmp_path: Path, kinds: int) -> None:
+    """Every file is as it was, the log of the newest day, too; no version falls, and all is read later."""
+    folder = tmp_path / "archive"
+    lives = Lives(folder, tmp_path / "control")
+    try:
+        lives.run(1, midnight=5, kill_at="after write", nth=9)
+        before = {
+            path.name: path.read_bytes() for path in folder.glob("2026-*") if path.suffix != ".db-shm"
+        }
+        lives.run(2, kinds=kinds, fails=10**9)
+        after = {name: (folder / name).read_bytes() for name in before}
+        lives.run(3)
+    finally:
+        lives.close()
+    days = Days(Folder.reading(folder), lambda: None)
+    held = days.held()
+
+    assert before == after
+    assert any(name.endswith("-wal") for name in before)
+    assert {"lost", "damaged", "missing"}.isdisjoint(gap.reason for gap in days.gaps(held))
+    versions = [of.version for of in lives.journal.served if of.view is None]
+    assert sorted(versions) == versions
+    with days._reader(held[-1].day) as reader:
+        assert reader.view_version(list_view(None), held[-1].last) == versions[-1]
