@@ -1,0 +1,75 @@
+"""Files that the service has open are removed: nothing is written where nobody finds it, nor by two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actors.archive.folder import Folder
+from tests.actors.archive.test_archive import ALDER, kept
+from tests.support.builders.messages import match
+from tests.support.time.virtual import ManualClock
+
+
+@pytest.mark.parametrize("is_replaced", [False, True], ids=["removed", "replaced"])
+def test_a_log_that_is_removed_costs_nothing(tmp_path: Path, *, is_replaced: bool) -> None:
+    """It is noticed in the next step; what it had is in the day then, so a kill later loses nothing."""
+    with kept(tmp_path, ManualClock(), is_orderly=False) as life:
+        first = life.put("m1")
+        log = tmp_path / "2026-05-28.db-wal"
+        log.unlink()
+        if is_replaced:
+            log.write_bytes(b"")
+        life.put("m2")
+        stalled = life.archive.status.error
+        (saved := tmp_path / "copy").mkdir()
+        (saved / "2026-05-28.db").write_bytes((tmp_path / "2026-05-28.db").read_bytes())
+        second = life.put("m3")
+
+        assert (["alder_m1"], ["alder_m3"]) == (life.ids(first), life.ids(second))
+        assert (None, 0) == (life.archive.status.error, life.archive.status.gaps)
+        assert [] == life.days.gaps(life.days.held())
+    with kept(saved, ManualClock()) as copied:
+        assert ["alder_m1"] == copied.ids(first)
+    assert "2026-05-28.db-wal" in str(stalled)
+
+
+def test_a_day_that_is_removed_is_missing_and_not_lost(tmp_path: Path) -> None:
+    """If there is an older one, the archive goes on in that, from the whole state."""
+    clock = ManualClock()
+    with kept(tmp_path, clock) as life:
+        first = life.put("m1")
+        clock.pass_(86_400)
+        life.put("m2")  # the last of the day before
+        life.put("m2", "m3")
+        for path in tmp_path.glob("2026-05-29.db*"):
+            path.unlink()
+        life.put("m3")
+        last = life.put("m4")
+        life.archive.writer.step()
+
+        assert (["alder_m1"], ["alder_m4"]) == (life.ids(first), life.ids(last))
+        assert ["missing"] == [gap.reason for gap in life.days.gaps(life.days.held())]
+        assert 1 == life.archive.status.gaps
+
+
+@pytest.mark.parametrize("is_taken", [False, True], ids=["removed", "taken by another"])
+def test_without_its_lock_nothing_more_is_written(tmp_path: Path, *, is_taken: bool) -> None:
+    """Another process may use the folder: no file of it is changed, and the error stays."""
+    with kept(tmp_path, ManualClock()) as life:
+        written = life.put("m1")
+        (tmp_path / "lock").unlink()
+        other = Folder.hold(tmp_path) if is_taken else None
+        life.put("m2")  # closes the day
+        before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+        life.clock.pass_(100)
+        life.put("m3")
+        life.board.put(ALDER, match("m4"))
+        error = life.archive.status.error
+    if other is not None:
+        other.release()
+
+    assert written == life.archive.writer.written
+    assert before == {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert "lock" in str(error)
