@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from actors.archive.checking import contents, verdicts
+from actors.archive.day import sync
 from actors.archive.export import CSV, FORMATS, PARQUET, Chosen, rows, writer_of
 from actors.archive.folder import LOCK, Folder
 from actors.archive.format import milliseconds
@@ -79,6 +80,7 @@ def _add_export_options(export: argparse.ArgumentParser) -> None:
     export.add_argument(
         "--out", type=Path, metavar="FILE", help="default: standard output, but not for parquet"
     )
+    export.add_argument("--force", action="store_true", help="overwrite FILE if it is there")
 
 
 def _info(given: argparse.Namespace) -> Exit:
@@ -129,7 +131,7 @@ def _export(given: argparse.Namespace) -> Exit:
         raise ConfigError("--format parquet: needs --out FILE")
     write = writer_of(given.format)
     chosen = Chosen(given.from_ms, given.until_ms, bookmaker)
-    with _output(given.out) as out, _bar(out) as show:
+    with _output(given.out, is_forced=given.force) as out, _bar(out) as show:
         some = rows(Folder.reading(given.path), chosen, show)
         first = next(some, None)
         write(iter(()) if first is None else chain([first], some), out)
@@ -140,12 +142,29 @@ def _export(given: argparse.Namespace) -> Exit:
 
 
 @contextmanager
-def _output(path: Path | None) -> Iterator[TextIO]:
+def _output(path: Path | None, *, is_forced: bool) -> Iterator[TextIO]:
+    """Return what is written to: a file has another name until it is complete."""
     if path is None:
         yield sys.stdout
         return
-    with path.open("w", encoding="utf-8", newline="") as file:
-        yield file
+    if path.exists() and not path.is_file():  # a pipe or a device
+        with path.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        return
+    if path.exists() and not is_forced:
+        raise ConfigError(f"--out was {path}, which is there already; --force overwrites it")
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        sync(part)
+        part.replace(path)
+    except OSError as error:
+        if error.filename == str(part):
+            error.filename = str(path)
+        raise
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @contextmanager

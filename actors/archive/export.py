@@ -1,14 +1,16 @@
 """The archive as rows: every change of a time, in order, for other programs.
 
-A row is plain values by column. The first day in the time begins with the whole state, and so does the
-archive after a gap; all other rows are changes.
+A row is plain values by column. The first rows are the whole state at the begin of the time. The whole
+state comes again after a gap, unless it is known what left meanwhile. All other rows are changes.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 from importlib import import_module
 from itertools import islice
 from typing import Final, TextIO, TypeAlias
@@ -47,24 +49,69 @@ class Chosen(Struct, frozen=True):
 def rows(folder: Folder, chosen: Chosen, read: Callable[[float], None]) -> Iterator[Values]:
     """Yield the rows; `read` is told which part of the days has been read.
 
-    Raises: sqlite3.Error, UnreadableError for a day that cannot be read.
+    Raises: OSError, sqlite3.Error, UnreadableError for a day that cannot be read.
     """
-    days, is_first = folder.days(), True
+    days = folder.days()
+    days = days[_first(folder, days, chosen.from_ms) :]
+    before: int | None = None  # until which version all is exported
     for number, day in enumerate(days):
         read(number / len(days))
         with Reader.open(folder.file(day), is_written=day == days[-1]) as reader:
-            if reader.last_ms < chosen.from_ms and reader.seen_ms < chosen.from_ms:
+            until = reader.version_at(chosen.until_ms - 1)
+            after = reader.base if before is not None else _begin(reader, chosen.from_ms)
+            if until is None or until < after:
                 continue
-            if reader.min_ms >= chosen.until_ms:
-                continue
+            if after != before:
+                yield from _state(reader, after, chosen.bookmaker, is_first=before is None)
             span = reader.last - reader.base + 1
-            for count, row in enumerate(reader.rows(chosen.from_ms, chosen.until_ms, chosen.bookmaker)):
+            for count, row in enumerate(_changes(reader, after, until, chosen.bookmaker)):
                 if not count % ROWS:
-                    read((number + (row.past.version - reader.base) / span) / len(days))
-                if is_first or row.past.version > reader.base:
-                    yield values(row)
-            is_first = False
+                    read((number + count / max(span, count + 1)) / len(days))
+                yield row
+            before = until
     read(1.0)
+
+
+def _first(folder: Folder, days: Sequence[date], from_ms: int) -> int:
+    """Return the number of the newest day that has a version from before a time; of the first otherwise."""
+    for number in reversed(range(len(days))):
+        with Reader.open(folder.file(days[number]), is_written=number == len(days) - 1) as reader:
+            if reader.min_ms < from_ms:
+                return number
+    return 0
+
+
+def _begin(reader: Reader, from_ms: int) -> int:
+    """Return the version that was the newest just before a time, or the first of the day."""
+    return reader.version_at(from_ms - 1) or reader.base
+
+
+def _changes(reader: Reader, after: int, until: int, bookmaker: BookmakerId | None) -> Iterator[Values]:
+    """Yield the changes after a version, until another; also of each whole state that shows nothing."""
+    keyframes = deque(reader.keyframes(after, until))
+    for row in reader.rows(after, until, bookmaker):
+        while keyframes and keyframes[0] <= row.past.version:
+            if (version := keyframes.popleft()) < row.past.version:
+                yield _nothing(reader, version)
+        yield values(row)
+    for version in keyframes:
+        yield _nothing(reader, version)
+
+
+def _state(
+    reader: Reader, version: int, bookmaker: BookmakerId | None, *, is_first: bool
+) -> Iterator[Values]:
+    """Yield the whole state at a version; that nothing is shown is said if anything was before."""
+    found = reader.state(version, bookmaker)
+    yield from map(values, found)
+    if not found and not is_first:
+        yield _nothing(reader, version)
+
+
+def _nothing(reader: Reader, version: int) -> Values:
+    """Return the row of a whole state in which nothing is shown."""
+    found: Values = dict.fromkeys(COLUMNS)
+    return found | {"version": version, "time": reader.time(version) / 1000, "kind": "state"}
 
 
 def values(row: Row) -> Values:

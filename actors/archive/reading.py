@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.archive.commit import list_view
 from actors.archive.day import connect
@@ -43,7 +44,8 @@ _ROWS = (
     f"SELECT {_ROW}, k.version FROM changes c JOIN commits m ON m.version = c.version + ?1"  # noqa: S608 - the same
     " JOIN entries e ON e.entry = c.entry LEFT JOIN keyframes k ON k.version = m.version"
     " LEFT JOIN listings l ON l.listing = c.listing"
-    " WHERE m.at >= ?2 AND m.at < ?3 AND (?4 IS NULL OR e.bookmaker = ?4) ORDER BY c.version, e.id"
+    " WHERE c.version > ?2 AND c.version <= ?3 AND (?4 IS NULL OR e.bookmaker = ?4)"
+    " ORDER BY c.version, e.id"
 )
 MAX_LOOKED_AT = 1_000_000
 """Changes of the day that is written that are searched for those of an entry: half a second at most."""
@@ -196,11 +198,26 @@ class Reader:
         """Return the last change of each entry after `after`, until `until`, in no order."""
         return self._latest(max(after, self.base) + 1, until, bookmaker)
 
-    def rows(self, from_ms: int, until_ms: int, bookmaker: BookmakerId | None) -> Iterator[Row]:
-        """Yield the changes of a time, its end excluded, by version and id."""
-        for row in self._execute(_ROWS, (self.base, from_ms, until_ms, bookmaker)):
+    def rows(self, after: int, until: int, bookmaker: BookmakerId | None) -> Iterator[Row]:
+        """Yield the changes after a version, until another, by version and id."""
+        for row in self._execute(_ROWS, (self.base, after - self.base, until - self.base, bookmaker)):
             *change, keyframe = row
             yield Row(change_of(change), change[-1], keyframe is not None)
+
+    def state(self, version: int, bookmaker: BookmakerId | None) -> list[Row]:
+        """Return the list at a version as rows of that version, by id."""
+        at_ms = self.time(version)
+        shown = sorted(self.entries(version, bookmaker), key=lambda of: of.id)
+        return [Row(replace(of, version=version), at_ms, is_state=True) for of in shown]
+
+    def keyframes(self, after: int, until: int) -> list[int]:
+        """Return the versions after another, until another, of which it has the whole state."""
+        sql = "SELECT version FROM keyframes WHERE version > ? AND version <= ? ORDER BY version"
+        return [version for (version,) in self._execute(sql, (after, until))]
+
+    def time(self, version: int) -> int:
+        """Return the time of a version (Unix milliseconds)."""
+        return self._one("SELECT at FROM commits WHERE version = ?", version)
 
     def rows_of(self, entry_id: str, most: int) -> list[Row]:
         """Return the last changes of an entry, the newest first; of the day that is written, the newest."""

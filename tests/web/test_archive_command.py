@@ -190,6 +190,28 @@ def test_an_export_without_rows_says_so(folder: Path, ran: Ran) -> None:
     assert f"oddsboard: no row; oddsboard archive info {folder} lists the times that there are\n" == err
 
 
+def test_a_file_that_is_there_is_overwritten_if_that_is_asked_for(folder: Path, ran: Ran) -> None:
+    """Another export, or something else, is not lost by mistake."""
+    out = folder / "rows.csv"
+    out.write_text("something else", "ascii")
+    refused, _, err = ran("export", folder, "--out", out)
+    kept_text = out.read_text("ascii")
+    forced, _, _ = ran("export", folder, "--out", out, "--force")
+
+    assert (78, "something else", 0) == (refused, kept_text, forced)
+    assert f"--out was {out}, which is there already; --force overwrites it" in err
+    assert out.read_text("utf-8").startswith("version,")
+
+
+def test_an_export_that_fails_leaves_no_file(folder: Path, ran: Ran) -> None:
+    """A file has its name when it is complete; until then another, which is removed after an error."""
+    newest = folder / "2026-05-29.db"
+    newest.write_bytes(newest.read_bytes()[:8192])
+    code, _, _ = ran("export", folder, "--out", folder / "rows.csv")
+
+    assert (78, []) == (code, [*folder.glob("rows.csv*")])
+
+
 def test_the_query_of_the_documents_gives_the_prices(tmp_path: Path) -> None:
     """Also where a price is not a whole number of thousandths."""
     prices = (2.05, 3.0000000001, 4.0)

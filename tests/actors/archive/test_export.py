@@ -1,0 +1,131 @@
+"""An export begins with a whole state: who plays it back has each list as it was, wherever it begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actors.archive.export import Chosen, Values, rows
+from actors.archive.folder import Folder
+from actors.core.messages import BookmakerId
+from tests.actors.archive.test_archive import ALDER, BIRCH, Kept, kept
+from tests.support.time.virtual import ManualClock
+
+BEGAN_MS = 1_780_000_000_000
+DAY_MS = 86_400_000
+MIDNIGHT_MS = BEGAN_MS // DAY_MS * DAY_MS + DAY_MS
+
+
+def _lists(some: list[Values]) -> dict[int, dict[str, object]]:
+    """Play rows back: return the prices by id after each version. A whole state replaces all before."""
+    shown: dict[str, object] = {}
+    found: dict[int, dict[str, object]] = {}
+    state: object = None
+    for row in some:
+        if row["kind"] == "state" and state != row["version"]:
+            state, shown = row["version"], {}
+        if row["kind"] == "removed":
+            shown.pop(str(row["id"]), None)
+        elif row["id"] is not None:
+            shown[str(row["id"])] = row["odds_1"]
+        assert isinstance(row["version"], int)
+        found[row["version"]] = dict(shown)
+    return found
+
+
+def _exported(folder: Path, from_ms: int = 0, bookmaker: BookmakerId | None = None) -> list[Values]:
+    return [*rows(Folder.reading(folder), Chosen(from_ms, 2**60, bookmaker), lambda _: None)]
+
+
+def _three_days(folder: Path) -> list[tuple[int, int]]:
+    """Archive versions on three days, some of which show nothing; return each, and its time."""
+    clock, found = ManualClock(), list[tuple[int, int]]()
+
+    def put(life: Kept, *names: str, bookmaker: str = ALDER, price: float = 2.0) -> None:
+        version = life.put(*names, bookmaker=bookmaker, prices=(price, 3.5, 4.0))
+        found.append((version, round(clock.wall * 1000)))
+
+    with kept(folder, clock) as life:
+        for day in range(3):
+            put(life, "m1", "m2", price=2.1 + day)
+            put(life, "m3", bookmaker=BIRCH)
+            put(life, "m2", price=2.2 + day)
+            put(life, price=2.2)
+            put(life, "m4", "m2", price=2.3 + day)
+            put(life, bookmaker=BIRCH)
+            life.board.current()
+            clock.pass_(50.0)
+            put(life, "m4", "m2", price=2.4 + day)
+            clock.pass_(DAY_MS / 1000 - 50.0)
+            put(life, "m4", price=2.5 + day)
+            for _ in range(5):
+                life.archive.writer.step()
+    return found
+
+
+@pytest.mark.parametrize("bookmaker", [None, BIRCH])
+@pytest.mark.parametrize("at_most_ms", [0, 1])
+def test_an_export_from_any_time_has_all_lists(
+    tmp_path: Path, at_most_ms: int, bookmaker: BookmakerId | None
+) -> None:
+    """From just before, at, and after each commit, also at midnight: the same as in an export of all."""
+    times = _three_days(tmp_path)
+    whole = _lists(_exported(tmp_path, bookmaker=bookmaker))
+    for _, at_ms in [*times, (0, MIDNIGHT_MS)]:
+        for from_ms in (at_ms - at_most_ms, at_ms + at_most_ms):
+            part = _lists(_exported(tmp_path, from_ms, bookmaker))
+
+            assert {version: whole[version] for version in part if version in whole} == {
+                version: shown for version, shown in part.items() if version in whole
+            }
+            before = [version for version in whole if version <= min(part, default=0)]
+            assert not part or next(iter(part.values())) == (whole[before[-1]] if before else {})
+            assert {version for version in whole if version > min(part, default=2**60)} <= part.keys()
+
+
+@pytest.mark.parametrize("how", ["removed", "set aside"])
+def test_after_a_day_that_is_missing_the_whole_state_comes_again(tmp_path: Path, how: str) -> None:
+    """Entries that left in that day are not shown any more."""
+    _three_days(tmp_path)
+    whole = _lists(_exported(tmp_path))
+    second = sorted(tmp_path.glob("*.db"))[1]
+    first = _exported(tmp_path)[0]
+    second.unlink() if how == "removed" else second.rename(f"{second}.bad")
+    second.with_suffix(".sum").unlink()
+    part = _lists(_exported(tmp_path))
+
+    assert {version: whole[version] for version in part} == part
+    assert max(whole) in part
+    assert 5 < len(part) < len(whole)
+    assert first == _exported(tmp_path)[0]
+
+
+def test_a_whole_state_that_shows_nothing_is_told(tmp_path: Path) -> None:
+    """After a gap in which all left: as a row without an id."""
+    with kept(tmp_path, ManualClock()) as life:
+        life.put("m1")
+        life.archive.writer.max_waiting = 0
+        lost = life.put()
+        life.archive.writer.max_waiting = 1000
+        life.put(bookmaker=BIRCH)
+    (row,) = [row for row in _exported(tmp_path) if row["kind"] == "state"]
+
+    assert (lost, None, None) == (row["version"], row["id"], row["reason"])
+    assert {} == _lists(_exported(tmp_path))[lost]
+
+
+def test_a_clock_that_was_set_back_leaves_nothing_out(tmp_path: Path) -> None:
+    """All until the newest version from before the end of the time, whatever the times of those between."""
+    clock = ManualClock()
+    with kept(tmp_path, clock) as life:
+        first = life.put("m1")
+        clock.wall += 100
+        second = life.put("m2")
+        clock.wall -= 90
+        end_ms = round(clock.wall * 1000) + 2_000
+        third = life.put("m3")
+    chosen = Chosen(0, end_ms)
+    found = [row["version"] for row in rows(Folder.reading(tmp_path), chosen, lambda _: None)]
+
+    assert {first, second, third} == {*found}
