@@ -306,8 +306,8 @@ def _begin(
         highest = max(highest, reserved.until)
     elif ending is None and highest:
         highest += 2 * RESERVED  # more than was ever reserved above a version
-    elif not highest and reserved is None and _has_days(writer.folder):
-        highest = int(start.now.wall * 10**6)  # above all that it may have: versions begin in milliseconds
+    if reserved is None:
+        highest = max(highest, _floor(writer.folder, start.now.wall))
     version = max(highest + 1, int(start.now.wall * 1000))
     writer.epoch = new_epoch if reserved is None else reserved.epoch
     try:
@@ -326,8 +326,11 @@ def _reserved(folder: Folder) -> Reserved | None:
         return None
 
 
-def _has_days(folder: Folder) -> bool:
+def _floor(folder: Folder, wall: float) -> int:
+    """Return a version that is not below any that may have been published, without reading a file."""
     try:
-        return bool(folder.days() or folder.bad())
-    except OSError:
-        return True
+        if (marked := folder.marked()) or not (folder.days() or folder.bad()):
+            return marked
+    except OSError as error:
+        log.warning("archive.stalled", error=str(error))
+    return int(wall * 10**6)  # versions begin in milliseconds

@@ -39,7 +39,7 @@ from actors.core.errors import ArchiveLockedError, ConfigError
 log = structlog.get_logger()
 
 VERSIONS, LOCK, ENDING = "versions.json", "lock", "ending.msgpack"
-BAD = ".bad"
+BAD, MARKED = ".bad", "reserved-"
 LOOK_AGAIN_S = 5.0
 """Seconds from the first look that finds a day damaged until the second, which counts."""
 BESIDE = ("-wal", "-journal")
@@ -132,8 +132,22 @@ class Folder:
     def reserve(self, epoch: str, until: int) -> None:
         """Have it on disk that versions up to `until` may be published. Raises: OSError."""
         self.reached("before reservation")
+        older = [*self.path.glob(f"{MARKED}*")]
+        mark = self.path / f"{MARKED}{until}"
+        mark.touch()
         self.replace(VERSIONS, msgspec.json.encode(Reserved(FORMAT, epoch, until)))
+        for path in older:
+            if path != mark:
+                path.unlink(missing_ok=True)
         self.reached("after reservation")
+
+    def marked(self) -> int:
+        """Return the highest version that may have been published, by the name of a file; 0 without any.
+
+        For a disk of which no file can be read. Raises: OSError.
+        """
+        names = (path.name.removeprefix(MARKED) for path in self.path.glob(f"{MARKED}*"))
+        return max((int(name) for name in names if name.isdecimal()), default=0)
 
     def replace(self, name: str, content: bytes) -> None:
         """Put a file in place of another, whole and on disk. Raises: OSError."""

@@ -250,3 +250,19 @@ def test_a_start_that_can_read_nothing_changes_nothing(tmp_path: Path, kinds: in
     assert sorted(versions) == versions
     with days._reader(held[-1].day) as reader:
         assert reader.view_version(list_view(None), held[-1].last) == versions[-1]
+
+
+@needs_library
+def test_no_version_falls_though_nothing_can_be_read_and_the_clock_is_set_back(tmp_path: Path) -> None:
+    """Start after start, each of which begins above what may have been published before."""
+    folder = tmp_path / "archive"
+    lives = Lives(folder, tmp_path / "control")
+    try:
+        for seed in range(4):
+            lives.run(seed, kinds=READ, fails=10**9, down_s=-90_000.0)
+        lives.run(4, down_s=-90_000.0)
+    finally:
+        lives.close()
+    versions = [of.version for of in lives.journal.served if of.view is None]
+
+    assert sorted(versions) == versions
