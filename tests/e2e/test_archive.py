@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import signal
 import socket
+from errno import EIO
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from tests.support.archive.disk_faults import READ, controlled, environment, library
 from tests.support.systems.process import Service, service, simulated
 from tests.support.time.waiting import eventually
 
@@ -91,3 +93,31 @@ def test_a_client_that_does_not_read_hinders_no_orderly_end(tmp_path: Path) -> N
         (gap,) = running.get("/api/v2/archive").json()["gaps"]
 
     assert (0, "stopped") == (code, gap["reason"])
+
+
+@pytest.mark.skipif(library() is None, reason="needs a C compiler (cc)")
+def test_a_disk_that_cannot_be_read_for_a_while_costs_nothing(config: Path, tmp_path: Path) -> None:
+    """At the start after a kill, and while it runs: the list of before comes back byte for byte."""
+    control, folder = controlled(tmp_path / "control"), tmp_path / "archive"
+    env = environment(tmp_path / "control", folder)
+    with service(config, env) as running:
+        running.wait_ready()
+        before = _served(running)
+        running.stop(signal.SIGKILL)
+    asked = f"{LIST}?at={before.json()['version']}"
+    control.fail(READ, EIO)
+    with service(config, env) as running:
+        running.wait_ready()
+        at_the_start, health = running.get(asked), running.get("/health").json()["archive"]
+        control.clear()
+        eventually(lambda: running.get("/health").json()["archive"]["status"] == "pass", "it is written")
+        past = running.get(asked)
+        control.fail(READ, EIO)
+        while_it_runs = running.get(asked)
+        control.clear()
+        again = running.get(asked)
+
+    assert [503, 503] == [answer.status_code for answer in (at_the_start, while_it_runs)]
+    assert ("5", "warn") == (at_the_start.headers["retry-after"], health["status"])
+    assert [(200, before.content)] * 2 == [(answer.status_code, answer.content) for answer in (past, again)]
+    assert [] == [*folder.glob("*.bad*")]
