@@ -328,9 +328,7 @@ def _reserved(folder: Folder) -> Reserved | None:
 
 def _floor(folder: Folder, wall: float) -> int:
     """Return a version that is not below any that may have been published, without reading a file."""
-    try:
+    with suppress(OSError):
         if (marked := folder.marked()) or not (folder.days() or folder.bad()):
             return marked
-    except OSError as error:
-        log.warning("archive.stalled", error=str(error))
     return int(wall * 10**6)  # versions begin in milliseconds

@@ -203,7 +203,7 @@ class Writer:
     def _go_on(self, day: Day) -> Day:
         """Write after the newest commit of a day; the first of a life, if that is not written."""
         self._day = day
-        if self._first is not None:
+        if self._first is not None and day.version != self._first[0].version:
             self._begin_life(day, *self._first)
             return self._roll(self._first[0]) or day
         if day.version < self.written:
@@ -213,7 +213,7 @@ class Writer:
 
     def _begin_life(self, day: Day, first: Commit, gap: Gap | None) -> None:
         """Write the first commit of a life; as the whole state if it is not known what stood before."""
-        if first.version <= day.version:
+        if first.version < day.version:
             raise OSError(
                 EEXIST, "it has newer versions, which could not be read at the start", str(day.path)
             )

@@ -15,6 +15,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.archive.archive import Archive, open_archive
+from actors.archive.day import Reached
 from actors.archive.folder import ArchiveSettings, Folder
 from actors.archive.past import Days, Elsewhere, Listed, NotYet, Unknown
 from actors.archive.restart import Configured, Machine
@@ -75,6 +76,7 @@ def kept(
     boot_id: str = "boot",
     is_orderly: bool = True,
     look_again_s: float = 0.0,
+    reached: Reached = lambda _: None,
 ) -> Iterator[Kept]:
     """Archive a board while the block runs; the machine was started when the clock showed 0."""
     archive = open_archive(
@@ -86,6 +88,7 @@ def kept(
         names=lambda _: NAMES,
         on_machine=lambda: Machine(boot_id, clock.mono),
         look_again_s=look_again_s,
+        reached=reached,
     )
     first = archive.beginning.snapshot
     board = Committing(first, BoardRules(), clock, HistoryLimits(), advance=FixtureUpdater(TERMS))

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from errno import EIO
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,27 @@ def test_a_start_on_a_disk_that_is_full_loses_nothing(tmp_path: Path) -> None:
         assert life.days.changes(None, before, after) is not None
         assert (0, None) == (life.archive.status.gaps, life.archive.status.error)
     assert stalled is not None
+
+
+def test_a_first_version_that_begins_a_day_is_written_once(tmp_path: Path) -> None:
+    """Though the file of the new day cannot be made at first: the version is in the day before by then."""
+    clock, _, before = _two_days(tmp_path)
+    clock.pass_(86_400)
+    left = [3]
+
+    def fail_thrice(boundary: str) -> None:
+        if boundary == "day written" and left[0]:
+            left[0] -= 1
+            raise OSError(EIO, "failing")
+
+    with kept(tmp_path, clock, reached=fail_thrice) as life:
+        versions = [life.put(f"m{number}", start_time=None) for number in range(5)]
+
+        assert [[f"alder_m{number}"] for number in range(5)] == [*map(life.ids, versions)]
+        assert ["stopped"] == _gaps(life)
+        assert life.days.changes(None, before, versions[-1]) is not None
+        assert (0, None) == (life.archive.status.gaps, life.archive.status.error)
+    assert [0] == left
 
 
 def test_a_time_before_a_damaged_day_is_forgotten(tmp_path: Path) -> None:
