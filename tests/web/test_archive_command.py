@@ -203,13 +203,15 @@ def test_a_file_that_is_there_is_overwritten_if_that_is_asked_for(folder: Path, 
     assert out.read_text("utf-8").startswith("version,")
 
 
-def test_an_export_that_fails_leaves_no_file(folder: Path, ran: Ran) -> None:
+def test_an_export_that_fails_leaves_what_was_there(folder: Path, ran: Ran) -> None:
     """A file has its name when it is complete; until then another, which is removed after an error."""
+    out = folder / "rows.csv"
+    out.write_text("before", "ascii")
     newest = folder / "2026-05-29.db"
     newest.write_bytes(newest.read_bytes()[:8192])
-    code, _, _ = ran("export", folder, "--out", folder / "rows.csv")
+    code, _, _ = ran("export", folder, "--out", out, "--force")
 
-    assert (78, []) == (code, [*folder.glob("rows.csv*")])
+    assert (78, [out], "before") == (code, [*folder.glob("rows.csv*")], out.read_text("ascii"))
 
 
 def test_the_query_of_the_documents_gives_the_prices(tmp_path: Path) -> None:
