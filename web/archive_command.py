@@ -7,7 +7,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from itertools import chain
 from pathlib import Path
 from typing import TextIO
@@ -111,10 +111,12 @@ def _check(given: argparse.Namespace) -> Exit:
 
 
 def _seal(given: argparse.Namespace) -> Exit:
-    folder = Folder.hold(given.path)
+    folder, code = Folder.hold(given.path), Exit.STOPPED
     try:
         for day in folder.days()[:-1]:
-            if folder.check(day, is_last=False):
+            if not _is_whole(folder, day):
+                code = Exit.DATA
+            else:
                 with Reader.open(folder.file(day), is_written=False) as reader:
                     is_sealed = reader.is_sealed
                 if not is_sealed:
@@ -122,7 +124,16 @@ def _seal(given: argparse.Namespace) -> Exit:
                     _say(f"{folder.file(day).name}: sealed")
     finally:
         folder.release()
-    return Exit.STOPPED
+    return code
+
+
+def _is_whole(folder: Folder, day: date) -> bool:
+    """Return whether a day can be sealed; otherwise say why."""
+    try:
+        return folder.check(day, is_last=False)
+    except (sqlite3.Error, OSError) as error:
+        _say(f"{folder.file(day).name}: not sealed: {error}")
+    return False
 
 
 def _export(given: argparse.Namespace) -> Exit:

@@ -127,8 +127,8 @@ class FollowedArchive(OpenArchive):
         return min(snapshot.made_at or now, now)
 
     def _add(self, commit: Commit) -> None:
-        self.newest, self.epoch = commit.version, commit.epoch
         self.writer.add(commit)
+        self.newest, self.epoch = commit.version, commit.epoch
         self.watch()
 
 

@@ -237,6 +237,16 @@ def test_seal_needs_the_folder_for_itself(folder: Path, ran: Ran) -> None:
     assert "another process uses it" in err
 
 
+def test_a_day_that_cannot_be_sealed_hinders_no_other(folder: Path, ran: Ran) -> None:
+    """It is named, and stays as it is: it may be damaged, which a single look does not say."""
+    damaged = folder / "2026-05-27.db"
+    damaged.write_bytes(b"damaged")
+    code, out, _ = ran("seal", folder)
+
+    assert (65, b"damaged") == (code, damaged.read_bytes())
+    assert out.startswith("2026-05-27.db: not sealed: ")
+
+
 def test_a_backup_of_a_day_is_an_archive(folder: Path, ran: Ran, tmp_path: Path) -> None:
     """The files that the documents say to copy are enough to look at it."""
     backup = tmp_path / "backup"
