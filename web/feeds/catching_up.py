@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from actors.board.snapshot import Deadlines, Readable, Snapshot
 from actors.core.errors import CommitLateError
+from web.protocol.negotiation import newest_version
 
 BEHIND_S = 5.0
 """A machine that is behind for longer shows no prices: see `actors/cluster/liveness.py`."""
@@ -39,6 +40,20 @@ class CatchUp(Struct, frozen=True):
                 await anyio.sleep(LOOK_S)
             return False
         raise CommitLateError("this machine is too far behind another")
+
+    async def waited(
+        self, if_none_match: str | None, snapshot: Snapshot, deadlines: Callable[[Snapshot], Deadlines]
+    ) -> bool:
+        """Wait for what a client has of another machine; return whether the snapshot is an old one now.
+
+        Raises: as `reached`.
+        """
+        if if_none_match is None or not self.longest_s:
+            return False
+        version = newest_version(if_none_match, snapshot.epoch)
+        if is_behind := version > snapshot.version:
+            await self.reached(version, snapshot.epoch, deadlines)
+        return is_behind
 
     async def begun(self, deadlines: Callable[[Snapshot], Deadlines]) -> Snapshot:
         """Return the board once it has a version. Raises: CommitLateError if it has none for a second."""

@@ -31,7 +31,7 @@ from web.encoding.segments import UnencodableError, ends, gzip_at_once, gzip_bod
 from web.feeds.catching_up import CatchUp
 from web.feeds.fixture_lists import ALL, EVERYTHING, Choice, FixturesOf, cursor, note
 from web.feeds.own_bodies import Made, Making, OwnBodies, Room
-from web.protocol.negotiation import Coding, coding_for, has_already, newest_version
+from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared
 
@@ -135,12 +135,12 @@ class Answers:
             found: Prepared | None
             if if_none_match is not None and has_already(if_none_match, page.etags[coding]):
                 found = page.not_modified[coding]
-            elif if_none_match is not None and await self._has_caught_up(view, if_none_match, snapshot):
+            elif await self.catch_up.waited(if_none_match, snapshot, view.deadlines):
                 continue
             elif choice is not EVERYTHING or (found := page.ready.get(coding)) is None:
                 found = await self._made(page, coding, snapshot, choice, client)
                 # If a list was withdrawn for it, or fell due while it was made, there is a newer board.
-                if found is None or not self._board.is_valid(page.deadlines):
+                if found is None or not self._holds(page):
                     continue
                 if view.held(snapshot, self._board.is_valid) != page.view:
                     continue
@@ -148,11 +148,9 @@ class Answers:
                 return msgspec.structs.replace(found, headers=(*found.headers, UNCACHED))
             return found
 
-    async def _has_caught_up(self, view: Listed, if_none_match: str, snapshot: Snapshot) -> bool:
-        """Wait if a client has a newer version, of another machine; return whether this one has it then."""
-        version = newest_version(if_none_match, snapshot.epoch) if self.catch_up.longest_s else 0
-        is_behind = version > snapshot.version
-        return is_behind and await self.catch_up.reached(version, snapshot.epoch, view.deadlines)
+    def _holds(self, page: _Page) -> bool:
+        """Return whether a page is still of the board, and nothing of it is overdue."""
+        return page.epoch == self._board.newest.epoch and self._board.is_valid(page.deadlines)
 
     async def listed(self, view: Listed, coding: Coding = Coding.IDENTITY) -> Made:
         """Return the list of `view`, whether or not it is serving; with gzip as blocks of a member."""
@@ -160,7 +158,7 @@ class Answers:
             snapshot = await self._board.read(view.deadlines)
             page = self._page(view, snapshot)
             made = await self._made(page, coding, snapshot)
-            if made is not None and self._board.is_valid(page.deadlines):
+            if made is not None and self._holds(page):
                 return page.listed(coding, made.parts)
 
     async def fixture(
@@ -181,11 +179,13 @@ class Answers:
             page = self._page(view, snapshot)
             if not page.is_serving:
                 raise _unavailable(view)
-            if (fixture := state.get(fixture_id)) is None:
-                return None
-            coding = _acceptable(accept_encoding)
-            if has_already(if_none_match or "", page.etags[coding]):
+            coding, fixture = _acceptable(accept_encoding), state.get(fixture_id)
+            if fixture is not None and has_already(if_none_match or "", page.etags[coding]):
                 return page.not_modified[coding]
+            if await self.catch_up.waited(if_none_match, snapshot, view.deadlines):
+                continue
+            if fixture is None:
+                return None
             self.fixtures.fit(state)
             try:
                 shown = self.fixtures.formed(whole(fixture), form, state.terms)
@@ -294,7 +294,7 @@ class _Page:
 
     def __init__(self, view: Listed, snapshot: Snapshot) -> None:
         self.view = view
-        self.version, self._epoch = view.version(snapshot), snapshot.epoch
+        self.version, self.epoch = view.version(snapshot), snapshot.epoch
         self.still_shows(snapshot)
         self.cursor = cursor(self.version, snapshot.epoch)
         self.cursor_header = view.cursor(cursor_of(self.version, snapshot.epoch))
@@ -328,7 +328,7 @@ class _Page:
         """Take over what is the same at many versions, and return whether its own is that of `snapshot`."""
         self.is_serving = any(book.is_serving for book in self.view.books(snapshot).values())
         self.deadlines = self.view.deadlines(snapshot)
-        return (self.version, self._epoch) == (self.view.version(snapshot), snapshot.epoch)
+        return (self.version, self.epoch) == (self.view.version(snapshot), snapshot.epoch)
 
 
 def _acceptable(accept_encoding: str | None) -> Coding:

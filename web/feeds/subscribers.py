@@ -220,8 +220,9 @@ class Live:
         return snapshot
 
     def is_valid(self, view: Watched, snapshot: Snapshot) -> bool:
-        """Return whether nothing of the view, in a board that was read, is overdue by now."""
-        return self.board.is_valid(_deadlines(view, snapshot))
+        """Return whether a board that was read has not begun anew, and nothing of the view is overdue."""
+        is_same = snapshot.epoch == self.board.newest.epoch
+        return is_same and self.board.is_valid(_deadlines(view, snapshot))
 
     def frames(self, view: Watched) -> Frames[Any, Any]:
         """Return the messages of a view, and its history."""

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import anyio
+import anyio.lowlevel
 import httpx2
 import pytest
 
 from actors.board.board import BoardRules
-from actors.board.snapshot import Snapshot
 from actors.core.errors import CommitLateError
-from actors.core.messages import BookmakerId
+from actors.core.messages import BookmakerId, SourceMatchId
+from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
+from actors.matches.update import FixtureUpdater
+from actors.matching.event import EventKey, derived_id
 from actors.runtime.membership import ClusterStatus
 from tests.support.builders.messages import match
 from tests.support.peers.stream_client import streaming
 from tests.support.systems.committing import Committing
-from tests.support.systems.site import EPOCH, Site, open_site
+from tests.support.systems.site import EPOCH, SOURCE, Site, open_site
 from tests.support.time.virtual import ManualClock
 from web.encoding.list_segments import Api
 from web.feeds.catching_up import BEHIND_S, CatchUp
@@ -26,6 +29,7 @@ from web.protocol.responses import Prepared
 pytestmark = pytest.mark.anyio
 
 ALDER = BookmakerId("alder")
+TERMS = FixtureSettings(roster_of({ALDER: BookmakerInfo(SOURCE)}))
 
 
 @pytest.fixture
@@ -94,13 +98,20 @@ class _Lists:
     """Answers of a machine that is behind others for so long at most."""
 
     def __init__(self, longest_s: float = BEHIND_S) -> None:
-        self.board = Committing(Snapshot.empty(100, (ALDER,), EPOCH), BoardRules(), ManualClock())
+        first, advance = first_snapshot(100, TERMS, EPOCH), FixtureUpdater(TERMS)
+        self.board = Committing(first, BoardRules(), ManualClock(), advance=advance)
         self.board.put("alder", match("m1"))
         self.answers = Answers(self.board, {ALDER: "Alder"}, None, CatchUp(self.board, longest_s))
         self.found: list[Prepared] = []
 
     async def ask(self, tag: str) -> None:
         self.found.append(await self.answers.answer(View(Api.V2), tag, None))
+
+    async def ask_fixture(self, match_id: str, tag: str) -> None:
+        """Ask for the fixture that begins with a match."""
+        fixture_id = derived_id(EventKey(SOURCE, SourceMatchId(match_id)))
+        found = await self.answers.fixture(fixture_id, tag, None)
+        self.found += () if found is None else (found,)
 
 
 @pytest.mark.parametrize("tag", ['"102-{}"', 'W/"102-{}"', '"7-{}", "102-{}"'])
@@ -123,6 +134,45 @@ async def test_a_tag_of_another_epoch_is_answered_at_once(tag: str) -> None:
     await lists.ask(tag.replace("{}", EPOCH))
 
     assert [200] == [found.status for found in lists.found]
+
+
+async def test_a_list_is_that_of_after_the_wait() -> None:
+    """The board began anew meanwhile: what was there before the wait is older than what the client has."""
+    lists = _Lists()
+    await lists.ask('"7"')  # so that the list of before is at hand
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lists.ask, f'"102-{EPOCH}"')
+        await anyio.wait_all_tasks_blocked()
+        lists.board.restart(first_snapshot(2000, TERMS, "anew"))
+        lists.board.put("alder", match("m2"))
+    _, found = lists.found
+
+    assert (200, b'"2001-anew"') == (found.status, dict(found.headers)[b"etag"])
+
+
+async def test_no_list_is_of_a_board_that_is_over() -> None:
+    """It began anew while the list was made."""
+    lists = _Lists()
+    lists.board.put("alder", *[match(f"m{number}") for number in range(20_000)])
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lists.ask, '"7"')
+        await anyio.lowlevel.checkpoint()
+        lists.board.restart(first_snapshot(2000, TERMS, "anew"))
+        lists.board.put("alder", match("m2"))
+    (found,) = lists.found
+
+    assert b'"2001-anew"' == dict(found.headers)[b"etag"]
+
+
+async def test_a_fixture_waits_for_the_version_of_the_tag() -> None:
+    """It is not on this machine yet, where the client has it already of another."""
+    lists = _Lists()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lists.ask_fixture, "m2", f'"102-{EPOCH}"')
+        await anyio.wait_all_tasks_blocked()
+        lists.board.put("alder", match("m1"), match("m2"))
+
+    assert [304] == [found.status for found in lists.found]
 
 
 async def test_a_machine_that_stays_behind_shows_nothing_older() -> None:
