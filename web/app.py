@@ -32,6 +32,7 @@ from web.endpoints import (
 )
 from web.endpoints.operators import entries, links
 from web.feeds.catching_up import BEHIND_S, CatchUp
+from web.feeds.first_links import FirstLinks
 from web.feeds.lists import Answers
 from web.feeds.messages import FixtureFrames, ListFrames
 from web.feeds.older_changes import OlderChanges
@@ -87,7 +88,7 @@ def create_app(
     """
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     counters = _counters(status.metrics, audience, limit)
-    answers, live = _live(_catch_up(board, status), names, audience, limits.max_clients, past=past)
+    answers, live = _live(_catch_up(board, status, clock), names, audience, limits.max_clients, past=past)
     handlers = _odds(answers, names, board, clock, past)
     handlers |= probes.handlers(board, status, counters, clock, answers.own, review=review)
     handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
@@ -132,8 +133,9 @@ def _odds(
     return odds.handlers(answers, names, lists) | archive.handlers(past, clock)
 
 
-def _catch_up(board: Readable, status: ServiceStatus) -> CatchUp:
-    return CatchUp(board, 0.0 if status.cluster is None else BEHIND_S)
+def _catch_up(board: Readable, status: ServiceStatus, clock: Clock) -> CatchUp:
+    first_links = None if status.is_idle is None else FirstLinks(board, clock, status, status.is_idle)
+    return CatchUp(board, 0.0 if status.cluster is None else BEHIND_S, first_links)
 
 
 def _live(

@@ -252,6 +252,14 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
             min(book.next_start for book in books),
         )
 
+    def has_lists_of(self, other: Snapshot) -> bool:
+        """Return whether it has each list that another board of the same bookmakers shows."""
+        return all(
+            state.withdrawn or scope in self.books[name].lists
+            for name, book in other.books.items()
+            for scope, state in book.lists.items()
+        )
+
     def holds(
         self, bookmaker: BookmakerId, scope: Scope, list_id: ListId, wall: float, max_matches: int
     ) -> bool:

@@ -301,7 +301,10 @@ class LoopStatus:
 
 @dataclass(slots=True)
 class ServiceStatus:
-    """Everything that the probes read. Bookmakers in the order of the configuration."""
+    """Everything that the probes read. Bookmakers in the order of the configuration.
+
+    `is_idle`, where the first links are awaited, returns whether all that was delivered is on the board.
+    """
 
     started_at: float
     board: BoardStatus
@@ -314,6 +317,7 @@ class ServiceStatus:
     log: LogStatus = field(init=False)
     archive: ArchiveStatus | None = None
     cluster: ClusterStatus | None = None
+    is_idle: Callable[[], bool] | None = None
 
     def __post_init__(self) -> None:
         self.loop, self.log = LoopStatus(self.metrics), LogStatus(self.metrics)

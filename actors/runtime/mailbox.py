@@ -54,6 +54,11 @@ class Mailbox(Generic[K, V]):
         return len(self._pending)
 
     @property
+    def is_idle(self) -> bool:
+        """Whether the effect of every item is safe."""
+        return not self._pending and self.in_flight is None and not self._unacked
+
+    @property
     def unacked(self) -> tuple[V, ...]:
         """The items that are processed but not acknowledged, oldest first."""
         return tuple(self._unacked)

@@ -66,6 +66,7 @@ class Replay:
         first = self.playback.snapshot.version
         self.status.board.versions = lambda: self.playback.snapshot.version - first
         self.status.board.last_turn_mono = now.mono
+        self.status.is_idle = lambda: True
         for actor in self.status.actors.values():
             actor.become(ActorState.RUNNING, now.wall)
         self._speed = speed

@@ -116,6 +116,7 @@ class System:
         }
         self._contexts = {name: self._context(name) for name in settings.sources}
         self._poisoned_mono: dict[BookmakerId | None, float] = {}
+        self.status.is_idle = self._is_idle
         self.supervisor = Supervisor(self._children(linker), clock)
 
     def _show(self, cluster: Cluster, *, is_archived: bool) -> None:
@@ -124,6 +125,10 @@ class System:
         self._waiting, self.status.cluster = cluster.waiting, cluster.status
         if is_archived:
             self.archive = cluster.archived(self.status)
+
+    def _is_idle(self) -> bool:
+        is_idle = self._intake.is_idle and all(box.is_idle for box in self._inboxes.values())
+        return is_idle and self.shown.newest.has_lists_of(self.published.newest)
 
     def _children(self, linker: Callable[[], Partition] | None) -> list[ChildSpec]:
         """Return all actors, in the order in which they are started."""

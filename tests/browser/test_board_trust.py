@@ -39,6 +39,10 @@ HEAR_AFTER_A_MINUTE = """() => {
     source.dispatchEvent(new MessageEvent("heartbeat", { data }));
     return document.getElementById("connection").textContent;
 }"""
+HEAR_OF_ANOTHER_BOARD = """() => {
+    const data = JSON.stringify({ version: Number.MAX_SAFE_INTEGER });
+    source.dispatchEvent(new MessageEvent("heartbeat", { data }));
+}"""
 GO_AND_COME_BACK = """async (odds) => {
     const { version, fixtures } = await (await fetch("/api/v2/fixtures")).json();
     const send = (change) => {
@@ -65,6 +69,31 @@ def page(context: OpenContext) -> Page:
     page = context().new_page()
     page.add_init_script(OWN_STREAM)
     return page
+
+
+def _comparing(route: Route) -> None:
+    route.fulfill(status=503, json={"code": "linking"})
+
+
+def test_no_price_is_shown_before_the_first_links(
+    page: Page, site: Offered, complaints: Complaints
+) -> None:
+    """The page says that prices are being compared, also if it had some of before a restart."""
+    complaints.expected = (UNAVAILABLE,)
+    site.offer(DERBY)
+    page.add_init_script(CATCH_THE_SOURCE)
+    page.goto(site.start().base)
+    expect(page.locator(".number")).to_have_text(SHOWN)
+    page.route(LIST, _comparing)
+    page.route("**/api/v2/changes*", _comparing)
+    page.evaluate(HEAR_OF_ANOTHER_BOARD)
+    expect(page.locator("#connection")).to_have_text("Comparing")
+    expect(page.locator(".number")).to_have_count(0)
+
+    page.unroute(LIST)
+    page.unroute("**/api/v2/changes*")
+    page.evaluate(HEAR_OF_ANOTHER_BOARD)
+    expect(page.locator(".number")).to_have_text(SHOWN)
 
 
 def _opened(page: Page, base: str) -> None:

@@ -34,7 +34,7 @@ OPERATIONS = {
         (SINCE, VIEW, BOOKMAKER, WAIT, ACCEPT_ENCODING),
         (
             *("invalid_since", "invalid_view", "invalid_bookmaker", "invalid_wait"),
-            *(*NOT_IN_CHANGES, "version_not_available", "commit_late"),
+            *(*NOT_IN_CHANGES, "version_not_available", "commit_late", "linking"),
             *("too_many_client_streams", "too_many_streams", "stopping", *COUNTED),
         ),
     )

@@ -31,7 +31,7 @@ PATHS = {"/api/v2/fixtures": ViewKind.FIXTURES, SUREBETS: ViewKind.SUREBETS}
 ONE = "/api/v2/fixtures/{id}"
 ID = Parameter("id", "The id of a fixture.", is_required=True, place="path")
 
-_REFUSED = ("invalid_at", "not_acceptable", "no_bookmaker_serving", "commit_late")
+_REFUSED = ("invalid_at", "not_acceptable", "no_bookmaker_serving", "commit_late", "linking")
 _OF_ONE = (*CACHED, "Vary")
 _HEADERS = (*_OF_ONE, "X-Accel-Expires")
 OPERATIONS = {

@@ -21,6 +21,7 @@ from actors.core.errors import CommitLateError
 from web.encoding.members import Member
 from web.encoding.schemas import ResetReason
 from web.feeds import messages
+from web.feeds.first_links import NotLinkedError
 from web.feeds.own_bodies import Made, OwnBody
 from web.feeds.subscribers import Live, Rest
 from web.protocol.contract import ACCEPT_ENCODING, EVENT_STREAM, LAST_EVENT_ID, Answer, Operation
@@ -46,6 +47,7 @@ OPERATIONS = {
         ),
     )
 }
+UNLINKED_S = 0.25  # between two looks whether the fixtures are linked
 PIECE_BYTES = 65_536
 """A long message is sent in pieces, so that no more than this waits in memory for a slow client."""
 
@@ -133,16 +135,20 @@ class _Follower:
         try:
             while not self._audience.is_leaving:
                 try:
-                    due = [*await step()]
+                    due, is_linked = [*await step()], True
                     step = self._next
                 except CommitLateError:  # nothing is sent until what is overdue is withdrawn
                     continue
+                except NotLinkedError:
+                    due, is_linked = [*self._beat(self._frames.history.latest(self._view))], False
                 if due:
                     await self._write(due)
                     self._holds = None
                     self._note_written()
-                else:
+                elif is_linked:
                     self._woken_s = await self._audience.wait(self._view, self._rest)
+                else:
+                    await anyio.sleep(UNLINKED_S)
         finally:
             if self._rest is not None:
                 self._rest.cancel()
@@ -190,10 +196,14 @@ class _Follower:
             self._audience.metrics.conflated.inc(made.is_merged)
             self._rest = Rest(self._conflate_s) if self._conflate_s else None
             return self._take(made)
-        if self._beats != self._audience.beats:
-            self._beats = self._audience.beats
-            return self._coded(messages.heartbeat(self._version))
-        return []
+        return self._beat(self._version)
+
+    def _beat(self, version: int) -> Sequence[bytes]:
+        """Return a heartbeat if it is due."""
+        if self._beats == self._audience.beats:
+            return []
+        self._beats = self._audience.beats
+        return self._coded(messages.heartbeat(version))
 
     async def _snapshot(self, reset_reason: ResetReason | None = None) -> Sequence[bytes]:
         made = await self._frames.snapshot(self._view, self._coding)

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from actors.board.snapshot import Deadlines, Readable, Snapshot
 from actors.core.errors import CommitLateError
+from web.feeds.first_links import FirstLinks
 from web.protocol.negotiation import newest_version
 
 BEHIND_S = 5.0
@@ -25,6 +26,12 @@ class CatchUp(Struct, frozen=True):
 
     board: Readable
     longest_s: float = 0.0
+    first_links: FirstLinks | None = None
+
+    def check_linked(self) -> None:
+        """Raises: NotLinkedError while the first links are to be awaited."""
+        if self.first_links is not None:
+            self.first_links.check()
 
     async def reached(self, version: int, epoch: str, deadlines: Callable[[Snapshot], Deadlines]) -> bool:
         """Wait until the board has a version of that epoch; return whether it has it.

@@ -31,7 +31,7 @@ from web.encoding.segments import UnencodableError, ends, gzip_at_once, gzip_bod
 from web.feeds.catching_up import CatchUp
 from web.feeds.fixture_lists import ALL, EVERYTHING, Choice, FixturesOf, cursor, note
 from web.feeds.own_bodies import Made, Making, OwnBodies, Room
-from web.protocol.negotiation import Coding, coding_for, has_already
+from web.protocol.negotiation import Coding, acceptable, has_already
 from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared
 
@@ -123,15 +123,15 @@ class Answers:
     ) -> Prepared:
         """Answer a GET of `view`, or of some of its fixtures; waits only while a body is made.
 
-        Raises: Problem 503 if no bookmaker of the view is serving, else 406 if no coding is acceptable; 429
-        or 503 if too much is made for the `client` or for single clients.
+        Raises: Problem 503 if no bookmaker of the view is serving, or fixtures are not linked yet, else 406
+        if no coding is acceptable; 429 or 503 if too much is made for the `client` or for single clients.
         """
         while True:
-            snapshot = await self._board.read(view.deadlines)
+            snapshot = await self._read(view)
             page = self._page(view.held(snapshot, self._board.is_valid), snapshot)
             if not page.is_serving:
                 raise _unavailable(view)
-            coding = _acceptable(accept_encoding)
+            coding = acceptable(accept_encoding)
             found: Prepared | None
             if if_none_match is not None and has_already(if_none_match, page.etags[coding]):
                 found = page.not_modified[coding]
@@ -148,6 +148,12 @@ class Answers:
                 return msgspec.structs.replace(found, headers=(*found.headers, UNCACHED))
             return found
 
+    async def _read(self, view: Listed) -> Snapshot:
+        snapshot = await self._board.read(view.deadlines)
+        if isinstance(view, FixturesOf):
+            self.catch_up.check_linked()
+        return snapshot
+
     def _holds(self, page: _Page) -> bool:
         """Return whether a page is still of the board, and nothing of it is overdue."""
         return page.epoch == self._board.newest.epoch and self._board.is_valid(page.deadlines)
@@ -155,7 +161,7 @@ class Answers:
     async def listed(self, view: Listed, coding: Coding = Coding.IDENTITY) -> Made:
         """Return the list of `view`, whether or not it is serving; with gzip as blocks of a member."""
         while True:
-            snapshot = await self._board.read(view.deadlines)
+            snapshot = await self._read(view)
             page = self._page(view, snapshot)
             made = await self._made(page, coding, snapshot)
             if made is not None and self._holds(page):
@@ -174,12 +180,12 @@ class Answers:
         """
         view = FixturesOf(ALL.view, form)
         while True:
-            snapshot = await self._board.read(view.deadlines)
+            snapshot = await self._read(view)
             state = fixtures_of(snapshot)
             page = self._page(view, snapshot)
             if not page.is_serving:
                 raise _unavailable(view)
-            coding, fixture = _acceptable(accept_encoding), state.get(fixture_id)
+            coding, fixture = acceptable(accept_encoding), state.get(fixture_id)
             if fixture is not None and has_already(if_none_match or "", page.etags[coding]):
                 return page.not_modified[coding]
             if await self.catch_up.waited(if_none_match, snapshot, view.deadlines):
@@ -329,14 +335,6 @@ class _Page:
         self.is_serving = any(book.is_serving for book in self.view.books(snapshot).values())
         self.deadlines = self.view.deadlines(snapshot)
         return (self.version, self.epoch) == (self.view.version(snapshot), snapshot.epoch)
-
-
-def _acceptable(accept_encoding: str | None) -> Coding:
-    """Return the coding of the answer. Raises: Problem 406 if none is acceptable."""
-    if (coding := coding_for(accept_encoding)) is None:
-        detail = f"Accept-Encoding allows none of the content codings that there are: {', '.join(Coding)}"
-        raise Problem(406, "not_acceptable", detail, {"Vary": "Accept-Encoding"})
-    return coding
 
 
 def _coded(pieces: Sequence[bytes], coding: Coding) -> Sliced[Sequence[bytes]]:

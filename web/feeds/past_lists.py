@@ -20,7 +20,7 @@ from actors.core.messages import BookmakerId
 from web.encoding.schemas import cursor_of, match_v2
 from web.encoding.segments import ends, gzipped
 from web.feeds.own_bodies import OwnBodies
-from web.protocol.negotiation import Coding, coding_for, has_already
+from web.protocol.negotiation import Coding, acceptable, has_already
 from web.protocol.problems import Problem
 from web.protocol.query import At
 from web.protocol.responses import Asked, Prepared, prepared
@@ -78,11 +78,7 @@ class PastLists:
 
         Raises: Problem 404 for what is not yet, 410 for what is not kept, 406, 429, 503.
         """
-        if (coding := coding_for(request.header(b"accept-encoding"))) is None:
-            detail = (
-                f"Accept-Encoding allows none of the content codings that there are: {', '.join(Coding)}"
-            )
-            raise Problem(406, "not_acceptable", detail, {"Vary": "Accept-Encoding"})
+        coding = acceptable(request.header(b"accept-encoding"))
         await self._until_written(at)
         found = await self._read(bookmaker, at, coding, request.client)
         match found:

@@ -212,11 +212,13 @@ class Live:
     async def read(self, view: Watched) -> Snapshot:
         """Return the newest board once nothing of the view is overdue, and there is one at all.
 
-        Raises: CommitLateError.
+        Raises: CommitLateError, and NotLinkedError for a view of fixtures.
         """
         snapshot = await self.board.read(partial(_deadlines, view))
         if not snapshot.version:  # a replica that has none yet
             snapshot = await self.catch_up.begun(partial(_deadlines, view))
+        if isinstance(view, FixtureView):
+            self.catch_up.check_linked()
         return snapshot
 
     def is_valid(self, view: Watched, snapshot: Snapshot) -> bool:

@@ -10,6 +10,8 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
+from web.protocol.problems import Problem
+
 _WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _WEIGHT = r"[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)"
 _PARAMETER = r"[ \t]*;(?![ \t]*[qQ]=)[^;]*+"  # possessive: hostile headers cost no backtracking
@@ -42,6 +44,14 @@ def coding_for(accept_encoding: str | None) -> Coding | None:
     if gzip > 0.0 and gzip >= (identity or 0.0):
         return Coding.GZIP
     return None if identity == 0.0 else Coding.IDENTITY  # acceptable unless refused
+
+
+def acceptable(accept_encoding: str | None) -> Coding:
+    """Return the coding of an answer. Raises: Problem 406 if none is acceptable."""
+    if (coding := coding_for(accept_encoding)) is None:
+        detail = f"Accept-Encoding allows none of the content codings that there are: {', '.join(Coding)}"
+        raise Problem(406, "not_acceptable", detail, {"Vary": "Accept-Encoding"})
+    return coding
 
 
 @lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each

@@ -37,6 +37,7 @@ CODES: Final[Mapping[str, int]] = {
     "internal_error": 500,
     "no_bookmaker_serving": 503,
     "commit_late": 503,
+    "linking": 503,
     "too_many_streams": 503,
     "overloaded": 503,
     "stopping": 503,

@@ -2,6 +2,9 @@
 
 const PATIENCE_MS = 30_000;
 
+/** The answer while the fixtures are not linked yet: there is no list, and none of before holds. */
+export const COMPARING = Object.freeze({});
+
 /** The whole list; null if it cannot be had. */
 export function askList() {
     return asked("api/v2/fixtures");
@@ -18,7 +21,9 @@ async function asked(url) {
     try {
         const signal = AbortSignal.timeout(PATIENCE_MS);
         const response = await fetch(url, { cache: "no-cache", signal });
-        return response.ok ? await response.json() : null;
+        const answer = await response.json();
+        if (response.ok) return answer;
+        return answer.code === "linking" ? COMPARING : null;
     } catch {
         return null;
     }

@@ -38,7 +38,7 @@ const drawing = new Drawing(grid, (bookmaker) =>
 const stream = new Stream({
     onList(list) {
         board.replace(list.fixtures);
-        store.change({ board: board.seen });
+        store.change({ board: board.seen, isComparing: false });
         follow();
     },
     onChanges({ fixtures, removed }) {
@@ -51,6 +51,10 @@ const stream = new Stream({
             askedAt = performance.now();
             health.ask();
         }
+    },
+    onComparing() {
+        board.replace([]);
+        store.change({ board: board.seen, isComparing: true });
     },
     onState() {
         health.ask();

@@ -46,11 +46,11 @@ export function overallOf({ health, isChecked }, trust, bookmakers, clock) {
 }
 
 /** The connection in a few words; it is called live only while prices can be. */
-export function labelOf({ age, hasFailed }, trust, overall) {
+export function labelOf({ connection: { age, hasFailed }, isComparing }, trust, overall) {
     const old = age === null ? "" : duration(age / 1000);
     const isLive = !["fail", "starting"].includes(overall?.level);
     return {
-        none: hasFailed ? "No connection" : "Connecting",
+        none: hasFailed ? "No connection" : isComparing ? "Comparing" : "Connecting",
         live: `${isLive ? "Live" : "Connected"} · ${old} old`,
         doubtful: `Not live · ${old} old`,
         gone: `No connection for ${old}`,
@@ -80,7 +80,10 @@ export function emptinessOf(state, trust, matches) {
         : ["No bookmaker is live", "Prices appear as soon as one is. The monitor says why none is."];
 }
 
-function unreadOf({ connection, isChecked }) {
+function unreadOf({ connection, isChecked, isComparing }) {
+    if (!connection.hasFailed && isComparing) {
+        return ["Comparing", "The odds of all bookmakers are being compared. They appear in a moment."];
+    }
     if (!connection.hasFailed) return ["Connecting", "The odds appear in a moment."];
     return isChecked
         ? ["The stream cannot be read", "The service answers. This page keeps trying."]

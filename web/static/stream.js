@@ -5,7 +5,7 @@
 
 import { Connection, elapsedSince, now, SILENT_MS } from "./connection.js";
 import { lineTo } from "./line.js";
-import { askNews } from "./lists.js";
+import { askNews, COMPARING } from "./lists.js";
 
 const HIDDEN_MS = 10_000; // for so long a hidden tab follows
 const STATING_MS = 5000; // the worker is told so often that this tab is there
@@ -14,7 +14,8 @@ const PAUSE_MS = 1000; // between two questions for what is lacking
 const CHECK_MS = 1000;
 
 /**
- * Calls `onList(list)` and `onChanges(changes)` with data, `onState()` when the connection changes, and
+ * Calls `onList(list)` and `onChanges(changes)` with data, `onComparing()` while the service links
+ * the fixtures of its start, and shows none, `onState()` when the connection changes, and
  * `isNeeded()` to know whether it is to go on while the page is hidden.
  */
 export class Stream {
@@ -50,7 +51,8 @@ export class Stream {
         document.addEventListener("visibilitychange", () => this.#see());
         addEventListener("pagehide", () => this.#leave());
         addEventListener("pageshow", (event) => event.persisted && this.#see()); // from the page cache
-        if (list) this.#try("list", () => this.#accept(list, list.cursor, at));
+        if (list === COMPARING) this.#compare();
+        else if (list) this.#try("list", () => this.#accept(list, list.cursor, at));
         this.#see();
     }
 
@@ -146,6 +148,7 @@ export class Stream {
         const heardAt = { wall: at, mono: performance.now() - Math.max(Date.now() - at, 0) };
         const isKnown = this.#version !== null && epochOf(id) === epochOf(this.#id);
         if (name === "snapshot") return this.#accept(data, id, heardAt);
+        if (name === "heartbeat" && id === null) return this.#compare(); // before the first list
         const from = name === "changes" ? data.since : data.version;
         if (!isKnown || !(from <= this.#version)) return this.#catchUp({ name, text, id, at });
         if (name === "changes" && data.version >= this.#version) return this.#accept(data, id, heardAt);
@@ -158,6 +161,13 @@ export class Stream {
         else this.#listener.onList(data);
         [this.#version, this.#id] = [data.version, id];
         this.#heard(heardAt);
+    }
+
+    /** What is known is of before a start: its best prices no longer hold. */
+    #compare() {
+        this.#version = this.#id = this.#heardAt = null;
+        this.#setLive(false);
+        this.#listener.onComparing();
     }
 
     #heard(heardAt) {
@@ -175,8 +185,9 @@ export class Stream {
         const news = await askNews(this.#id);
         const waiting = this.#waiting;
         this.#waiting = null;
-        if (news === null) return this.#refuse(message.name, new Error("what is before it is not known"));
-        this.#try("news", () => this.#accept(news, news.cursor, began));
+        if (news === COMPARING) this.#compare();
+        else if (news === null) return this.#refuse(message.name, new Error("what is before it is lost"));
+        else this.#try("news", () => this.#accept(news, news.cursor, began));
         waiting.forEach((later) => this.#hear(later));
     }
 

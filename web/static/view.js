@@ -19,7 +19,8 @@ const GONE_MS = 30_000; // prices are hidden after so long without an event
  * The state before anything is known. `board` has what is read of the model (board.js), `health` the last
  * answer of /health, `isChecked` whether it answered the last question, `connection` that of the stream,
  * `chosen` the surebets of some bookmakers alone (chosen.js), `opened` the keys of the matches whose prices
- * are unfolded, and `minute` the time in Unix minutes.
+ * are unfolded, `minute` the time in Unix minutes. While `isComparing` the service links the fixtures of
+ * its start, and shows none.
  */
 export const NOTHING = {
     board: { matches: [], names: new Map(), stamp: 0 },
@@ -29,6 +30,7 @@ export const NOTHING = {
     chosen: { ids: [], found: new Map() },
     preferences: USUAL,
     opened: [],
+    isComparing: false,
     minute: 0,
 };
 
@@ -68,7 +70,7 @@ export function viewOf(state) {
         empty: emptinessOf(state, trust, matches),
         notices: noticesOf(state, shown),
         overall,
-        label: labelOf(connection, trust, overall),
+        label: labelOf(state, trust, overall),
         warning: warningOf(trust),
     };
 }

@@ -157,6 +157,8 @@ async def problems(server: Serve = serve) -> dict[str, Answered]:
             found |= {code: await site.raw("GET", target) for code, target in BY_PAST.items()}
     async with open_site(names=NAMES, serve=server) as site:
         found["no_bookmaker_serving"] = await site.raw("GET", "/api/v2/odds")
+    async with open_site(names=NAMES, serve=server, is_linked_first=True) as site:
+        found["linking"] = await site.raw("GET", "/api/v2/fixtures")
     late = Broken(CommitLateError("what is overdue was not withdrawn in time"))
     async with open_site(late, NAMES, serve=server) as site:
         found["commit_late"] = await site.raw("GET", "/api/v2/odds")

@@ -157,6 +157,7 @@ async def open_site(
     clock: ManualClock | None = None,
     cluster: ClusterStatus | None = None,
     first_version: int = FIRST_VERSION,
+    is_linked_first: bool = False,
 ) -> AsyncIterator[Site]:
     """Serve an empty board of `names` within the block; `board` replaces the function that reads it.
 
@@ -175,7 +176,7 @@ async def open_site(
     fixtures = FixtureHistory(first, limits)
     published.follow(fixtures.add, fixtures.digest)
     status = site_status(names, clock.now().wall)
-    status.cluster = cluster
+    status.cluster, status.is_idle = cluster, (lambda: True) if is_linked_first else None
     if archive is not None:
         status.archive = archive.status
     metrics = status.metrics
