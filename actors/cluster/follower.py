@@ -24,7 +24,7 @@ from actors.cluster.replay import State, applied, kept, restored, shown
 from actors.cluster.store import CollectorId, Logged, Look, Position, Store
 from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
-from actors.core.errors import OtherBoardError, StoreLostError
+from actors.core.errors import OtherBoardError, StoreDamagedError, StoreLostError
 from actors.matches.model import FixtureSettings
 from actors.matches.update import FixtureUpdater
 from actors.runtime.membership import ClusterStatus
@@ -33,6 +33,9 @@ log: FilteringBoundLogger = structlog.get_logger()
 
 LOOK_S = 0.5
 RETRY_S = 0.3
+WARNED_S = 600.0  # after the board began anew because of a damage
+UNREADABLE = (msgspec.MsgspecError, LookupError, ValueError, TypeError)
+"""What a record, or a state, may raise that is not as a process of this release has written it."""
 CHECKPOINT_RECORDS = 2_000
 """After so many records the state is kept, and the log cut: what a new replica has to read."""
 CHECKPOINT_BYTES = 16_000_000
@@ -66,6 +69,10 @@ class FollowerActor:
     _evidence: Evidence = field(default_factory=Evidence)
     _look: Look | None = None
     _joined_mono: float = -inf
+    _damage: str = ""
+    """Why the epoch that was joined last is not what it must be."""
+    _gap_at: Position | None = None
+    """Which record the log did not go on from, where that has happened."""
     _unkept: int = 0
     _unkept_bytes: int = 0
     _kept_bytes: int = 0
@@ -82,7 +89,9 @@ class FollowerActor:
                 try:
                     await self._join()
                     await self._follow()
-                except (StoreLostError, OtherBoardError, msgspec.MsgspecError) as error:
+                except (StoreLostError, OtherBoardError, StoreDamagedError, *UNREADABLE) as error:
+                    if not isinstance(error, StoreLostError | OtherBoardError):
+                        self._damage = self.status.follower.damaged(error, log)
                     self.status.follower.lost(str(error), self.clock.now(), log)
                     self.published.end_turn()
                     await anyio.sleep(RETRY_S)
@@ -90,7 +99,8 @@ class FollowerActor:
             await self.store.close()
 
     async def _join(self) -> None:
-        epoch = await self.store.join(int(self.clock.now().wall * 1000))
+        epoch = await self.store.join(int(self.clock.now().wall * 1000), self._damage)
+        self._damage = ""
         if self._state is None or self._state.snapshot.epoch != epoch:
             self._evidence, self.matcher.until = Evidence(), -inf
             await self._restore(epoch)
@@ -121,7 +131,11 @@ class FollowerActor:
                 await self._take_look(looked_mono)
             state = self._known()
             if not await self._apply(await self.store.tail(state.at, left_s)):
-                log.warning("log.gap_found", version=self._known().at.version)
+                at = self._known().at
+                log.warning("log.gap_found", version=at.version)
+                if at == self._gap_at:
+                    raise StoreDamagedError(f"the log lacks what follows version {at.version}")
+                self._gap_at = at
                 await self._restore(state.snapshot.epoch)
             self.published.end_turn()
             await self._keep()
@@ -133,6 +147,7 @@ class FollowerActor:
         self.status.head = look.head.version
         self.status.leases = {name: lease.collector for name, lease in look.leases.items()}
         self.status.follower.well(self.clock.now(), log)
+        self.status.note(look.damage if sent_mono - self._joined_mono < WARNED_S else "", look.evicts, log)
         self._refresh(state)
         silent = [name for name in {*self.status.leases.values()} if self._is_silent(name, sent_mono)]
         self.status.silent = tuple(sorted(silent))

@@ -30,7 +30,7 @@ from actors.cluster.store import CollectorId, Commit, Look, Position, Store
 from actors.cluster.wire_fixtures import wire_links
 from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
-from actors.core.errors import CommitLateError, OtherBoardError, StoreLostError
+from actors.core.errors import CommitLateError, OtherBoardError, StoreDamagedError, StoreLostError
 from actors.core.messages import BookmakerId, SourceMatchId, SourceName
 from actors.matches.model import fixtures_of
 from actors.runtime.membership import ClusterStatus
@@ -96,6 +96,8 @@ class KeeperActor:
     _asked: set[SourceName] = field(default_factory=set)
     """Those whose lease was asked for in vain or not: the answer is not known."""
     _epoch: str = ""
+    _damage: str = ""
+    """Why the epoch that was joined last is not what it must be."""
     _sequence: int = 0
     _pending: _Pending | None = None
     _beaten_mono: float = -inf
@@ -113,7 +115,9 @@ class KeeperActor:
                     await self._join()
                     while True:
                         await self._cycle()
-                except (StoreLostError, OtherBoardError) as error:
+                except (StoreLostError, OtherBoardError, StoreDamagedError) as error:
+                    if isinstance(error, StoreDamagedError):
+                        self._damage = self.status.keeper.damaged(error, log)
                     self.status.keeper.lost(str(error), self.clock.now(), log)
                     await anyio.sleep(RETRY_S)
         finally:
@@ -123,7 +127,8 @@ class KeeperActor:
 
     async def _join(self) -> None:
         now = self.clock.now()
-        epoch = await self.store.join(int(now.wall * 1000))
+        epoch = await self.store.join(int(now.wall * 1000), self._damage)
+        self._damage = ""
         if epoch == self._epoch:
             return
         self._epoch, self._pending, self._silence = epoch, None, Silence()
@@ -293,7 +298,7 @@ class KeeperActor:
             look = await self.store.look()
             if (beat := look.beats.get(self.id)) is not None:
                 await self.store.depose(self.id, beat, self._leaving(self.id))
-        except (StoreLostError, OtherBoardError):
+        except (StoreLostError, OtherBoardError, StoreDamagedError):
             pass  # another collector sees that this one is silent
         await self.store.close()
 

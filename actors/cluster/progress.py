@@ -51,6 +51,8 @@ class Seen:
 
     def __init__(self) -> None:
         self.version = self.round = 0
+        self.is_new = True
+        """Whether no actor has joined a board yet."""
 
     def note(self, version: int, number: int = 0) -> None:
         """Take a version, and perhaps a round, that the server has told."""

@@ -21,7 +21,7 @@ from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
 
 UNENCODABLE = (ValueError, OverflowError)
-FORMAT: Final = 4
+FORMAT: Final = 5
 """Another number for other records, or for other results of the same."""
 
 

@@ -7,7 +7,7 @@ noticed before a script runs on it. The only module that imports redis, which is
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -24,7 +24,7 @@ from actors.cluster.store import (
     Position,
     Restored,
 )
-from actors.core.errors import OtherBoardError, StoreLostError
+from actors.core.errors import OtherBoardError, StoreDamagedError, StoreLostError
 from actors.core.messages import SourceName
 
 if TYPE_CHECKING:
@@ -51,37 +51,50 @@ class RedisStore:
         self._seen = seen
         self._connection: AbstractConnection | None = None
         self._shas: dict[str, str] = {}
-        self._epoch = ""
+        self._epoch = self._evicts = ""
 
-    async def join(self, unix_ms: int) -> str:
+    async def join(self, unix_ms: int, damage: str = "") -> str:
         """As of `Store`."""
         await self.close()
         async with self._bounded(TIMEOUT_S):
             self._connection = _connection(self._url)
             await self._connection.connect()  # type: ignore[no-untyped-call]
-            server = run_id_of(await self._asked("INFO", "server"))
+            server = said_of(await self._asked("INFO", "server"), "run_id")
+            policy = said_of(await self._asked("INFO", "memory"), "maxmemory_policy")
         seen = self._seen
+        self._evicts = "" if policy == "noeviction" else policy
         about = (server, self._shape, seen.version, seen.round, unix_ms, self._new_epoch())
-        found = await self._run(scripts.JOIN, *about)
+        damaged = self._epoch if damage else ""
+        found = await self._run(scripts.JOIN, *about, int(seen.is_new), damaged, damage)
+        if found[0] == b"wait":
+            why = damage or _damage_of(found[1])
+            raise StoreLostError(f"{why}; the board begins anew a minute after it did so last")
         if found[0] != b"ok":
             raise StoreLostError(
                 "the board of this prefix is of processes with another configuration, release or zlib: "
                 "end all of them, or use another prefix"
             )
+        seen.is_new = False
         self._epoch = found[1].decode()
         return self._epoch
 
     async def look(self) -> Look:
         """As of `Store`."""
-        version, sub, number, beats, leases, polls = await self._done(scripts.LOOK)
+        version, sub, number, beats, leases, polls, damage = await self._done(scripts.LOOK)
+        with _readable():
+            look = Look(
+                Position(int(version), int(sub)),
+                int(number),
+                {CollectorId(name): int(beat) for name, beat in _pairs(beats)},
+                {SourceName(name): _lease(text) for name, text in _pairs(leases)},
+                polls == b"lost",
+                damage.decode(),
+                self._evicts,
+            )
+        if {lease.collector for lease in look.leases.values()} != look.beats.keys():
+            raise StoreDamagedError(_damage_of(b"beats"))
         self._seen.note(int(version), int(number))
-        return Look(
-            Position(int(version), int(sub)),
-            int(number),
-            {CollectorId(name): int(beat) for name, beat in _pairs(beats)},
-            {SourceName(name): _lease(text) for name, text in _pairs(leases)},
-            polls == b"lost",
-        )
+        return look
 
     async def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes]) -> bool:
         """As of `Store`."""
@@ -111,9 +124,8 @@ class RedisStore:
         """As of `Store`."""
         key = scripts.KEYS.index("before" if is_before else "checkpoint") + 1
         first, *at = await self._done(scripts.RESTORE, key, within_s=LONG_S)
-        if not at:
-            return Restored(int(first))
-        return Restored(int(first), Position(int(at[0]), int(at[1])), at[2])
+        with _readable():
+            return Restored(int(first), *((Position(int(at[0]), int(at[1])), at[2]) if at else ()))
 
     async def checkpoint(self, at: Position, state: bytes, trim: Position) -> None:
         """As of `Store`."""
@@ -126,7 +138,8 @@ class RedisStore:
         async with self._bounded(wait_s + LONG_S):
             wait_ms = max(round(wait_s * 1000), 1)
             found = await self._asked("XREAD", "COUNT", MAX_RECORDS, "BLOCK", wait_ms, *where)
-        records = [] if not found else [_logged(name, fields) for name, fields in found[0][1]]
+        with _readable():
+            records = [] if not found else [_logged(name, fields) for name, fields in found[0][1]]
         for record in records[-1:]:
             self._seen.note(record.at.version)
         return records
@@ -149,6 +162,8 @@ class RedisStore:
         if found[0] == b"epoch":
             await self.close()
             raise OtherBoardError("the board of this epoch is over, or has lost something")
+        if found[0] == b"damaged":
+            raise StoreDamagedError(_damage_of(found[1]))
         return found
 
     async def _run(self, script: str, *arguments: object, within_s: float = TIMEOUT_S) -> list[Any]:
@@ -176,6 +191,8 @@ class RedisStore:
                 yield
         except (RedisError, OSError, TimeoutError) as error:
             await self.close()
+            if _is_of_data(error):
+                raise StoreDamagedError(f"a key of the server cannot be used: {error}") from error
             raise StoreLostError(f"the server of the cluster: {type(error).__name__}: {error}") from error
         except anyio.get_cancelled_exc_class():  # its answer may still come: nobody may read it as another
             with anyio.CancelScope(shield=True):
@@ -201,10 +218,35 @@ def _connection(url: str) -> AbstractConnection:
     return made
 
 
-def run_id_of(info: bytes) -> str:
-    """Return the id of a run of the server, from its answer to INFO."""
+def said_of(info: bytes, field: str) -> str:
+    """Return a field of the server's answer to INFO."""
     lines = info.decode("utf-8", "replace").splitlines()
-    return next((line.partition(":")[2] for line in lines if line.startswith("run_id:")), "")
+    return next((line.partition(":")[2] for line in lines if line.startswith(f"{field}:")), "")
+
+
+def _is_of_data(error: Exception) -> bool:
+    """Return whether a script or a read failed because of what a key has, and not of the server's state.
+
+    Then the server's message names no state, which it would write in capitals, such as MISCONF.
+    """
+    from redis.exceptions import ResponseError  # noqa: PLC0415 - as above
+
+    first, text = str(error).partition(" ")[0], str(error)
+    is_of_script = "user_script" in text and not first.isupper()
+    return type(error) is ResponseError and (first == "WRONGTYPE" or is_of_script)
+
+
+def _damage_of(key: bytes) -> str:
+    return f"the server's key {key.decode()!r} is not as it was left"
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Turn what cannot be read within the block into a damage."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise StoreDamagedError(f"what the server has cannot be read: {error}") from error
 
 
 def _pairs(flat: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:

@@ -4,8 +4,9 @@ All get the same keys, in this order, in one hash slot (`names`):
 
 1. `board`: a hash with `epoch`, `server` (the server's run id at its begin), `shape` (what all processes
 must have in common), `first` (the version of its empty board), `version` and `sub` of the newest record,
-`round` (how often it was looked at, in all epochs), and `polls`: `none` if there were none before this
-epoch, `kept` if those of the former are here, `lost` if some may be missing.
+`round` (how often it was looked at, in all epochs), `polls`: `none` if there were none before this
+epoch, `kept` if those of the former are here, `lost` if some may be missing; `damage`, for which the former
+epoch ended, or empty; and `sizes`, how many parts each of the keys 2 to 9 has.
 2. `log`: a stream of records. The id `V-0` is version V; `V-S` with S above 0 is a record after V that
    shows clients nothing new. Fields: `e`, the epoch, `d`, the record (`records.py`), and `p`, the id of the
    record before, or of the empty board.
@@ -14,11 +15,12 @@ epoch, `kept` if those of the former are here, `lost` if some may be missing.
 7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`. 8. `polls`: by source when its
    targets are due, in seconds from the last beat of its collector, and what it has spent. 9. `before`: the
    checkpoint before that of 7. 10. `alive`: there while any process looks, and
-   for `ALIVE_MS` more.
+   for `ALIVE_MS` more. 11. `pause`: there for `PAUSE_MS` after the board began anew because of a damage.
 
 The first two arguments, except for JOIN, are the caller's epoch and the highest version that it has seen.
 An answer is a list: the first item is `ok`, or says why nothing was done; `epoch` means that the board is
-another one, or has lost something, so that the caller has to join. No script reads a clock, but by `alive`.
+another one, or has lost something, so that the caller has to join; `damaged` that a key is not as the last
+script left it, by its type or its size, and which. No script reads a clock, but by `alive` and `pause`.
 """
 
 from __future__ import annotations
@@ -29,6 +31,10 @@ AHEAD: Final = 1000
 """How far the first version of an epoch is above the newest that is known: others may have shown more."""
 ALIVE_MS: Final = 10_000
 """Milliseconds after which nobody has a board that nobody looks at: others may replace it."""
+SILENT_MS: Final = 3_000
+"""A process that is new begins anew where nobody has looked for so long: data may have been set back."""
+PAUSE_MS: Final = 60_000
+"""Milliseconds from one damage for which the board begins anew to the next."""
 KEYS: Final = (
     "board",
     "log",
@@ -40,6 +46,7 @@ KEYS: Final = (
     "polls",
     "before",
     "alive",
+    "pause",
 )
 
 
@@ -48,10 +55,44 @@ def names(prefix: str) -> list[str]:
     return [f"{{{prefix}}}:{key}" for key in KEYS]
 
 
-_SAME_EPOCH = """
+_WHOLE = """
+local names = {'board', 'log', 'leases', 'tokens', 'beats', 'acks', 'checkpoint', 'polls', 'before'}
+local function sizes()
+  local found = {}
+  for i = 2, 9 do
+    local kind, wanted = redis.call('TYPE', KEYS[i]).ok, i == 2 and 'stream' or 'hash'
+    found[i - 1] = kind == 'none' and '0' or kind ~= wanted and kind
+      or tostring(redis.call(i == 2 and 'XLEN' or 'HLEN', KEYS[i]))
+  end
+  return found
+end
+local function damage()
+  if redis.call('TYPE', KEYS[1]).ok ~= 'hash' or redis.call('HLEN', KEYS[1]) ~= 10 then return names[1] end
+  local board, i = redis.call('HMGET', KEYS[1], 'sizes', 'version', 'sub', 'first'), 1
+  local found = sizes()
+  for size in string.gmatch(board[1], '[^ ]+') do
+    i = i + 1
+    if size ~= found[i - 1] then return names[i] end
+  end
+  if i ~= 9 then return names[1] end
+  local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
+  local head = board[2] .. '-' .. board[3]
+  if (last and last[1] or board[4] .. '-0') ~= head then return names[2] end
+end
+local function note()
+  redis.call('HSET', KEYS[1], 'sizes', table.concat(sizes(), ' '))
+end
+"""
+_SAME_EPOCH = (
+    _WHOLE
+    + """
+if redis.call('EXISTS', KEYS[1]) == 0 then return {'epoch'} end
+local what = damage()
+if what then return {'damaged', what} end
 local board = redis.call('HMGET', KEYS[1], 'epoch', 'version')
 if board[1] ~= ARGV[1] or tonumber(board[2]) < tonumber(ARGV[2]) then return {'epoch'} end
 """
+)
 _APPENDED = """
 local function appended(is_seen, record)
   local head = redis.call('HMGET', KEYS[1], 'version', 'sub')
@@ -68,46 +109,74 @@ local function appended(is_seen, record)
 end
 """
 
-JOIN: Final = """
--- Arguments: the server's run id, shape, highest version and round seen, Unix milliseconds, a new epoch.
+JOIN: Final = (
+    (
+        """
+-- Arguments: the server's run id, shape, highest version and round seen, Unix milliseconds, a new epoch,
+-- whether the process is new (1 or 0), the epoch that it has found to be damaged, and why.
 -- 1. A board of another shape is not ours, but replaced if nobody has it any more.
-local board = redis.call('HMGET', KEYS[1], 'epoch', 'server', 'shape', 'version', 'first', 'round', 'polls')
+"""
+        + _WHOLE
+        + """
+local board, what = {}, nil
+if redis.call('TYPE', KEYS[1]).ok == 'hash' then
+  board = redis.call('HMGET', KEYS[1], 'epoch', 'server', 'shape', 'version', 'first', 'round', 'polls')
+end
 local is_ours = board[3] == ARGV[2]
-if board[1] and not is_ours and redis.call('EXISTS', KEYS[10]) == 1 then return {'shape'} end
--- 2. A board that the same server has had since it began, and of which nobody has seen more, is as it was.
+if board[3] and not is_ours and redis.call('EXISTS', KEYS[10]) == 1 then return {'shape'} end
+-- 2. A board that the same server has had since it began, and of which nobody has seen more, is as it was,
+--    unless it is damaged, or nobody has it any more: data of a former time may have been put there.
 --    If somebody has seen another before it, it was not the first.
-local version, round = tonumber(board[4] or '0'), tonumber(board[6] or '0')
+local version, round = tonumber(board[4] or 0) or 0, tonumber(board[6] or 0) or 0
 local seen, seen_round = tonumber(ARGV[3]), tonumber(ARGV[4])
-if board[1] and is_ours and board[2] == ARGV[1] and seen <= version then
+local is_left = redis.call('PTTL', KEYS[10]) < ALIVE_MS - SILENT_MS and ARGV[7] == '1'
+if (is_ours or not board[3]) and redis.call('EXISTS', KEYS[1]) == 1 then
+  what = damage()
+  if board[1] == ARGV[8] then what = ARGV[9] end
+end
+if board[1] and is_ours and not what and board[2] == ARGV[1] and seen <= version and not is_left then
   if board[7] == 'none' and seen > 0 and seen < tonumber(board[5]) then
     redis.call('HSET', KEYS[1], 'polls', 'lost')
   end
+  redis.call('SET', KEYS[10], '', 'PX', ALIVE_MS)
   return {'ok', board[1]}
 end
--- 3. Else something may be lost: no record of the former epoch stays, and its versions are not used again,
---    nor some that others may have shown, and the caller has not seen.
+-- 3. A damage soon after another has to wait.
+if what and redis.call('EXISTS', KEYS[11]) == 1 then return {'wait', what} end
+if what then redis.call('SET', KEYS[11], '', 'PX', PAUSE_MS) end
+-- 4. No record of the former epoch stays, and its versions are not used again, nor some that others may
+--    have shown, and the caller has not seen.
 --    Polls stay if the server has all that the caller knows of.
 local polls = 'none'
-if board[1] and seen <= version and seen_round <= round then
+if board[1] and not what and seen <= version and seen_round <= round then
   polls = board[7] == 'lost' and 'lost' or 'kept'
-  for i, key in ipairs(KEYS) do
-    if i ~= 8 then redis.call('DEL', key) end
-  end
 else
-  if board[1] or seen > 0 then polls = 'lost' end
-  redis.call('DEL', unpack(KEYS))
+  if board[1] or what or seen > 0 then polls = 'lost' end
+  redis.call('DEL', KEYS[8])
+end
+for i = 1, 9 do
+  if i ~= 8 then redis.call('DEL', KEYS[i]) end
 end
 version = string.format('%.0f', math.max(version, seen, tonumber(ARGV[5])) + AHEAD)
 redis.call('HSET', KEYS[1], 'epoch', ARGV[6], 'server', ARGV[1], 'shape', ARGV[2],
   'first', version, 'version', version, 'sub', '0',
-  'round', string.format('%.0f', math.max(round, seen_round)), 'polls', polls)
+  'round', string.format('%.0f', math.max(round, seen_round)), 'polls', polls,
+  'damage', what or '', 'sizes', '')
+note()
+redis.call('SET', KEYS[10], '', 'PX', ALIVE_MS)
 return {'ok', ARGV[6]}
-""".replace("AHEAD", str(AHEAD))
+"""
+    )
+    .replace("AHEAD", str(AHEAD))
+    .replace("ALIVE_MS", str(ALIVE_MS))
+    .replace("SILENT_MS", str(SILENT_MS))
+    .replace("PAUSE_MS", str(PAUSE_MS))
+)
 
 LOOK: Final = (
     """
 -- Arguments: epoch, seen. Returns: version, sub, round, beats, leases (as names and values), whether polls
--- of before this epoch may be missing (`lost`).
+-- of before this epoch may be missing (`lost`), and for which damage it began.
 -- 1. The board is checked.
 """
     + _SAME_EPOCH
@@ -115,9 +184,9 @@ LOOK: Final = (
 -- 2. The board is alive. The round is raised, so that what answers it was done after this.
 redis.call('SET', KEYS[10], '', 'PX', ALIVE_MS)
 local round = redis.call('HINCRBY', KEYS[1], 'round', 1)
-local head = redis.call('HMGET', KEYS[1], 'version', 'sub', 'polls')
+local head = redis.call('HMGET', KEYS[1], 'version', 'sub', 'polls', 'damage')
 local beats, leases = redis.call('HGETALL', KEYS[5]), redis.call('HGETALL', KEYS[3])
-return {'ok', head[1], head[2], round, beats, leases, head[3]}
+return {'ok', head[1], head[2], round, beats, leases, head[3], head[4]}
 """
 ).replace("ALIVE_MS", str(ALIVE_MS))
 
@@ -140,6 +209,7 @@ for i = 5, #ARGV, 2 do
     redis.call('HSET', KEYS[8], ARGV[i], ARGV[i + 1])
   end
 end
+note()
 return {'ok'}
 """
 )
@@ -161,6 +231,7 @@ end
 local token = redis.call('HINCRBY', KEYS[4], ARGV[4], 1)
 redis.call('HSET', KEYS[3], ARGV[4], token .. ' ' .. ARGV[3])
 redis.call('HSETNX', KEYS[5], ARGV[3], redis.call('HGET', KEYS[1], 'round'))
+note()
 return {'ok', token, polls}
 """
 )
@@ -189,6 +260,7 @@ end
 -- 4. The record gets its version, and the log has it.
 local version, sub = appended(ARGV[5] == '1', ARGV[6])
 redis.call('HSET', KEYS[6], ARGV[3], ARGV[4] .. ' ' .. version .. ' ' .. sub)
+note()
 return {'ok', version, sub}
 """
 )
@@ -210,6 +282,7 @@ for i = 1, #leases, 2 do
   if string.match(leases[i + 1], ' (.+)$') == ARGV[3] then redis.call('HDEL', KEYS[3], leases[i]) end
 end
 appended(true, ARGV[5])
+note()
 return {'ok'}
 """
 )
@@ -231,6 +304,7 @@ end
 if at[1] then redis.call('RENAME', KEYS[7], KEYS[9]) end
 redis.call('HSET', KEYS[7], 'version', ARGV[3], 'sub', ARGV[4], 'state', ARGV[5])
 redis.call('XTRIM', KEYS[2], 'MINID', ARGV[6])
+note()
 return {'ok'}
 """
 )

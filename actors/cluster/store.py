@@ -39,7 +39,8 @@ class Acquired(Struct, frozen=True):
 class Look(Struct, frozen=True):
     """What there is at a moment: the newest record, the round of this look, beats by collector, leases.
 
-    `are_polls_lost` says that what was told of polls before this epoch may be missing.
+    `are_polls_lost` says that what was told of polls before this epoch may be missing, `damage` why the
+    epoch before it ended, or nothing. The server may drop keys by the policy `evicts`, if there is one.
     """
 
     head: Position
@@ -47,6 +48,8 @@ class Look(Struct, frozen=True):
     beats: Mapping[CollectorId, int]
     leases: Mapping[SourceName, Lease]
     are_polls_lost: bool = False
+    damage: str = ""
+    evicts: str = ""
 
 
 class Logged(Struct, frozen=True):
@@ -79,12 +82,15 @@ class Commit(Struct, frozen=True):
 class Store(Protocol):
     """A connection to the server. All methods wait, for a bounded time.
 
-    Raises: StoreLostError if it does not answer in time or refuses, OtherBoardError if the epoch is over;
-    after both only `join` may be called.
+    Raises: StoreLostError if it does not answer in time or refuses, OtherBoardError if the epoch is over,
+    StoreDamagedError if what it has is not what it must be; after these only `join` may be called.
     """
 
-    async def join(self, unix_ms: int) -> str:
-        """Connect anew and return the epoch; it is new if versions that were seen here may be lost."""
+    async def join(self, unix_ms: int, damage: str = "") -> str:
+        """Connect anew and return the epoch; it is new if versions that were seen here may be lost.
+
+        So it is if the epoch that was joined last has such a `damage`, once a minute at most.
+        """
         ...
 
     async def look(self) -> Look:

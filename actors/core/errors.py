@@ -73,6 +73,10 @@ class StoreLostError(OddsboardError):
     """The server that a cluster shares did not answer in time, or refused: kept as state, joined again."""
 
 
+class StoreDamagedError(OddsboardError):
+    """What the server that a cluster shares has of the board is not what it must be: it begins anew."""
+
+
 class OtherBoardError(OddsboardError):
     """The server has another board than this process had: its epoch is over, and it is joined again."""
 

@@ -27,6 +27,12 @@ class ServerLink:
             self.lost_mono = now.mono
             log.warning("cluster.lost", link=self.name, error=error)
 
+    def damaged(self, error: Exception, log: Log) -> str:
+        """Return why what the server has is not what it must be; log it."""
+        why = str(error) or type(error).__name__
+        log.warning("board.damaged", link=self.name, error=why)
+        return why
+
     def well(self, now: Instant, log: Log) -> None:
         """Note an answer; log it if the last one failed."""
         if self.lost_mono is not None:
@@ -40,7 +46,8 @@ class ClusterStatus:
 
     `epoch` is that of the board that is shown, "" before there is one, `version` how far it is applied,
     `head` the newest version that the server told. `leases` has the collector of each source, as last seen,
-    `silent` those for whose lists nothing vouches any more.
+    `silent` those for whose lists nothing vouches any more. `damage` is why the board began anew lately,
+    `evicts` the policy by which the server may drop keys; both may be empty.
     """
 
     roles: tuple[str, ...]
@@ -54,6 +61,8 @@ class ClusterStatus:
     resets: int = 0
     leases: Mapping[str, str] = field(default_factory=dict)
     silent: tuple[str, ...] = ()
+    damage: str = ""
+    evicts: str = ""
 
     @property
     def is_shown(self) -> bool:
@@ -69,10 +78,24 @@ class ClusterStatus:
     @property
     def warning(self) -> str | None:
         """What is wrong with the cluster as this process sees it, or None."""
-        if self.error is not None or not self.silent:
+        if self.error is not None:
             return self.error
+        if not self.silent:
+            return self._note
         sources = sorted(name for name, collector in self.leases.items() if collector in self.silent)
         return f"nothing is heard of collector {', '.join(self.silent)}, which has {', '.join(sources)}"
+
+    @property
+    def _note(self) -> str | None:
+        if self.evicts:
+            return f"the server may drop keys: its maxmemory-policy is {self.evicts}, not noeviction"
+        return f"the board began anew: {self.damage}" if self.damage else None
+
+    def note(self, damage: str, evicts: str, log: Log) -> None:
+        """Note what is to be warned of; log a policy the first time."""
+        if evicts and evicts != self.evicts:
+            log.warning("cluster.evicts", policy=evicts)
+        self.damage, self.evicts = damage, evicts
 
     def is_elsewhere(self, source: str) -> bool:
         """Return whether another process collects a source."""

@@ -107,8 +107,12 @@ function archiveOf({ last_error, gaps, lag_s }) {
     return `the archive is ${Math.round(lag_s)} s late`;
 }
 
-const clusterOf = ({ silent }) =>
-    silent.length > 0 ? "a collector is silent" : "the shared server does not answer, or refuses";
+function clusterOf({ silent, last_error }) {
+    if (silent.length > 0) return "a collector is silent";
+    if (last_error?.startsWith("the board began anew")) return "the board of the cluster began anew";
+    if (last_error?.startsWith("the server may drop")) return "the shared server may drop data";
+    return "the shared server does not answer, or refuses";
+}
 
 function allWell(checks) {
     const names = checks.length === 1 ? `${checks[0].name} is` : `all ${checks.length} bookmakers are`;
@@ -117,7 +121,7 @@ function allWell(checks) {
 
 /** Begin our own words with a capital; a name keeps its first letter. */
 function sentence(parts) {
-    return `${parts.join("; ")}.`.replace(/^no new|^the archive|^the shared|^a collector/, capital);
+    return `${parts.join("; ")}.`.replace(/^no new|^the archive|^the (shared|board)|^a collector/, capital);
 }
 
 const capital = (words) => words[0].toUpperCase() + words.slice(1);

@@ -8,6 +8,7 @@ from random import Random
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 from actors.board.board import BoardRules
 from actors.board.published import Published
@@ -235,3 +236,48 @@ async def test_a_collector_keeps_the_state_for_others(bound: str) -> None:
     assert last is not None
     assert last[0] > first[0]
     assert len(replica.server.data.log) < 40
+
+
+@pytest.mark.parametrize("what", ["unreadable", "of other parts", "missing"])
+async def test_a_record_that_cannot_be_followed_begins_the_board_anew(what: str) -> None:
+    """The replica asks for it, once, and says why; versions go on above those of before."""
+    async with _following() as replica:
+        replica.list("m1")
+        await anyio.sleep(2.0)
+        replica.wire.is_cut_there = replica.wire.is_cut_back = True
+        await anyio.sleep(3.0)
+        last = replica.list("m2")
+        data = replica.server.data
+        if what == "missing":
+            data.log.pop()
+            last = replica.list("m3")
+        else:
+            broken = b"\xc1" if what == "unreadable" else encoded(Record(ME, {ALDER: BookRecord((None,))}))  # type: ignore[arg-type]
+            data.log[-1] = replace(data.log[-1], data=broken)
+        replica.wire.mend()
+        await anyio.sleep(10.0)
+
+    newest, status = replica.published.newest, replica.actor.status
+    assert ["e1", "e2"] == [first.epoch for first in replica.restarts if first.version != last.version][-2:]
+    assert newest.version > last.version
+    assert status.warning is not None
+    assert status.warning.startswith("the board began anew: ")
+    assert len(replica.restarts) <= 3
+
+
+async def test_what_stays_broken_is_not_asked_for_again_and_again() -> None:
+    """The board begins anew once a minute, and nothing is asked for without a pause meanwhile."""
+    async with _following() as replica:
+        replica.list("m1")
+        for _ in range(120):
+            data = replica.server.data
+            data.log = [replace(record, data=b"\xc1") for record in data.log]
+            if not data.log:
+                acquired = replica.server.acquire(ME, SOURCE)
+                assert acquired is not None
+                replica._token = acquired.token
+                replica.list("m1")
+            await anyio.sleep(1.0)
+
+    assert 2 <= replica.server.epochs <= 4
+    assert len(replica.restarts) <= 2 * replica.server.epochs

@@ -10,9 +10,9 @@ import pytest
 
 from actors.cluster.progress import Seen
 from actors.cluster.redis_store import RedisStore
-from actors.cluster.scripts import AHEAD, ALIVE_MS
+from actors.cluster.scripts import AHEAD, ALIVE_MS, SILENT_MS
 from actors.cluster.store import Acquired, CollectorId, Commit, Position, Restored
-from actors.core.errors import OtherBoardError, StoreLostError
+from actors.core.errors import OtherBoardError, StoreDamagedError, StoreLostError
 from actors.core.messages import SourceName
 from tests.support.systems.shared_server import SharedServer
 
@@ -34,7 +34,7 @@ class _Stores:
     async def joined(
         self, seen: int = 0, unix_ms: int = MS + 1 - AHEAD, shape: str = "shape"
     ) -> RedisStore:
-        known = Seen()
+        self.known = known = Seen()
         known.note(seen)
         store = RedisStore(self._server.url, "test", shape, lambda: next(self._epochs), known)
         self._stack.push_async_callback(store.close)
@@ -236,12 +236,12 @@ async def test_versions_that_somebody_has_seen_are_not_used_again(stores: _Store
         await store.commit(_commit(2, token))
 
 
-async def test_nothing_is_done_on_a_board_that_is_behind(server: SharedServer, stores: _Stores) -> None:
+async def test_nothing_is_done_on_a_board_that_is_behind(stores: _Stores) -> None:
     """Its next versions would be those that have been shown already, with other bytes."""
     store, token = await _collecting(stores)
     for number in (1, 2):
         await store.commit(_commit(number, token))
-    server.ask("HSET", "{test}:board", "version", str(MS + 2))
+    stores.known.note(MS + 4)
 
     with pytest.raises(OtherBoardError):
         await store.commit(_commit(3, token))
@@ -314,3 +314,110 @@ async def test_a_server_without_memory_refuses_all_or_nothing(
     again = await stores.joined()
 
     assert Position(MS + 2) == await again.commit(_commit(1, token))
+
+
+DAMAGES = {
+    **{f"no {key}": ("DEL", key) for key in ("log", "leases", "tokens", "beats", "acks", "polls")},
+    **{f"{key} of another type": ("SET", key, "text") for key in ("board", "log", "beats", "checkpoint")},
+    "no record": ("XDEL", "log", f"{MS + 2}-0"),
+    "log cut": ("XTRIM", "log", "MAXLEN", "0"),
+    "a record more": ("XADD", "log", "*", "d", "text"),
+    "no field of the board": ("HDEL", "board", "first"),
+    "an older version": ("HSET", "board", "version", str(MS + 2)),
+    "no lease": ("HDEL", "leases", SOURCE),
+    "a lease more": ("HSET", "leases", "another", "1 b"),
+    "no checkpoint": ("DEL", "checkpoint"),
+}
+"""Commands, each with the key after the prefix."""
+
+
+async def _whole(stores: _Stores) -> tuple[RedisStore, int]:
+    """Return a connection to a board that has something at each key."""
+    store, token = await _collecting(stores)
+    await store.beat(A, 1, {SOURCE: b"polls"})
+    for number in (1, 2):
+        await store.commit(_commit(number, token))
+    await store.checkpoint(Position(MS + 2), b"state", Position(MS + 1))
+    await store.look()
+    return store, token
+
+
+def _harm(server: SharedServer, command: tuple[str, ...]) -> None:
+    name, key, *more = command
+    if name == "SET":
+        server.ask("DEL", f"{{test}}:{key}")
+    assert not server.ask(name, f"{{test}}:{key}", *more).startswith(b"-")
+
+
+@pytest.mark.parametrize("command", DAMAGES.values(), ids=DAMAGES)
+async def test_what_is_not_as_it_was_left_begins_an_epoch(
+    server: SharedServer, stores: _Stores, command: tuple[str, ...]
+) -> None:
+    """Nothing is done on it; the next epoch says why it began, and its versions are higher."""
+    store, token = await _whole(stores)
+    _harm(server, command)
+
+    with pytest.raises(StoreDamagedError):
+        await store.commit(_commit(3, token))
+    epoch = await store.join(MS, "because of this")
+    look = await store.look()
+    assert ("2", {}, {}) == (epoch, look.beats, look.leases)
+    assert look.head.version >= MS + AHEAD
+    assert look.damage
+
+
+async def test_a_damage_that_a_process_alone_finds_begins_an_epoch(stores: _Stores) -> None:
+    """Such as a record that it cannot read; others find the new epoch, and do not begin another."""
+    store, _ = await _whole(stores)
+    other = await stores.joined()
+
+    epochs = [await process.join(MS, "it cannot be read") for process in (store, other)]
+    assert epochs[0] == epochs[1] != stores.epoch
+    assert "it cannot be read" == (await other.look()).damage
+
+
+async def test_one_damage_soon_after_another_has_to_wait(server: SharedServer, stores: _Stores) -> None:
+    """Nothing is touched meanwhile; a minute after the last one the board begins anew again."""
+    store, _ = await _whole(stores)
+    first = await store.join(MS, "the first")
+    _harm(server, ("SET", "beats", "text"))
+    with pytest.raises(StoreLostError, match="a minute after"):
+        await store.join(MS, "the second")
+    before = server.ask("TYPE", "{test}:beats")
+    server.ask("DEL", "{test}:pause")  # as the server itself does in time
+
+    assert b"+string" == before
+    assert first != await store.join(MS, "the second")
+
+
+async def test_a_damage_is_nothing_for_processes_of_another_release(
+    server: SharedServer, stores: _Stores
+) -> None:
+    """They refuse, and touch nothing."""
+    await _whole(stores)
+    _harm(server, ("DEL", "beats"))
+    with pytest.raises(StoreLostError, match="another configuration"):
+        await stores.joined(shape="other")
+
+    assert b":0" == server.ask("EXISTS", "{test}:pause")
+
+
+async def test_a_new_process_begins_anew_where_nobody_was(server: SharedServer, stores: _Stores) -> None:
+    """Older data may have been put there while all were ended; one that was there before goes on."""
+    store = await stores.joined()
+    server.ask("PEXPIRE", "{test}:alive", str(ALIVE_MS - SILENT_MS - 1))
+    again = await store.join(MS)
+    server.ask("PEXPIRE", "{test}:alive", str(ALIVE_MS - SILENT_MS - 1))
+    await stores.joined()
+
+    assert "1" == again != stores.epoch
+
+
+async def test_a_server_that_may_drop_keys_is_told(server: SharedServer, stores: _Stores) -> None:
+    """Its policy is looked at whenever a process connects."""
+    store = await stores.joined()
+    before = (await store.look()).evicts
+    server.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+    await store.join(MS)
+
+    assert ("", "allkeys-lru") == (before, (await store.look()).evicts)

@@ -11,15 +11,16 @@ import contextlib
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from random import Random
 from typing import TypeVar
 
 import anyio
 
 from actors.cluster.progress import Seen
-from actors.cluster.scripts import AHEAD
+from actors.cluster.scripts import AHEAD, PAUSE_MS, SILENT_MS
 from actors.cluster.store import Acquired, CollectorId, Commit, Lease, Logged, Look, Position, Restored
-from actors.core.errors import OtherBoardError, StoreLostError
+from actors.core.errors import OtherBoardError, StoreDamagedError, StoreLostError
 from actors.core.messages import SourceName
 
 T = TypeVar("T")
@@ -46,6 +47,9 @@ class Data:
     acks: dict[CollectorId, tuple[int, Position]] = field(default_factory=dict)
     checkpoint: tuple[Position, bytes] | None = None
     before: tuple[Position, bytes] | None = None
+    damage: str = ""
+    """What is not as the last script left it; `reason` is why the epoch before ended."""
+    reason: str = ""
 
 
 class ModelServer:
@@ -58,23 +62,39 @@ class ModelServer:
         self.is_down = False
         self.is_full = False
         self.appended = asyncio.Event()
+        self.looked_at = self.paused_until = -inf
 
     def restart(self, data: Data) -> None:
         """Go on with these data as another run."""
         self.data, self.run = copy.deepcopy(data), self.run + 1
 
-    def join(self, seen: Seen, unix_ms: int) -> str:
+    def join(self, seen: Seen, unix_ms: int, damaged: str = "", why: str = "") -> str:
         """Do what JOIN does."""
-        data = self.data
-        if data.epoch and data.run == self.run and seen.version <= data.head.version:
+        data, now = self.data, anyio.current_time()
+        if damaged and damaged == data.epoch:
+            data.damage = why
+        is_left = seen.is_new and now - self.looked_at >= SILENT_MS / 1000
+        is_same = data.epoch and data.run == self.run and seen.version <= data.head.version
+        self.looked_at = now
+        if is_same and not data.damage and not is_left:
             if data.kept == "none" and 0 < seen.version < data.first:
                 data.kept = "lost"
             return data.epoch
+        if data.damage and now < self.paused_until:
+            raise StoreLostError("the board begins anew later")
+        if data.damage:
+            self.paused_until = now + PAUSE_MS / 1000
         self.epochs += 1
         first = max(data.head.version, seen.version, unix_ms) + AHEAD
-        is_whole = data.epoch and seen.version <= data.head.version and seen.round <= data.round
+        is_whole = (
+            not data.damage
+            and data.epoch
+            and seen.version <= data.head.version
+            and seen.round <= data.round
+        )
         kept = "kept" if is_whole else "lost" if data.epoch or seen.version else "none"
         self.data = Data(f"e{self.epochs}", self.run, first, Position(first))
+        self.data.reason = data.damage
         self.data.round = max(data.round, seen.round)
         self.data.polls = data.polls if is_whole else {}
         self.data.kept = "lost" if is_whole and data.kept == "lost" else kept
@@ -84,14 +104,17 @@ class ModelServer:
         """Do what all scripts but JOIN do first. Raises: StoreLostError, OtherBoardError."""
         if self.is_full:
             raise StoreLostError("out of memory")
+        if self.data.epoch and self.data.damage:
+            raise StoreDamagedError(self.data.damage)
         if self.data.epoch != epoch or self.data.head.version < seen:
             raise OtherBoardError("another board")
 
     def look(self) -> Look:
         """Do what LOOK does."""
         self.data.round += 1
-        data = self.data
-        return Look(data.head, data.round, dict(data.beats), dict(data.leases), data.kept == "lost")
+        data, self.looked_at = self.data, anyio.current_time()
+        is_lost, leases = data.kept == "lost", dict(data.leases)
+        return Look(data.head, data.round, dict(data.beats), leases, is_lost, data.reason)
 
     def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes] = {}) -> bool:
         """Do what BEAT does."""
@@ -194,10 +217,11 @@ class ModelStore:
         self._run: int | None = None
         self._epoch = ""
 
-    async def join(self, unix_ms: int) -> str:
+    async def join(self, unix_ms: int, damage: str = "") -> str:
         """As of `Store`."""
-        self._run = self._server.run
-        self._epoch = await self._asked(lambda: self._server.join(self._seen, unix_ms))
+        self._run, damaged = self._server.run, self._epoch if damage else ""
+        self._epoch = await self._asked(lambda: self._server.join(self._seen, unix_ms, damaged, damage))
+        self._seen.is_new = False
         return self._epoch
 
     async def look(self) -> Look:
@@ -288,7 +312,7 @@ class ModelStore:
 
     def _late(self, call: Callable[[], object], run: int | None) -> None:
         if run == self._server.run and not self._server.is_down:
-            with contextlib.suppress(StoreLostError, OtherBoardError):
+            with contextlib.suppress(StoreLostError, OtherBoardError, StoreDamagedError):
                 call()
 
     async def _lost(self) -> None:
