@@ -12,14 +12,15 @@ from random import Random
 
 import httpx2
 
-from tests.support.systems.machines import History, Machines, asked, compare, is_live, wait_back
+from tests.support.systems.machines import BACK_S, History, Machines, asked, compare, is_live, wait_back
 from tests.support.systems.process import Service
-from tests.support.systems.shared_server import ENGINES, shared_server
+from tests.support.systems.shared_server import BOARD, ENGINES, shared_server
 from tests.support.time.waiting import eventually, let_pass
 
 COLLECTOR, BOTH, REPLICA = '["collector"]', '["collector", "replica"]', '["replica"]'
 ROLES = {"a": COLLECTOR, "b": BOTH, "r": REPLICA, "s": REPLICA, "t": REPLICA}
 ARCHIVING = "t"
+DAMAGED = ("log", "leases", "tokens", "beats", "acks")
 STALLED_S = 0.02, 0.3
 """How long the server waits for its disk each time that this is slow."""
 
@@ -45,8 +46,15 @@ class Harm:
             "data lost": self._lose,
             "memory full": self._fill,
             "disk slow": self._stall,
+            "data set back": self._set_back,
+            "data set back meanwhile": lambda: self._set_back(is_ended=True),
+            "key lost": lambda: self._damage("DEL"),
+            "key of another type": lambda: self._damage("SET"),
+            "record lost": self._lose_record,
+            "log lost": lambda: self._damaged("XTRIM", "{oddsboard}:log", "MAXLEN", "0"),
         }
         machines.server.keep_copy()
+        machines.server.save()
 
     def fire(self, name: str) -> None:
         """Let something fail for a while, and count it if it has."""
@@ -113,6 +121,41 @@ class Harm:
         server = self._machines.server
         eventually(lambda: server.ask("DBSIZE") not in {b"", b":0"}, "there are data")
         return server.ask("FLUSHALL") == b"+OK"
+
+    def _set_back(self, *, is_ended: bool = False) -> bool:
+        """Go back to older data without a restart of the server, while processes run or are ended."""
+        machines = self._machines
+        names = list(machines.running) if is_ended else []
+        for name in names:
+            machines.kill(name)
+        was_more = machines.server.set_back()
+        epoch = machines.server.value("HGET", BOARD, "epoch")
+        for name in names:
+            machines.start(name)
+        eventually(lambda: machines.server.value("HGET", BOARD, "epoch") != epoch, "it begins anew", BACK_S)
+        wait_back(machines)
+        machines.server.save()
+        return was_more
+
+    def _damage(self, command: str) -> bool:
+        """Lose a key that is there, or have another of its name."""
+        key, server = f"{{oddsboard}}:{self._random.choice(DAMAGED)}", self._machines.server
+        eventually(lambda: server.ask("EXISTS", key) == b":1", f"{key} is there")
+        return self._damaged(*((command, key) if command == "DEL" else (command, key, "text")))
+
+    def _lose_record(self) -> bool:
+        """Lose the newest record that clients see."""
+        version = self._machines.server.value("HGET", BOARD, "version").decode()
+        return self._damaged("XDEL", "{oddsboard}:log", f"{version}-0")
+
+    def _damaged(self, *command: str) -> bool:
+        """Damage something; the last time was a minute ago, for all that the server knows."""
+        server = self._machines.server
+        server.ask("DEL", "{oddsboard}:pause")
+        epoch = server.value("HGET", BOARD, "epoch")
+        answer = server.ask(*command)
+        eventually(lambda: server.value("HGET", BOARD, "epoch") not in {b"", epoch}, "it begins anew")
+        return answer not in {b"", b":0"} and not answer.startswith(b"-")
 
     def _fill(self) -> bool:
         server = self._machines.server

@@ -46,8 +46,10 @@ PATHS = (
     "/api/v2/surebets",
 )
 LIST = "/api/v2/odds"
-OK, MISSING, UNAVAILABLE = 200, 410, 503
+OK, UNCHANGED, MISSING, UNAVAILABLE = 200, 304, 410, 503
 MAX_COMPARED = 2_000
+KNOWN = 0.5
+"""The share of requests that say what the client has."""
 BACK_S = 60.0
 LATE_S = 0.5
 """For a client that is late to note an answer, on a machine that is busy."""
@@ -145,8 +147,13 @@ class History:
     _last: dict[str, dict[str, int]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def note(self, machine: str, path: str, asked: float, answer: httpx2.Response, body: bytes) -> None:
-        """Take an answer to what was asked at that time (monotonic seconds), with its body as sent."""
+    def note(
+        self, machine: str, path: str, asked: float, answer: httpx2.Response, body: bytes, *, sent: str
+    ) -> None:
+        """Take an answer to what was asked at that time (monotonic seconds), with its body as sent.
+
+        The client has `sent` the tag that it had: it must not get an older list.
+        """
         with self._lock:
             self.answers += 1
             if answer.status_code == UNAVAILABLE:
@@ -156,6 +163,10 @@ class History:
             version, epoch = int(tag.strip('"').split("-")[0]), tag.strip('"').split("-")[1]
             where = f"{machine} {path} {tag}"
             coding = answer.headers.get("content-encoding", "identity")
+            if sent and version < int(sent.strip('"').split("-")[0]):
+                self.violations.append(f"{where}: older than {sent}")
+            if answer.status_code == UNCHANGED:
+                return
             raw, found = (path, coding, tag), digest(body)
             self.compared += raw in self.bodies
             if self.bodies.setdefault(raw, found) != found:
@@ -240,6 +251,7 @@ def asked(machines: Machines, history: History, random: Random) -> Iterator[None
     is_over = threading.Event()
 
     def ask(own: Random) -> None:
+        tags: dict[tuple[str, str], str] = {}  # of the last answers
         with httpx2.Client(trust_env=False, verify=NO_TLS, timeout=3.0) as client:
             while not is_over.is_set():
                 is_over.wait(0.02)
@@ -248,10 +260,13 @@ def asked(machines: Machines, history: History, random: Random) -> Iterator[None
                     continue
                 path, coding, at = own.choice(PATHS), own.choice(["gzip", "identity"]), time.monotonic()
                 with contextlib.suppress(httpx2.TransportError):
-                    headers = {"Accept-Encoding": coding}
+                    sent = tags.get((path, coding), "") if own.random() < KNOWN else ""
+                    headers = {"Accept-Encoding": coding, **({"If-None-Match": sent} if sent else {})}
                     with client.stream("GET", running.base + path, headers=headers) as answer:
                         body = b"".join(answer.iter_raw())
-                    history.note(name, path, at, answer, body)
+                    history.note(name, path, at, answer, body, sent=sent)
+                    if "etag" in answer.headers:
+                        tags[path, coding] = answer.headers["etag"]
 
     moving = MovingClient(
         lambda own: machines.running.get(own.choice(machines.shown)), Random(random.random())

@@ -20,6 +20,8 @@ try:
 except ImportError:  # there are wheels for Linux alone
     _VALKEY = None
 
+BOARD = "{oddsboard}:board"
+_NOT_SAVED = shutil.ignore_patterns("appendonlydir", "older", "saved", "*.toml", "archive*")
 ENGINES = {
     name: path
     for name, path in (("valkey", _VALKEY), ("redis", shutil.which("redis-server")))
@@ -84,6 +86,43 @@ class SharedServer:
         shutil.copytree(older, now)
         self.start()
         return was_more
+
+    def save(self) -> None:
+        """Keep a copy of the data of now, to go back to without a restart."""
+        assert self.ask("SAVE", within_s=10.0) == b"+OK"
+        shutil.copytree(self._folder, self._folder / "saved", ignore=_NOT_SAVED, dirs_exist_ok=True)
+
+    def set_back(self) -> bool:
+        """Go back to the saved copy as the same run of the server; return whether it was another."""
+        other = SharedServer(self._program, self._folder / "saved")
+        other.start("--appendonly", "no")
+        try:
+            was_more = self.value("INFO", "keyspace") != b"" and self.value("HGET", BOARD, "version") != (
+                other.value("HGET", BOARD, "version")
+            )
+            assert self.ask("REPLICAOF", "127.0.0.1", str(other.port)) == b"+OK"
+            eventually(
+                lambda: b"master_link_status:up" in self.value("INFO", "replication"), "it is copied"
+            )
+            assert self.ask("REPLICAOF", "NO", "ONE") == b"+OK"
+        finally:
+            other.kill()
+        eventually(self._is_written, "its file is written anew")
+        self.keep_copy()
+        return was_more
+
+    def _is_written(self) -> bool:
+        said = self.value("INFO", "persistence")
+        return b"aof_rewrite_in_progress:0" in said and b"aof_rewrite_scheduled:0" in said
+
+    def value(self, *command: str, within_s: float = 1.0) -> bytes:
+        """Return the text that a command answers, empty if there is none in time."""
+        address = "127.0.0.1", self.port
+        with contextlib.suppress(OSError, ValueError), socket.create_connection(address, within_s) as sock:
+            sock.sendall(_inline(command))
+            answer = sock.makefile("rb")
+            return answer.read(max(int(answer.readline()[1:]), 0))
+        return b""
 
     def ask(self, *command: str, within_s: float = 1.0) -> bytes:
         """Return the first line of the answer to a command, empty if there is none in time."""
