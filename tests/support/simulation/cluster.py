@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -147,7 +148,7 @@ class _World:
     async def harm(self) -> None:
         """Let something fail for a while."""
         of_one = [self._cut, self._cut, self._slow, self._pause, self._kill]
-        fault = self.random.choice([*of_one, self._stall, self._stop, self._lose, self._fill])
+        fault = self.random.choice([*of_one, self._stall, self._stop, self._lose, self._damage, self._fill])
         await fault()
 
     async def _cut(self) -> None:
@@ -212,6 +213,20 @@ class _World:
         )
         self._copy = copy.deepcopy(self.server.data)
         self.life.fired["data"] += 1
+
+    async def _damage(self) -> None:
+        """Lose a key or a record, or have one that cannot be read; the last time was a minute ago."""
+        data, self.server.paused_until = self.server.data, -inf
+        what = self.random.choice(["beats", "leases", "acks", "log", "record", "unreadable"])
+        if what == "unreadable" and data.log:
+            data.log[-1] = msgspec.structs.replace(data.log[-1], data=b"\xc1")
+        elif what == "record" and data.log:
+            data.log.pop(self.random.randrange(len(data.log)))
+            data.damage = "the server's key 'log' is not as it was left"
+        elif what not in {"record", "unreadable"}:
+            getattr(data, what).clear()
+            data.damage = f"the server's key {what!r} is not as it was left"
+        self.life.fired["damage"] += 1
 
     async def _fill(self) -> None:
         self.server.is_full = True
@@ -346,6 +361,7 @@ async def _lived_by(world: _World, during: Callable[[_World], Awaitable[None]]) 
         tasks.start_soon(_reading, world)
         await during(world)
         world.server.is_full = world.server.is_down = False
+        world.server.paused_until = -inf
         for machine in world.machines:
             machine.wire.mend()
         world.markets.calm()
