@@ -54,7 +54,7 @@ class Harm:
             "log lost": lambda: self._damaged("XTRIM", "{oddsboard}:log", "MAXLEN", "0"),
         }
         machines.server.keep_copy()
-        machines.server.save()
+        self._save()
 
     def fire(self, name: str) -> None:
         """Let something fail for a while, and count it if it has."""
@@ -128,14 +128,22 @@ class Harm:
         names = list(machines.running) if is_ended else []
         for name in names:
             machines.kill(name)
+        former = {b"", self._saved_epoch, self._epoch()}
         was_more = machines.server.set_back()
-        epoch = machines.server.value("HGET", BOARD, "epoch")
         for name in names:
             machines.start(name)
-        eventually(lambda: machines.server.value("HGET", BOARD, "epoch") != epoch, "it begins anew", BACK_S)
+        eventually(lambda: self._epoch() not in former, "it begins anew", BACK_S)
         wait_back(machines)
-        machines.server.save()
+        self._save()
         return was_more
+
+    def _save(self) -> None:
+        """Have the server keep what `_set_back` goes back to."""
+        self._saved_epoch = self._epoch()
+        self._machines.server.save()
+
+    def _epoch(self) -> bytes:
+        return self._machines.server.value("HGET", BOARD, "epoch")
 
     def _damage(self, command: str) -> bool:
         """Lose a key that is there, or have another of its name."""
@@ -152,9 +160,9 @@ class Harm:
         """Damage something; the last time was a minute ago, for all that the server knows."""
         server = self._machines.server
         server.ask("DEL", "{oddsboard}:pause")
-        epoch = server.value("HGET", BOARD, "epoch")
+        former = {b"", self._epoch()}
         answer = server.ask(*command)
-        eventually(lambda: server.value("HGET", BOARD, "epoch") not in {b"", epoch}, "it begins anew")
+        eventually(lambda: self._epoch() not in former, "it begins anew", BACK_S)
         return answer not in {b"", b":0"} and not answer.startswith(b"-")
 
     def _fill(self) -> bool:
