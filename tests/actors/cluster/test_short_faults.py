@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from tests.support.systems.harm import BOTH, COLLECTOR, REPLICA, Harm
+from tests.support.systems.harm import BOTH, COLLECTOR, REPLICA, SLOW, Harm
 from tests.support.systems.machines import History, Machines, asked, wait_back
 from tests.support.systems.shared_server import ENGINES, shared_server
 
@@ -31,15 +31,16 @@ def test_clients_are_answered_alike_whatever_fails_for_a_moment(
         try:
             machines.start_all()
             harm = Harm(machines, history, random, LONGEST_S)
+            names = [name for name in harm.faults if name != SLOW]
             with asked(machines, history, random):
-                for name in random.sample([*harm.faults], len(harm.faults)):
+                for name in random.sample(names, len(names)):
                     harm.fire(name)
                 wait_back(machines)
         finally:
             machines.close()
 
     assert [] == history.violations
-    assert [] == [name for name in harm.faults if not history.fired[name]]
+    assert [] == [name for name in names if not history.fired[name]]
     assert history.compared > 0
     assert history.followed > 0
     assert history.matched > 0

@@ -20,6 +20,9 @@ from tests.support.time.waiting import eventually, let_pass
 COLLECTOR, BOTH, REPLICA = '["collector"]', '["collector", "replica"]', '["replica"]'
 ROLES = {"a": COLLECTOR, "b": BOTH, "r": REPLICA, "s": REPLICA, "t": REPLICA}
 ARCHIVING = "t"
+LOG = "{oddsboard}:log"
+SLOW = "data set back meanwhile"
+"""The fault for which all processes are started anew."""
 DAMAGED = ("log", "leases", "tokens", "beats", "acks")
 STALLED_S = 0.02, 0.3
 """How long the server waits for its disk each time that this is slow."""
@@ -47,11 +50,11 @@ class Harm:
             "memory full": self._fill,
             "disk slow": self._stall,
             "data set back": self._set_back,
-            "data set back meanwhile": lambda: self._set_back(is_ended=True),
+            SLOW: lambda: self._set_back(is_ended=True),
             "key lost": lambda: self._damage("DEL"),
             "key of another type": lambda: self._damage("SET"),
             "record lost": self._lose_record,
-            "log lost": lambda: self._damaged("XTRIM", "{oddsboard}:log", "MAXLEN", "0"),
+            "log lost": lambda: self._damaged(lambda: ("XTRIM", LOG, "MAXLEN", "0")),
         }
         machines.server.keep_copy()
         self._save()
@@ -148,22 +151,22 @@ class Harm:
     def _damage(self, command: str) -> bool:
         """Lose a key that is there, or have another of its name."""
         key, server = f"{{oddsboard}}:{self._random.choice(DAMAGED)}", self._machines.server
-        eventually(lambda: server.ask("EXISTS", key) == b":1", f"{key} is there")
-        return self._damaged(*((command, key) if command == "DEL" else (command, key, "text")))
+        eventually(lambda: server.ask("EXISTS", key) == b":1", f"{key} is there", BACK_S)
+        return self._damaged(lambda: (command, key) if command == "DEL" else (command, key, "text"))
 
     def _lose_record(self) -> bool:
         """Lose the newest record that clients see."""
-        version = self._machines.server.value("HGET", BOARD, "version").decode()
-        return self._damaged("XDEL", "{oddsboard}:log", f"{version}-0")
+        server = self._machines.server
+        return self._damaged(lambda: ("XDEL", LOG, f"{server.value('HGET', BOARD, 'version').decode()}-0"))
 
-    def _damaged(self, *command: str) -> bool:
-        """Damage something; the last time was a minute ago, for all that the server knows."""
+    def _damaged(self, command: Callable[[], tuple[str, ...]]) -> bool:
+        """Damage something, once it is there; the last time was a minute ago, for all the server knows."""
         server = self._machines.server
         server.ask("DEL", "{oddsboard}:pause")
         former = {b"", self._epoch()}
-        answer = server.ask(*command)
+        eventually(lambda: _has_done(server.ask(*command())), "it is damaged", BACK_S)
         eventually(lambda: self._epoch() not in former, "it begins anew", BACK_S)
-        return answer not in {b"", b":0"} and not answer.startswith(b"-")
+        return True
 
     def _fill(self) -> bool:
         server = self._machines.server
@@ -204,6 +207,11 @@ def tried(folder: Path, seed: int, seconds: float) -> tuple[History, Counter[int
             return history, compare(history, machines.running[ARCHIVING], random)
         finally:
             machines.close()
+
+
+def _has_done(answer: bytes) -> bool:
+    """Return whether a command has changed something, by its answer."""
+    return answer == b"+OK" or (answer.startswith(b":") and answer != b":0")
 
 
 def _state(pid: int) -> str:
