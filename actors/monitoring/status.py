@@ -301,10 +301,7 @@ class LoopStatus:
 
 @dataclass(slots=True)
 class ServiceStatus:
-    """Everything that the probes read. Bookmakers in the order of the configuration.
-
-    `is_idle`, where the first links are awaited, returns whether all that was delivered is on the board.
-    """
+    """Everything that the probes read; bookmakers as configured. `is_idle`: all that came is on the board."""
 
     started_at: float
     board: BoardStatus
