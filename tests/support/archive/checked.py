@@ -18,7 +18,7 @@ from actors.archive.format import Gap
 from actors.archive.past import Days, Elsewhere, Found, Listed
 from actors.core.messages import BookmakerId
 from tests.support.archive.disk_faults import controlled, environment
-from tests.support.archive.life import NAMES, VIEWS, Plan
+from tests.support.archive.life import NAMES, Plan
 from tests.support.systems.process import ROOT
 from tests.support.time.virtual import WALL_0
 from web.encoding.schemas import match_v2
@@ -41,12 +41,15 @@ class Journal:
         self.lines: list[Any] = []
         self.served: list[Served] = []
         self.lives = 0
+        self.unreserved: set[int] = set()
 
     def add(self, text: str) -> None:
         """Add a line."""
         line = json.loads(text)
         self.lines.append(line)
         self.lives += line["what"] == "began"
+        if line["what"] == "began" and not line["is_reserved"]:
+            self.unreserved.add(self.lives)
         if line["what"] == "served":
             given = {key: line[key] for key in ("view", "version", "epoch", "entries")}
             self.served.append(msgspec.convert({**given, "life": self.lives}, Served))
@@ -155,13 +158,17 @@ class Checked:
         self._look()
 
     def _check_versions(self) -> None:
-        """No version falls from line to line of a view, and none in an epoch means two things."""
-        newest: dict[BookmakerId | None, int] = dict.fromkeys(VIEWS, 0)
-        bodies = self._bodies
+        """No version falls from line to line of a view, and none in an epoch means two things.
+
+        But after a life that could not write which versions it shows: those are of an epoch of its own.
+        """
+        newest: dict[BookmakerId | None, Served] = {}
+        bodies, unreserved = self._bodies, self._journal.unreserved
         for of in self._journal.served:
-            if of.version < newest[of.view]:
+            before = newest.get(of.view, of)
+            if of.version < before.version and (before.life not in unreserved or of.epoch == before.epoch):
                 self.wrong.append(f"{of.view} fell to {of.version}")
-            newest[of.view] = of.version
+            newest[of.view] = of
             if bodies.setdefault((of.view, of.version, of.epoch), of.entries) != of.entries:
                 self.wrong.append(f"{of.view} has two bodies at {of.version}")
 

@@ -109,7 +109,7 @@ class Life:
 
     def run(self) -> None:
         """Live, until the boundary or the end."""
-        self.note("began")
+        self.note("began", is_reserved=self.archive.writer.reserved_epoch is not None)
         self._note_views(self.board.newest)
         for number in range(self.plan.commits):
             self._fill_disk(is_full=self.plan.full_from <= number < self.plan.full_until)
