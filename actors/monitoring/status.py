@@ -55,10 +55,9 @@ class SourceStatus:
 
     `prices`: what a confirmation vouches for. `failures` counts polls in a row that failed while no other
     scope answered; `is_down` after two. `failed_by` counts all by reason, `quota` shows its budget,
-    `slow_messages` counts what a stream held back because we read too slowly. `delayed_s` is how late its
-    prices may come, as it says, or None. At `ended_at` its recording was over. `keys_found` are keys of
-    bookmakers, also of others, that answers had; `unlisted` says of which of ours no answer had the key.
-    `names_error` is why names that were asked for are not there, or None.
+    `slow_messages` what a stream held back because we read slowly. `delayed_s`: how late its prices come.
+    At `ended_at` its recording was over. `keys_found`: all keys of bookmakers that answers had; `unlisted`
+    says whose key no answer had. `names_error` says why names are not there.
     """
 
     name: SourceName
@@ -301,7 +300,7 @@ class LoopStatus:
 
 @dataclass(slots=True)
 class ServiceStatus:
-    """Everything that the probes read; bookmakers as configured. `is_idle`: all that came is on the board."""
+    """Everything that the probes read; bookmakers as configured. `is_idle`: all is on the board."""
 
     started_at: float
     board: BoardStatus
