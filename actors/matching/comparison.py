@@ -67,7 +67,8 @@ class Description(Struct, eq=False, gc=False):
     """What events have in common that list a match in the same way; `start` is Unix seconds.
 
     `keys` are the keys of these events, by source. With `is_one_club` the tables have both teams as one
-    club, so that they say nothing of this match; with `is_unnamed` a team is not known yet.
+    club, so that they say nothing of this match; with `is_of_several` two pairs of clubs of one country
+    have these names; with `is_unnamed` a team is not known yet.
     """
 
     home: Name
@@ -77,6 +78,7 @@ class Description(Struct, eq=False, gc=False):
     home_team: TeamClass
     away_team: TeamClass
     is_one_club: bool
+    is_of_several: bool
     is_unnamed: bool
     keys: dict[SourceName, dict[EventKey, None]] = field(default_factory=dict)
 
@@ -101,8 +103,9 @@ def described(home: Name, away: Name, league: League, start: int | None) -> Desc
     """Return a description without events."""
     teams = home.team | league.team, away.team | league.team
     is_one_club = _likeness(home, away, league, league).likeness is Likeness.SAME
+    is_of_several = are_of_several(home, away, league.country)
     is_unnamed = home.is_unnamed or away.is_unnamed
-    return Description(home, away, league, start, *teams, is_one_club, is_unnamed)
+    return Description(home, away, league, start, *teams, is_one_club, is_of_several, is_unnamed)
 
 
 def swapped(description: Description) -> Description:
@@ -316,14 +319,10 @@ def _are_namesakes(a: Description, b: Description, league: LeagueEvidence) -> bo
 
     Of several clubs of one country no label says it: they may play in one league.
     """
-    return any(
-        are_of_several(side.home, side.away, side.league.country)
-        or (
-            league is not LeagueEvidence.SAME
-            and side.league.country is None
-            and are_of_several_countries(side.home, side.away)
-        )
-        for side in (a, b)
+    if a.is_of_several or b.is_of_several:
+        return True
+    return league is not LeagueEvidence.SAME and any(
+        side.league.country is None and are_of_several_countries(side.home, side.away) for side in (a, b)
     )
 
 
