@@ -48,7 +48,7 @@ class Life:
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
         self.board = ReadableBoard(TERMS)
-        self.board.linker.certainty = [*Certainty][seed % 3]
+        self.board.linker.certainty = [*Certainty][seed % 2]
 
     def steps(self, count: int) -> Iterator[None]:
         """Yield after each of so many steps, when nothing is overdue."""
