@@ -53,14 +53,23 @@ class CatchUp(Struct, frozen=True):
     ) -> bool:
         """Wait for what a client has of another machine; return whether the snapshot is an old one now.
 
+        A newer version of another epoch is that of a board that began anew, of which this machine does not
+        know yet, or of another service: it is waited for as long, and then no more.
+
         Raises: as `reached`.
         """
         if if_none_match is None or not self.longest_s:
             return False
-        version = newest_version(if_none_match, snapshot.epoch)
-        if is_behind := version > snapshot.version:
-            await self.reached(version, snapshot.epoch, deadlines)
-        return is_behind
+        version, epoch = newest_version(if_none_match)
+        if version <= snapshot.version:
+            return False
+        if epoch == snapshot.epoch:
+            await self.reached(version, epoch, deadlines)
+        else:
+            with anyio.move_on_after(self.longest_s):
+                while (await self.board.read(deadlines)).version < version:  # noqa: ASYNC110 - see above
+                    await anyio.sleep(LOOK_S)
+        return True
 
     async def begun(self, deadlines: Callable[[Snapshot], Deadlines]) -> Snapshot:
         """Return the board once it has a version. Raises: CommitLateError if it has none for a second."""

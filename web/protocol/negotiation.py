@@ -78,10 +78,10 @@ def has_already(if_none_match: str, etag: str) -> bool:
     return etag in {tag.removeprefix("W/") for tag in re.findall(_TAG, if_none_match)}
 
 
-def newest_version(if_none_match: str, epoch: str) -> int:
-    """Return the newest version of an epoch that the tags of If-None-Match have; 0 if there is none."""
-    found = re.findall(rf'"([0-9]{{1,16}})-{re.escape(epoch)}[-"]', if_none_match[:_MAX_HEADER])
-    return max(map(int, found), default=0)
+def newest_version(if_none_match: str) -> tuple[int, str]:
+    """Return the newest version that the tags of If-None-Match have, and its epoch; 0 if there is none."""
+    found = re.findall(r'"([0-9]{1,16})-([^"-]+)[-"]', if_none_match[:_MAX_HEADER])
+    return max([(int(version), epoch) for version, epoch in found], default=(0, ""))
 
 
 def _media_weights(accept: str | None) -> dict[str, float]:

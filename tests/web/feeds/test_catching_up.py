@@ -127,13 +127,26 @@ async def test_a_list_waits_for_the_version_of_the_tag(tag: str) -> None:
     assert ([], [304]) == (before, [found.status for found in lists.found])
 
 
-@pytest.mark.parametrize("tag", ['"102-0e90c002"', '"102"', "102-{}"])
-async def test_a_tag_of_another_epoch_is_answered_at_once(tag: str) -> None:
+@pytest.mark.parametrize("tag", ['"100-0e90c002"', '"102"', "102-{}"])
+async def test_an_older_tag_of_another_epoch_is_answered_at_once(tag: str) -> None:
     """So is what is no tag of ours."""
     lists = _Lists()
     await lists.ask(tag.replace("{}", EPOCH))
 
     assert [200] == [found.status for found in lists.found]
+
+
+async def test_a_newer_tag_of_another_epoch_waits_for_the_board_that_began_anew() -> None:
+    """Another machine has begun it, and this one does not know yet: no version falls for a client."""
+    lists = _Lists()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lists.ask, '"2001-anew"')
+        await anyio.wait_all_tasks_blocked()
+        before = [*lists.found]
+        lists.board.restart(first_snapshot(2000, TERMS, "anew"))
+        lists.board.put("alder", match("m2"))
+
+    assert ([], [304]) == (before, [found.status for found in lists.found])
 
 
 async def test_a_list_is_that_of_after_the_wait() -> None:
