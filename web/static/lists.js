@@ -3,7 +3,7 @@
 const PATIENCE_MS = 30_000;
 
 /** The answer while the fixtures are not linked yet: there is no list, and none of before holds. */
-export const COMPARING = Object.freeze({});
+export const COMPARING = "comparing"; // a value: scripts that are sent apart have modules of their own
 
 /** The whole list; null if it cannot be had. */
 export function askList() {
