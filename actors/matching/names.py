@@ -167,14 +167,18 @@ def without_form(letters: str) -> str:
 
 
 def _canonical(word: str) -> str:
-    folded = _DIGRAPHS.sub(lambda found: found[0][0], word)
+    folded = _folded(word)
     return _spellings().get(word) or _spellings().get(folded, folded)
+
+
+def _folded(word: str) -> str:
+    return _DIGRAPHS.sub(lambda found: found[0][0], word)
 
 
 @lru_cache(maxsize=1)
 def _spellings() -> dict[str, str]:
     """Return one spelling of each word that has several."""
-    return {other: word for word, others in rows("words.tsv") for other in others.split("|")}
+    return {other: _folded(word) for word, others in rows("words.tsv") for other in others.split("|")}
 
 
 def are_equal(a: Name, b: Name) -> bool:

@@ -98,7 +98,7 @@ def test_the_details_say_margin_ages_and_why_it_is_one_match(two: Two, page: Pag
     expect(links).to_have_count(2)
     linked = links.filter(has_text="Compared with")
     expect(linked).to_contain_text("two spellings of one team")
-    expect(linked).to_have_attribute("data-rule", "same")
+    expect(linked).to_have_attribute("data-rule", "same_names")
     listed = {"api": TITLE, "file": f"Man United {DASH} Fulham"}
     for source, names in listed.items():
         expect(links.filter(has_text=re.compile(f"^{source}:")).locator(".listed")).to_have_text(names)

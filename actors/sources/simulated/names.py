@@ -66,10 +66,10 @@ def _pairs(text: str) -> dict[str, str]:
 _WORDS = {
     Spelling.SHORT: _pairs(
         "Albion=Alb,Athletic=Ath,Atlético=Atl,Championship=Ch'ship,Deportivo=Dep,Division=Div,"
-        "División=Div,League=Lge,Olympique=Ol,Rovers=Rov,United=Utd,Unión=U,Wanderers=Wand"
+        "División=Div,League=Lge,Olympique=Ol,Rovers=Rov,United=Utd,Wanderers=Wand"
     ),
     Spelling.FORMAL: _pairs(
-        "Atlético=Club Atlético,Deportivo=RC Deportivo,Olympique=Olympique de,Albion=Albion FC,"
+        "Atlético=Club Atlético,Deportivo=Club Deportivo,Olympique=Olympique de,Albion=Albion FC,"
         "Athletic=Athletic FC,Rovers=Rovers FC,Town=Town FC,United=United FC,Wanderers=Wanderers FC"
     ),
 }

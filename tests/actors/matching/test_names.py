@@ -29,6 +29,7 @@ SAME, NEAR, ALIKE, WEAK, OTHER = Likeness.SAME, Likeness.NEAR, Likeness.ALIKE, L
         ("AaB", "Aalborg", SAME),
         ("U.N.A.M.", "UNAM", SAME),
         ("Qwerty United", "Qwerty Utd", SAME),
+        ("Qwerty Praha", "Qwerty Prague", SAME),
         ("Qwertyville", "Qwertyvile", NEAR),
         ("Qwerty Town", "Qwerty", NEAR),
         ("Ivory Coast", "Côte d'Ivoire", SAME),
