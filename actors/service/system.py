@@ -94,8 +94,7 @@ class System:
     ) -> None:
         now = clock.now()
         self._settings, self._clock, self._random = settings, clock, random
-        self._record = record
-        self._transports = transports
+        self._record, self._transports = record, transports
         self._streams, self._tick_s = streams, tick_s
         self.status = service_status(settings, now.wall, log_status)
         self.status.board.last_turn_mono = now.mono
