@@ -41,6 +41,7 @@ _OTHER_SCRIPT = re.compile(  # a mark in letters of another script, in front of 
 )
 _OF_OTHER_LETTERS = re.compile(rf"[^\W\d_{_LATIN}\u0370-\u04ff]+")  # nor of Greek or Cyrillic: FK is a form
 _GLUED = re.compile(r"(?<=[a-z]{2})(?=u-?(?:1[2-9]|2[0-3])(?!\w)|\d{1,2}(?!\w))")  # ChelseaU21, Lech2
+_CAPITAL = re.compile(r"(?:(?<=[a-z\u00df-\u00ff]{3})|(?<=\d\d))(?=[A-Z](?!\w))")  # SpainW, Wil 1900W
 _LETTERS = str.maketrans({"'": None, "\u2019": None, "`": None, "\u2018": None, "\u02bb": None})
 _DIGRAPHS = re.compile("ae|oe|ue|aa")  # other spellings of umlauts and of Scandinavian letters
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
@@ -100,9 +101,8 @@ def parse(name: str, *, has_towns: bool = False) -> Name:
 
     With `has_towns` a letter in brackets is no mark of class, as in "Sarmiento (J)", that of Junín.
     """
-    name = _OF_OTHER_LETTERS.sub(
-        _readable, _OTHER_SCRIPT.sub(lambda found: f" {found[0]} ", _well_read(name))
-    )
+    name = _CAPITAL.sub(" ", _well_read(name))
+    name = _OF_OTHER_LETTERS.sub(_readable, _OTHER_SCRIPT.sub(lambda found: f" {found[0]} ", name))
     given = _GLUED.sub(" ", plain(name))
     text, team = split(given, has_towns=has_towns)
     text = _DOTTED.sub(lambda found: found[1].replace(".", ""), text)

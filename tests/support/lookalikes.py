@@ -155,7 +155,7 @@ def _teams() -> list[tuple[str, tuple[str, str], tuple[str, str]]]:
                 )
                 for row in csv.DictReader(lines, delimiter="\t")
             ]
-    marked = (" B", " II", " 2")
+    marked = (" B", " II", " 2", ".")  # marks of their own, and what is short for a word
     return [row for row in found if not any(name.endswith(marked) for name in (*row[1], *row[2]))]
 
 
