@@ -35,10 +35,10 @@ class GroupChanges(Struct, frozen=True):
 
 
 class PlainLabels:
-    """Of which country a source's label without a country is, by all its other matches.
+    """The countries of labels that name none, by all matches that a source lists under the label.
 
-    Those must be of one country by the table of clubs, all but a few: a single match proves nothing,
-    because the table may lack the clubs of that name in another country.
+    Nearly all of them must be of one country by the table of clubs, and none of another. A single match
+    proves nothing, because the table may lack the clubs of that name in another country.
     """
 
     def __init__(self) -> None:

@@ -29,7 +29,7 @@ _LEGAL = re.compile(  # kinds of clubs, which seldom tell two clubs apart
 FORMS = frozenset(["fc", "afc", "cf", "sc", "sk", "fk", "bk", "club"])
 """Kinds of clubs that lists put on and leave out as they like, and that no list uses as a mark of class.
 
-A labelled pair needs each of them, and none speaks against it. FF, SF, KV and VFL are marks somewhere.
+Labelled pairs need all but CF and BK, and none speaks against any. FF, SF, KV and VFL are marks somewhere.
 """
 _SMALL = re.compile(
     r"de|la|le|el|al|los|las|les|of|the|da|do|di|du|del|della|dos|das|and|und|et|og|och|[yieva]|von|der|den"
