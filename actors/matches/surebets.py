@@ -261,29 +261,40 @@ def _fresh(legs: Sequence[PricedLeg], now: float, rules: SurebetRules) -> Iterat
 
 
 def _cheapest_of(legs: Sequence[PricedLeg]) -> Legs | None:
-    """Return the three legs that need the smallest stake; None if an outcome has no leg.
+    """Return the three legs at two bookmakers or three that need the smallest stake; None if there are none.
 
-    These are the best net prices, except that several legs of one market with commission need less.
+    These are the best net prices, with the next best of an outcome if all are one bookmaker's, except that
+    two legs of one market with commission need less. Three prices of one bookmaker that gain are an error.
     """
-    single: dict[int, PricedLeg] = {}
-    nets = [0.0, 0.0, 0.0]
+    offered = [sorted([leg for leg in legs if leg.outcome == outcome], key=_net) for outcome in range(3)]
+    if not all(offered):
+        return None
+    first = [of_outcome[0] for of_outcome in offered]
+    found = [first] + [
+        [*first[:outcome], of_outcome[1], *first[outcome + 1 :]]
+        for outcome, of_outcome in enumerate(offered)
+        if len(of_outcome) > 1
+    ]
     markets: dict[BookmakerId, dict[int, PricedLeg]] = {}
     for leg in legs:
-        net = 1 + (leg.paid - 1) * (1 - leg.commission)
-        if net > nets[leg.outcome]:
-            nets[leg.outcome], single[leg.outcome] = net, leg
         if leg.commission:
             markets.setdefault(leg.bookmaker, {})[leg.outcome] = leg
-    if len(single) < 3:  # noqa: PLR2004 - home, draw and away
-        return None
-    found = [single]
-    for market in markets.values():
-        for count in range(2, len(market) + 1):
-            found += [
-                single | {outcome: market[outcome] for outcome in several}
-                for several in combinations(market, count)
-            ]
-    return _cheapest([(legs[0], legs[1], legs[2]) for legs in found])
+    for bookmaker, market in markets.items():
+        elsewhere = [next((leg for leg in some if leg.bookmaker != bookmaker), None) for some in offered]
+        for pair in combinations(market, 2):
+            third = next(outcome for outcome in range(3) if outcome not in pair)
+            if (other := elsewhere[third]) is not None:
+                found.append([(market | {third: other})[outcome] for outcome in range(3)])
+    return _cheapest([(legs[0], legs[1], legs[2]) for legs in found if _are_at_several(legs)])
+
+
+def _net(leg: PricedLeg) -> float:
+    """Return what a stake of 1 costs, less what it returns if it wins, after fee and commission."""
+    return -(leg.paid - 1) * (1 - leg.commission)
+
+
+def _are_at_several(legs: Iterable[PricedLeg]) -> bool:
+    return len({leg.bookmaker for leg in legs}) > 1
 
 
 def _cheapest(found: Iterable[Legs | None]) -> Legs | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from enum import IntEnum, StrEnum
 from functools import lru_cache
@@ -19,6 +20,7 @@ from actors.matching.tables import (
     countries_of_several,
     country_of,
     is_common,
+    is_known,
     is_spelling,
     weight,
     without_towns,
@@ -168,12 +170,14 @@ def have_marks(home: Name, away: Name, other_home: Name, other_away: Name) -> bo
     """Return whether both teams of an event have something that neither of the other event has.
 
     That is a word, a digit, a letter or a bracket, also glued to a name: an unknown mark of class. A form
-    that every list may leave out is none.
+    that every list may leave out is none. What one team has in its name by itself, as KV Mechelen has, does
+    not explain what both have.
     """
-    there = {*other_home.core, *other_away.core}
-    if any(word not in there for word in {*home.core}.intersection(away.core)):
+    if (_more(home, other_home) & _more(away, other_away)) or _share_an_end(
+        _unexplained(home, other_home), _unexplained(away, other_away)
+    ):
         return True
-    if all(not name.in_brackets <= there for name in (home, away)):
+    if not (home.in_brackets <= {*other_home.core} or away.in_brackets <= {*other_away.core}):
         return True
     return (
         _are_glued(home, other_home, away, other_away)
@@ -186,12 +190,34 @@ def have_marks(home: Name, away: Name, other_home: Name, other_away: Name) -> bo
     )
 
 
+def _more(name: Name, plain: Name) -> Counter[str]:
+    """Return the words that a name has more often than the other."""
+    return Counter(name.core) - Counter(plain.core)
+
+
+def _unexplained(name: Name, plain: Name) -> list[str]:
+    """Return the words of a name that no table has, and none of the other name resembles."""
+    return [
+        word
+        for word in name.core
+        if not is_known(word) and not any(of_words(word, other) for other in plain.core)
+    ]
+
+
+def _share_an_end(words: list[str], others: list[str]) -> bool:
+    """Return whether two words begin or end alike: a mark may be glued to towns that only one list has."""
+    return any(a[0] == b[0] or a[-1] == b[-1] for a, b in product(words, others))
+
+
 def _are_glued(name: Name, plain: Name, opponent: Name, plain_opponent: Name) -> bool:
     """Return whether letters are glued to a plain name, and to its opponent's."""
     return any(
-        opponent.exact.startswith(front)
-        and opponent.exact.endswith(behind)
-        and not (plain_opponent.exact.startswith(front) and plain_opponent.exact.endswith(behind))
+        opponent.exact == f"{front}{plain_opponent.exact}{behind}"
+        or (
+            opponent.exact.startswith(front)
+            and opponent.exact.endswith(behind)
+            and not (plain_opponent.exact.startswith(front) and plain_opponent.exact.endswith(behind))
+        )
         for front, behind in _added(name, plain)
     )
 

@@ -155,7 +155,8 @@ def _core(parts: list[str], in_brackets: frozenset[str]) -> tuple[str, ...]:
     ones = {at for at, pair in enumerate(pairwise(parts)) if pair[0] == "1" and pair[1] in FORMS}  # 1. FC
     kept = [part for at, part in enumerate(parts) if at not in ones]
     kept = [part for part in kept if part not in FORMS or part in in_brackets] or kept
-    inside = {at for at, part in enumerate(kept[1:-1], 1) if _SMALL(part) and part not in in_brackets}
+    marks = in_brackets | {kept[0], kept[-1]}  # SonderjyskE E
+    inside = {at for at, part in enumerate(kept[1:-1], 1) if _SMALL(part) and part not in marks}
     words = [_canonical(part.lstrip("0") or part) for at, part in enumerate(kept) if at not in inside]
     return tuple(map(intern, words))
 

@@ -32,6 +32,7 @@ CHANCES = st.sampled_from(
     [FAIR, FAIR, (0.5, 0.3, 0.2), (0.57, 0.28, 0.15), (0.39, 0.22, 0.39), (0.2, 0.3, 0.5)]
 )
 """Some are more than 0.12 apart, in one outcome or two, and some just that."""
+GAIN_10 = [("a", 2.2), ("b", 4.4), ("b", 4.4)]
 FEE = st.sampled_from([0.0, 0.0, 0.0, 0.03, 0.05, 1.0])
 
 
@@ -141,14 +142,28 @@ def test_what_gains_less_than_a_millionth_is_no_surebet(
 
 
 def test_a_profit_of_the_limit_is_not_too_good_although_floats_subtract_to_more() -> None:
-    """Three prices of 3.6 of one market gain 20 %, of which half is taken: 10 %, which is allowed."""
-    legs = [_leg("a", outcome, 3.6, commission=0.5) for outcome in range(3)]
+    """Prices of 2.2, 4.4 and 4.4 gain 10 %, which is allowed."""
+    legs = [_leg(bookmaker, outcome, price) for outcome, (bookmaker, price) in enumerate(GAIN_10)]
 
     found = surebet(legs, NOW, SurebetRules(max_profit=0.1))
 
     assert found is not None
     assert found.profit > 0.1
     assert () == found.doubts
+
+
+@pytest.mark.parametrize("commission", [0.0, 0.02])
+def test_three_prices_of_one_bookmaker_are_no_surebet_and_hide_none(commission: float) -> None:
+    """No other price says that they are right; with the best of another bookmaker they are one."""
+    alone = [_leg("a", outcome, 3.2, commission=commission) for outcome in range(3)]
+    other = [_leg("b", outcome, 3.1) for outcome in range(3)]
+
+    found = surebet([*alone, *other], NOW, RULES)
+
+    assert surebet(alone, NOW, RULES) is None
+    assert found is not None
+    assert {"a", "b"} == {leg.bookmaker for leg in found.legs}
+    assert (3.2, 3.2, 3.1) == tuple(sorted((leg.price for leg in found.legs), reverse=True))
 
 
 def _assert_best(legs: list[PricedLeg], rules: SurebetRules) -> None:
@@ -262,7 +277,7 @@ def test_commission_is_taken_of_what_a_market_wins_net(count: int) -> None:
     assert alone is not None
     assert together is not None
     assert pytest.approx(1 / 2.2445 + 1 / 3.6695 + 1 / 4.2395) == alone.book_sum
-    assert ["x"] * count == [leg.bookmaker for leg in together.legs[:count]]
+    assert ["x", "x", "c"] == [leg.bookmaker for leg in together.legs]
     assert pytest.approx(sum(equal_stakes(together.legs))) == together.book_sum < alone.book_sum
 
 

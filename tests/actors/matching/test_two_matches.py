@@ -235,6 +235,35 @@ def test_what_both_teams_of_one_list_have_alone_is_a_mark(
     assert () == groups(event("a", *teams, label), event("b", home, away, label))
 
 
+@pytest.mark.parametrize(
+    ("home", "away", "mark"),
+    [
+        ("KV Mechelen", "Genk", "(kv)"),
+        ("Malmö FF", "Hammarby", "(FF)"),
+        ("SonderjyskE", "Brondby", "(E)"),
+        ("SønderjyskE", "Vejle", "E"),
+    ],
+)
+def test_a_word_of_a_name_does_not_explain_what_both_teams_have(home: str, away: str, mark: str) -> None:
+    """The mark of women may be a word of the name of one of the teams."""
+    plain = event("a", home, away, league=None)
+
+    assert () == groups(plain, event("b", f"{home} {mark}", f"{away} {mark}", league=None))
+    assert () == groups(plain, event("b", f"{home.title()} {mark}", f"{away} {mark}", league=None))
+    assert groups(plain, event("b", home.title(), away, league=None))
+
+
+@pytest.mark.parametrize("mark", ["{}Xy", "{}xy", "Xy{}", "{}女", "{}ж"])
+def test_letters_glued_to_towns_that_one_list_has_alone_are_a_mark(mark: str) -> None:
+    """Nothing of these words is in the other list, and no table has them."""
+    plain = event("a", "Istiklol", "Ravshan", league=None)
+    towns = (mark.format(town) for town in ("Dushanbe", "Kulob"))
+    home, away = (f"{team} {town}" for team, town in zip(("Istiqlol", "Ravshan"), towns, strict=True))
+
+    assert () == groups(plain, event("b", home, away, league=None))
+    assert groups(plain, event("b", "Istiqlol Dushanbe", "Ravshan Kulob", league=None))
+
+
 def test_a_match_with_unknown_marks_does_not_cost_the_true_partner_its_link() -> None:
     """It is no candidate, however alike it is otherwise."""
     a, b = event("a", league=ENGLISH), event("b", league=ENGLISH)

@@ -46,11 +46,13 @@ def equal_stakes(legs: Legs) -> list[float]:
 
 
 def combinations_of(legs: Sequence[PricedLeg]) -> Iterator[tuple[float, Legs]]:
-    """Return every home, draw and away among live legs that gain, with the sum of their stakes."""
+    """Return every home, draw and away at two live bookmakers or three that gain, with the sum of stakes."""
     live = [leg for leg in legs if leg.prices is Prices.LIVE]
     for home, draw, away in product(
         *([leg for leg in live if leg.outcome == number] for number in range(3))
     ):
+        if home.bookmaker == draw.bookmaker == away.bookmaker:
+            continue
         if (total := sum(equal_stakes((home, draw, away)))) < NO_GAIN:
             yield total, (home, draw, away)
 
