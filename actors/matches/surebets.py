@@ -261,7 +261,7 @@ def _fresh(legs: Sequence[PricedLeg], now: float, rules: SurebetRules) -> Iterat
 
 
 def _cheapest_of(legs: Sequence[PricedLeg]) -> Legs | None:
-    """Return the three legs at two bookmakers or three that need the smallest stake; None if there are none.
+    """Return the three legs at two bookmakers or three that need the smallest stake; None if none are.
 
     These are the best net prices, with the next best of an outcome if all are one bookmaker's, except that
     two legs of one market with commission need less. Three prices of one bookmaker that gain are an error.

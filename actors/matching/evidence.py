@@ -211,25 +211,26 @@ def _share_an_end(words: list[str], others: list[str]) -> bool:
 
 def _are_glued(name: Name, plain: Name, opponent: Name, plain_opponent: Name) -> bool:
     """Return whether letters are glued to a plain name, and to its opponent's."""
-    return any(
-        opponent.exact == f"{front}{plain_opponent.exact}{behind}"
-        or (
-            opponent.exact.startswith(front)
-            and opponent.exact.endswith(behind)
-            and not (plain_opponent.exact.startswith(front) and plain_opponent.exact.endswith(behind))
-        )
+    letters = opponent.text.replace(" ", "")  # of PoAe and PoA `exact` is one
+    return opponent.text != plain_opponent.text and any(
+        (opponent.exact.startswith(front) or letters.startswith(front))
+        and (opponent.exact.endswith(behind) or letters.endswith(behind))
         for front, behind in _added(name, plain)
     )
 
 
 def _added(name: Name, plain: Name) -> Iterator[tuple[str, str]]:
     """Yield what may be glued to a plain name or to a word of it, in front and behind."""
-    words = (*plain.core, *plain.forms)
-    for long, short in ((name.exact, plain.exact), *product(name.core, words)):
-        if len(short) > 1 and short in long and long not in words:
+    words = {*plain.core, *plain.text.split()}
+    long_words = {*name.core, *name.text.split()} - words
+    for long, short in ((name.exact, plain.exact), *product(sorted(long_words), sorted(words))):
+        if len(short) > 1 and short in long:
             front, _, behind = long.partition(short)
             if (front or behind) and not {front, behind} <= {"", *FORMS}:
                 yield front, without_form(behind)
+    for word in (name.core[0], name.core[-1]):  # written apart from this one, glued to its opponent
+        if word in long_words and len(word) <= _LONG and word not in FORMS:
+            yield ("", word) if word == name.core[-1] else (word, "")
 
 
 @lru_cache(maxsize=STEMS)

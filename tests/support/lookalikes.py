@@ -16,13 +16,14 @@ from msgspec import Struct
 
 FORMS = frozenset(["fc", "afc", "cf", "sc", "sk", "fk", "bk", "club", "фк", "ск", "бк", "φκ", "σκ", "βκ"])
 """Forms that every list may leave out."""
-KNOWN = frozenset(["w", "v", "f", "b", "ii", "a", "2", "3", "y", "j", "r", "fa", "фа"])
-"""Marks that are known and tried elsewhere, and the form of many clubs of Malaysia."""
+KNOWN = frozenset(["w", "v", "f", "b", "ii", "a", "2", "3", "y", "j", "r", "fa", "фа", "чн"])
+"""Marks that are known and tried elsewhere, a form of Malaysian clubs, what reads as a country's code."""
 SCRIPTS = (
     *("abcdefghijklmnopqrstuvwxyz", "абвгдежзиклмнопрстуфхцчшэюя", "αβγδεζηθικλμνξοπρστυφχψω"),
     *("ابتثجحخدذرزسشصضطظعغفقكلمنهوي", "אבגדהוזחטיכלמנסעפצקרשת", "女子足青年队二预备乙丙丁东西南北"),
     *("アイウエオカキクケコサシスセソタチツテトレディユース", "가나다라마바사아자차카타파하여자"),
 )
+MOST_LETTERS = 4  # of a mark
 PLACES = (
     *(
         "{mark} {name}",
@@ -159,23 +160,34 @@ def _teams() -> list[tuple[str, tuple[str, str], tuple[str, str]]]:
     return [row for row in found if not any(name.endswith(marked) for name in (*row[1], *row[2]))]
 
 
-def _mark(random: Random) -> str:
-    """Return how a mark is written, with the name in it: half of them are random letters."""
+def _mark(random: Random, teams: tuple[tuple[str, str], ...]) -> str:
+    """Return how a mark is written, with the name in it: half of them are random, some a word of a name."""
     if random.random() < 0.5:
         return random.choice(MARKS)
     letters = random.choice(SCRIPTS)
     mark = "".join(random.choices(letters, k=random.randint(1, 4)))
-    if mark in FORMS | KNOWN:
-        return _mark(random)
+    if random.random() < 0.1:
+        words = [word for a, _ in teams for word in (*a.split(), a[-1]) if len(word) <= MOST_LETTERS]
+        mark = random.choice([word for word in words if _is_in_all_or_none(word, teams)] or [mark])
+    if mark.lower() in FORMS | KNOWN or not mark.isalpha():
+        return _mark(random, teams)
     mark = random.choice((mark, mark.upper(), mark.title()))
     wide = "".join(chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in mark)
     return random.choice(PLACES).format(mark=mark, wide=wide, name="{}")
 
 
+def _is_in_all_or_none(mark: str, teams: tuple[tuple[str, str], ...]) -> bool:
+    """Return whether no spelling of a team leaves a word out that another spelling has."""
+    return all(a.lower().count(mark.lower()) == b.lower().count(mark.lower()) for a, b in teams)
+
+
 def _marked(random: Random, kind: str) -> Lookalike:
     """Both teams of one list have a mark; the names are spelled alike or otherwise."""
     label, home, away = random.choice(_teams())
-    mark, labels = _mark(random), (label, label, label.partition(" - ")[2], "Club Friendlies", None)
+    mark, labels = (
+        _mark(random, (home, away)),
+        (label, label, label.partition(" - ")[2], "Club Friendlies", None),
+    )
     spelled = [random.choice(names) for names in (home, away, home, away)]
     first = Shown(spelled[0], spelled[1], random.choice(labels))
     other = Shown(mark.format(spelled[2]), mark.format(spelled[3]), random.choice((first.label, *labels)))

@@ -46,7 +46,7 @@ def equal_stakes(legs: Legs) -> list[float]:
 
 
 def combinations_of(legs: Sequence[PricedLeg]) -> Iterator[tuple[float, Legs]]:
-    """Return every home, draw and away at two live bookmakers or three that gain, with the sum of stakes."""
+    """Return all combinations at two live bookmakers or three that gain, with the sum of their stakes."""
     live = [leg for leg in legs if leg.prices is Prices.LIVE]
     for home, draw, away in product(
         *([leg for leg in live if leg.outcome == number] for number in range(3))
