@@ -211,11 +211,18 @@ def _share_an_end(words: list[str], others: list[str]) -> bool:
 
 def _are_glued(name: Name, plain: Name, opponent: Name, plain_opponent: Name) -> bool:
     """Return whether letters are glued to a plain name, and to its opponent's."""
-    letters = opponent.text.replace(" ", "")  # of PoAe and PoA `exact` is one
-    return opponent.text != plain_opponent.text and any(
-        (opponent.exact.startswith(front) or letters.startswith(front))
-        and (opponent.exact.endswith(behind) or letters.endswith(behind))
-        for front, behind in _added(name, plain)
+    has_more = bool(Counter(opponent.text.split()) - Counter(plain_opponent.text.split()))
+    return any(
+        _is_between(opponent, *added) and (has_more or not _is_between(plain_opponent, *added))
+        for added in _added(name, plain)
+    )
+
+
+def _is_between(name: Name, front: str, behind: str) -> bool:
+    """Return whether a name begins and ends with these letters, as written or as compared: PoAe, PoA."""
+    return any(
+        letters.startswith(front) and letters.endswith(behind)
+        for letters in (name.exact, name.text.replace(" ", ""))
     )
 
 
