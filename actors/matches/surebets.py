@@ -270,11 +270,13 @@ def _cheapest_of(legs: Sequence[PricedLeg]) -> Legs | None:
     if not all(offered):
         return None
     first = [of_outcome[0] for of_outcome in offered]
-    found = [first] + [
-        [*first[:outcome], of_outcome[1], *first[outcome + 1 :]]
-        for outcome, of_outcome in enumerate(offered)
-        if len(of_outcome) > 1
-    ]
+    found = [first]
+    if not _are_at_several(first):
+        found = [
+            [*first[:outcome], of_outcome[1], *first[outcome + 1 :]]
+            for outcome, of_outcome in enumerate(offered)
+            if len(of_outcome) > 1
+        ]
     markets: dict[BookmakerId, dict[int, PricedLeg]] = {}
     for leg in legs:
         if leg.commission:
@@ -285,7 +287,7 @@ def _cheapest_of(legs: Sequence[PricedLeg]) -> Legs | None:
             third = next(outcome for outcome in range(3) if outcome not in pair)
             if (other := elsewhere[third]) is not None:
                 found.append([(market | {third: other})[outcome] for outcome in range(3)])
-    return _cheapest([(legs[0], legs[1], legs[2]) for legs in found if _are_at_several(legs)])
+    return _cheapest([(legs[0], legs[1], legs[2]) for legs in found])
 
 
 def _net(leg: PricedLeg) -> float:

@@ -11,11 +11,11 @@ from functools import lru_cache
 from operator import attrgetter
 
 from actors.matching.comparison import Comparator, Description
-from actors.matching.evidence import INITIALS, alike_words, stems
 from actors.matching.leagues import League
-from actors.matching.names import Name
 from actors.matching.rules import LONGEST, LONGEST_ALIKE, LONGEST_FUZZY, ON_TIME
-from actors.matching.tables import clubs_of, country_of
+from actors.naming.names import Name
+from actors.naming.similarity import INITIALS, alike_words, stems
+from actors.naming.tables import clubs_of, country_of
 
 MANY = 200  # that share parts of names: then whole words are compared first, all at once
 KEPT = 1 << 12  # sides with a name whose keys are kept: those of the matches of some hours

@@ -24,10 +24,8 @@ from actors.matching.evidence import (
     NameEvidence,
     are_of_several,
     are_of_several_countries,
-    have_marks,
     likeness,
     likeness_by_words,
-    stems,
 )
 from actors.matching.leagues import (
     League,
@@ -38,7 +36,6 @@ from actors.matching.leagues import (
     league_of,
     load,
 )
-from actors.matching.names import Name, are_equal, parse
 from actors.matching.overrides import Overrides
 from actors.matching.rules import (
     BONUS,
@@ -54,7 +51,10 @@ from actors.matching.rules import (
     open_to,
     rank_of,
 )
-from actors.matching.team_class import FIRST, TeamClass, differ
+from actors.naming.marks import have_marks
+from actors.naming.names import Name, are_equal, parse
+from actors.naming.similarity import stems
+from actors.naming.team_class import FIRST, TeamClass, differ
 
 MUST_RANK = 9.0  # more than evidence can give
 CLEARLY = 0.3  # how much more alike names must be than with home and away crossed, of 2

@@ -10,13 +10,13 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from actors.core.messages import Scope
-from actors.matching.data import rows
 from actors.matching.evidence import LeagueEvidence
-from actors.matching.names import parse, plain
 from actors.matching.overrides import joined
-from actors.matching.tables import clubs_of, countries, countries_of, country_of, hosts_of
-from actors.matching.tables import load as load_clubs
-from actors.matching.team_class import SIMULATED, TeamClass, of_league
+from actors.naming.data import rows
+from actors.naming.names import parse, plain
+from actors.naming.tables import clubs_of, countries, countries_of, country_of, hosts_of
+from actors.naming.tables import load as load_clubs
+from actors.naming.team_class import SIMULATED, TeamClass, of_league
 
 _FRIENDLY = re.compile(
     "friendl|amistos|amichevol|amical|amicaux|freundschaft|testspiel|oefen|venskab|vanskap|trening|traning"

@@ -18,9 +18,9 @@ from actors.matching.clustering import Component, Node, clustered
 from actors.matching.comparison import Comparator, Description, described, teams_of
 from actors.matching.event import Chances, Event, EventKey
 from actors.matching.leagues import League, stated
-from actors.matching.names import Name
 from actors.matching.overrides import Overridden, Overrides
 from actors.matching.rules import Group, Member, price_gap, rules_of
+from actors.naming.names import Name
 
 ENOUGH, NEARLY_ALL = 4, 0.9  # matches of a label that say of which country it is
 

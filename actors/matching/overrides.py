@@ -12,7 +12,7 @@ from msgspec import Struct
 from actors.core.messages import SourceName
 from actors.matching.event import Event, EventKey
 from actors.matching.rules import DAY, LONGEST
-from actors.matching.team_class import TeamClass, differ
+from actors.naming.team_class import TeamClass, differ
 
 K = TypeVar("K", bound=Hashable)
 

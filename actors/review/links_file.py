@@ -45,8 +45,8 @@ from actors.core.toml_file import read_text, tables_of
 from actors.core.validation import clean_name
 from actors.matching.event import EventKey
 from actors.matching.leagues import country_named
-from actors.matching.names import parse as parse_name
 from actors.matching.overrides import Listing, Overrides, Pair, TeamAlias, joined
+from actors.naming.names import parse as parse_name
 
 MAX_NAMES = 100  # of one team: each is compared with each
 MAX_FAULTS = 80  # that are told at once

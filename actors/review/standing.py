@@ -15,9 +15,9 @@ from actors.matches.entries import chances_by_source, event_of
 from actors.matches.model import Fixture, FixtureState
 from actors.matching.event import Event, EventKey
 from actors.matching.evidence import Likeness, likeness
-from actors.matching.names import Name, parse
 from actors.matching.rules import AGREE, Certainty, Member, Rule, price_gap
-from actors.matching.tables import clubs_of
+from actors.naming.names import Name, parse
+from actors.naming.tables import clubs_of
 
 LOOK_S = 60.0  # between two looks: of a large board one takes some tenths of a second, in slices
 LONG_S = 3600.0  # a link that stood so long is suggested

@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from actors.core.cooperative import SLICE, Sliced
 from actors.matches.model import FixtureState
-from actors.matching.names import parse
 from actors.matching.overrides import Overrides
 from actors.matching.rules import Objection, Rule
+from actors.naming.names import parse
 from actors.review.explanation import Abstention, in_order
 from actors.review.suggestions import day_of
 

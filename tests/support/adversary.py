@@ -15,14 +15,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.core.cooperative import run_now
-from actors.matching.data import rows
 from actors.matching.event import Chances, Event
 from actors.matching.matcher import Matcher
-from actors.matching.names import parse
 from actors.matching.overrides import Overrides
 from actors.matching.rules import Certainty
-from actors.matching.tables import clubs_by_country, clubs_in, country_of
-from actors.matching.team_class import FIRST, of_league
+from actors.naming.data import rows
+from actors.naming.names import parse
+from actors.naming.tables import clubs_by_country, clubs_in, country_of
+from actors.naming.team_class import FIRST, of_league
 from tests.support.builders.events import SATURDAY, event
 from tests.support.labelled import SPELLINGS
 from tests.support.lookalikes import Lookalike, lookalike

@@ -22,10 +22,10 @@ from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId, SourceName
 from actors.matching.event import Chances, Event, EventKey
 from actors.matching.matcher import Group, Matcher
-from actors.matching.names import parse, plain
 from actors.matching.overrides import Overrides
-from actors.matching.tables import countries
-from actors.matching.team_class import FIRST, of_league
+from actors.naming.names import parse, plain
+from actors.naming.tables import countries
+from actors.naming.team_class import FIRST, of_league
 from tests.support.recordings import FOLDER
 
 T = TypeVar("T", bound=Struct)

@@ -152,6 +152,16 @@ def test_a_profit_of_the_limit_is_not_too_good_although_floats_subtract_to_more(
     assert () == found.doubts
 
 
+def test_the_best_price_after_commission_is_a_leg() -> None:
+    """Of 2.3 an exchange takes 5 % of what is won, 1.3: 2.235 is left, which is more than 2.2."""
+    legs = [_leg("a", 0, 2.3, commission=0.05), _leg("b", 0, 2.2), _leg("c", 1, 3.8), _leg("d", 2, 4.4)]
+
+    found = surebet(legs, NOW, RULES)
+
+    assert found is not None
+    assert ["a", "c", "d"] == [leg.bookmaker for leg in found.legs]
+
+
 @pytest.mark.parametrize("commission", [0.0, 0.02])
 def test_three_prices_of_one_bookmaker_are_no_surebet_and_hide_none(commission: float) -> None:
     """No other price says that they are right; with the best of another bookmaker they are one."""

@@ -8,10 +8,10 @@ import pytest
 
 from actors.matching.blocking import MANY, Index
 from actors.matching.comparison import Comparator, Description, described
-from actors.matching.data import rows
-from actors.matching.names import Name, parse
 from actors.matching.overrides import Overrides, TeamAlias
-from actors.matching.tables import spellings
+from actors.naming.data import rows
+from actors.naming.names import Name, parse
+from actors.naming.tables import spellings
 from tests.support.builders.events import SATURDAY, event
 
 STARTS = [0, 60, 240, 301, 600, 900, 901, 7200, 10_800, 86_400, 100_000, 172_800, 345_600, 345_601]

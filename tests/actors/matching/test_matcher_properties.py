@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from actors.matching import clustering
-from actors.matching.data import rows
 from actors.matching.event import Event, EventKey
 from actors.matching.overrides import Overrides, Pair
-from actors.matching.tables import spellings
+from actors.naming.data import rows
+from actors.naming.tables import spellings
 from actors.review.explanation import explain
 from tests.support.builders.events import EVEN, SATURDAY, Followed, any_event, event, groups, keys
 

@@ -256,12 +256,41 @@ def test_a_word_of_a_name_does_not_explain_what_both_teams_have(home: str, away:
 @pytest.mark.parametrize("mark", ["{}Xy", "{}xy", "Xy{}", "{}女", "{}ж"])
 def test_letters_glued_to_towns_that_one_list_has_alone_are_a_mark(mark: str) -> None:
     """Nothing of these words is in the other list, and no table has them."""
-    plain = event("a", "Istiklol", "Ravshan", league=None)
+    label = "Tajikistan - Vysshaya Liga"
+    plain = event("a", "Istiklol", "Ravshan", label)
     towns = (mark.format(town) for town in ("Dushanbe", "Kulob"))
     home, away = (f"{team} {town}" for team, town in zip(("Istiqlol", "Ravshan"), towns, strict=True))
 
-    assert () == groups(plain, event("b", home, away, league=None))
-    assert groups(plain, event("b", "Istiqlol Dushanbe", "Ravshan Kulob", league=None))
+    assert () == groups(plain, event("b", home, away, label))
+    assert groups(plain, event("b", "Istiqlol Dushanbe", "Ravshan Kulob", label))
+
+
+def test_an_article_of_a_name_explains_no_mark() -> None:
+    """Al is in both names, and here a mark as well."""
+    label = "UAE - Pro League"
+    plain = event("a", "Shabab Al-Ahli Dubai", "Al Wasl", label)
+
+    assert () == groups(plain, event("b", "Shabab Al Ahli (Al)", "Al-Wasl Dubai (Al)", label))
+    assert groups(plain, event("b", "Shabab Al Ahli", "Al-Wasl Dubai", label))
+
+
+def test_letters_glued_to_a_name_that_ends_in_them_are_a_mark() -> None:
+    """ADT is a club of Tarma, and here a mark as well."""
+    label = "Peru - Liga 1"
+    plain = event("a", "Cusco FC", "ADT", label)
+
+    assert () == groups(plain, event("b", "CuscoAdt", "ADT TarmaAdt", label))
+    assert groups(plain, event("b", "Cusco", "ADT Tarma", label))
+
+
+@pytest.mark.parametrize("word", ["City", "Rovers", "Sport"])
+def test_a_word_of_many_clubs_is_a_mark_if_both_teams_of_one_list_have_it_alone(word: str) -> None:
+    """Also beside names that are spelled otherwise."""
+    label = "Tajikistan - Vysshaya Liga"
+    plain, other = event("a", "Qwertyuiop", "Asdfghjkl", label), ("Qwertyuyop", "Asdfghjkel")
+
+    assert () == groups(plain, event("b", f"{other[0]} {word}", f"{other[1]} {word}", label))
+    assert groups(plain, event("b", f"{other[0]} {word}", other[1], label))
 
 
 def test_a_match_with_unknown_marks_does_not_cost_the_true_partner_its_link() -> None:

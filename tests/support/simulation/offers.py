@@ -39,7 +39,7 @@ CRASH = "crash"
 _SPELLINGS = {TICKED: 1, AGAIN: 2}
 _CLUBS = [
     (name, *others.split("|"))
-    for line in Path("actors/matching/data/aliases_seed.tsv").read_text("utf-8").splitlines()[1:]
+    for line in Path("actors/naming/data/aliases_seed.tsv").read_text("utf-8").splitlines()[1:]
     for _, name, others in [line.split("\t")]
 ]
 

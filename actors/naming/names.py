@@ -14,8 +14,8 @@ from sys import intern
 from anyascii import anyascii
 from msgspec import Struct
 
-from actors.matching.data import rows
-from actors.matching.team_class import TeamClass, split
+from actors.naming.data import rows
+from actors.naming.team_class import TeamClass, split
 
 NAMES = 1 << 16  # names kept: some 16 spellings of each of 4,000 teams
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from actors.matching.data import rows
 from actors.matching.evidence import Likeness, likeness
-from actors.matching.names import Name, parse
-from actors.matching.tables import clubs_by_country, spellings
+from actors.naming.data import rows
+from actors.naming.names import Name, parse
+from actors.naming.tables import clubs_by_country, spellings
 
 DECIDED = Path(__file__).parent / "two_clubs.tsv"  # pairs of clubs with names alike that are two
 

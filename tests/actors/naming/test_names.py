@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.matching.data import rows
-from actors.matching.evidence import How, Likeness, likeness, similarity
+from actors.matching.evidence import How, Likeness, likeness
 from actors.matching.leagues import league_of
-from actors.matching.names import parse, plain
-from actors.matching.tables import clubs_of, countries, is_common, weight
+from actors.naming.data import rows
+from actors.naming.names import parse, plain
+from actors.naming.similarity import similarity
+from actors.naming.tables import clubs_of, countries, is_common, weight
 from tests.support.builders.events import event
 
 SAME, NEAR, ALIKE, WEAK, OTHER = Likeness.SAME, Likeness.NEAR, Likeness.ALIKE, Likeness.WEAK, Likeness.OTHER

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pytest
 
 from actors.core.messages import Scope
-from actors.matching.data import rows
 from actors.matching.leagues import league_of
-from actors.matching.names import parse, plain
-from actors.matching.tables import countries
-from actors.matching.team_class import FIRST, SIMULATED, TeamClass, differ, of_league
+from actors.naming.data import rows
+from actors.naming.names import parse, plain
+from actors.naming.tables import countries
+from actors.naming.team_class import FIRST, SIMULATED, TeamClass, differ, of_league
 
 WOMEN = TeamClass(women=True)
 SECOND = TeamClass(second=True)
