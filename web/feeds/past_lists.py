@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from actors.archive.format import FORMAT
 from actors.archive.past import Days, Elsewhere, Found, Listed, NotYet, Past, Unknown
+from actors.archive.reading import Row
 from actors.board.snapshot import Readable
 from actors.core.clock import Clock, thread_worked_s
 from actors.core.cooperative import run_now
@@ -34,6 +35,7 @@ FRESH_MS = 5_000
 ENCODED = 500
 """Entries encoded in a step: some tenths of a millisecond, in which no other thread runs."""
 
+OVERLOADED = "overloaded"
 _LATER = {"Retry-After": "5"}
 _encode = msgspec.json.Encoder().encode
 
@@ -61,6 +63,22 @@ async def read_for(client: str | None, past: Past, own: OwnBodies, what: Callabl
         raise _not_now("the archive cannot be read now; try again later")
     own.charge(client, done[1])
     return done[0]
+
+
+async def last_of(
+    client: str | None, past: Past | None, own: OwnBodies, entry_id: str, most: int
+) -> list[Row] | None:
+    """Return the last changes of an entry; None if there is no archive, or it cannot be read now.
+
+    Raises: Problem 429 if the client had too much made.
+    """
+    try:
+        what = partial(Days.last_of, entry_id=entry_id, most=most)
+        return None if past is None else await read_for(client, past, own, what)
+    except Problem as problem:
+        if problem.code != OVERLOADED:
+            raise
+        return None
 
 
 class PastLists:
@@ -155,7 +173,7 @@ def _made(days: Days, bookmaker: BookmakerId | None, at: At, coding: Coding) -> 
 
 
 def _not_now(why: str) -> Problem:
-    return Problem(503, "overloaded", why, {**_LATER})
+    return Problem(503, OVERLOADED, why, {**_LATER})
 
 
 def _not_yet(why: str) -> Problem:

@@ -1,0 +1,113 @@
+"""What is known of an entry, as operators are shown it (docs/operations.md)."""
+
+from __future__ import annotations
+
+import anyio
+import msgspec
+
+from actors.archive.reading import Row
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
+from actors.core.messages import Prices, SourceMatchId
+from actors.matches.model import fixtures_of
+from actors.matching.event import EventKey
+from actors.monitoring.status import BookmakerStatus, SourceStatus
+from actors.review.review import Review
+from actors.review.trace import Traced
+from actors.runtime.membership import ClusterStatus
+from web.encoding import entry_schemas as schemas
+from web.endpoints.monitor import source_view, time_view
+from web.endpoints.operators.links import shown_event
+
+
+async def fixture_view(
+    review: Review, snapshot: Snapshot, record: BookmakerStatus, found: Traced, patience_s: float
+) -> schemas.EntryFixture | None:
+    """Return the fixture of an entry and its links; a candidate if the linker is quick enough."""
+    state = fixtures_of(snapshot)
+    key = EventKey(record.source.name, SourceMatchId(found.id.partition("_")[2]))
+    fixture = None if found.entry is None else state.of_event(key)
+    if fixture is None:
+        return None
+    links, near = [], None
+    for member in fixture.members:
+        if (event := shown_event(state, member.key)) is not None:
+            to = None if member.to is None else str(member.to)
+            links.append(schemas.EntryLink(event, member.rule, to))
+    with anyio.move_on_after(patience_s):
+        for pair in await review.nearest(state, (key,)) if len(links) == 1 else ():
+            if (event := shown_event(state, pair.b)) is not None:
+                near = schemas.EntryCandidate(event, pair.reason)
+    return schemas.EntryFixture(fixture.id, review.matcher is not None, tuple(links), near)
+
+
+def steps_view(found: Traced, rows: list[Row]) -> list[schemas.EntryStep]:
+    """Return what was shown, the newest first: the last change, and those before it in the archive."""
+    change, entry, steps = found.change, found.entry, list[schemas.EntryStep]()
+    if change is not None:
+        reason = change.reason if change.entry is None else None
+        steps.append(schemas.step(change.entry, change.version, change.at, reason))
+        rows = [row for row in rows if row.past.version < change.version]
+    elif entry is not None and not (
+        rows and rows[0].past.entry and rows[0].past.entry.updated == entry.updated
+    ):
+        steps.append(schemas.step(entry))
+    for row in rows:
+        past, at = row.past, row.at_ms / 1000
+        version, committed_at = (None, None) if row.is_state else (past.version, at)
+        steps.append(schemas.step(past.entry, version, committed_at, past.reason))
+    if not rows and change is not None and change.before is not None:
+        steps.append(schemas.step(change.before))
+    return steps
+
+
+def list_view(
+    found: Traced, record: BookmakerStatus, snapshot: Snapshot, now: Instant
+) -> schemas.EntryList | None:
+    """Return what vouches for the list of an entry, and until when; None without one."""
+    state, known = found.state, found.known
+    if state is None or known is None:
+        return None
+    is_vouched = record.source.prices is Prices.LIVE and found.entry is not None
+    confirmed = state.vouched_at(known.source_match_id) if is_vouched else state.confirmed_mono
+    confirmed, wall_less_mono = confirmed - snapshot.books[record.id].ahead_s, now.wall - now.mono
+    stale_at = None if state.withdrawn else time_view(wall_less_mono + state.deadline)
+    return schemas.EntryList(
+        known.scope,
+        time_view(wall_less_mono + confirmed),
+        stale_at,
+        state.withdrawn,
+        state.doubted,
+    )
+
+
+def absent_view(found: Traced) -> schemas.AbsentEntry | None:
+    """Return why an entry is not shown, and since when."""
+    if (absent := found.absent) is None:
+        return None
+    return schemas.AbsentEntry(absent.reason, absent.why, time_view(absent.since))
+
+
+def rejected_view(found: Traced) -> schemas.EntryRejected | None:
+    """Return why its source's match is rejected now, and its prices."""
+    if found.rejected is None:
+        return None
+    if found.refused is None:
+        return schemas.EntryRejected(found.rejected, None, None)
+    match = found.refused.match
+    prices = match.home_price, match.draw_price, match.away_price
+    return schemas.EntryRejected(found.rejected, time_view(found.refused.at), prices)
+
+
+def bookmaker_view(record: BookmakerStatus, snapshot: Snapshot, now: Instant) -> schemas.EntryBookmaker:
+    """Return its bookmaker as it is now."""
+    book = snapshot.books[record.id]
+    state = record.observe(book, now)
+    return schemas.EntryBookmaker(
+        record.id, record.name, state, time_view(record.since), book.count, record.last_error(book)
+    )
+
+
+def entry_source(record: SourceStatus, cluster: ClusterStatus | None) -> schemas.EntrySource:
+    """Return its source, in a cluster also who collects it."""
+    return msgspec.convert(source_view(record, cluster), schemas.EntrySource)
