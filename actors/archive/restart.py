@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import islice
 from math import inf
 from typing import Any
 
@@ -20,13 +21,13 @@ from msgspec.structs import replace
 from actors.archive.commit import Commit
 from actors.archive.folder import ENDING, Folder
 from actors.archive.reading import PastChange
-from actors.board.board import Books
-from actors.board.restored import RESTORED, restored_book
-from actors.board.snapshot import Book, Differences, Entry, ListState, RemovalReason, Snapshot
+from actors.board.board import Board, BoardRules
+from actors.board.lists import RESTORED
+from actors.board.snapshot import Book, Chunk, Differences, Entry, ListState, RemovalReason, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Scope, SourceMatchId
-from actors.matches.model import FixtureChanges, FixtureSettings, FixtureState, first_snapshot
+from actors.matches.model import FixtureSettings, first_snapshot
 from actors.matches.update import FixtureUpdater
 from actors.matching.event import FixtureId
 
@@ -168,12 +169,12 @@ def beginning(
     names = {name: of.name or titles.get(name, str(name)) for name, of in configured.items()}
     shown = {entry.id for _, entries in kept.values() for entry in entries if entry.is_named}
     differences = _left(() if stood is None else stood.entries, shown)
-    is_same = ending is not None and [*ending.names.items()] == [*names.items()]
-    books = {
-        name: _book(version, kept.get(name), ending.books.get(name) if is_same and ending else None)
-        for name in terms.roster
-    }
-    snapshot, changes = _snapshot(version, epoch, terms, books, now)
+    made = _snapshot(version, epoch, terms, kept, now)
+    books: Mapping[BookmakerId, Book] = made.books
+    changes: Any = made.fixture_changes
+    if ending is not None and [*ending.names.items()] == [*names.items()]:
+        books = {name: _as_it_was(book, ending.books.get(name)) for name, book in books.items()}
+    snapshot = replace(made, books=books, differences={}, fixture_changes=None)
     fixtures = () if stood is None else tuple(FixtureId(fixture) for fixture in stood.fixtures)
     commit = Commit(version, epoch, now.wall, differences, changes, {}, names, snapshot, fixtures)
     return Beginning(commit, snapshot, titles)
@@ -218,44 +219,27 @@ def _left(stood: Iterable[PastChange], shown: set[str]) -> dict[BookmakerId, Dif
     }
 
 
-def _book(
-    version: int,
-    kept: tuple[dict[Scope, ListState], list[Entry]] | None,
-    ended: EndedBook | None,
-) -> Book:
-    """Return a book; its versions stay if all that it `ended` with is shown again."""
-    lists, entries = kept or ({}, [])
-    if ended is None or len(entries) < len(ended.entries):
-        return restored_book(entries, lists, version, version)
-    return restored_book(entries, lists, ended.v1_version, ended.v2_version, ended.cuts)
-
-
 def _snapshot(
-    version: int, epoch: str, terms: FixtureSettings, books: Books, now: Instant
-) -> tuple[Snapshot, FixtureChanges | None]:
-    base = first_snapshot(version - 1, terms, epoch)
-    noted = {name: _new(book) for name, book in books.items() if book.count}
-    linked = run_now(FixtureUpdater(terms)(base, books, noted, None, now))
-    fixtures = base.fixtures if linked is None else linked.fixtures
-    if not isinstance(fixtures, FixtureState):
-        raise TypeError("a board of terms has fixtures")
-    changes: Any = None if linked is None else linked.changes
-    snapshot = Snapshot(
-        version,
-        books,
-        min([*[min(book.deadline, book.in_play_until) for book in books.values()], fixtures.valid_until]),
-        min(book.first_start for book in books.values()),
-        {},
-        epoch,
-        replace(fixtures, first_version=version),
-        None,
-        min(book.next_start for book in books.values()),
-    )
-    return snapshot, changes
+    version: int,
+    epoch: str,
+    terms: FixtureSettings,
+    kept: Mapping[BookmakerId, tuple[dict[Scope, ListState], list[Entry]]],
+    now: Instant,
+) -> Snapshot:
+    """Return the first board of a life, with the lists and entries that are kept."""
+    first = first_snapshot(version, terms, epoch)
+    board = Board(replace(first, version=version - 1), BoardRules(), FixtureUpdater(terms))
+    for name, (lists, entries) in kept.items():
+        run_now(board.restore(name, lists, entries))
+    return replace(run_now(board.finish(now)), version=version)
 
 
-def _new(book: Book) -> Differences:
-    after: dict[SourceMatchId, Entry | None] = {
-        entry.source_match_id: entry for chunk in book.chunks for entry in chunk.entries
-    }
-    return Differences(dict.fromkeys(after), after, {})
+def _as_it_was(book: Book, ended: EndedBook | None) -> Book:
+    """Return a book with the versions and chunks that it `ended` with, if it shows all of it again."""
+    if ended is None or book.count < len(ended.entries):
+        return book
+    entries = iter(ended.entries)
+    parts = [[*islice(entries, count)] for count in ended.cuts]
+    chunks = tuple([Chunk.of([entry.source_match_id for entry in part], part) for part in parts])
+    versions = {"v1_version": ended.v1_version, "v2_version": ended.v2_version}
+    return replace(book, chunks=chunks or book.chunks, **versions)

@@ -24,8 +24,7 @@ from actors.board.diff import (
     seen_of,
 )
 from actors.board.in_play import bounded, look
-from actors.board.lists import confirmed_by, is_stale_news, refusal_of
-from actors.board.restored import RESTORED
+from actors.board.lists import RESTORED, confirmed_by, is_stale_news, refusal_of
 from actors.board.snapshot import (
     Book,
     Chunk,
@@ -129,6 +128,15 @@ class Board:
         max_age_s = self._rules.in_play_max_age_s
         self._books[batch.bookmaker] = bounded(book, batch.matches, new, max_age_s, now)
         yield from self._end_old(batch.bookmaker, now)
+
+    def restore(
+        self, bookmaker: BookmakerId, lists: Mapping[Scope, ListState], entries: Iterable[Entry]
+    ) -> Sliced[None]:
+        """Put back lists that outlived a process, and their entries, of which none has kicked off."""
+        after: dict[SourceMatchId, Entry | None] = {entry.source_match_id: entry for entry in entries}
+        yield from self._change(bookmaker, Differences(dict.fromkeys(after), after, {}))
+        book = _with_lists(self._books[bookmaker], lists)
+        self._books[bookmaker] = msgspec.structs.replace(book, next_start=book.first_start)
 
     def expire(self, now: Instant) -> Sliced[None]:
         """Withdraw every list that is stale at `now`, and every match past its time, or in play and old.

@@ -8,7 +8,10 @@ from math import inf
 from actors.board.diff import Verdict
 from actors.board.snapshot import ListState
 from actors.core.clock import Instant
-from actors.core.messages import Batch, SourceMatchId
+from actors.core.messages import Batch, ListId, SourceMatchId
+
+RESTORED = ListId("\0restored")
+"""The id of a list from before a restart: its first complete list replaces it, nothing else changes it."""
 
 
 def refusal_of(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:

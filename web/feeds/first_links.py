@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from actors.board.restored import RESTORED
+from actors.board.lists import RESTORED
 from actors.board.snapshot import Book, Readable, Snapshot
 from actors.core.clock import Clock
 from actors.matches.model import fixtures_of
