@@ -192,6 +192,19 @@ def test_a_match_that_may_have_kicked_off_is_not_restored(tmp_path: Path) -> Non
         assert (0, True) == (book.count, book.v2_version > version)
 
 
+def test_a_restored_price_leaves_when_its_match_is_in_play(tmp_path: Path) -> None:
+    """As any other does: its source has vouched for it too long ago."""
+    clock = ManualClock()
+    with kept(tmp_path, clock) as life:
+        life.board.put(ALDER, match("m1", start_time=round(clock.wall) + 100), stale_after_s=600.0)
+    clock.pass_(20)
+    with kept(tmp_path, clock) as life:
+        before = life.board.newest.books[ALDER].count
+        clock.pass_(100)
+
+        assert (1, 0) == (before, life.board.current().books[ALDER].count)
+
+
 def test_lists_are_the_same_by_marks(tmp_path: Path) -> None:
     """Before, at and after a mark, also of what was changed last before the mark before; `since`, too."""
     with kept(tmp_path, ManualClock()) as life:
