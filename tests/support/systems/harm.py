@@ -20,7 +20,7 @@ from tests.support.time.waiting import eventually, let_pass
 COLLECTOR, BOTH, REPLICA = '["collector"]', '["collector", "replica"]', '["replica"]'
 ROLES = {"a": COLLECTOR, "b": BOTH, "r": REPLICA, "s": REPLICA, "t": REPLICA}
 ARCHIVING = "t"
-LOG = "{oddsboard}:log"
+LOG, PAUSE = "{oddsboard}:log", "{oddsboard}:pause"
 SLOW = "data set back meanwhile"
 """The fault for which all processes are started anew."""
 DAMAGED = ("log", "leases", "tokens", "beats", "acks")
@@ -141,7 +141,8 @@ class Harm:
         return was_more
 
     def _save(self) -> None:
-        """Have the server keep what `_set_back` goes back to."""
+        """Have the server keep what `_set_back` goes back to, as if the last damage was a minute ago."""
+        self._machines.server.ask("DEL", PAUSE)
         self._saved_epoch = self._epoch()
         self._machines.server.save()
 
@@ -162,7 +163,7 @@ class Harm:
     def _damaged(self, command: Callable[[], tuple[str, ...]]) -> bool:
         """Damage something, once it is there; the last time was a minute ago, for all the server knows."""
         server = self._machines.server
-        server.ask("DEL", "{oddsboard}:pause")
+        server.ask("DEL", PAUSE)
         former = {b"", self._epoch()}
         eventually(lambda: _has_done(server.ask(*command())), "it is damaged", BACK_S)
         eventually(lambda: self._epoch() not in former, "it begins anew", BACK_S)
