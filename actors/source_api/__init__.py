@@ -17,6 +17,14 @@ from actors.core.messages import (
     SourceMatchId,
     Venue,
 )
+from actors.source_api.catalogue import (
+    CatalogueOptions,
+    CataloguePlan,
+    FarSeconds,
+    Listing,
+    NearSeconds,
+)
+from actors.source_api.groups import Group, after_preface
 from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
 from actors.source_api.options import Bytes, Hidden, PolledOptions, Seconds, Secret, SourceOptions
 from actors.source_api.parsing import Parts, Unread, unix_time
@@ -28,5 +36,7 @@ __all__ += ["Fees", "Offer", "Venue"]
 __all__ += ["PayloadError", "SourceError", "StreamError", "TransportError"]
 __all__ += ["Kind", "Machine", "Parts", "PolledKind", "TickingKind", "Unread"]
 __all__ += ["Bytes", "Hidden", "PolledOptions", "Seconds", "Secret", "SourceOptions"]
+__all__ += ["CatalogueOptions", "CataloguePlan", "FarSeconds", "Group", "Listing", "NearSeconds"]
+__all__ += ["after_preface"]
 __all__ += ["Plan", "PlanMaker", "Sliced", "Target", "every", "unix_time"]
 __all__ += ["Reaction", "Request", "Session", "StreamKind", "StreamOptions"]

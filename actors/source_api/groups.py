@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
 from actors.core.errors import UNREADABLE, PayloadError
-from actors.core.messages import Removal, Scope, SourceMatchId
+from actors.core.messages import Extract, Match, Removal, Scope, SourceMatchId
+from actors.core.validation import Reason
 from actors.source_api.plan import CatalogueList
 
 NEAR_BEFORE_S = 2 * 3600.0
@@ -18,6 +20,48 @@ NEAR_AFTER_S = 2.5 * 3600.0
 LISTED = Scope("listed")
 
 G = TypeVar("G", bound=msgspec.Struct)
+
+
+class Listed(Protocol):
+    """A match that a venue lists; `start`, its kick-off, is in Unix seconds, of these years."""
+
+    @property
+    def id(self) -> SourceMatchId:
+        """The venue's id of it."""
+
+    @property
+    def start(self) -> int:
+        """Its kick-off."""
+
+
+M = TypeVar("M", bound=Listed)
+
+
+class Group(msgspec.Struct, Generic[M], frozen=True):
+    """The matches whose prices a request is for, and those that are listed but not shown.
+
+    One group has those of no group as well; there `left_out` counts by reason what has no removal: what
+    cannot be read, and matches too far ahead, of which a season has many.
+    """
+
+    matches: tuple[M, ...] = ()
+    removals: tuple[Removal, ...] = ()
+    left_out: Mapping[str, int] = {}
+
+    def extract(self, offers: Iterable[Match | Removal], unreadable: int = 0) -> Extract:
+        """Return these offers; so many parts of the answer are `unreadable`."""
+        offered = tuple(offers)
+        matches = tuple(each for each in offered if isinstance(each, Match))
+        removals = tuple(each for each in offered if isinstance(each, Removal))
+        passed_over = Counter(self.left_out) + Counter({Reason.UNREADABLE: unreadable})
+        return Extract(matches, (*self.removals, *removals), passed_over=passed_over)
+
+
+def group_of(found: Iterable[M | Removal], left_out: Mapping[str, int] | None = None) -> Group[M]:
+    """Return a group of what is shown and what is not."""
+    of = tuple(found)
+    matches = tuple(each for each in of if not isinstance(each, Removal))
+    return Group(matches, tuple(each for each in of if isinstance(each, Removal)), left_out or {})
 
 
 class Groups:
@@ -47,8 +91,8 @@ class Groups:
 
 
 def with_rest(
-    groups: Mapping[Scope, Sequence[G | Removal]], unplaced: Iterable[Removal]
-) -> tuple[Mapping[Scope, Sequence[G | Removal]], list[Removal] | None]:
+    groups: Mapping[Scope, Sequence[M | Removal]], unplaced: Iterable[Removal]
+) -> tuple[Mapping[Scope, Sequence[M | Removal]], list[Removal] | None]:
     """Have the first group with a match say also why matches are shown that are in no such group.
 
     Return the groups, and those matches if no group has one; None if there is one.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from actors.core.cooperative import Sliced
-from actors.core.messages import Extract, Match, Payload
-from actors.core.validation import Reason
+from actors.core.messages import Extract, Payload
 from actors.source_api.kinds import PolledKind
 from actors.source_api.parsing import Parts
 from actors.sources.azuro.options import CONDITIONS, GAMES, AzuroOptions
@@ -37,11 +36,7 @@ def extract(odds: Odds, key: str, options: AzuroOptions) -> Sliced[Extract]:
     del key, options
     yield
     offers = [offer(listed, odds) for listed in odds.group.matches]
-    matches = tuple(each for each in offers if isinstance(each, Match))
-    removals = (*odds.group.removals, *(each for each in offers if not isinstance(each, Match)))
-    unreadable = odds.unread.count + odds.group.unreadable
-    passed_over: dict[str, int] = {Reason.UNREADABLE: unreadable} if unreadable else {}
-    return Extract(matches, removals, passed_over=passed_over)
+    return odds.group.extract(offers, odds.unread.count + odds.group.unreadable)
 
 
 def parts(content: Odds | GamesPage | Conditions) -> Parts:

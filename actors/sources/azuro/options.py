@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Meta
 
 from actors.core.messages import Scope
-from actors.source_api.options import PolledOptions, Seconds
+from actors.source_api.catalogue import CatalogueOptions, FarSeconds, NearSeconds
+from actors.source_api.options import Seconds
 from actors.source_api.plan import Target
 
 Environment = Annotated[
@@ -31,22 +32,20 @@ IN_PLAY_INTERVAL_S = 3.0  # between two polls of games in play
 IN_PLAY_FOR_S = 10.0  # for which a price in play holds: a match may be about to be suspended
 
 
-class AzuroOptions(PolledOptions, frozen=True, kw_only=True):
-    """Options of Azuro; `poll_interval_s` is for matches near kick-off, `far_interval_s` for others."""
+class AzuroOptions(CatalogueOptions, frozen=True, kw_only=True):
+    """Options of Azuro."""
 
     url: Annotated[str, Meta(description="The address of its API.")] = (
         "https://api.onchainfeed.org/api/v1/public"
     )
     environment: Annotated[Environment, Meta(description="Which chain and currency.")] = "PolygonUSDT"
-    poll_interval_s: Annotated[
-        Seconds, Meta(description="The shortest time between two polls of matches near their kick-off.")
-    ] = 10.0
-    far_interval_s: Annotated[Seconds, Meta(description="The same for all other matches.")] = 60.0
+    poll_interval_s: NearSeconds = 10.0
+    far_interval_s: FarSeconds = 60.0
     timeout_s: Annotated[Seconds, Meta(description="Seconds for a whole answer.")] = 20.0
 
     def staleness_at(self, interval_s: float) -> float:
         """Return three intervals, or as configured; at most `IN_PLAY_FOR_S` in play."""
-        stale_s = 3 * interval_s if self.stale_after_s is None else self.stale_after_s
+        stale_s = super().staleness_at(interval_s)
         return min(stale_s, IN_PLAY_FOR_S) if interval_s <= IN_PLAY_INTERVAL_S else stale_s
 
 

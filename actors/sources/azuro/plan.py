@@ -1,25 +1,22 @@
 """When Azuro is asked for what: games, the condition of each game's result, and the odds of these. Pure.
 
-A list of games is complete only when both states were read to the last page in one round. Nothing is shown
-without such a list of the last `LISTED_FOR_S`, and no match without its conditions of the last
-`CONDITIONS_FOR_S`: polled odds do not repeat all that these say.
+A list of games is complete only when both states were read to the last page in one round. No match is shown
+without its conditions of the last `CONDITIONS_FOR_S`: polled odds do not repeat all that these say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from math import inf
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.core.clock import Instant
 from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import Removal, Scope, SourceMatchId
 from actors.core.validation import Reason
-from actors.source_api.groups import Groups, NothingAsked, day_of, is_near, preface_of, with_rest
-from actors.source_api.pause import Pause
-from actors.source_api.plan import CatalogueList, Plan, Target
+from actors.source_api.catalogue import BEHIND_S, CataloguePlan, Listing
+from actors.source_api.plan import Target
 from actors.sources.azuro.options import (
     GAMES,
     IN_PLAY_INTERVAL_S,
@@ -30,26 +27,13 @@ from actors.sources.azuro.options import (
     games_target,
     odds_target,
 )
-from actors.sources.azuro.prices import (
-    OUTCOMES,
-    WITHDRAWN,
-    Group,
-    ListedMatch,
-    listed_match,
-    result_of,
-)
-from actors.sources.azuro.wire import Condition, Conditions, Game, GamesPage
+from actors.sources.azuro.prices import OUTCOMES, WITHDRAWN, ListedMatch, listed_match, result_of
+from actors.sources.azuro.wire import Condition, Conditions, GamesPage
 
-GAMES_INTERVAL_S = 120.0
-LISTED_FOR_S = 600.0
 CONDITIONS_INTERVAL_S = 600.0
 CONDITIONS_FOR_S = 3 * CONDITIONS_INTERVAL_S
 GAMES_A_CALL, CONDITIONS_A_CALL = 10, 100
-SPACING_S = 1.0  # between two requests: no limit is documented
 MAX_PAGES = 100
-BEHIND_S = 6 * 3600.0
-UNLISTED_S = 30.0
-NO_CONDITIONS = b'{"conditions": []}'
 ASSUMED = (
     "tried against answers written by hand only; where the venue's documents are silent it is assumed:",
     f"  at most a request a second, {CONDITIONS_A_CALL} conditions a call; requests are not conditional",
@@ -58,147 +42,93 @@ ASSUMED = (
 )
 
 
-class _Asked(Struct, frozen=True):
-    """A group of matches that is asked for."""
-
-    target: Target
-    kick_offs: tuple[int, ...]
-    is_live: bool = False
-
-
-class AzuroPlan(Plan):
+class AzuroPlan(CataloguePlan[ListedMatch]):
     """The plan of an environment. Raises: ValueError for options that cannot be kept."""
+
+    size = CONDITIONS_A_CALL
+    no_prices = b'{"conditions": []}'
+    list_interval_s, listed_for_s, unlisted_s = 120.0, 600.0, 30.0
+    spacing_s = 1.0  # no limit is documented
 
     def __init__(self, options: AzuroOptions, keys: tuple[str, ...]) -> None:
         del keys
-        super().__init__(options, ())
+        super().__init__(options)
         self._venue = options
-        self._listed: dict[SourceMatchId, ListedMatch | Removal] = {}
-        self._listed_mono, self._listed_unreadable = -inf, 0
+        self._games = self.listings[GAMES] = Listing()
         # The condition, or why there is none, and when that was read.
         self._results: dict[SourceMatchId, tuple[Condition | str, float]] = {}
         self._wanted: tuple[SourceMatchId, ...] = ()
-        self._groups = Groups(CONDITIONS_A_CALL)
-        self._days: dict[SourceMatchId, str] = {}
-        self._asked: dict[Scope, _Asked] = {}
-        self._nothing_asked = NothingAsked(Group(()), NO_CONDITIONS, LISTED_FOR_S)
-        self._last_asked_mono = -inf
-        self._pause = Pause(options.poll_interval_s)
-        self._began_mono = inf
-        self._begin()
-        stale_s = max(map(options.staleness_at, (options.poll_interval_s, options.far_interval_s)))
-        if stale_s > (most := LISTED_FOR_S - 2 * GAMES_INTERVAL_S):
-            why = f"a list of games is read every {GAMES_INTERVAL_S:g} s and holds for {LISTED_FOR_S:g} s"
-            raise ValueError(f"stale_after_s was {stale_s:g}, must be at most {most:g}: {why}")
+        intervals = (options.poll_interval_s, options.far_interval_s)
+        self.check_staleness(max(map(options.staleness_at, intervals)), "a list of games")
 
-    def targets(self) -> tuple[Target, ...]:
-        """Return the next page of games, the games whose conditions are wanted, and all groups."""
-        games = games_target(self._venue, STATES[self._state], self._page)
-        wanted = [conditions_target(self._venue, self._wanted)] if self._wanted else []
-        return (games, *wanted, *(asked.target for asked in self._asked.values()))
+    def catalogue_targets(self) -> Iterable[Target]:
+        """Return the next page of games, and the games whose conditions are wanted."""
+        state, page, _ = _position(self._games.pages)
+        yield games_target(self._venue, STATES[state], page)
+        if self._wanted:
+            yield conditions_target(self._venue, self._wanted)
 
-    def interval_s(self, target: Target, now: Instant) -> float:
-        """Return the seconds to the next page or list, or until odds are asked for again."""
-        if (asked := self._asked.get(target.scope)) is not None:
-            near_s, far_s = self._venue.poll_interval_s, self._venue.far_interval_s
-            if asked.is_live or not asked.kick_offs or self._has_kicked_off(asked, now):
-                return min(near_s, IN_PLAY_INTERVAL_S)
-            return near_s if is_near(asked.kick_offs, now.wall) else max(near_s, far_s)
-        if target.scope == GAMES and (self._state, self._page) == (0, 1):
-            return GAMES_INTERVAL_S
-        return SPACING_S
+    def prices_target(self, scope: Scope, matches: Sequence[ListedMatch], preface: bytes) -> Target:
+        """Return the odds of the matches' conditions."""
+        conditions = [match.result.condition_id for match in matches if match.result]
+        return odds_target(self._venue, scope, conditions, preface)
 
-    def wait_s(self, target: Target, now: Instant) -> float:
-        """Return the rest of a pause, or of a second; odds wait for a list that holds longer."""
-        wait_s = max(self._last_asked_mono + SPACING_S - now.mono, self._pause.left_s(now))
-        if target.scope in self._asked:
-            stale_s = self._venue.staleness_at(self.interval_s(target, now))
-            if now.mono + stale_s > self._listed_mono + LISTED_FOR_S:
-                return max(wait_s, UNLISTED_S)
-        return max(wait_s, 0.0)
+    def prices_interval_s(self, matches: Sequence[ListedMatch], now: Instant) -> float:
+        """Ask more often if a match is in play, or will be before a price of now would be stale."""
+        margin_s = self._venue.staleness_at(self._venue.poll_interval_s)
+        if not matches or any(match.is_live or match.start - margin_s <= now.wall for match in matches):
+            return min(self._venue.poll_interval_s, IN_PLAY_INTERVAL_S)
+        return super().prices_interval_s(matches, now)
 
-    def on_asked(self, target: Target, now: Instant) -> None:
-        """Note when a request was sent, and when a round began."""
-        self._last_asked_mono = now.mono
-        if target.scope == GAMES:
-            self._began_mono = min(self._began_mono, now.mono)
-
-    def on_answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
-        """End a pause."""
-        del target, headers, now
-        self._pause.on_answered()
+    def other_interval_s(self, target: Target) -> float:
+        """Return the time between two requests."""
+        del target
+        return self.spacing_s
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        """Begin a round anew; pause everything after too many requests, twice as long each time."""
-        if target.scope == GAMES:
-            self._begin()
-        self._pause.on_failed(error, now)
-        return GAMES_INTERVAL_S if error.reason == Reason.NO_RESULT else 0.0
+        """Read the games anew no sooner than usual if their conditions are not as they should be."""
+        super().on_failed(target, error, now)
+        return self.list_interval_s if error.reason == Reason.NO_RESULT else 0.0
 
     def on_learnt(self, target: Target, content: object, now: Instant) -> None:
-        """Take a page of games, the conditions of some games, or note that a group was asked for.
-
-        Raises: PayloadError for a page that does not fit, or if most games have no condition of the result.
-        """
-        match content:
-            case GamesPage():
-                self._take_page(content)
-            case Conditions(conditions=conditions):
-                self._take_conditions(games_of(target), conditions, now)
-            case _:
-                asked = self._asked.get(target.scope)
-                if asked is not None and not asked.kick_offs and target == asked.target:
-                    del self._asked[target.scope]
+        """Raise PayloadError also if most games have no condition of the result."""
+        super().on_learnt(target, content, now)
         self._want(now)
-        if isinstance(content, GamesPage | Conditions):
-            self._arrange(now)
-        if isinstance(content, GamesPage) and (self._state, self._page) == (0, 1):
+        if isinstance(content, GamesPage) and not self._games.pages:
             self._check_results()
 
-    def take_lists(self) -> tuple[CatalogueList, ...]:
-        """Return the list of a venue that has nothing to be asked for."""
-        return self._nothing_asked.take()
+    def learn(self, target: Target, content: GamesPage | Conditions, now: Instant) -> bool:
+        """Take a page of games, or the conditions of some games."""
+        if isinstance(content, GamesPage):
+            self._take_page(content)
+        else:
+            self._take_conditions(games_of(target), content.conditions, now)
+        return True
+
+    def completed(self, match: ListedMatch, now: Instant) -> ListedMatch | Removal | None:
+        """Return a match with its condition."""
+        if (known := self._results.get(match.id)) is None:
+            return None
+        result, read_mono = known
+        if now.mono >= read_mono + CONDITIONS_FOR_S:
+            return Removal(match.id, WITHDRAWN)
+        return Removal(match.id, result) if isinstance(result, str) else replace(match, result=result)
 
     def describe(self) -> list[str]:
         """Return lines for an operator: what is asked how often, how fresh that is, and what is assumed."""
-        near_s, far_s = (
-            self._venue.poll_interval_s,
-            max(self._venue.poll_interval_s, self._venue.far_interval_s),
-        )
         return [
-            f"environment {self._venue.environment}; games every {GAMES_INTERVAL_S:g} s",
-            f"in play: {self._freshness(min(near_s, IN_PLAY_INTERVAL_S))}",
-            f"near (2 h before a kick-off to 2.5 h after): {self._freshness(near_s)}",
-            f"at other hours: {self._freshness(far_s)}",
+            f"environment {self._venue.environment}; games every {self.list_interval_s:g} s",
+            f"in play: {self.freshness(min(self._venue.poll_interval_s, IN_PLAY_INTERVAL_S))}",
+            *super().describe(),
             *ASSUMED,
         ]
 
-    def _has_kicked_off(self, asked: _Asked, now: Instant) -> bool:
-        """Return whether a match has begun, or will before a price of now would be stale."""
-        margin_s = self._venue.staleness_at(self._venue.poll_interval_s)
-        return any(start - margin_s <= now.wall for start in asked.kick_offs)
-
-    def _freshness(self, interval_s: float) -> str:
-        return f"every {interval_s:g} s, stale after {self._venue.staleness_at(interval_s):g} s"
-
-    def _begin(self) -> None:
-        """Begin a round: the first page of the first state."""
-        self._state, self._page = 0, 1
-        self._games: dict[str, Game] = {}
-        self._ids: set[str] = set()  # on the pages of this state
-        self._unreadable = self._unreadable_of_all = 0
-        self._total: float | None = None
-        self._began_mono = inf
-
     def _take_page(self, page: GamesPage) -> None:
         """Take a page. Raises: PayloadError if it is another page, or the list has changed meanwhile."""
-        if self._total is None:
-            self._total = page.total
-        self._ids.update(game.game_id for game in page.games)
-        self._unreadable += page.unread.count
-        self._unreadable_of_all += page.unread.count
-        is_last, read = page.page >= page.total_pages, len(self._ids) + self._unreadable
-        if page.page != self._page or page.total != self._total or (is_last and read != self._total):
+        _, expected, before = _position(self._games.pages)
+        of_state, is_last = [*before, page], page.page >= page.total_pages
+        total = of_state[0].total
+        if page.page != expected or page.total != total or (is_last and _count(of_state) != total):
             raise PayloadError(
                 f"page {page.page} does not belong to the pages before it: the list has changed"
             )
@@ -206,17 +136,15 @@ class AzuroPlan(Plan):
             raise PayloadError(
                 f"the list of games has {page.total_pages} pages, at most {MAX_PAGES} are read"
             )
-        self._games.update({game.game_id: game for game in page.games})
-        if not is_last:
-            self._page += 1
-        elif self._state + 1 < len(STATES):
-            self._state, self._page, self._total = self._state + 1, 1, None
-            self._ids, self._unreadable = set(), 0
-        else:
-            self._listed = {SourceMatchId(name): listed_match(game) for name, game in self._games.items()}
-            self._listed_mono, self._listed_unreadable = self._began_mono, self._unreadable_of_all
-            self._results = {name: was for name, was in self._results.items() if name in self._listed}
-            self._begin()
+        self._games.pages.append(page)
+        if _position(self._games.pages)[0] == len(STATES):
+            games = {game.game_id: game for each in self._games.pages for game in each.games}
+            unreadable = sum(each.unread.count for each in self._games.pages)
+            listed = {SourceMatchId(name): listed_match(game) for name, game in games.items()}
+            self._games.end(listed, unreadable)
+            self._results = {
+                name: was for name, was in self._results.items() if name in self._games.matches
+            }
 
     def _take_conditions(
         self, games: Iterable[str], conditions: tuple[Condition, ...], now: Instant
@@ -241,71 +169,23 @@ class AzuroPlan(Plan):
         """Choose the games whose conditions are asked for next: those never asked for first."""
         due = [
             (self._results.get(name, ("", -inf))[1], name)
-            for name, listed in self._listed.items()
-            if isinstance(listed, ListedMatch) and not _is_past(listed, now)
+            for name, listed in self._games.matches.items()
+            if isinstance(listed, ListedMatch) and listed.start >= now.wall - BEHIND_S
         ]
         old = sorted(pair for pair in due if pair[0] + CONDITIONS_INTERVAL_S <= now.mono)
         self._wanted = tuple(name for _, name in old[:GAMES_A_CALL])
 
-    def _found(self, listed: ListedMatch | Removal, now: Instant) -> ListedMatch | Removal | None:
-        """Return a match to be asked for, why it is not, or None while its conditions are to come."""
-        if isinstance(listed, Removal):
-            return listed
-        if _is_past(listed, now):
-            return Removal(listed.id, Reason.PAST)
-        if (known := self._results.get(listed.id)) is None:
-            return None
-        result, read_mono = known
-        if now.mono >= read_mono + CONDITIONS_FOR_S:
-            return Removal(listed.id, WITHDRAWN)
-        return Removal(listed.id, result) if isinstance(result, str) else replace(listed, result=result)
 
-    def _arrange(self, now: Instant) -> None:
-        """Set the groups to ask for; one that has lost its last match is asked once more, for nothing."""
-        looked = {name: self._found(listed, now) for name, listed in self._listed.items()}
-        found = {name: each for name, each in looked.items() if each is not None}
-        days: dict[SourceMatchId, str] = {}
-        for name, each in found.items():
-            if isinstance(each, ListedMatch):
-                days[name] = day_of(each.start)
-            elif name in self._days:
-                days[name] = self._days[name]
-        placed = {
-            Scope(group): [found[name] for name in names]
-            for group, names in self._groups.arrange(days).items()
-        }
-        unplaced = [each for name, each in found.items() if isinstance(each, Removal) and name not in days]
-        groups, rest = with_rest(placed, unplaced)
-        self._days, old, self._asked = days, self._asked, {}
-        unreadable = self._listed_unreadable
-        for scope in {**groups, **old}:
-            part = _group_of(groups.get(scope, ()))
-            if part.matches:
-                part, unreadable = replace(part, unreadable=unreadable), 0
-            if part.matches or scope in old:
-                self._asked[scope] = self._asked_for(scope, part, old)
-        is_read = self._listed_mono > -inf and len(found) == len(looked)
-        if rest is None or is_read:
-            nothing = None if rest is None else _group_of(rest, unreadable)
-            self._nothing_asked.update(nothing, self._listed_mono)
-
-    def _asked_for(self, scope: Scope, group: Group, old: Mapping[Scope, _Asked]) -> _Asked:
-        """Return what to ask for a group; without matches, the same as before, whatever the answer."""
-        preface, matches = preface_of(group), group.matches
-        if not matches:
-            return _Asked(replace(old[scope].target, preface=preface), ())
-        target = odds_target(
-            self._venue, scope, [match.result.condition_id for match in matches if match.result], preface
-        )
-        starts = tuple(match.start for match in matches)
-        return _Asked(target, starts, any(match.is_live for match in matches))
+def _position(pages: Sequence[GamesPage]) -> tuple[int, int, Sequence[GamesPage]]:
+    """Return the state and page to be asked for after these, and the pages of that state."""
+    state, begins = 0, 0
+    for number, page in enumerate(pages, 1):
+        if page.page >= page.total_pages:
+            state, begins = state + 1, number
+    return state, len(pages) - begins + 1, pages[begins:]
 
 
-def _group_of(found: Iterable[ListedMatch | Removal], unreadable: int = 0) -> Group:
-    matches = tuple(each for each in found if isinstance(each, ListedMatch))
-    removals = tuple(each for each in found if isinstance(each, Removal))
-    return Group(matches, removals, unreadable)
-
-
-def _is_past(listed: ListedMatch, now: Instant) -> bool:
-    return listed.start < now.wall - BEHIND_S
+def _count(pages: Sequence[GamesPage]) -> int:
+    """Return how many games are on these pages, each once, with those that cannot be read."""
+    names = {game.game_id for page in pages for game in page.games}
+    return len(names) + sum(page.unread.count for page in pages)

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from actors.core.messages import Match, Removal, SourceMatchId
 from actors.core.validation import MAX_START_TIME, Reason, clean_name
+from actors.source_api import groups
 from actors.source_api.groups import after_preface
 from actors.source_api.parsing import Unread
 from actors.sources.azuro.wire import Condition, Game, read_conditions
@@ -43,14 +44,9 @@ class ListedMatch(Struct, frozen=True):
     result: Condition | None = None
 
 
-class Group(Struct, frozen=True):
-    """The matches whose odds a request is for, and those that are listed but not shown.
+class Group(groups.Group[ListedMatch], frozen=True):
+    """The matches of a request; recordings made before 2026-11-29 have the number of `unreadable` games."""
 
-    One group has those of no group as well; there `unreadable` counts the games that cannot be read.
-    """
-
-    matches: tuple[ListedMatch, ...]
-    removals: tuple[Removal, ...] = ()
     unreadable: int = 0
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from actors.core.cooperative import Sliced
-from actors.core.messages import Extract, Fees, Match, Offer, Payload, Venue
-from actors.core.validation import Reason
+from actors.core.messages import Extract, Fees, Offer, Payload, Venue
 from actors.source_api.kinds import PolledKind
 from actors.source_api.parsing import Parts
 from actors.sources.polymarket.catalogue import MarketsPage, Sports, read_markets, read_sports
@@ -38,18 +35,11 @@ def decode(payload: Payload, options: PolymarketOptions) -> Sliced[Books | Marke
 def extract(books: Books, key: str, options: PolymarketOptions) -> Sliced[Extract]:
     """Return the prices of a group of matches."""
     del key
-    matches: list[Match] = []
-    removals = list(books.group.removals)
+    offers = []
     for listed in books.group.matches:
         yield
-        offered = offer(listed, books, options.min_stake, after_fees=options.after_fees)
-        if isinstance(offered, Match):
-            matches.append(offered)
-        else:
-            removals.append(offered)
-    passed_over = Counter(books.group.left_out)
-    passed_over[Reason.UNREADABLE] += books.unread.count
-    return Extract(tuple(matches), tuple(removals), passed_over=+passed_over)
+        offers.append(offer(listed, books, options.min_stake, after_fees=options.after_fees))
+    return books.group.extract(offers, books.unread.count)
 
 
 def parts(content: Books | MarketsPage | Sports) -> Parts:

@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Meta
 
 from actors.core.messages import Scope
-from actors.source_api.options import PolledOptions, Seconds
+from actors.source_api.catalogue import CatalogueOptions, FarSeconds, NearSeconds
+from actors.source_api.options import Seconds
 from actors.source_api.plan import Target
 
 LeagueKey = Annotated[str, Meta(pattern="^[a-z0-9]{2,16}$", title='the key of a league, like "epl"')]
@@ -22,12 +23,11 @@ SPORTS_SCOPE = Scope("sports")
 PAGE = 100  # markets a page: more were not given where it was tried
 
 
-class PolymarketOptions(PolledOptions, frozen=True, kw_only=True):
+class PolymarketOptions(CatalogueOptions, frozen=True, kw_only=True):
     """Options of Polymarket.
 
     `leagues` are its keys of leagues, or "football" for all. `min_stake` (USD) is the least amount that
     must be on offer for each outcome. With `after_fees` the prices are those after its taker's fee.
-    `poll_interval_s` is for matches near their kick-off, `far_interval_s` for all others.
     """
 
     url: Annotated[str, Meta(description="The address of its matches.")] = (
@@ -40,19 +40,13 @@ class PolymarketOptions(PolledOptions, frozen=True, kw_only=True):
         Annotated[tuple[LeagueKey, ...], Meta(min_length=1)] | Literal["football"],
         Meta(description='The leagues to poll; "football" is all.'),
     ] = "football"
-    poll_interval_s: Annotated[
-        Seconds, Meta(description="The shortest time between two polls of matches near their kick-off.")
-    ] = 5.0
-    far_interval_s: Annotated[Seconds, Meta(description="The same for all other matches.")] = 30.0
+    poll_interval_s: NearSeconds = 5.0
+    far_interval_s: FarSeconds = 30.0
     timeout_s: Annotated[Seconds, Meta(description="Seconds for a whole answer.")] = 20.0
     min_stake: Annotated[
         Dollars, Meta(description="The least amount in USD that must be on offer for each outcome.")
     ] = 10.0
     after_fees: Annotated[bool, Meta(description="Whether prices are those after the taker's fee.")] = False
-
-    def staleness_at(self, interval_s: float) -> float:
-        """Return three intervals: prices in play move within seconds."""
-        return 3 * interval_s if self.stale_after_s is None else self.stale_after_s
 
 
 def sports_target(options: PolymarketOptions) -> Target:

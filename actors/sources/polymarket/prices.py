@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from actors.core.messages import Match, Removal
 from actors.core.validation import Reason
-from actors.source_api.groups import after_preface
+from actors.source_api.groups import Group, after_preface
 from actors.source_api.parsing import Unread, read_each
 from actors.sources.polymarket.listing import UNKNOWN_FEE, ListedMatch
 from actors.sources.polymarket.wire import ORDER_BOOK, Level, OrderBook, elements
@@ -29,27 +29,15 @@ _NUMBER = re.compile(r"[0-9]{0,18}(\.[0-9]{1,18})?").fullmatch
 _DIGITS = re.compile("[0-9]{1,15}").fullmatch
 
 
-class Group(Struct, frozen=True):
-    """The matches whose books a request is for, and those that are listed but not shown.
-
-    One group has those of no group as well; there `left_out` counts by reason what has no removal: markets
-    that cannot be read, and matches too far ahead, of which a season has many.
-    """
-
-    matches: tuple[ListedMatch, ...]
-    removals: tuple[Removal, ...] = ()
-    left_out: Mapping[str, int] = {}
-
-
 class Books(Struct, frozen=True):
     """A group and its order books by token: None for several of one token."""
 
-    group: Group
+    group: Group[ListedMatch]
     by_token: Mapping[str, OrderBook | None]
     unread: Unread = Unread()
 
 
-_group = msgspec.json.Decoder(Group)
+_group = msgspec.json.Decoder(Group[ListedMatch])
 
 
 def read_books(body: bytes) -> Books:

@@ -11,7 +11,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import Payload, SourceMatchId
-from actors.source_api.groups import preface_of
+from actors.source_api.groups import Group, preface_of
 from actors.source_api.kinds import PolledKind
 from actors.sources.azuro import kind as azuro
 from actors.sources.azuro import prices as of_azuro
@@ -19,7 +19,6 @@ from actors.sources.azuro.options import CONDITIONS, GAMES, AzuroOptions
 from actors.sources.azuro.prices import listed_match, result_of
 from actors.sources.azuro.wire import Condition
 from actors.sources.polymarket import kind as polymarket
-from actors.sources.polymarket import prices as of_polymarket
 from actors.sources.polymarket.listing import League, ListedMatch, read_listing
 from actors.sources.polymarket.options import SPORTS_SCOPE, PolymarketOptions, markets_scope
 from actors.sources.program.lists import Lists
@@ -131,7 +130,7 @@ def _markets(body: bytes) -> int:
 
 
 def _books(body: bytes) -> int:
-    group = of_polymarket.Group((OF_SHARES,))
+    group = Group((OF_SHARES,))
     return _priced(polymarket.KIND, preface_of(group) + body, SHARES)
 
 

@@ -72,3 +72,14 @@ def _read(venue: Azuro) -> dict[str, tuple[float, ...]]:
 def test_world_is_read_as_its_tables_say(venue: Azuro) -> None:
     """States, outcomes and odds decide, whatever the order of what comes."""
     assert expected(venue) == _read(venue)
+
+
+def test_recording_of_before_has_its_unreadable_games() -> None:
+    """It has their number where a group now counts all that is left out, by reason."""
+    body = b'{"matches": [], "removals": [], "unreadable": 3}\n{"conditions": []}'
+    payload = Payload(SourceName("s"), Scope("2026-05-28.1"), ListId("l"), body, 0.0, 0.0)
+    options = AzuroOptions(kind="azuro")
+
+    assert {"unreadable": 3} == run_now(
+        KIND.extract(run_now(KIND.decode(payload, options)), KEY, options)
+    ).passed_over

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import Extract, ListId, Match, Payload, Scope, SourceMatchId, SourceName
-from actors.source_api.groups import preface_of
+from actors.source_api.groups import Group, preface_of
 from actors.sources.polymarket.kind import KEY, KIND
 from actors.sources.polymarket.listing import UNKNOWN_FEE, ListedMatch
 from actors.sources.polymarket.options import PolymarketOptions
-from actors.sources.polymarket.prices import Group, best_ask, odds_of
+from actors.sources.polymarket.prices import best_ask, odds_of
 from actors.sources.polymarket.wire import Level
 from tests.support.builders.polymarket import ROLES, SOME, book_of, token_of
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from actors.core.messages import Removal, SourceMatchId
-from actors.source_api.groups import preface_of
+from actors.source_api.groups import Group, preface_of
 from actors.sources.polymarket.catalogue import read_markets
 from actors.sources.polymarket.listing import League, Listed, ListedMatch, read_listing
-from actors.sources.polymarket.prices import Group, offer, read_books
+from actors.sources.polymarket.prices import offer, read_books
 from tests.support.recordings import FOLDER
 
 pytestmark = pytest.mark.recordings

@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 from actors.core.cooperative import run_now
 from actors.core.messages import ListId, Payload, Scope, SourceName
 from actors.core.validation import admit
-from actors.source_api.groups import preface_of
+from actors.source_api.groups import Group, preface_of
 from actors.source_api.kinds import bounds_of
 from actors.sources.polymarket.catalogue import read_markets
 from actors.sources.polymarket.kind import KEY, KIND
 from actors.sources.polymarket.listing import League, ListedMatch, read_listing
 from actors.sources.polymarket.options import PolymarketOptions
-from actors.sources.polymarket.prices import Group
 from tests.support.builders.messages import batch
 from tests.support.builders.polymarket import ROLES
 from tests.support.oracles.polymarket_reading import change, expected

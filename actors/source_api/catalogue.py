@@ -1,0 +1,293 @@
+"""The plan of a venue that lists its matches, and is asked for the prices of groups of them then. Pure.
+
+Names and states come from the lists alone. So nothing is asked for, and nothing shown, without a list that
+was read to its end within `listed_for_s`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
+from typing import Annotated, Any, Generic
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from actors.core.clock import Instant
+from actors.core.errors import SourceError
+from actors.core.messages import Removal, Scope, SourceMatchId
+from actors.core.validation import Reason
+from actors.source_api.groups import (
+    Group,
+    Groups,
+    M,
+    NothingAsked,
+    day_of,
+    group_of,
+    is_near,
+    preface_of,
+    with_rest,
+)
+from actors.source_api.options import PolledOptions, Seconds
+from actors.source_api.pause import Pause
+from actors.source_api.plan import CatalogueList, Plan, Target
+
+BEHIND_S = 6 * 3600.0
+"""A kick-off longer ago than that is of a match that is over: a postponed one may keep its old one."""
+
+NearSeconds = Annotated[
+    Seconds, Meta(description="The shortest time between two polls of matches near their kick-off.")
+]
+FarSeconds = Annotated[Seconds, Meta(description="The same for all other matches.")]
+
+
+class CatalogueOptions(PolledOptions, frozen=True, kw_only=True):
+    """Options of such a venue: `poll_interval_s` is for matches near their kick-off.
+
+    A price holds for three intervals, in seconds, or for `stale_after_s`: it moves within seconds in play.
+    """
+
+    poll_interval_s: NearSeconds
+    far_interval_s: FarSeconds
+
+    def staleness_at(self, interval_s: float) -> float:
+        """Return the seconds for which a price holds that is asked for every `interval_s` seconds."""
+        return 3 * interval_s if self.stale_after_s is None else self.stale_after_s
+
+
+class Listing(Generic[M]):
+    """A list of a catalogue: what it had when it was read to its end, and the `pages` of the next reading.
+
+    `matches` has by id each match, or why it is not shown. `since_mono` (monotonic seconds) is when the
+    first page was asked for, -inf before the first end. `pages` are what `learn` has put there. The names
+    of its groups begin with `prefix`, which no other list has: "epl-" makes `epl-2026-05-28.1`.
+    """
+
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix = prefix
+        self.matches: Mapping[SourceMatchId, M | Removal] = {}
+        self.since_mono = -inf
+        self.unreadable = 0
+        self.has_ended = False  # the first attempt to read it
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a reading: with the first page."""
+        self.pages: list[Any] = []
+        self.asked_mono = inf
+
+    def end(self, matches: Mapping[SourceMatchId, M | Removal], unreadable: int = 0) -> None:
+        """Take what all pages have: their matches, and the number of parts that cannot be read."""
+        self.matches, self.since_mono, self.unreadable = matches, self.asked_mono, unreadable
+        self.has_ended = True
+        self.begin()
+
+
+class _Asked(Struct, Generic[M], frozen=True):
+    """A group of matches that is asked for; its last match is over when there are none."""
+
+    target: Target
+    listing: Scope
+    matches: tuple[M, ...]
+
+
+class CataloguePlan(Plan, ABC, Generic[M]):
+    """Asks for the lists of a catalogue, and for the prices of their matches, `size` at most a request.
+
+    A match, `M`, is a struct that has an `id` and a `start`, its kick-off in Unix seconds. It is in the
+    group of its list and UTC day. A group's matches are the preface of its answers, a `Group[M]`, so that a
+    recorded answer can be read by itself. All durations are seconds.
+
+    A subclass sets these, fills `listings` by the scopes of their targets, and has the methods below:
+    `list_interval_s` from the end of a list to its next reading, `listed_for_s` for which a list holds,
+    `unlisted_s` until prices without a list are looked at again, `spacing_s` between two requests,
+    `horizon_s` ahead of which kick-offs are left out, and `no_prices`, an answer without any.
+    """
+
+    size: int
+    no_prices: bytes
+    list_interval_s: float
+    listed_for_s: float
+    unlisted_s = 60.0
+    spacing_s = 0.0
+    horizon_s = inf
+
+    def __init__(self, options: CatalogueOptions) -> None:
+        super().__init__(options, ())
+        self.listings: dict[Scope, Listing[M]] = {}
+        self._near_s = options.poll_interval_s
+        self._far_s = max(options.poll_interval_s, options.far_interval_s)
+        self._groups = Groups(self.size)
+        self._days: Mapping[SourceMatchId, str] = {}
+        self._asked: dict[Scope, _Asked[M]] = {}
+        self._nothing_asked = NothingAsked(Group(), self.no_prices, self.listed_for_s)
+        self._last_asked_mono = -inf
+        self._pause = Pause(options.poll_interval_s)
+
+    @abstractmethod
+    def catalogue_targets(self) -> Iterable[Target]:
+        """Return what of the catalogue is to be asked for: the next page of each list, and what else."""
+
+    @abstractmethod
+    def learn(self, target: Target, content: Any, now: Instant) -> bool:
+        """Take an answer of the catalogue; return whether what is asked for may be something else now.
+
+        A page is put into its listing, whose `end` is called with the last one. Raises: PayloadError if it
+        does not fit; that reading is then begun anew.
+        """
+
+    @abstractmethod
+    def prices_target(self, scope: Scope, matches: Sequence[M], preface: bytes) -> Target:
+        """Return the request for the prices of at least one match."""
+
+    def completed(self, match: M, now: Instant) -> M | Removal | None:
+        """Return a listed match as it is asked for, why it is not, or None while that is not known yet."""
+        del now
+        return match
+
+    def prices_interval_s(self, matches: Sequence[M], now: Instant) -> float:
+        """Return the seconds between two requests for a group; one without matches has lost its last."""
+        is_far = matches and not is_near((match.start for match in matches), now.wall)
+        return self._far_s if is_far else self._near_s
+
+    def other_interval_s(self, target: Target) -> float:
+        """Return the same for what is no list, nor a group that is asked for any longer."""
+        del target
+        return self._near_s
+
+    def check_staleness(self, stale_s: float, lists: str) -> None:
+        """Raise ValueError if prices are to hold longer than the lists that they are read with can."""
+        if stale_s > (most := self.listed_for_s - 2 * self.list_interval_s):
+            why = f"{lists} is read every {self.list_interval_s:g} s and holds for {self.listed_for_s:g} s"
+            raise ValueError(f"stale_after_s was {stale_s:g}, must be at most {most:g}: {why}")
+
+    def freshness(self, interval_s: float) -> str:
+        """Return in words how often prices are asked for, and how long they hold."""
+        return f"every {interval_s:g} s, stale after {self._options.staleness_at(interval_s):g} s"
+
+    def targets(self) -> tuple[Target, ...]:
+        """Return what is asked for of the catalogue, and all groups."""
+        return (*self.catalogue_targets(), *(asked.target for asked in self._asked.values()))
+
+    def interval_s(self, target: Target, now: Instant) -> float:
+        """Return the seconds to the next page or list, or until prices are asked for again."""
+        if (asked := self._asked.get(target.scope)) is not None:
+            return self.prices_interval_s(asked.matches, now)
+        if (listing := self.listings.get(target.scope)) is not None:
+            return self.spacing_s if listing.pages else self.list_interval_s
+        return self.other_interval_s(target)
+
+    def wait_s(self, target: Target, now: Instant) -> float:
+        """Return the rest of a pause; prices wait for a list that holds until they are stale."""
+        wait_s = max(self._last_asked_mono + self.spacing_s - now.mono, self._pause.left_s(now))
+        if (asked := self._asked.get(target.scope)) is not None:
+            listing = self.listings.get(asked.listing)
+            stale_s = self._options.staleness_at(self.interval_s(target, now))
+            if listing is None or now.mono + stale_s > listing.since_mono + self.listed_for_s:
+                return max(wait_s, self.unlisted_s)
+        return max(wait_s, 0.0)
+
+    def on_asked(self, target: Target, now: Instant) -> None:
+        """Note when a request was sent, and when the reading of a list began."""
+        self._last_asked_mono = now.mono
+        if (listing := self.listings.get(target.scope)) is not None:
+            listing.asked_mono = min(listing.asked_mono, now.mono)
+
+    def on_answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
+        """End a pause."""
+        del target, headers, now
+        self._pause.on_answered()
+
+    def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
+        """Begin a list anew; pause everything after too many requests, twice as long each time."""
+        if (listing := self.listings.get(target.scope)) is not None:
+            listing.has_ended = True
+            listing.begin()
+        self._pause.on_failed(error, now)
+        return 0.0
+
+    def on_learnt(self, target: Target, content: Any, now: Instant) -> None:
+        """Take an answer of the catalogue, or note that a group was asked for. Raises: PayloadError."""
+        if target.is_catalogue:
+            if self.learn(target, content, now):
+                self._arrange(now)
+            return
+        asked = self._asked.get(target.scope)
+        if asked is not None and not asked.matches and target == asked.target:
+            del self._asked[target.scope]
+
+    def take_lists(self) -> tuple[CatalogueList, ...]:
+        """Return the list of a venue that has nothing to be asked for."""
+        return self._nothing_asked.take()
+
+    def describe(self) -> list[str]:
+        """Return lines for an operator: how often prices are asked for, and how fresh that is."""
+        return [
+            f"near (2 h before a kick-off to 2.5 h after): {self.freshness(self._near_s)}",
+            f"at other hours: {self.freshness(self._far_s)}",
+        ]
+
+    def _arrange(self, now: Instant) -> None:
+        """Set the groups to ask for; one that has lost its last match is asked once more, for nothing."""
+        found: dict[SourceMatchId, M | Removal] = {}
+        listed_in: dict[SourceMatchId, Scope] = {}
+        days: dict[SourceMatchId, str] = {}
+        left_out = Counter[str]()
+        for scope, listing in self.listings.items():
+            left_out[Reason.UNREADABLE] += listing.unreadable
+            for name, listed in listing.matches.items():
+                if name in found or (each := self._found(listed, now)) is None:
+                    continue  # of two lists the first counts
+                found[name], listed_in[name] = each, scope
+                if isinstance(each, Removal):
+                    if name in self._days:
+                        days[name] = self._days[name]
+                elif each.start > now.wall + self.horizon_s:
+                    left_out[Reason.AHEAD] += 1
+                else:
+                    days[name] = f"{listing.prefix}{day_of(each.start)}"
+        placed = {
+            Scope(group): [found[name] for name in names]
+            for group, names in self._groups.arrange(days).items()
+        }
+        unplaced = (each for name, each in found.items() if isinstance(each, Removal) and name not in days)
+        groups, rest = with_rest(placed, unplaced)
+        self._days = days
+        self._ask(groups, listed_in, +left_out)
+        if rest is None or self._is_read(found):
+            nothing: Group[M] | None = None if rest is None else group_of(rest, +left_out)
+            since_mono = max(listing.since_mono for listing in self.listings.values())
+            self._nothing_asked.update(nothing, since_mono)
+
+    def _found(self, listed: M | Removal, now: Instant) -> M | Removal | None:
+        if isinstance(listed, Removal):
+            return listed
+        if listed.start < now.wall - BEHIND_S:
+            return Removal(listed.id, Reason.PAST)
+        return self.completed(listed, now)
+
+    def _is_read(self, found: Mapping[SourceMatchId, M | Removal]) -> bool:
+        """Return whether each list was tried, one was read to its end, and nothing is to come."""
+        lists = self.listings.values()
+        is_tried = all(each.has_ended for each in lists) and any(each.since_mono > -inf for each in lists)
+        return is_tried and all(name in found for each in lists for name in each.matches)
+
+    def _ask(
+        self,
+        groups: Mapping[Scope, Iterable[M | Removal]],
+        listed_in: Mapping[SourceMatchId, Scope],
+        left_out: Mapping[str, int],
+    ) -> None:
+        """Ask for these groups, of which the first with a match says what is left out."""
+        old, self._asked = self._asked, {}
+        for scope in {**groups, **old}:
+            group = group_of(groups.get(scope, ()))
+            if group.matches:
+                group, left_out = replace(group, left_out=left_out), {}
+                target = self.prices_target(scope, group.matches, preface_of(group))
+                self._asked[scope] = _Asked(target, listed_in[group.matches[0].id], group.matches)
+            elif scope in old:  # whatever the answer
+                target = replace(old[scope].target, preface=preface_of(group))
+                self._asked[scope] = replace(old[scope], target=target, matches=())
