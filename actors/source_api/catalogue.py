@@ -19,21 +19,12 @@ from actors.core.clock import Instant
 from actors.core.errors import SourceError
 from actors.core.messages import Removal, Scope, SourceMatchId
 from actors.core.validation import Reason
-from actors.source_api.groups import (
-    Group,
-    Groups,
-    M,
-    NothingAsked,
-    day_of,
-    group_of,
-    is_near,
-    preface_of,
-    with_rest,
-)
+from actors.source_api.groups import Group, Groups, M, day_of, group_of, is_near, preface_of
 from actors.source_api.options import PolledOptions, Seconds
 from actors.source_api.pause import Pause
 from actors.source_api.plan import CatalogueList, Plan, Target
 
+LISTED = Scope("listed")
 BEHIND_S = 6 * 3600.0
 """A kick-off longer ago than that is of a match that is over: a postponed one may keep its old one."""
 
@@ -122,7 +113,8 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         self._groups = Groups(self.size)
         self._days: Mapping[SourceMatchId, str] = {}
         self._asked: dict[Scope, _Asked[M]] = {}
-        self._nothing_asked = NothingAsked(Group(), self.no_prices, self.listed_for_s)
+        self._made: tuple[CatalogueList, ...] = ()
+        self._is_empty = False  # nothing is asked for, which a list says
         self._last_asked_mono = -inf
         self._pause = Pause(options.poll_interval_s)
 
@@ -219,8 +211,9 @@ class CataloguePlan(Plan, ABC, Generic[M]):
             del self._asked[target.scope]
 
     def take_lists(self) -> tuple[CatalogueList, ...]:
-        """Return the list of a venue that has nothing to be asked for."""
-        return self._nothing_asked.take()
+        """Return the list of a venue of which nothing is asked for: it says why, and has no match."""
+        made, self._made = self._made, ()
+        return made
 
     def describe(self) -> list[str]:
         """Return lines for an operator: how often prices are asked for, and how fresh that is."""
@@ -230,7 +223,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         ]
 
     def _arrange(self, now: Instant) -> None:
-        """Set the groups to ask for; one that has lost its last match is asked once more, for nothing."""
+        """Set the groups to ask for: a match keeps its group, also while it is not shown."""
         found: dict[SourceMatchId, M | Removal] = {}
         listed_in: dict[SourceMatchId, Scope] = {}
         days: dict[SourceMatchId, str] = {}
@@ -248,18 +241,20 @@ class CataloguePlan(Plan, ABC, Generic[M]):
                     left_out[Reason.AHEAD] += 1
                 else:
                     days[name] = f"{listing.prefix}{day_of(each.start)}"
-        placed = {
-            Scope(group): [found[name] for name in names]
-            for group, names in self._groups.arrange(days).items()
-        }
-        unplaced = (each for name, each in found.items() if isinstance(each, Removal) and name not in days)
-        groups, rest = with_rest(placed, unplaced)
         self._days = days
-        self._ask(groups, listed_in, +left_out)
-        if rest is None or self._is_read(found):
-            nothing: Group[M] | None = None if rest is None else group_of(rest, +left_out)
+        arranged = self._groups.arrange(days).items()
+        groups = {Scope(group): group_of(found[name] for name in names) for group, names in arranged}
+        bare = (removal for group in groups.values() if not group.matches for removal in group.removals)
+        unplaced = (each for name, each in found.items() if isinstance(each, Removal) and name not in days)
+        rest = self._ask(groups, Group((), (*unplaced, *bare), +left_out), listed_in)
+        is_empty = not any(group.matches for group in groups.values())
+        if is_empty and not self._is_read(found):
+            return
+        if is_empty or self._is_empty:
             since_mono = max(listing.since_mono for listing in self.listings.values())
-            self._nothing_asked.update(nothing, since_mono)
+            body = preface_of(rest) + self.no_prices
+            self._made = (CatalogueList(LISTED, body, since_mono, self.listed_for_s),)
+        self._is_empty = is_empty
 
     def _found(self, listed: M | Removal, now: Instant) -> M | Removal | None:
         if isinstance(listed, Removal):
@@ -275,19 +270,21 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         return is_tried and all(name in found for each in lists for name in each.matches)
 
     def _ask(
-        self,
-        groups: Mapping[Scope, Iterable[M | Removal]],
-        listed_in: Mapping[SourceMatchId, Scope],
-        left_out: Mapping[str, int],
-    ) -> None:
-        """Ask for these groups, of which the first with a match says what is left out."""
+        self, groups: Mapping[Scope, Group[M]], rest: Group[M], listed_in: Mapping[SourceMatchId, Scope]
+    ) -> Group[M]:
+        """Ask for groups, the first of which says the rest, too; return what of that nobody says.
+
+        A group that has lost its last match is asked for once more, for nothing.
+        """
         old, self._asked = self._asked, {}
         for scope in {**groups, **old}:
-            group = group_of(groups.get(scope, ()))
+            group = groups.get(scope, Group())
             if group.matches:
-                group, left_out = replace(group, left_out=left_out), {}
+                removals = (*group.removals, *rest.removals)
+                group, rest = replace(group, removals=removals, left_out=rest.left_out), Group()
                 target = self.prices_target(scope, group.matches, preface_of(group))
                 self._asked[scope] = _Asked(target, listed_in[group.matches[0].id], group.matches)
             elif scope in old:  # whatever the answer
                 target = replace(old[scope].target, preface=preface_of(group))
                 self._asked[scope] = replace(old[scope], target=target, matches=())
+        return rest

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
 from actors.core.errors import UNREADABLE, PayloadError
-from actors.core.messages import Extract, Match, Removal, Scope, SourceMatchId
+from actors.core.messages import Extract, Match, Removal, SourceMatchId
 from actors.core.validation import Reason
-from actors.source_api.plan import CatalogueList
 
 NEAR_BEFORE_S = 2 * 3600.0
 NEAR_AFTER_S = 2.5 * 3600.0
-
-LISTED = Scope("listed")
 
 G = TypeVar("G", bound=msgspec.Struct)
 
@@ -57,11 +54,11 @@ class Group(msgspec.Struct, Generic[M], frozen=True):
         return Extract(matches, (*self.removals, *removals), passed_over=passed_over)
 
 
-def group_of(found: Iterable[M | Removal], left_out: Mapping[str, int] | None = None) -> Group[M]:
+def group_of(found: Iterable[M | Removal]) -> Group[M]:
     """Return a group of what is shown and what is not."""
     of = tuple(found)
     matches = tuple(each for each in of if not isinstance(each, Removal))
-    return Group(matches, tuple(each for each in of if isinstance(each, Removal)), left_out or {})
+    return Group(matches, tuple(each for each in of if isinstance(each, Removal)))
 
 
 class Groups:
@@ -88,46 +85,6 @@ class Groups:
                 groups.setdefault(name, []).append(match)
                 self._of[match] = name
         return groups
-
-
-def with_rest(
-    groups: Mapping[Scope, Sequence[M | Removal]], unplaced: Iterable[Removal]
-) -> tuple[Mapping[Scope, Sequence[M | Removal]], list[Removal] | None]:
-    """Have the first group with a match say also why matches are shown that are in no such group.
-
-    Return the groups, and those matches if no group has one; None if there is one.
-    """
-    full = [scope for scope, of in groups.items() if not all(isinstance(each, Removal) for each in of)]
-    bare = (of for scope, of in groups.items() if scope not in full)
-    rest = [*unplaced, *(each for of in bare for each in of if isinstance(each, Removal))]
-    if not full:
-        return groups, rest
-    return {**groups, full[0]: [*groups[full[0]], *rest]}, None
-
-
-class NothingAsked:
-    """The list of a source of which nothing is asked for: it has no match, and says why.
-
-    Without it a source that has nothing on offer would have no list at all. `answer` is what a venue would
-    answer for `nothing`, a group without matches.
-    """
-
-    def __init__(self, nothing: msgspec.Struct, answer: bytes, holds_s: float) -> None:
-        self._nothing, self._answer, self._holds_s = nothing, answer, holds_s
-        self._is_given = False
-        self._made: tuple[CatalogueList, ...] = ()
-
-    def update(self, group: msgspec.Struct | None, since_mono: float) -> None:
-        """Take everything that is listed, or None if some of it is asked for: the list is then empty."""
-        if group is not None or self._is_given:
-            body = preface_of(self._nothing if group is None else group) + self._answer
-            self._made = (CatalogueList(LISTED, body, since_mono, self._holds_s),)
-        self._is_given = group is not None
-
-    def take(self) -> tuple[CatalogueList, ...]:
-        """Return the list if it was made since the last call."""
-        made, self._made = self._made, ()
-        return made
 
 
 def preface_of(group: msgspec.Struct) -> bytes:
