@@ -24,9 +24,11 @@ from actors.matches.surebets import SurebetRules
 from actors.matching.rules import Rule
 from actors.monitoring.log_events import LoggedEvent
 from actors.monitoring.status import BookmakerState
+from actors.runtime.facts import FACTS
 from actors.service.registry import BUILT_IN
 from actors.service.settings import BookmakerSettings, LinksSettings, ServerSettings
 from actors.source_api.kinds import PolledKind
+from scripts.operations_tables import written
 from tests.support.documents import (
     DOCUMENTS,
     anchors,
@@ -53,8 +55,7 @@ TABLES: dict[str, type[Struct]] = {
     "surebets": SurebetRules,
     "bookmakers.ID": BookmakerSettings,
 }
-EVENT = re.compile(r"[a-z]+\.[a-z_]+")
-LOGGER = re.compile(r"log(ger\(\))?$")
+LOGGER = re.compile(r"log(ger\(\))?\.(debug|info|warning|error|critical|exception)$")
 
 
 @EACH
@@ -209,17 +210,21 @@ async def test_documented_metrics_equal_the_real_ones() -> None:
     assert [sorted(figure) for figure in (*stats.values(), *entries)] == documented
 
 
-def test_documented_log_events_equal_the_real_ones() -> None:
-    """Every event is documented with its level, and every documented event exists."""
-    documented = {
-        quoted(event)[0]: set(re.findall(r"\w+", level.replace(" or ", " ")))
-        for event, level, *_ in rows(section(document("docs/operations.md"), "## Logs"))
-    }
-    logged: dict[str, set[str]] = {}
-    for event, level in _logged():
-        logged.setdefault(event, set()).add(level)
+def test_tables_of_operations_are_those_of_the_source() -> None:
+    """`scripts/operations` writes them: every log event with its level, and what to do."""
+    text = document("docs/operations.md")
 
-    assert logged == documented
+    assert written(text) == text
+
+
+def test_documented_log_events_equal_the_real_ones() -> None:
+    """Every kind is announced somewhere; what is logged without a transition is at level debug."""
+    announced = [kind for function, kind in _logged() if function == "announce"]
+    logged = [kind for function, kind in _logged() if function != "announce"]
+
+    assert set(FACTS) == {*announced, *logged}
+    assert {"debug"} == {FACTS[kind].level for kind in logged}
+    assert set() == {*announced} & {*logged}
 
 
 @pytest.mark.parametrize(
@@ -279,27 +284,13 @@ def _defined(tree: ast.AST, prefix: str = "") -> Iterator[str]:
 
 
 def _logged() -> Iterator[tuple[str, str]]:
-    """Return event and level of every log call in the code."""
+    """Return the function and the kind of each transition in the code, and of each line of a logger."""
     for tree in modules().values():
-        levels = _chosen_levels(tree)
         for node in ast.walk(tree):
-            if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)):
+            if not (isinstance(node, ast.Call) and node.args):
                 continue
-            event, function = node.args[0].value, node.func
-            if not (isinstance(event, str) and EVENT.fullmatch(event)):
-                continue
-            if isinstance(function, ast.Attribute) and LOGGER.search(ast.unparse(function.value)):
-                yield event, function.attr
-            elif isinstance(function, ast.Name):
-                yield from ((event, level) for level in levels.get(function.id, ()))
-
-
-def _chosen_levels(tree: ast.Module) -> dict[str, list[str]]:
-    """Return the levels of each variable that holds one of two log methods."""
-    return {
-        node.targets[0].id: re.findall(r"\blog\.(\w+)", ast.unparse(node.value))
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.IfExp)
-        and isinstance(node.targets[0], ast.Name)
-    }
+            function = ast.unparse(node.func)
+            if function == "announce":
+                yield function, ast.literal_eval(node.args[1])
+            elif LOGGER.search(function) and isinstance(node.args[0], ast.Constant):
+                yield function, ast.literal_eval(node.args[0])

@@ -33,6 +33,7 @@ from actors.monitoring.log_events import LogStatus
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import ServiceStatus
 from actors.recordings.reader import open_sources
+from actors.runtime.facts import announce
 from actors.service.clustering import Cluster
 from actors.service.describe import configuration_lines, kind_lines, recording_lines
 from actors.service.recorder import Recorder
@@ -197,7 +198,8 @@ async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
         _announce(system.status, folder=str(out))
         with watched(system.status.loop):
             code = await record_until_stopped(system.supervisor, for_s, recorder.watch, start_exit_deadline)
-    log.info(
+    announce(
+        log,
         "recording.finished",
         payloads={name: record.payloads.number for name, record in system.status.sources.items()},
     )
@@ -246,12 +248,12 @@ def _sources(given: argparse.Namespace) -> Exit:
 
 
 def _announce(status: ServiceStatus, *, is_recorded: bool = False, **facts: str) -> None:
-    log.info("service.started", **facts, pid=os.getpid(), bookmakers=dict(status.names))
+    announce(log, "service.started", **facts, pid=os.getpid(), bookmakers=dict(status.names))
     for name, source in status.sources.items():
         if is_recorded or source.kind == "replay":
-            log.warning("source.recorded", source=name, note="recorded prices, not offers of now")
+            announce(log, "source.recorded", source=name, note="recorded prices, not offers of now")
         elif source.is_simulated:
-            log.warning("source.simulated", source=name, note="invented prices, not offers")
+            announce(log, "source.simulated", source=name, note="invented prices, not offers")
     logs.show("", *directions(**facts), "")
 
 

@@ -37,6 +37,7 @@ from actors.core.clock import Clock, seconds_since_boot
 from actors.core.messages import BookmakerId
 from actors.matches.model import FixtureSettings
 from actors.monitoring.status import MAX_LAG_S, ArchiveStatus
+from actors.runtime.facts import announce
 
 log = structlog.get_logger()
 
@@ -77,9 +78,9 @@ class OpenArchive:
         lag_s = self.status.lag_s(self.clock.now().wall)
         is_late = lag_s >= MAX_LAG_S and (self._is_late or self.status.error is None)
         if is_late and not self._is_late:
-            log.warning("archive.delayed", lag_s=round(lag_s))
+            announce(log, "archive.delayed", lag_s=round(lag_s))
         elif self._is_late and not is_late:
-            log.info("archive.caught_up", version=self.writer.written)
+            announce(log, "archive.caught_up", version=self.writer.written)
         self._is_late = is_late
 
     def past(self) -> Past:
@@ -153,7 +154,7 @@ class Archive(OpenArchive):
         writer = self.writer
         if snapshot.version > writer.reserved_until and snapshot.epoch == writer.reserved_epoch:
             writer.epoch = token_hex(4)
-            log.warning("archive.epoch_ended", version=snapshot.version)
+            announce(log, "archive.epoch_ended", version=snapshot.version)
         return snapshot if snapshot.epoch == writer.epoch else replace(snapshot, epoch=writer.epoch)
 
     def close(self, *, is_orderly: bool) -> None:
@@ -161,12 +162,12 @@ class Archive(OpenArchive):
         try:
             if not self.writer.stop(CLOSE_S):
                 error = self.status.error or "not all could be written in time"
-                log.warning("archive.not_ended", error=error)
+                announce(log, "archive.not_ended", error=error)
             elif is_orderly and self.folder.is_held and self.last.epoch == self.writer.reserved_epoch:
                 at = self.on_machine(), self.clock.now().mono
                 write_ending(self.folder, self.last, self.names, self.configured, at)
         except OSError as error:
-            log.warning("archive.not_ended", error=str(error))
+            announce(log, "archive.not_ended", error=str(error))
         self.folder.release()
 
 

@@ -35,6 +35,7 @@ from actors.archive.reading import (
 )
 from actors.core.clock import elapsed_s
 from actors.core.errors import ArchiveLockedError, ConfigError
+from actors.runtime.facts import announce
 
 log = structlog.get_logger()
 
@@ -206,7 +207,7 @@ class Folder:
         path.rename(bad)
         sync(self.path)
         self._doubted_s.pop(day, None)
-        log.warning("archive.set_aside", file=bad.name, error=why)
+        announce(log, "archive.set_aside", file=bad.name, error=why)
         self.on_damage()
 
     def _bad_name(self, day: date) -> Path:
@@ -302,7 +303,7 @@ class Folder:
             sync(self.path)
             self.reached("after unlink")
             del sizes[day]
-            log.info("archive.forgotten", file=name_of(day))
+            announce(log, "archive.forgotten", file=name_of(day))
             yield day
         for day, path in self.bad():
             if day < oldest:

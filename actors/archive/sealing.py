@@ -21,6 +21,7 @@ from actors.archive.format import BY_ENTRY, COLUMNS, COPIED, FORMAT, TABLES, cha
 from actors.archive.reading import Reader, UnreadableError, digest_of, digest_path
 from actors.core.clock import elapsed_s
 from actors.core.cooperative import Sliced, advance
+from actors.runtime.facts import announce
 
 log = structlog.get_logger()
 
@@ -71,7 +72,7 @@ class Sealer:
                 self._days.popleft()
         except (sqlite3.Error, OSError) as error:
             if not self._from_s:
-                log.warning("archive.not_sealed", day=str(self._days[0]), error=str(error))
+                announce(log, "archive.not_sealed", day=str(self._days[0]), error=str(error))
             self._from_s = elapsed_s() + RETRY_S
             self._days.rotate(-1)
         return True
@@ -86,7 +87,7 @@ class Sealer:
         finally:
             connection.close()
         yield from seal(path, self._folder.reached)
-        log.info("archive.sealed", file=path.name)
+        announce(log, "archive.sealed", file=path.name)
 
 
 def seal(path: Path, reached: Reached) -> Sliced[None]:

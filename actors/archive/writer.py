@@ -26,6 +26,7 @@ from actors.archive.reading import may_be_damage
 from actors.archive.sealing import Sealer
 from actors.core.clock import Clock, Instant, elapsed_s
 from actors.monitoring.status import ArchiveStatus
+from actors.runtime.facts import announce
 
 log = structlog.get_logger()
 
@@ -176,7 +177,7 @@ class Writer:
             return
         self._status.written = self.written
         if self._status.error is not None:
-            log.info("archive.resumed", version=self.written)
+            announce(log, "archive.resumed", version=self.written)
             self._status.error = None
 
     def _renew(self, latest: Commit) -> None:
@@ -287,7 +288,7 @@ class Writer:
         day.note_seen(at_ms)
         day.end()
         if reason != BEGAN_ANEW:
-            log.warning("archive.gap", after=gap.after, until=gap.until, reason=reason)
+            announce(log, "archive.gap", after=gap.after, until=gap.until, reason=reason)
             self._status.count_gap()
         self.written, self._seen_ms = commit.version, at_ms
         self._roll(commit)
@@ -320,7 +321,7 @@ class Writer:
         try:
             day.close(is_over=is_over)
         except sqlite3.Error as error:  # such as: an operator reads it
-            log.warning("archive.not_closed", file=day.path.name, error=str(error))
+            announce(log, "archive.not_closed", file=day.path.name, error=str(error))
 
     def _drop_first(self) -> None:
         self._taken += self._waiting.popleft().weight
@@ -337,7 +338,7 @@ class Writer:
     def fail(self, error: Exception) -> None:
         """Note that the archive cannot be written; it is tried again."""
         if self._status.error is None:
-            log.warning("archive.stalled", error=str(error))
+            announce(log, "archive.stalled", error=str(error))
         self._status.error = str(error)
         day, self._day = self._day, None
         if day is not None:

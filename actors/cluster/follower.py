@@ -27,6 +27,7 @@ from actors.core.cooperative import run_sliced
 from actors.core.errors import OtherBoardError, StoreDamagedError, StoreLostError
 from actors.matches.model import FixtureSettings
 from actors.matches.update import FixtureUpdater
+from actors.runtime.facts import announce
 from actors.runtime.membership import ClusterStatus
 
 log: FilteringBoundLogger = structlog.get_logger()
@@ -120,7 +121,7 @@ class FollowerActor:
         self.restarted(first)
         self.links.drop()
         self.status.begin(epoch, state.at.version)
-        log.info("board.joined", version=state.at.version, epoch=epoch)
+        announce(log, "board.joined", version=state.at.version, epoch=epoch)
 
     async def _follow(self) -> None:
         looked_mono = -inf
@@ -132,7 +133,7 @@ class FollowerActor:
             state = self._known()
             if not await self._apply(await self.store.tail(state.at, left_s)):
                 at = self._known().at
-                log.warning("log.gap_found", version=at.version)
+                announce(log, "log.gap_found", version=at.version)
                 if at == self._gap_at:
                     raise StoreDamagedError(f"the log lacks what follows version {at.version}")
                 self._gap_at = at

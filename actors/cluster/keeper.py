@@ -33,6 +33,7 @@ from actors.core.cooperative import run_sliced
 from actors.core.errors import CommitLateError, OtherBoardError, StoreDamagedError, StoreLostError
 from actors.core.messages import BookmakerId, SourceMatchId, SourceName
 from actors.matches.model import fixtures_of
+from actors.runtime.facts import announce
 from actors.runtime.membership import ClusterStatus
 
 log: FilteringBoundLogger = structlog.get_logger()
@@ -148,7 +149,7 @@ class KeeperActor:
         await self._keep_leases(look)
         for collector, beat in self._silence.looked(look, sent_mono, answered_mono).items():
             if collector != self.id and await self.store.depose(collector, beat, self._leaving(collector)):
-                log.warning("collector.deposed", collector=collector)
+                announce(log, "collector.deposed", collector=collector)
         await self._tick(look)
         has_beaten, is_first, left_s = False, True, CYCLE_S
         while left_s > 0:
@@ -197,7 +198,7 @@ class KeeperActor:
                 if name not in self._known and (acquired.polls or look.are_polls_lost):
                     self.polls.take(name, acquired.polls)
                 self._known.discard(name)
-                log.info("lease.acquired", source=name, token=acquired.token, collector=self.id)
+                announce(log, "lease.acquired", source=name, token=acquired.token, collector=self.id)
 
     async def _tick(self, look: Look) -> None:
         """Say that time passes, if this is the matcher; with a version while that may change a surebet."""
@@ -281,7 +282,7 @@ class KeeperActor:
     def _lose_all(self) -> None:
         """Say that others may have all sources of this process, and end them here."""
         if self._held:
-            log.warning("lease.lost", sources=sorted(self._held), collector=self.id)
+            announce(log, "lease.lost", sources=sorted(self._held), collector=self.id)
         self._end_all()
 
     def _end_all(self) -> None:

@@ -61,6 +61,11 @@ class SystemClock:
         return Instant(self._mono() + self._slept_s, time.time())
 
 
+def wall_s() -> float:
+    """Return the Unix time in seconds where no clock is at hand, real even under a virtual loop."""
+    return time.time()
+
+
 def elapsed_s() -> float:
     """Return seconds for budgets of work and for latencies: real time, even under a virtual loop."""
     return time.perf_counter()

@@ -13,6 +13,7 @@ import structlog
 
 from actors.core.clock import elapsed_s
 from actors.monitoring.log_events import LogStatus
+from actors.runtime.facts import announce
 
 log = structlog.get_logger()
 
@@ -47,7 +48,7 @@ class LogLimits(logging.Filter):
         if record.name != "hypercorn.error":  # the end of the same connection reports it again
             self._status.client_errors.add(kind)
             if self._is_due(kind):
-                log.warning("http.client_errors", kind=kind, errors=self._status.client_errors[kind])
+                announce(log, "http.client_errors", kind=kind, errors=self._status.client_errors[kind])
         return False
 
     def _is_due(self, key: str) -> bool:

@@ -19,6 +19,7 @@ from typing import TextIO
 import structlog
 
 from actors.monitoring.log_events import LogStatus
+from actors.runtime.facts import announce
 
 log = structlog.get_logger()
 
@@ -76,7 +77,7 @@ class BackgroundHandler(QueueHandler):
         dropped = self._status.dropped.number
         lines, self._reported = dropped - self._reported, dropped
         if lines:
-            log.warning("log.dropped", lines=lines)
+            announce(log, "log.dropped", lines=lines)
 
     def _write_all(self) -> None:
         while (line := self._lines.get()) is not None:

@@ -18,6 +18,7 @@ import structlog
 
 from actors.core.clock import elapsed_s, worked_s
 from actors.monitoring.status import LoopStatus
+from actors.runtime.facts import announce
 
 log = structlog.get_logger()
 
@@ -33,7 +34,7 @@ def watched(status: LoopStatus) -> Iterator[None]:
     try:
         threading.Thread(target=watch.run, name="loop watch", daemon=True).start()
     except RuntimeError as error:
-        log.warning("loop.unwatched", error=str(error))
+        announce(log, "loop.unwatched", error=str(error))
     try:
         yield
     finally:
@@ -69,13 +70,13 @@ class _Watch:
         if answered.wait(SECOND_CHANCE_S) and worked_s() - worked < LAGGED_S:
             return
         self.status.stalls.inc()
-        log.warning("loop.lagged", task=task and task.get_name(), stack=stack)
+        announce(log, "loop.lagged", task=task and task.get_name(), stack=stack)
         while not answered.wait(PAUSE_S):
             if self.ended.is_set():
                 return
         took_s = elapsed_s() - began
         self.status.longest_s = max(self.status.longest_s, took_s)
-        log.info("loop.recovered", lagged_for_s=round(took_s, 3))
+        announce(log, "loop.recovered", lagged_for_s=round(took_s, 3))
 
     def _answer(self, answered: threading.Event, asked_s: float) -> None:
         """Note in the loop how late it does what is due."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from structlog.typing import FilteringBoundLogger as Log
 
 from actors.core.messages import BookmakerId, Scope, SourceName
+from actors.runtime.facts import announce
 
 QUIET_S, LONGEST_S = 10.0, 60.0  # without a further change, and after the first of them
 SHOWN_SCOPES = 3
@@ -60,10 +61,11 @@ class Outage:
     def _write(self, source: SourceName, lists: int, mono: float, log: Log) -> None:
         counts = {"lists_withdrawn": len(self.withdrawn), "of_lists": lists}
         if self._lost:
-            log.warning("bookmaker.withdrawn", source=source, **_names(self._lost), **counts)
+            announce(log, "bookmaker.withdrawn", source=source, **_names(self._lost), **counts)
         if self._back:
             lasted_s = round(mono - self._since, 3)
-            log.info(
+            announce(
+                log,
                 "bookmaker.restored",
                 **{"source": source, **_names(self._back), "lists_restored": len(self._back), **counts},
                 withdrawn_for_s=lasted_s,

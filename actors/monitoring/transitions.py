@@ -22,6 +22,7 @@ from actors.core.validation import Reason
 from actors.monitoring.outages import Outage
 from actors.monitoring.rejections import Rejections
 from actors.monitoring.status import ScopeStatus, ServiceStatus, SourceStatus
+from actors.runtime.facts import announce
 
 FAILURES_TO_BE_DOWN = 2
 EVERY_S = 1.0
@@ -40,7 +41,7 @@ def failed(
         status.failing_since, status.failing_since_mono = now.wall, now.mono
     if (at_once or status.failures >= FAILURES_TO_BE_DOWN) and not status.is_down:
         status.is_down = True
-        log.warning("source.down", error=status.error, attempts=status.failures)
+        announce(log, "source.down", error=status.error, attempts=status.failures)
 
 
 def scope_failed(
@@ -57,14 +58,14 @@ def scope_failed(
     status.failed_by.add(error.reason)
     if record.failures >= FAILURES_TO_BE_DOWN and not record.is_lost:
         record.is_lost = True
-        log.warning("scope.lost", scope=scope, error=record.last_error, attempts=record.failures)
+        announce(log, "scope.lost", scope=scope, error=record.last_error, attempts=record.failures)
 
 
 def succeeded(status: SourceStatus, now: Instant, log: Log) -> None:
     """Record a successful attempt; log `source.recovered` if the source was down."""
     if status.is_down and status.failing_since_mono is not None:
         down_for_s = round(now.mono - status.failing_since_mono, 3)
-        log.info("source.recovered", down_for_s=down_for_s, attempts=status.failures + 1)
+        announce(log, "source.recovered", down_for_s=down_for_s, attempts=status.failures + 1)
     status.failures, status.is_down = 0, False
     status.failing_since = status.failing_since_mono = None
     status.last_error = None
@@ -75,7 +76,7 @@ def ended(status: SourceStatus, now: Instant, log: Log) -> None:
     """Record that nothing will change any more; log `source.ended` the first time."""
     if status.ended_at is None:
         status.ended_at = now.wall
-        log.warning("source.ended", note="the recording is over: its last prices stay, and are not live")
+        announce(log, "source.ended", note="the recording is over: its last prices stay, and are not live")
 
 
 def rested(status: ServiceStatus, source: SourceName) -> None:
@@ -98,7 +99,7 @@ def scope_succeeded(status: SourceStatus, scope: Scope, now: Instant, log: Log) 
     succeeded(status, now, log)
     record = status.scopes.setdefault(scope, ScopeStatus())
     if record.is_lost:
-        log.info("scope.recovered", scope=scope, attempts=record.failures + 1)
+        announce(log, "scope.recovered", scope=scope, attempts=record.failures + 1)
     record.failures, record.is_lost, record.needs_operator = 0, False, False
     record.last_error = None
     record.last_success_at = now.wall
@@ -133,10 +134,10 @@ def note_keys(
     for bookmaker, key in keys.items():
         if key in status.keys_found:
             if status.unlisted.pop(bookmaker, None) is not None:
-                log.info("bookmaker.listed", bookmaker=bookmaker, key=key)
+                announce(log, "bookmaker.listed", bookmaker=bookmaker, key=key)
         elif has_all and status.keys_found and bookmaker not in status.unlisted:
             status.unlisted[bookmaker] = _unlisted(status, key, keys, known)
-            log.warning("bookmaker.unlisted", bookmaker=bookmaker, error=status.unlisted[bookmaker])
+            announce(log, "bookmaker.unlisted", bookmaker=bookmaker, error=status.unlisted[bookmaker])
 
 
 def _unlisted(

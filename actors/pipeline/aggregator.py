@@ -26,6 +26,7 @@ from actors.matches.linking import Links
 from actors.monitoring.status import ServiceStatus
 from actors.monitoring.transitions import record_latencies, record_turn
 from actors.runtime.conflation import merged_batches
+from actors.runtime.facts import announce
 from actors.runtime.mailbox import Mailbox
 
 log: FilteringBoundLogger = structlog.get_logger()
@@ -186,5 +187,5 @@ class AggregatorActor:
             run_now(board.withdraw(item.bookmaker, item.scope))
             self.published.publish(run_now(board.finish(self.clock.now())))
             self.status.board.dropped.inc()
-            self._log.error("batch.dropped", bookmaker=item.bookmaker, scope=item.scope)
+            announce(self._log, "batch.dropped", bookmaker=item.bookmaker, scope=item.scope)
         self.blame(item)

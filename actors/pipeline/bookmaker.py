@@ -17,6 +17,7 @@ from actors.core.validation import Bounds
 from actors.monitoring.status import BookmakerStatus
 from actors.pipeline.fanout import Delivery, Extractor, read_delivery
 from actors.runtime.conflation import Inbox
+from actors.runtime.facts import announce
 from actors.runtime.mailbox import Bus, PoisonGuard
 from actors.runtime.supervisor import MAX_ERROR_CHARS
 
@@ -80,14 +81,14 @@ class BookmakerActor:
         self.status.learn_name(read.title, is_in_use=bool(read.batch.matches))
         self.bus.publish(read.batch)
         if self.status.errors.pop(delivery.scope, None) is not None:
-            self._logger().info("bookmaker.recovered", scope=delivery.scope)
+            announce(self._logger(), "bookmaker.recovered", scope=delivery.scope)
         self.status.batches.inc()
         self.status.last_batch_at = self.clock.now().wall
         self.status.newest_rejected.note(delivery.scope, read.refused, self.status.last_batch_at)
 
     def _failed(self, scope: Scope, error: str) -> None:
         if scope not in self.status.errors:
-            self._logger().warning("bookmaker.lost", scope=scope, error=error)
+            announce(self._logger(), "bookmaker.lost", scope=scope, error=error)
         self.status.errors[scope] = error
 
     def _report_failure(self, delivery: Delivery) -> None:

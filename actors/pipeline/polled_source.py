@@ -22,6 +22,7 @@ from actors.monitoring.transitions import note_found, note_keys, scope_failed, s
 from actors.pipeline.context import SourceContext, redact
 from actors.pipeline.fanout import deliveries, list_id_of, needing_document
 from actors.pipeline.schedule import Schedule
+from actors.runtime.facts import announce
 from actors.runtime.supervisor import contained
 from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions, secrets_of
@@ -279,7 +280,7 @@ class SourceActor:
         facts = self._plan.facts()
         if facts and facts != self._facts:
             self._facts = facts
-            self._log.info("source.planned", **facts)
+            announce(self._log, "source.planned", **facts)
 
     def _note_wait(self, wait_s: float | None) -> None:
         """Set for the probes when the source, and each new scope, is asked next."""

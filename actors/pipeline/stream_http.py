@@ -17,6 +17,7 @@ from actors.core.errors import PayloadError, SourceError, StreamError, Transport
 from actors.pipeline.context import SourceContext, redact
 from actors.pipeline.stream_delivery import StreamDelivery
 from actors.pipeline.stream_feed import NAMES_SCOPE
+from actors.runtime.facts import announce
 from actors.runtime.supervisor import contained
 from actors.source_api.options import secrets_of
 from actors.source_api.stream import Request, StreamKind, StreamOptions
@@ -238,7 +239,7 @@ class StreamTasks:
             await self._failed(error)
             return False
         if not self._selected:
-            self._log.info("stream.narrowed", matches=len(nearest))
+            announce(self._log, "stream.narrowed", matches=len(nearest))
         if nearest != self._selected:
             self._selected = nearest
             self._delivery.feed.session.narrow(nearest)

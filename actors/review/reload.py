@@ -16,6 +16,7 @@ from actors.core.errors import ConfigError
 from actors.matching.overrides import Overrides
 from actors.monitoring.status import LinksStatus
 from actors.review.links_file import read
+from actors.runtime.facts import announce
 
 EMPTY = "the file of links has no tables, so nothing holds by hand; if that is meant, it says none = true"
 REFUSED = (
@@ -33,7 +34,7 @@ class LinksFile:
         self._status = status
         if path is not None and is_silent(overrides):
             status.file_warning = EMPTY
-            log.warning("links.empty", file=path)
+            announce(log, "links.empty", file=path)
 
     async def read_again(self, held: Overrides) -> Overrides | None:
         """Return what the file says now in place of `held`; None if that still holds, which is logged."""
@@ -48,11 +49,11 @@ class LinksFile:
             why = "; ".join(str(error).splitlines())
         if why:
             self._status.file_warning = REFUSED
-            log.error("links.rejected", error=why)
+            announce(log, "links.rejected", error=why)
             return None
         self._status.file_warning = EMPTY if is_silent(found) else None
         counts = {name: len(getattr(found, name)) for name in ("teams", "leagues", "must", "must_not")}
-        log.info("links.replaced", file=self._path, **counts)
+        announce(log, "links.replaced", file=self._path, **counts)
         return found
 
 

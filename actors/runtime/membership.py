@@ -9,6 +9,7 @@ from math import inf
 from structlog.typing import FilteringBoundLogger as Log
 
 from actors.core.clock import Instant
+from actors.runtime.facts import announce
 
 
 @dataclass(slots=True)
@@ -25,18 +26,20 @@ class ServerLink:
         self.error, self.failures = error, self.failures + 1
         if self.lost_mono is None:
             self.lost_mono = now.mono
-            log.warning("cluster.lost", link=self.name, error=error)
+            announce(log, "cluster.lost", link=self.name, error=error)
 
     def damaged(self, error: Exception, log: Log) -> str:
         """Return why what the server has is not what it must be; log it."""
         why = str(error) or type(error).__name__
-        log.warning("board.damaged", link=self.name, error=why)
+        announce(log, "board.damaged", link=self.name, error=why)
         return why
 
     def well(self, now: Instant, log: Log) -> None:
         """Note an answer; log it if the last one failed."""
         if self.lost_mono is not None:
-            log.info("cluster.recovered", link=self.name, down_for_s=round(now.mono - self.lost_mono, 3))
+            announce(
+                log, "cluster.recovered", link=self.name, down_for_s=round(now.mono - self.lost_mono, 3)
+            )
         self.error, self.failures, self.lost_mono = None, 0, None
 
 
@@ -94,7 +97,7 @@ class ClusterStatus:
     def note(self, damage: str, evicts: str, log: Log) -> None:
         """Note what is to be warned of; log a policy the first time."""
         if evicts and evicts != self.evicts:
-            log.warning("cluster.evicts", policy=evicts)
+            announce(log, "cluster.evicts", policy=evicts)
         self.damage, self.evicts = damage, evicts
 
     def is_elsewhere(self, source: str) -> bool:

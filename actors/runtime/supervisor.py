@@ -18,6 +18,7 @@ from actors.core.clock import Clock
 from actors.core.errors import ActorExited, ActorReturned, CoreFailure
 from actors.runtime.actor import Actor, ActorState, ActorStatus
 from actors.runtime.backoff import RestartWindow
+from actors.runtime.facts import announce
 
 log = structlog.get_logger()
 
@@ -125,7 +126,7 @@ class _Child:
             await self._stopped.wait()
             return
         self.spec.status.become(ActorState.ABANDONED, self._clock.now().wall)
-        log.error("actor.abandoned", actor=self.spec.status.name, waited_s=self.spec.stop_within_s)
+        announce(log, "actor.abandoned", actor=self.spec.status.name, waited_s=self.spec.stop_within_s)
 
     def quarantine(self, reason: str) -> None:
         if self.spec.status.state is ActorState.RUNNING:
@@ -157,7 +158,7 @@ class _Child:
             return
         status = self.spec.status
         status.crashes += 1
-        log.error("actor.crashed", actor=status.name, crashes=status.crashes, exc_info=error)
+        announce(log, "actor.crashed", actor=status.name, crashes=status.crashes, exc_info=error)
         if was_ended:
             return  # the reason for which it was ended stays
         status.last_error = error_text(error)
@@ -171,10 +172,12 @@ class _Child:
         status, now = self.spec.status, self._clock.now()
         status.become(ActorState.QUARANTINED, now.wall)
         status.quarantined_until = now.wall + quarantine_s
-        log.error("actor.quarantined", actor=status.name, for_s=quarantine_s, last_error=status.last_error)
+        announce(
+            log, "actor.quarantined", actor=status.name, for_s=quarantine_s, last_error=status.last_error
+        )
         with anyio.CancelScope() as self._scope:
             await anyio.sleep(quarantine_s)
         self._quarantine_s = None
         status.quarantined_until = None
         if not self._is_stopping:
-            log.info("actor.readmitted", actor=status.name)
+            announce(log, "actor.readmitted", actor=status.name)

@@ -37,6 +37,7 @@ from actors.pipeline.linker import LinkerActor
 from actors.pipeline.schedule import Schedule, Told
 from actors.review.review import Review
 from actors.runtime.actor import Actor, ActorStatus
+from actors.runtime.facts import announce
 from actors.runtime.mailbox import Bus
 from actors.runtime.membership import ClusterStatus
 from actors.runtime.supervisor import ChildSpec
@@ -214,7 +215,7 @@ class _Polls:
         if source not in self._schedules:
             return
         if not told:
-            log.warning("polls.lost", source=source)
+            announce(log, "polls.lost", source=source)
         found = msgspec.msgpack.decode(told, type=Told) if told else Told({})
         self._schedules[source].resume(found, self._clock.now())
 

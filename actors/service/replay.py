@@ -32,6 +32,7 @@ from actors.recordings.format import Ending
 from actors.recordings.playback import Arrival, BookmakerResult, Moment, MomentResult, Playback, rules_of
 from actors.recordings.reader import RecordedSource
 from actors.runtime.actor import ActorState
+from actors.runtime.facts import announce
 from actors.service.archiving import ArchivedPlayback
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
 from actors.service.system import service_status
@@ -98,7 +99,7 @@ class Replay:
             due = began + (moment.at.mono - first) / self._speed
             wait_s = max(due - self._pace.now().mono, 0.0)
             if wait_s >= LONG_WAIT_S:
-                log.info("replay.waiting", until=moment.at.wall, for_s=round(wait_s))
+                announce(log, "replay.waiting", until=moment.at.wall, for_s=round(wait_s))
             await anyio.sleep(wait_s)
             async with playback.review.turn:
                 await run_sliced(self._play_moment(moment))
@@ -106,12 +107,12 @@ class Replay:
         version = playback.snapshot.version
         commits = self.status.board.versions()
         is_whole = set(playback.endings.values()) == {Ending.CLOSED} and commits > 0
-        report = log.info if is_whole else log.warning
+        level = "info" if is_whole else "warning"
         rejected = Counter[str]()
         for bookmaker in self.status.bookmakers.values():
             rejected.update(bookmaker.rejected)
         facts = {"payloads": payloads, "version": version, "commits": commits, "endings": playback.endings}
-        report("replay.finished", **facts, rejected=dict(rejected))
+        announce(log, "replay.finished", level, **facts, rejected=dict(rejected))
         for source in self.status.sources.values():
             ended(source, playback.now(), log.bind(actor=source.actor.name, source=source.name))
 

@@ -48,6 +48,7 @@ from actors.review.review import Review
 from actors.runtime.actor import Actor, ActorStatus
 from actors.runtime.backoff import WINDOW_S
 from actors.runtime.conflation import Inbox, merged_deliveries
+from actors.runtime.facts import announce
 from actors.runtime.mailbox import Bus, Mailbox, PoisonGuard
 from actors.runtime.supervisor import ChildSpec, Supervisor
 from actors.service.archiving import open_configured
@@ -202,7 +203,7 @@ class System:
             case Batch(bookmaker=bookmaker) | Rejection(bookmaker=bookmaker):
                 self._blame(bookmaker)
             case Links():
-                log.error("links.dropped", groups=len(item.groups))
+                announce(log, "links.dropped", groups=len(item.groups))
                 self._waiting.begin_anew()
                 item.applied.set()
                 if self._is_second(None):
@@ -228,7 +229,7 @@ class System:
         status = self.status.bookmakers[bookmaker]
         status.rejected.add(Reason.TYPE)
         status.errors[scope] = f"rejected: {why}"
-        log.error("list.rejected", bookmaker=bookmaker, scope=scope, error=why)
+        announce(log, "list.rejected", bookmaker=bookmaker, scope=scope, error=why)
         self._blame(bookmaker, "could not be encoded")
 
     def _bookmaker(self, name: BookmakerId) -> ChildSpec:

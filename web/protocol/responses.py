@@ -19,6 +19,7 @@ from msgspec import Struct
 from actors.core.clock import elapsed_s
 from actors.core.errors import CommitLateError
 from actors.monitoring.metrics import OTHER, Count, OfHttp, Timing
+from actors.runtime.facts import announce
 from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem, ProblemDocument
 
@@ -140,7 +141,7 @@ def prepared_error(error: Exception, request: Asked) -> Prepared:
         detail = f"{error}; please try again"
         error = Problem(503, "commit_late", detail, {"Retry-After": "1"})
     if not isinstance(error, Problem):  # the client gets nothing of the inside but the id in the log
-        log.error("request.failed", request_id=request.id, path=request.path, exc_info=error)
+        announce(log, "request.failed", request_id=request.id, path=request.path, exc_info=error)
         error = Problem(500, "internal_error", "the server failed to answer; please try again")
     document = ProblemDocument(
         type="about:blank",

@@ -7,6 +7,7 @@ import resource
 
 import structlog
 
+from actors.runtime.facts import announce
 from web.server.connections import Caps
 
 log = structlog.get_logger()
@@ -27,7 +28,8 @@ def fitted(connections: int, streams: int, requests: int, sources: int = 0) -> t
     third = max((limit - reserve) // 3, 1)
     caps = Caps(min(connections, third), min(2 * connections + streams, 3 * third), requests)
     if caps.connections < connections or third < streams:
-        log.warning(
+        announce(
+            log,
             "service.limits_lowered",
             open_files=limit,
             max_connections=caps.connections,

@@ -22,6 +22,7 @@ from quart import Quart
 from actors.core.errors import CoreFailure
 from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import ServiceStatus
+from actors.runtime.facts import announce
 from web.feeds.subscribers import FAREWELL_S
 from web.server.notify import Notifier
 from web.server.servers import GRACE_S, Serve, serve
@@ -166,7 +167,7 @@ class Life:
         self._server_done.set()
 
     async def _drain(self, number: signal.Signals) -> None:
-        log.info("service.stopping", signal=number.name, drain_s=self.drain_s)
+        announce(log, "service.stopping", signal=number.name, drain_s=self.drain_s)
         self.manager.tell("STOPPING=1")
         self.status.is_draining = True
         await anyio.sleep(max(self.drain_s - FAREWELL_S, 0.0))
@@ -178,7 +179,7 @@ class Life:
         with anyio.move_on_after(GRACE_S + 0.4) as patience:
             await self._server_done.wait()
         await self.tree.stop()
-        log.info("service.stopped")
+        announce(log, "service.stopped")
         if patience.cancelled_caught:  # Hypercorn waits for open connections (its issue 308)
             self.close(Exit.STOPPED)
             _exit(Exit.STOPPED)
@@ -194,7 +195,7 @@ async def _at_each_hangup(step: AsyncStep, *, task_status: TaskStatus[None]) -> 
 async def end_at_once(signals: AsyncIterator[signal.Signals]) -> None:
     """Wait for another signal, and end the process with 128 and its number."""
     number = await anext(signals)
-    log.warning("service.killed", signal=number.name)
+    announce(log, "service.killed", signal=number.name)
     _exit(128 + number)
 
 
@@ -208,7 +209,7 @@ async def _exit_code(living: Coroutine[Any, Any, None]) -> Exit:
     try:
         await living
     except* CoreFailure as failures:
-        log.critical("service.failed", errors=_messages(failures))
+        announce(log, "service.failed", errors=_messages(failures))
         code = Exit.CORE
     return code
 
@@ -239,10 +240,10 @@ async def _record(tree: Tree, for_s: float, watch: AsyncStep, stopping: Callable
                 with anyio.move_on_after(for_s):
                     number = await anext(signals)
                 code = Exit.STOPPED
-                log.info("service.stopping", signal=None if number is None else number.name)
+                announce(log, "service.stopping", signal=None if number is None else number.name)
             finally:
                 stopping(code)
             tasks.start_soon(end_at_once, signals)
             await tree.stop()
         tasks.cancel_scope.cancel()
-    log.info("service.stopped")
+    announce(log, "service.stopped")

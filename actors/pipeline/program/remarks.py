@@ -8,11 +8,13 @@ from structlog.typing import FilteringBoundLogger
 
 from actors.core.clock import Instant
 from actors.core.messages import Scope
+from actors.runtime.facts import announce
 from actors.source_api.program import ListChange
 
 MAX_REMARKS = 60  # logged in each `WINDOW_S`
 WINDOW_S = 60.0
 MAX_CHARS = 300
+LEVELS = {"E!": "error", "W!": "warning", "I!": "info", "D!": "debug"}
 
 
 class Withdrawals:
@@ -46,7 +48,7 @@ class Remarks:
         """Log a line, or count it if there were too many."""
         if now.mono - self._began_mono >= WINDOW_S:
             if self._dropped:
-                self._log.warning("program.remarks_dropped", lines=self._dropped)
+                announce(self._log, "program.remarks_dropped", lines=self._dropped)
             self._began_mono, self._logged, self._dropped = now.mono, 0, 0
         if self._logged >= MAX_REMARKS:
             self._dropped += 1
@@ -54,15 +56,6 @@ class Remarks:
         self._logged += 1
         for secret in self._secrets:
             line = line.replace(secret, "***")
-        level, text = line[:2], line[:MAX_CHARS]
-        match level:
-            case "E!":
-                self._log.error("program.remarked", text=text[2:].strip())
-            case "W!":
-                self._log.warning("program.remarked", text=text[2:].strip())
-            case "D!":
-                self._log.debug("program.remarked", text=text[2:].strip())
-            case "I!":
-                self._log.info("program.remarked", text=text[2:].strip())
-            case _:
-                self._log.info("program.remarked", text=text.strip())
+        level = LEVELS.get(line[:2])
+        text = line[2 if level else 0 : MAX_CHARS].strip()
+        announce(self._log, "program.remarked", level or "info", text=text)

@@ -1,0 +1,70 @@
+"""What happens to a source, a bookmaker, the archive, the cluster: a value that is published once.
+
+`facts.tsv` has each kind with the level of its log line and what an operator does then;
+`scripts/operations` writes it to docs/operations.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import structlog
+from msgspec import Struct
+from structlog.typing import FilteringBoundLogger as Log
+
+from actors.core.clock import wall_s
+
+
+class Fact(Struct, frozen=True):
+    """A kind of transition: `level` is that of its log line, or several that a line may have."""
+
+    kind: str
+    level: str
+    what_to_do: str
+
+
+class Transition(Struct, frozen=True):
+    """A `kind` of FACTS, of `subject`, at `at` (Unix seconds); `why` are the fields of its log line."""
+
+    kind: str
+    subject: str
+    at: float
+    why: Mapping[str, Any]
+
+
+_ROWS = Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()[1:]
+FACTS: Mapping[str, Fact] = {fact.kind: fact for fact in (Fact(*row.split("\t")) for row in _ROWS)}
+
+_SUBJECTS = ("bookmaker", "source", "actor", "link", "collector")
+_followers: list[Callable[[Transition], None]] = []
+
+
+@contextmanager
+def followed(follower: Callable[[Transition], None]) -> Iterator[None]:
+    """Pass each transition of the process to `follower` within the block, at whatever level the log is.
+
+    It is called where the transition happens, in any thread; it neither waits nor raises.
+    """
+    _followers.append(follower)
+    try:
+        yield
+    finally:
+        _followers.remove(follower)
+
+
+def announce(log: Log, kind: str, level: str = "", /, **why: Any) -> None:
+    """Publish a transition: to `log`, with what it has bound, and to all that follow.
+
+    The subject is the most precise of `_SUBJECTS` that the fields name, otherwise the first part of `kind`.
+    `level` is for a kind that has several. Raises: KeyError without such a kind.
+    """
+    fact, bound = FACTS[kind], log.bind(**why)
+    fields = structlog.get_context(bound)
+    subject = next((str(fields[name]) for name in _SUBJECTS if name in fields), kind.partition(".")[0])
+    transition = Transition(kind, subject, wall_s(), fields)
+    getattr(bound, level or fact.level)(kind)
+    for follower in tuple(_followers):
+        follower(transition)

@@ -1,0 +1,38 @@
+"""Writes the table of log events in docs/operations.md; `scripts/operations` runs it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from actors.runtime.facts import FACTS
+
+FILE = Path(__file__).resolve().parent.parent / "docs/operations.md"
+
+
+def written(text: str) -> str:
+    """Return the document with its tables made anew."""
+    return _with(text, ("`event`", "level", "what to do"), _events())
+
+
+def _events() -> Iterator[Sequence[str]]:
+    for fact in FACTS.values():
+        yield f"`{fact.kind}`", fact.level, fact.what_to_do
+
+
+def _with(text: str, head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
+    """Return `text` with these rows in the table that has this head."""
+    first = f"{_line(head)}\n|{'---|' * len(head)}\n"
+    before, found, rest = text.partition(first)
+    if not found:
+        raise ValueError(f"no table begins with {_line(head)}")
+    return before + first + "".join(f"{_line(row)}\n" for row in rows) + re.sub(r"\A(\|.*\n)+", "", rest)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|"
+
+
+if __name__ == "__main__":
+    FILE.write_text(written(FILE.read_text("utf-8")), "utf-8")
