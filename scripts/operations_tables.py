@@ -1,4 +1,4 @@
-"""Writes the table of log events in docs/operations.md; `scripts/operations` runs it."""
+"""Writes the tables of log events and metrics in docs/operations.md; `scripts/operations` runs it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from actors.monitoring.metrics import METRICS
 from actors.runtime.facts import FACTS
 
 FILE = Path(__file__).resolve().parent.parent / "docs/operations.md"
@@ -13,7 +14,15 @@ FILE = Path(__file__).resolve().parent.parent / "docs/operations.md"
 
 def written(text: str) -> str:
     """Return the document with its tables made anew."""
+    text = _with(text, ("metric", "meaning", "labels"), _metrics())
     return _with(text, ("`event`", "level", "what to do"), _events())
+
+
+def _metrics() -> Iterator[Sequence[str]]:
+    for row in METRICS.values():
+        meaning = row.meaning or row.help[0].lower() + row.help[1:].rstrip(".")
+        first = {"histogram": "histogram: ", "info": "always 1; "}.get(row.kind.split()[0], "")
+        yield f"`{row.name}`", first + meaning, ", ".join(f"`{label}`" for label in row.labels.split())
 
 
 def _events() -> Iterator[Sequence[str]]:

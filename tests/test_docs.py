@@ -211,7 +211,7 @@ async def test_documented_metrics_equal_the_real_ones() -> None:
 
 
 def test_tables_of_operations_are_those_of_the_source() -> None:
-    """`scripts/operations` writes them: every log event with its level, and what to do."""
+    """`scripts/operations` writes them: every metric with its labels, every log event with its level."""
     text = document("docs/operations.md")
 
     assert written(text) == text

@@ -140,7 +140,7 @@ def _listening(
     """Return the listening socket, and how many clients may follow changes."""
     requests = limits.max_requests_per_connection
     caps, streams = fitted(limits.max_connections, server.max_streams, requests, sources)
-    return listen(*bind, caps, written.metrics.http.turned_away), streams
+    return listen(*bind, caps, written.metrics.counts["oddsboard_http_turned_away_total"]), streams
 
 
 async def _run_service(
@@ -151,9 +151,7 @@ async def _run_service(
     system = System(settings, clock, Random(), is_archived=True, log_status=written, cluster=cluster)
     published, status = system.shown, system.status
     per_client = settings.limits.max_streams_per_client
-    audience = Audience(
-        published.history, max_streams, per_client, system.fixture_history, status.metrics.streams
-    )
+    audience = Audience(published.history, max_streams, per_client, system.fixture_history, status.metrics)
     app = create_app(
         published,
         status,
@@ -167,12 +165,12 @@ async def _run_service(
         review=system.review,
         past=None if system.archive is None else system.archive.past(),
     )
-    announce = partial(_announce, status, url=address_of(sock), archive=settings.archive.path or "none")
+    started = partial(_say_started, status, url=address_of(sock), archive=settings.archive.path or "none")
     if server == "uvicorn":
-        announce = partial(announce, server=server, note="for a proxy on this machine only")
+        started = partial(started, server=server, note="for a proxy on this machine only")
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
     reload = None if settings.links.file is None else system.read_links_again
-    parts = (system.supervisor, app, sock, status, drain_s, announce, *ends, SERVERS[server])
+    parts = (system.supervisor, app, sock, status, drain_s, started, *ends, SERVERS[server])
     manager = Notifier(*service_manager(), lambda: liveness(status, clock.now())["status"] == "pass")
     if system.archive is None:
         return await Life(*parts, reload, manager).run()
@@ -195,7 +193,7 @@ async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
     clock = SystemClock()
     with Recorder.open(out, settings, clock) as recorder:
         system = System(settings, clock, Random(), recorder.of)
-        _announce(system.status, folder=str(out))
+        _say_started(system.status, folder=str(out))
         with watched(system.status.loop):
             code = await record_until_stopped(system.supervisor, for_s, recorder.watch, start_exit_deadline)
     announce(
@@ -220,9 +218,7 @@ async def _run_replay(start: Callable[[Clock], Replay], sock: Listener, max_stre
     replay = start(SystemClock())
     status, playback = replay.status, replay.playback
     per_client = Limits().max_streams_per_client
-    audience = Audience(
-        playback.history, max_streams, per_client, playback.fixture_history, status.metrics.streams
-    )
+    audience = Audience(playback.history, max_streams, per_client, playback.fixture_history, status.metrics)
     app = create_app(
         playback,
         status,
@@ -234,9 +230,9 @@ async def _run_replay(start: Callable[[Clock], Replay], sock: Listener, max_stre
         watched=Watch(sock.find).around,
         review=playback.review,
     )
-    announce = partial(_announce, status, is_recorded=True, url=address_of(sock))
+    started = partial(_say_started, status, is_recorded=True, url=address_of(sock))
     ends = (start_exit_deadline, audience.leave)
-    return await Life(replay, app, sock, status, ServerSettings().drain_s, announce, *ends).run()
+    return await Life(replay, app, sock, status, ServerSettings().drain_s, started, *ends).run()
 
 
 def _check(given: argparse.Namespace) -> Exit:
@@ -247,7 +243,7 @@ def _sources(given: argparse.Namespace) -> Exit:
     return _print(kind_lines(given.kind))
 
 
-def _announce(status: ServiceStatus, *, is_recorded: bool = False, **facts: str) -> None:
+def _say_started(status: ServiceStatus, *, is_recorded: bool = False, **facts: str) -> None:
     announce(log, "service.started", **facts, pid=os.getpid(), bookmakers=dict(status.names))
     for name, source in status.sources.items():
         if is_recorded or source.kind == "replay":

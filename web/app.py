@@ -121,9 +121,9 @@ def _served(handlers: Mapping[str, V], cluster: ClusterStatus | None) -> dict[st
 
 
 def _counters(metrics: Metrics, audience: Audience, limit: RateLimit) -> HttpCounters:
-    metrics.http.clients.set_function(partial(len, limit))
-    metrics.streams.clients.set_function(partial(len, audience))
-    return HttpCounters(metrics.http)
+    metrics.levels["oddsboard_http_known_clients"].set_function(partial(len, limit))
+    metrics.levels["oddsboard_stream_clients"].set_function(partial(len, audience))
+    return HttpCounters(metrics)
 
 
 def _odds(

@@ -50,9 +50,9 @@ class LogStatus:
     events: tuple[LoggedEvent, ...] = ()
 
     def __post_init__(self) -> None:
-        lost = self.metrics.process.lost_lines
+        lost = self.metrics.counts["oddsboard_log_lost_lines_total"]
         self.dropped, self.failed = lost.labels("dropped"), lost.labels("failed")
-        self.client_errors = Counts(self.metrics.http.errors)
+        self.client_errors = Counts(self.metrics.counts["oddsboard_http_client_errors_total"])
 
 
 def keep(status: LogStatus, line: Mapping[str, Any]) -> None:

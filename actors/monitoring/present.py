@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from platform import python_version
+from typing import Any, cast
 
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    InfoMetricFamily,
-    Metric,
-)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 
 from actors.board.snapshot import Readable, Snapshot
 from actors.core.clock import Clock, Instant
-from actors.monitoring.metrics import plain
-from actors.monitoring.status import BookmakerState, ServiceStatus
+from actors.monitoring.metrics import METRICS, plain
+from actors.monitoring.status import ArchiveStatus, BookmakerState, ServiceStatus
 from actors.runtime.actor import ActorState
+from actors.runtime.membership import ClusterStatus
 
-QUOTAS = (
-    ("requests_remaining", "oddsboard_source_credits_left", "Credits of the key, as its provider says."),
-    ("credits_left_today", "oddsboard_source_credits_left_today", "Credits that may still be spent today."),
-    ("credits_per_day", "oddsboard_source_credits_per_day", "Credits that may be spent a day."),
-)
+QUOTAS = {
+    "requests_remaining": "oddsboard_source_credits_left",
+    "credits_left_today": "oddsboard_source_credits_left_today",
+    "credits_per_day": "oddsboard_source_credits_per_day",
+}
 """The entries of a source's quota that are shown."""
+
+_FAMILIES = {"counter": CounterMetricFamily, "gauge": GaugeMetricFamily, "info": InfoMetricFamily}
+
+_Values = Iterator[tuple[str, Any]]
+"""Metrics by name: each a number, None while it is unknown, or pairs of labels and such a number."""
 
 
 @dataclass(eq=False, slots=True)
@@ -40,170 +42,99 @@ class Present:
         """Return the metrics of this moment; those that are not known yet are left out."""
         snapshot, now = self.board.newest, self.clock.now()
         self.status.observe(snapshot, now)
+        for name, values in self._values(snapshot, now):
+            if isinstance(values, Iterable):
+                yield _family(name, values)
+            elif values is not None:
+                yield _family(name, [((), values)])
+
+    def _values(self, snapshot: Snapshot, now: Instant) -> _Values:
         yield from self._bookmakers(snapshot, now)
         yield from self._sources()
         yield from self._actors()
-        yield from self._board(snapshot)
         yield from self._service(snapshot, now)
-        yield from self._archive(now)
-        yield from self._cluster(now)
+        if self.status.archive is not None:
+            yield from _of_archive(self.status.archive, now)
+        if self.status.cluster is not None:
+            yield from _of_cluster(self.status.cluster, now)
 
-    def _bookmakers(self, snapshot: Snapshot, now: Instant) -> Iterator[Metric]:
-        records, books = self.status.bookmakers, snapshot.books
-        yield _gauges(
-            "oddsboard_bookmaker_up",
-            "1 while a list of it is accepted and not stale.",
-            "bookmaker",
-            ((name, books[name].serves(now.mono)) for name in records),
+    def _bookmakers(self, snapshot: Snapshot, now: Instant) -> _Values:
+        books, records = snapshot.books, [*self.status.bookmakers.items()]
+        yield "oddsboard_bookmaker_up", ((of, books[of].serves(now.mono)) for of, _ in records)
+        states = (
+            ((of, state), state is record.state) for of, record in records for state in BookmakerState
         )
-        states = GaugeMetricFamily(
-            "oddsboard_bookmaker_state", "1 for its present state.", labels=("bookmaker", "state")
-        )
-        for name, record in records.items():
-            for state in BookmakerState:
-                states.add_metric((name, state), state is record.state)
-        yield states
-        info = InfoMetricFamily("oddsboard_bookmaker", "Its source and display name.", labels=["bookmaker"])
-        for name, record in records.items():
-            info.add_metric([name], {"source": record.source.name, "name": plain(record.name)})
-        yield info
-        entries = ((name, books[name].count) for name in records)
-        yield _gauges("oddsboard_entries", "Entries on the board.", "bookmaker", entries)
-        yield _gauges(
-            "oddsboard_bookmaker_rejected_now",
-            "Matches rejected of its newest lists.",
-            "bookmaker",
-            (
-                (name, sum(found.count for found in record.rejections.now(books[name].scopes).values()))
-                for name, record in records.items()
-            ),
-        )
-        yield from self._times(snapshot, now)
+        yield "oddsboard_bookmaker_state", states
+        infos = ((of, {"source": record.source.name, "name": plain(record.name)}) for of, record in records)
+        yield "oddsboard_bookmaker_info", infos
+        yield "oddsboard_entries", ((of, books[of].count) for of, _ in records)
+        rejected = ((of, record.rejections.now(books[of].scopes).values()) for of, record in records)
+        numbers = ((of, sum(reason.count for reason in found)) for of, found in rejected)
+        yield "oddsboard_bookmaker_rejected_now", numbers
+        accepted = ((of, record.accepted_at) for of, record in records)
+        yield "oddsboard_bookmaker_last_accepted_timestamp_seconds", accepted
+        confirmed = ((of, record.confirmed_at(books[of], now)) for of, record in records)
+        yield "oddsboard_bookmaker_last_confirmed_timestamp_seconds", confirmed
+        changed = ((of, record.changed_at) for of, record in records)
+        yield "oddsboard_bookmaker_last_change_timestamp_seconds", changed
 
-    def _times(self, snapshot: Snapshot, now: Instant) -> Iterator[Metric]:
-        records, books = self.status.bookmakers.items(), snapshot.books
-        for what, text, times in (
-            (
-                "accepted",
-                "When the newest list that was accepted was received.",
-                ((name, record.accepted_at) for name, record in records),
-            ),
-            (
-                "confirmed",
-                "When its source last vouched for prices that are shown.",
-                ((name, record.confirmed_at(books[name], now)) for name, record in records),
-            ),
-            (
-                "change",
-                "When the newest change of an entry was received.",
-                ((name, record.changed_at) for name, record in records),
-            ),
-        ):
-            yield _gauges(f"oddsboard_bookmaker_last_{what}_timestamp_seconds", text, "bookmaker", times)
+    def _sources(self) -> _Values:
+        of = self.status.sources.items()
+        yield "oddsboard_source_up", ((name, not record.is_down) for name, record in of)
+        succeeded = ((name, record.last_success_at) for name, record in of)
+        yield "oddsboard_source_last_success_timestamp_seconds", succeeded
+        for key, metric in QUOTAS.items():
+            yield metric, [(name, (record.quota or {}).get(key)) for name, record in of]
 
-    def _sources(self) -> Iterator[Metric]:
-        sources = self.status.sources
-        yield _gauges(
-            "oddsboard_source_up",
-            "0 while it is down: two failures in a row, or a lost stream.",
-            "source",
-            ((name, not record.is_down) for name, record in sources.items()),
-        )
-        yield _gauges(
-            "oddsboard_source_last_success_timestamp_seconds",
-            "When it answered well last.",
-            "source",
-            ((name, record.last_success_at) for name, record in sources.items()),
-        )
-        for key, metric, text in QUOTAS:
-            quotas = ((name, (record.quota or {}).get(key)) for name, record in sources.items())
-            yield _gauges(metric, text, "source", quotas)
+    def _actors(self) -> _Values:
+        of = self.status.actors.items()
+        yield "oddsboard_actor_restarts_total", ((name, max(actor.starts - 1, 0)) for name, actor in of)
+        yield "oddsboard_actor_crashes_total", ((name, actor.crashes) for name, actor in of)
+        quarantined = ((name, actor.state is ActorState.QUARANTINED) for name, actor in of)
+        yield "oddsboard_actor_quarantined", quarantined
+        depths = ((name, actor.mailbox_depth and actor.mailbox_depth()) for name, actor in of)
+        yield "oddsboard_actor_mailbox_depth", depths
 
-    def _actors(self) -> Iterator[Metric]:
-        actors = self.status.actors
-        restarts = CounterMetricFamily("oddsboard_actor_restarts", "Restarts.", labels=["actor"])
-        crashes = CounterMetricFamily("oddsboard_actor_crashes", "Crashes.", labels=["actor"])
-        for name, actor in actors.items():
-            restarts.add_metric([name], max(actor.starts - 1, 0))
-            crashes.add_metric([name], actor.crashes)
-        yield from (restarts, crashes)
-        yield _gauges(
-            "oddsboard_actor_quarantined",
-            "1 while it is not started, because it crashed too often.",
-            "actor",
-            ((name, actor.state is ActorState.QUARANTINED) for name, actor in actors.items()),
-        )
-        yield _gauges(
-            "oddsboard_actor_mailbox_depth",
-            "Items that wait for it.",
-            "actor",
-            ((name, actor.mailbox_depth and actor.mailbox_depth()) for name, actor in actors.items()),
-        )
-
-    def _board(self, snapshot: Snapshot) -> Iterator[Metric]:
-        board = self.status.board
-        yield GaugeMetricFamily("oddsboard_version", "The version of the board.", snapshot.version)
-        for name, text, number in (
-            ("commits", "Commits that changed the board.", board.versions()),
-            ("batches_received", "Batches that arrived at the aggregator.", board.received()),
-            ("batches_conflated", "Batches merged with another that waited.", board.conflated()),
-        ):
-            yield CounterMetricFamily(f"oddsboard_{name}", text, number)
-
-    def _service(self, snapshot: Snapshot, now: Instant) -> Iterator[Metric]:
-        status = self.status
+    def _service(self, snapshot: Snapshot, now: Instant) -> _Values:
+        status, board = self.status, self.status.board
+        yield "oddsboard_version", snapshot.version
+        yield "oddsboard_commits_total", board.versions()
+        yield "oddsboard_batches_received_total", board.received()
+        yield "oddsboard_batches_conflated_total", board.conflated()
         is_serving = any(book.serves(now.mono) for book in snapshot.books.values())
-        for name, text, value in (
-            ("ready", "1 while /health/ready passes.", is_serving and not status.is_draining),
-            ("draining", "1 once the service is about to end.", status.is_draining),
-            ("start_time_seconds", "When the service started.", status.started_at),
-        ):
-            yield GaugeMetricFamily(f"oddsboard_{name}", text, value)
-        of_build = {"version": self.release, "python": python_version()}
-        yield InfoMetricFamily("oddsboard_build", "What runs.", of_build)
-
-    def _archive(self, now: Instant) -> Iterator[Metric]:
-        archive = self.status.archive
-        if archive is None:
-            return
-        for name, text, value in (
-            ("up", "0 while it cannot be written.", archive.error is None),
-            ("written_version", "The newest version on disk.", archive.written),
-            ("bytes", "Bytes of its files, looked at once a minute.", archive.size_bytes),
-            ("lag_seconds", "Age of the oldest version that is not written.", archive.lag_s(now.wall)),
-        ):
-            yield GaugeMetricFamily(f"oddsboard_archive_{name}", text, value)
-        yield CounterMetricFamily("oddsboard_archive_gaps", "Gaps.", archive.gaps)
-
-    def _cluster(self, now: Instant) -> Iterator[Metric]:
-        cluster = self.status.cluster
-        if cluster is None:
-            return
-        for name, text, value in (
-            ("up", "0 while the shared server does not answer.", cluster.error is None),
-            ("lag_versions", "Versions that are not applied yet.", max(cluster.head - cluster.version, 0)),
-            ("lag_seconds", "Since when the board is behind.", cluster.lag_s(now.mono)),
-        ):
-            if value is not None:
-                yield GaugeMetricFamily(f"oddsboard_cluster_{name}", text, value)
-        about = {
-            "roles": ",".join(cluster.roles),
-            "collector": cluster.collector or "",
-            "epoch": cluster.epoch,
-        }
-        yield InfoMetricFamily("oddsboard_cluster", "What this process is in the cluster.", about)
-        yield CounterMetricFamily("oddsboard_cluster_resets", "Begins of another board.", cluster.resets)
-        own = ((source, collector == cluster.collector) for source, collector in cluster.leases.items())
-        yield _gauges(
-            "oddsboard_cluster_lease", "1 for a source that this process collects.", "source", own
-        )
+        yield "oddsboard_ready", is_serving and not status.is_draining
+        yield "oddsboard_draining", status.is_draining
+        yield "oddsboard_start_time_seconds", status.started_at
+        yield "oddsboard_build_info", [((), {"version": self.release, "python": python_version()})]
 
 
-def _gauges(
-    name: str, text: str, label: str, values: Iterable[tuple[str, float | None]]
-) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(name, text, labels=[label])
+def _of_archive(archive: ArchiveStatus, now: Instant) -> _Values:
+    yield "oddsboard_archive_up", archive.error is None
+    yield "oddsboard_archive_written_version", archive.written
+    yield "oddsboard_archive_bytes", archive.size_bytes
+    yield "oddsboard_archive_lag_seconds", archive.lag_s(now.wall)
+    yield "oddsboard_archive_gaps_total", archive.gaps
+
+
+def _of_cluster(cluster: ClusterStatus, now: Instant) -> _Values:
+    yield "oddsboard_cluster_up", cluster.error is None
+    yield "oddsboard_cluster_lag_versions", max(cluster.head - cluster.version, 0)
+    yield "oddsboard_cluster_lag_seconds", cluster.lag_s(now.mono)
+    roles, collector = ",".join(cluster.roles), cluster.collector or ""
+    about = {"roles": roles, "collector": collector, "epoch": cluster.epoch}
+    yield "oddsboard_cluster_info", [((), about)]
+    yield "oddsboard_cluster_resets_total", cluster.resets
+    own = ((source, collector == cluster.collector) for source, collector in cluster.leases.items())
+    yield "oddsboard_cluster_lease", own
+
+
+def _family(name: str, values: Iterable[tuple[str | tuple[str, ...], Any]]) -> Metric:
+    """Return a metric of the table with the samples that are known, each by the value of its labels."""
+    row = METRICS[name]
+    family: Any = _FAMILIES[row.kind.split()[0]](
+        name.removesuffix("_info"), row.help, labels=row.labels.split()
+    )
     for of, value in values:
         if value is not None:
-            family.add_metric([of], value)
-    return family
+            family.add_metric((of,) if isinstance(of, str) else of, value)
+    return cast("Metric", family)

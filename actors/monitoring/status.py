@@ -88,11 +88,10 @@ class SourceStatus:
     names_error: str | None = None
 
     def __post_init__(self) -> None:
-        of = self.metrics.sources
-        self.attempts, self.payloads = of.attempts.labels(self.name), of.payloads.labels(self.name)
-        self.confirmations = of.confirmations.labels(self.name)
-        self.received_bytes, self.slow_messages = of.received.labels(self.name), of.slow.labels(self.name)
-        self.failed_by = Counts(of.failures, self.name)
+        counts = self.metrics.counts
+        for of in ("attempts", "payloads", "confirmations", "received_bytes", "slow_messages"):
+            setattr(self, of, counts[f"oddsboard_source_{of}_total"].labels(self.name))
+        self.failed_by = Counts(counts["oddsboard_source_failures_total"], self.name)
 
     @property
     def failures_total(self) -> int:
@@ -143,9 +142,11 @@ class BookmakerStatus:
     newest_rejected: NewestRejected = field(default_factory=NewestRejected)
 
     def __post_init__(self) -> None:
-        of = self.source.metrics.bookmakers
-        self.batches, self.rejected = of.batches.labels(self.id), Counts(of.rejected, self.id)
-        self.meter = Meter(of.source_to_commit.labels(self.id), of.changes.labels(self.id))
+        counts, timings = self.source.metrics.counts, self.source.metrics.timings
+        self.batches = counts["oddsboard_bookmaker_batches_total"].labels(self.id)
+        self.rejected = Counts(counts["oddsboard_rejected_matches_total"], self.id)
+        changes = counts["oddsboard_bookmaker_changes_total"].labels(self.id)
+        self.meter = Meter(timings["oddsboard_source_to_commit_seconds"].labels(self.id), changes)
 
     def learn_name(self, title: str, *, is_in_use: bool) -> None:
         """Take the first display name from the source that is not empty, if none is configured or in use.
@@ -241,9 +242,10 @@ class BoardStatus:
     conflated: Callable[[], int] = lambda: 0
 
     def __post_init__(self) -> None:
-        of = self.metrics.board
-        self.verdicts, self.changes = Counts(of.outcomes), Counts(of.changes)
-        self.dropped, self.commits = of.dropped, Meter(of.commit)
+        self.verdicts = Counts(self.metrics.counts["oddsboard_batches_total"])
+        self.changes = Counts(self.metrics.counts["oddsboard_entry_changes_total"])
+        self.dropped = self.metrics.counts["oddsboard_batches_dropped_total"]
+        self.commits = Meter(self.metrics.timings["oddsboard_commit_duration_seconds"])
 
 
 @dataclass(slots=True)
@@ -295,7 +297,8 @@ class LoopStatus:
     stalls: Count = field(init=False)
 
     def __post_init__(self) -> None:
-        self.lag, self.stalls = self.metrics.process.lag, self.metrics.process.stalls
+        self.lag = self.metrics.timings["oddsboard_loop_lag_seconds"]
+        self.stalls = self.metrics.counts["oddsboard_loop_stalls_total"]
 
 
 @dataclass(slots=True)
@@ -330,10 +333,7 @@ class ServiceStatus:
 
     def observe(self, snapshot: Snapshot, now: Instant) -> dict[BookmakerId, BookmakerState]:
         """Return the state of every bookmaker at `now`, as `snapshot` shows them."""
-        return {
-            bookmaker: status.observe(snapshot.books[bookmaker], now)
-            for bookmaker, status in self.bookmakers.items()
-        }
+        return {name: of.observe(snapshot.books[name], now) for name, of in self.bookmakers.items()}
 
 
 class _Names(Mapping[BookmakerId, str]):

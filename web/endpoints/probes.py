@@ -200,29 +200,29 @@ class _Probes:
         return prepared(200, {**headers, "Vary": "Accept"}, (text,))
 
     def _metrics(self, *, is_openmetrics: bool) -> Sliced[bytes]:
-        snapshot, of_fixtures = self.board.newest, self.status.metrics.fixtures
+        snapshot, levels = self.board.newest, self.status.metrics.levels
         if snapshot.fixtures is not None:
             state = fixtures_of(snapshot)
             found = yield from counts(state)
-            of_fixtures.fixtures.set(found.fixtures)
-            of_fixtures.linked.set(found.linked)
-            of_fixtures.surebets.set(found.surebets)
-            of_fixtures.pending.set(state.pending)
+            levels["oddsboard_fixtures"].set(found.fixtures)
+            levels["oddsboard_linked_fixtures"].set(found.linked)
+            levels["oddsboard_surebets"].set(found.surebets)
+            levels["oddsboard_link_events_pending"].set(state.pending)
             for rule in Rule:
-                of_fixtures.links.labels(rule).set(found.links.get(rule, 0))
+                levels["oddsboard_links"].labels(rule).set(found.links.get(rule, 0))
         return (yield from exposition(self.status.metrics.registry, is_openmetrics=is_openmetrics))
 
     def _http(self) -> schemas.HttpReport:
-        metrics = self.status.metrics
+        counts, levels = self.status.metrics.counts, self.status.metrics.levels
         by_route = self.counters.by_route()
         return {
             "answers": by_route,
             "answers_total": sum(sum(of_route.values()) for of_route in by_route.values()),
-            "body_bytes": metrics.http.body.number,
-            "streams": metrics.streams.clients.number,
-            "clients": metrics.http.clients.number,
-            "throttled": metrics.http.throttled.number,
-            "turned_away": metrics.http.turned_away.number,
+            "body_bytes": counts["oddsboard_http_response_body_bytes_total"].number,
+            "streams": levels["oddsboard_stream_clients"].number,
+            "clients": levels["oddsboard_http_known_clients"].number,
+            "throttled": counts["oddsboard_http_throttled_total"].number,
+            "turned_away": counts["oddsboard_http_turned_away_total"].number,
             "client_errors": dict(self.status.log.client_errors),
         }
 

@@ -193,7 +193,7 @@ class _Follower:
                 is_same = self._epoch == self._frames.history.epoch
                 return await self._snapshot(ResetReason.TOO_OLD if is_same else ResetReason.OTHER_EPOCH)
             self._holds = made
-            self._audience.metrics.conflated.inc(made.is_merged)
+            self._audience.conflated.inc(made.is_merged)
             self._rest = Rest(self._conflate_s) if self._conflate_s else None
             return self._take(made)
         return self._beat(self._version)
@@ -224,7 +224,7 @@ class _Follower:
 
     def _note_written(self) -> None:
         if self._woken_s is not None:
-            self._audience.metrics.commit_to_wire.observe(elapsed_s() - self._woken_s)
+            self._audience.commit_to_wire.observe(elapsed_s() - self._woken_s)
             self._woken_s = None
 
     async def _write(self, pieces: messages.Pieces) -> None:

@@ -19,7 +19,7 @@ from actors.board.snapshot import Deadlines, Readable, Snapshot
 from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureView
-from actors.monitoring.metrics import Metrics, OfStreams
+from actors.monitoring.metrics import Metrics
 from web.encoding.schemas import ResetReason
 from web.feeds.catching_up import CatchUp
 from web.feeds.messages import FixtureFrames, Frames, ListFrames
@@ -68,13 +68,17 @@ class Audience:
         max_clients: int,
         max_per_client: int,
         fixtures: FixtureHistory | None = None,
-        metrics: OfStreams | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         self.history = history
         self.fixtures = fixtures
-        self.metrics = metrics = metrics or Metrics().streams
-        self.resets = {reason: metrics.resets.labels(reason) for reason in ResetReason}
-        self._refused = {code: metrics.refused.labels(code) for code in REFUSALS}
+        metrics = metrics or Metrics()
+        self.conflated = metrics.counts["oddsboard_stream_conflated_total"]
+        self.commit_to_wire = metrics.timings["oddsboard_commit_to_wire_seconds"]
+        resets = metrics.counts["oddsboard_stream_resets_total"]
+        self.resets = {reason: resets.labels(reason) for reason in ResetReason}
+        refused = metrics.counts["oddsboard_stream_refused_total"]
+        self._refused = {code: refused.labels(code) for code in REFUSALS}
         self.beats = 0
         self.is_leaving = False
         self._max_clients = max_clients

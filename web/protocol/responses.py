@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from actors.core.clock import elapsed_s
 from actors.core.errors import CommitLateError
-from actors.monitoring.metrics import OTHER, Count, OfHttp, Timing
+from actors.monitoring.metrics import OTHER, Count, Metrics, Timing
 from actors.runtime.facts import announce
 from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem, ProblemDocument
@@ -208,8 +208,9 @@ def _gzipped(body: bytes) -> bytes:
 class HttpCounters:
     """Counts answers by route, method and status, and how long they took."""
 
-    def __init__(self, metrics: OfHttp) -> None:
+    def __init__(self, metrics: Metrics) -> None:
         self.metrics = metrics
+        self._body = metrics.counts["oddsboard_http_response_body_bytes_total"]
         self._bound: dict[tuple[str, str, int], tuple[Count, Timing | None]] = {}
         self._is_logged = log.bind().is_enabled_for(logging.DEBUG)  # logging is set up before
 
@@ -231,7 +232,7 @@ class HttpCounters:
             durations.observe(took_s)
         if request.method == "HEAD":
             body_bytes = 0
-        self.metrics.body.inc(body_bytes)
+        self._body.inc(body_bytes)
         if self._is_logged:
             log.debug(
                 "request.served",
@@ -252,5 +253,6 @@ class HttpCounters:
         return found
 
     def _bind(self, route: str, method: str, status: int, *, is_timed: bool) -> tuple[Count, Timing | None]:
-        answers = self.metrics.requests.labels(route, method, str(status))
-        return answers, self.metrics.duration.labels(route) if is_timed else None
+        answers = self.metrics.counts["oddsboard_http_requests_total"].labels(route, method, str(status))
+        duration = self.metrics.timings["oddsboard_http_request_duration_seconds"]
+        return answers, duration.labels(route) if is_timed else None

@@ -78,7 +78,7 @@ class Throttle:
             await self.app(scope, receive, send_with_fields)
 
     async def _refuse(self, taken: Taken, scope: HTTPScope, send: ASGISendCallable) -> None:
-        self.counters.metrics.throttled.inc()
+        self.counters.metrics.counts["oddsboard_http_throttled_total"].inc()
         is_of_gate = scope["path"].startswith(self.refusals)
         request = asked({**scope, "path": ""} if is_of_gate else scope, uuid4().hex)
         limit = f"{self.limit.burst} requests at once and {self.limit.per_s:g} a second"

@@ -182,7 +182,7 @@ class Connections:
 
     def __init__(self, refusals: str, caps: Caps, turned_away: Count | None = None) -> None:
         self.refusals = refusals.encode()
-        self.turned_away = turned_away or Metrics().http.turned_away
+        self.turned_away = turned_away or Metrics().counts["oddsboard_http_turned_away_total"]
         self.caps = caps
         self.known: set[bytes] = set()
         self.by_request: OrderedDict[Connection, None] = OrderedDict()

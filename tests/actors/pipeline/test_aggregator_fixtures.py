@@ -104,7 +104,7 @@ class _Breaking(Counts):
 async def test_crash_after_a_commit_costs_no_list() -> None:
     """Nothing is withdrawn and no bookmaker blamed."""
     stage = AggregatorStage(first=first_snapshot(1000, TERMS), advance=_breaking)
-    stage.status.board.verdicts = _Breaking(stage.status.metrics.board.outcomes)
+    stage.status.board.verdicts = _Breaking(stage.status.metrics.counts["oddsboard_batches_total"])
     for change in (batch([match("a")]), batch([match("b")], bookmaker=BIRCH)):
         stage.intake.put_nowait(change)
 

@@ -162,7 +162,9 @@ async def test_process_ends_with_its_core(tmp_path: Path) -> None:
     with pytest.RaisesGroup(CoreFailure, flatten_subgroups=True):
         async with simulated(tmp_path) as service:
             await pass_to(10)
-            service.system.status.board.verdicts = Unwritable(service.system.status.metrics.board.outcomes)
+            service.system.status.board.verdicts = Unwritable(
+                service.system.status.metrics.counts["oddsboard_batches_total"]
+            )
             await anyio.sleep(60)
 
     assert 10.0 < anyio.current_time() <= 15.0

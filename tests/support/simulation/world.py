@@ -60,7 +60,7 @@ class Breakable(Counts):
     """A record of the aggregator; when `is_broken`, the next note of a turn crashes its actor, once."""
 
     def __init__(self, clock: VirtualClock) -> None:
-        super().__init__(Metrics().board.outcomes)
+        super().__init__(Metrics().counts["oddsboard_batches_total"])
         self.is_broken = False
         self.crashed_mono = -inf
         self._clock = clock

@@ -180,10 +180,10 @@ async def open_site(
     if archive is not None:
         status.archive = archive.status
     metrics = status.metrics
-    sock, stop = listen(*bind, caps, metrics.http.turned_away), anyio.Event()
+    sock, stop = listen(*bind, caps, metrics.counts["oddsboard_http_turned_away_total"]), anyio.Event()
     base = address_of(sock)
     per_client = of_clients.max_streams_per_client
-    audience = Audience(published.history, MAX_STREAMS, per_client, fixtures, metrics.streams)
+    audience = Audience(published.history, MAX_STREAMS, per_client, fixtures, metrics)
     app = create_app(
         board or published,
         status,

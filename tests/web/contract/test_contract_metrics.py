@@ -352,7 +352,7 @@ async def test_the_way_of_a_commit_to_the_client_is_timed(empty_site: Site) -> N
             if expected == "snapshot":
                 empty_site.publish("cedar", match("m1"))
         timed = _of("commit_to_wire_seconds_count")
-        await empty_site.until(lambda: empty_site.status.metrics.streams.commit_to_wire.counted()[-1] == 1)
+        await empty_site.until(lambda: empty_site.audience.commit_to_wire.counted()[-1] == 1)
         after = await _samples(empty_site)
 
     assert (0, 1) == (before[timed], after[timed])

@@ -263,7 +263,7 @@ async def test_health_warns_while_a_hundred_events_are_still_to_be_linked(
 async def test_long_answers_to_operators_are_work_for_the_client_alone(site: Site, path: str) -> None:
     """With 50 bookmakers a client could else have a whole core within its requests a second."""
     own, status = OwnBodies(WorkLimit(share=1e-9, burst_s=1e-9)), site_status(NAMES, WALL_0)
-    counters = HttpCounters(status.metrics.http)
+    counters = HttpCounters(status.metrics)
     answer = handlers(site.published, status, counters, site.clock, own, review=None)[path]
     asked = [Asked("GET", path, b"", {}, "id", 0.0, client) for client in ("a", "a", "b")]
     answered = (await answer(asked[0])).status

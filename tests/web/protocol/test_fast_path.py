@@ -117,7 +117,7 @@ class _Client:
                 self.references.append(sys.getrefcount(first))
 
         layer = FastPath(
-            _unreachable, {"/list": lambda _: given()}, HttpCounters(Metrics().http), service_record()
+            _unreachable, {"/list": lambda _: given()}, HttpCounters(Metrics()), service_record()
         )
         scope = {**asgi_scope("/list", "", []), "method": method, "raw_path": b"/list"}
         await layer(scope, _unreachable, send)  # type: ignore[arg-type]  # as a server would
@@ -149,7 +149,7 @@ async def test_pieces_are_shorter_once_many_clients_are_being_answered() -> None
             sent.append(len(event["body"]))
             await anyio.sleep_forever()
 
-    layer = FastPath(_unreachable, {"/list": given}, HttpCounters(Metrics().http), service_record())
+    layer = FastPath(_unreachable, {"/list": given}, HttpCounters(Metrics()), service_record())
     async with anyio.create_task_group() as tasks:
         for _ in range(FEW + 2):
             tasks.start_soon(layer, asgi_scope("/list", "", []), _unreachable, send)  # type: ignore[arg-type]
@@ -192,7 +192,7 @@ async def test_other_tasks_run_while_a_long_body_is_sent() -> None:
 )
 async def test_an_error_is_computed_once(method: str, error: Exception, status: int) -> None:
     """The error is sent, counted and logged without calling Quart, with the headers of a GET."""
-    asked, sent, counters = [], [], HttpCounters(Metrics().http)
+    asked, sent, counters = [], [], HttpCounters(Metrics())
 
     async def handler(request: Asked) -> Prepared:
         asked.append(request)
@@ -216,7 +216,7 @@ async def test_an_error_is_computed_once(method: str, error: Exception, status: 
         counters.by_route(),
     )
     assert (b"application/problem+json", method == "GET") == (headers[b"content-type"], counted > 0)
-    assert counted == counters.metrics.body.number
+    assert counted == counters.metrics.counts["oddsboard_http_response_body_bytes_total"].number
     assert int(headers[b"content-length"]) > 0
     assert (["request.failed"] if status == 500 else []) == logged
 
@@ -242,7 +242,7 @@ async def test_what_a_body_is_of_is_kept_until_it_is_sent() -> None:
     async def send(_: Any) -> None:
         seen.append(gone() is not None)
 
-    layer = FastPath(_unreachable, {"/list": given}, HttpCounters(Metrics().http), service_record())
+    layer = FastPath(_unreachable, {"/list": given}, HttpCounters(Metrics()), service_record())
     await layer(asgi_scope("/list", "", []), _unreachable, send)  # type: ignore[arg-type]
 
     assert ([True] * 2, None) == (seen, gone())
