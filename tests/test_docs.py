@@ -22,7 +22,7 @@ from actors.core.validation import Reason
 from actors.matches.fair import FairRules
 from actors.matches.surebets import SurebetRules
 from actors.matching.rules import Rule
-from actors.monitoring.log_events import LoggedEvent
+from actors.monitoring.log_events import EventReport
 from actors.monitoring.status import BookmakerState
 from actors.runtime.facts import FACTS
 from actors.service.registry import BUILT_IN
@@ -200,7 +200,7 @@ async def test_documented_metrics_equal_the_real_ones() -> None:
     """Every field of `/api/stats`, and of each entry in `/monitor` and its `fixtures`, is documented."""
     async with open_site() as site:
         site.status.actors["aggregator"] = site.status.board.actor
-        site.status.log.events = (LoggedEvent(0.0, "info", "service.stopping", {}),)
+        site.status.log.events = (EventReport(0.0, "info", "service.stopping", {}),)
         stats, monitor = await site.json("/api/stats"), await site.json("/monitor")
     entries = [monitor[name][0] for name in ("actors", "sources", "bookmakers")]
     entries += [monitor["fixtures"], monitor["events"][0]]

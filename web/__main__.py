@@ -171,7 +171,7 @@ async def _run_service(
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
     reload = None if settings.links.file is None else system.read_links_again
     parts = (system.supervisor, app, sock, status, drain_s, started, *ends, SERVERS[server])
-    manager = Notifier(*service_manager(), lambda: liveness(status, clock.now())["status"] == "pass")
+    manager = Notifier(*service_manager(), lambda: liveness(status, clock.now()).status == "pass")
     if system.archive is None:
         return await Life(*parts, reload, manager).run()
     system.archive.start()

@@ -95,8 +95,8 @@ def stats_lines(given: argparse.Namespace) -> Iterator[str]:
     found = answer(given.url, "/monitor/abstentions/0", LinkSuggestions)
     counts = answer(given.url, "/monitor", _Monitor).fixtures
     for name in ("fixtures", "linked", "surebets"):
-        yield f"{name:<40}{counts[name]:>9}"
-    for title, some in (("linked by", counts["links"]), ("not linked because of", found.abstentions)):
+        yield f"{name:<40}{getattr(counts, name):>9}"
+    for title, some in (("linked by", counts.links), ("not linked because of", found.abstentions)):
         for name, count in some.items():
             yield f"{f'{title}: {name}':<40}{count:>9}"
     if not found.linking:

@@ -25,8 +25,8 @@ _OFTEN = frozenset({"program.remarked"})  # up to 60 a minute: they would push o
 _NOT_SHOWN = frozenset({"timestamp", "level", "event", "exception", "stack"})
 
 
-class LoggedEvent(Struct, frozen=True):
-    """A line of the log at `at` (Unix seconds): our event, and its other fields as short texts."""
+class EventReport(Struct, frozen=True):
+    """A line of the log: a change of state."""
 
     at: float
     level: str
@@ -47,7 +47,7 @@ class LogStatus:
     dropped: Count = field(init=False)
     failed: Count = field(init=False)
     client_errors: Counts = field(init=False)
-    events: tuple[LoggedEvent, ...] = ()
+    events: tuple[EventReport, ...] = ()
 
     def __post_init__(self) -> None:
         lost = self.metrics.counts["oddsboard_log_lost_lines_total"]
@@ -66,7 +66,7 @@ def keep(status: LogStatus, line: Mapping[str, Any]) -> None:
     shown = [key for key in line if key not in _NOT_SHOWN][:MAX_FIELDS]
     fields = {str(key)[:MAX_CHARS]: _text(line[key]) for key in shown}
     at = datetime.fromisoformat(line["timestamp"]).timestamp()
-    status.events = (*status.events[1 - MAX_EVENTS :], LoggedEvent(at, level, event, fields))
+    status.events = (*status.events[1 - MAX_EVENTS :], EventReport(round(at, 3), level, event, fields))
 
 
 def _text(value: Any) -> str:

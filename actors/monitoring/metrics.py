@@ -7,9 +7,10 @@ configuration or of a closed set, never of a client or a match.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from pathlib import Path
+from typing import Any, Self
 
 from msgspec import Struct
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -146,3 +147,21 @@ class Metrics:
                     self.levels[row.name] = Level(*of, registry=self.registry)
                 case ["histogram", buckets]:
                     self.timings[row.name] = Timing(*of, buckets=BUCKETS[buckets], registry=self.registry)
+
+
+class Report(Struct, frozen=True):
+    """What a probe shows of a record: fields that the record has by their names stand there as they are."""
+
+    @classmethod
+    def of(cls, record: object, **others: Any) -> Self:
+        """Return the report of a record; `others` are what it has not. Numbers have three decimals."""
+        names = cls.__struct_fields__
+        values = [others[name] if name in others else getattr(record, name) for name in names]
+        return cls(*[plain(value) if (plain := _PLAIN.get(type(value))) else value for value in values])
+
+
+_PLAIN: Mapping[type, Callable[[Any], Any]] = {
+    float: lambda value: round(value, 3),
+    Count: lambda value: value.number,
+    Counts: dict,
+}

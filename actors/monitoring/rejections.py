@@ -27,11 +27,11 @@ _REASONS = frozenset(Reason)
 _GONE = frozenset({"withdrawn", "finished", "closed"})  # as a change: no longer listed
 
 
-class Rejected(Struct, frozen=True):
-    """How many matches are rejected now for a reason, and the source's ids of the first."""
+class RejectedNow(Struct, frozen=True):
+    """The matches that are rejected now for a reason: how many, and the source's ids of the first."""
 
     count: int
-    match_ids: tuple[SourceMatchId, ...]
+    match_ids: tuple[str, ...]
 
 
 class Rejections:
@@ -74,7 +74,7 @@ class Rejections:
         """Take what the board left out of a complete list, by reason."""
         self._left_out[scope] = +Counter(left_out)
 
-    def now(self, lists: Container[Scope] | None = None) -> dict[str, Rejected]:
+    def now(self, lists: Container[Scope] | None = None) -> dict[str, RejectedNow]:
         """Return those that are rejected by reason, in no order; of these lists only, if given."""
         found = self._not_shown(lists).items()
         return {reason: rejected for reason, rejected in found if reason in _REASONS}
@@ -113,7 +113,7 @@ class Rejections:
                 return f"{scope}: {unread} of its matches cannot be read, the others are shown"
         return None
 
-    def _not_shown(self, lists: Container[Scope] | None) -> dict[str, Rejected]:
+    def _not_shown(self, lists: Container[Scope] | None) -> dict[str, RejectedNow]:
         by_id: dict[SourceMatchId, str] = {}
         counts = Counter[str]()
         for scope in {**self._named, **self._others, **self._left_out}:
@@ -125,7 +125,7 @@ class Rejections:
         for match_id, reason in by_id.items():
             ids.setdefault(reason, []).append(match_id)
         return {
-            reason: Rejected(counts[reason] + len(found := ids.get(reason, [])), tuple(found[:MAX_IDS]))
+            reason: RejectedNow(counts[reason] + len(found := ids.get(reason, [])), tuple(found[:MAX_IDS]))
             for reason in {**ids, **counts}
         }
 

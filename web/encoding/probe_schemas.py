@@ -1,32 +1,40 @@
-"""The JSON of the probes for operators (docs/operations.md). Times are Unix seconds; null: not measured."""
+"""The JSON of the probes for operators (docs/operations.md). Times are Unix seconds; null: not measured.
+
+A field that a record has by that name is taken from there (`Report.of`); `web/endpoints` add the others.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal
+
+from msgspec import UNSET, UnsetType, field
 
 from actors.core.messages import Fees, Prices, Venue
+from actors.monitoring.log_events import EventReport
+from actors.monitoring.metrics import Report
+from actors.monitoring.rejections import RejectedNow
 from actors.monitoring.status import BookmakerState
 from actors.runtime.actor import ActorState
 
 Grade = Literal["pass", "warn", "fail"]
 
 
-class LiveProbe(TypedDict):
+class LiveProbe(Report, frozen=True):
     """Whether the process works: seconds since the aggregator's last turn."""
 
     status: Literal["pass", "fail"]
     last_turn_age_s: float | None
 
 
-class Ready(TypedDict):
+class Ready(Report, frozen=True):
     """Whether there are odds to serve, and if not, why."""
 
     status: Literal["pass", "fail"]
     reason: str | None
 
 
-class Check(TypedDict):
+class Check(Report, frozen=True):
     """One bookmaker in `/health`; `company` pays, several bookmakers may be of one.
 
     `matches` are those that version 2 shows, `not_shown` counts listed matches that it does not, by reason.
@@ -39,7 +47,7 @@ class Check(TypedDict):
     since: float | None
     matches: int
     not_shown: dict[str, int]
-    simulated: bool
+    is_simulated: bool = field(name="simulated")
     prices: Prices
     offered_by: Venue
     fees: Fees
@@ -48,7 +56,7 @@ class Check(TypedDict):
     last_error: str | None
 
 
-class LinksCheck(TypedDict):
+class LinksCheck(Report, frozen=True):
     """The linker in `/health`; it warns while nothing new is linked, or 100 events and more are to be.
 
     What is linked stays. It warns as well of a file of links that was refused, or that has no tables.
@@ -61,7 +69,7 @@ class LinksCheck(TypedDict):
     last_error: str | None
 
 
-class ArchiveCheck(TypedDict):
+class ArchiveCheck(Report, frozen=True):
     """The archive in `/health`: it warns while it cannot be written, or is late, or after a gap.
 
     `lag_s` is how old the newest version is that is not written; `gaps` counts gaps since the start, and
@@ -69,13 +77,13 @@ class ArchiveCheck(TypedDict):
     """
 
     status: Literal["pass", "warn"]
-    written_version: int
+    written: int = field(name="written_version")
     lag_s: float
     gaps: int
-    last_error: str | None
+    error: str | None = field(name="last_error")
 
 
-class ClusterCheck(TypedDict):
+class ClusterCheck(Report, frozen=True):
     """This process in its cluster, in `/health`: it warns while the server, or a collector, is silent.
 
     `collector` is the name of the process as one, `leases` has that of the collector of each source, and of
@@ -85,17 +93,17 @@ class ClusterCheck(TypedDict):
     """
 
     status: Literal["pass", "warn"]
-    roles: list[str]
+    roles: tuple[str, ...]
     collector: str | None
     leases: dict[str, str]
     lag_versions: int
     lag_s: float | None
     resets: int
     silent: list[str]
-    last_error: str | None
+    warning: str | None = field(name="last_error")
 
 
-class Health(TypedDict):
+class Health(Report, frozen=True):
     """The state of every bookmaker by id, of the linker, of an archive, and of the cluster.
 
     503 if and only if it fails.
@@ -105,11 +113,11 @@ class Health(TypedDict):
     epoch: str
     checks: dict[str, Check]
     links: LinksCheck
-    archive: NotRequired[ArchiveCheck]
-    cluster: NotRequired[ClusterCheck]
+    archive: ArchiveCheck | UnsetType = UNSET
+    cluster: ClusterCheck | UnsetType = UNSET
 
 
-class ActorReport(TypedDict):
+class ActorReport(Report, frozen=True):
     """One actor of the supervision tree."""
 
     name: str
@@ -117,41 +125,41 @@ class ActorReport(TypedDict):
     since: float | None
     restarts: int
     crashes: int
-    backoff_until: float | None
+    quarantined_until: float | None = field(name="backoff_until")
     mailbox_depth: int | None
     last_error: str | None
 
 
-class Loop(TypedDict):
+class Loop(Report, frozen=True):
     """How often the event loop was blocked, and how long at most."""
 
     stalls: int
     longest_s: float | None
 
 
-class Scope(TypedDict):
+class Scope(Report, frozen=True):
     """One scope of a source."""
 
     interval_s: float | None
     stale_after_s: float | None
-    failures_in_a_row: int
+    failures: int = field(name="failures_in_a_row")
     last_success_at: float | None
     next_attempt_at: float | None
     last_error: str | None
 
 
-class Source(TypedDict):
+class Source(Report, frozen=True):
     """One source."""
 
     name: str
     kind: str
-    simulated: bool
+    is_simulated: bool = field(name="simulated")
     prices: Prices
     delayed_s: float | None
     state: Literal["down", "elsewhere", "ended", "retrying", "starting", "up"]
     attempts: int
-    failures_in_a_row: int
-    failures: int
+    failures: int = field(name="failures_in_a_row")
+    failures_total: int = field(name="failures")
     failed_by: dict[str, int]
     payloads: int
     confirmations: int
@@ -160,12 +168,12 @@ class Source(TypedDict):
     failing_since: float | None
     last_success_at: float | None
     next_attempt_at: float | None
-    last_error: str | None
+    error: str | None = field(name="last_error")
     quota: Mapping[str, float | None] | None
     scopes: dict[str, Scope]
 
 
-class Durations(TypedDict):
+class Durations(Report, frozen=True):
     """Percentiles in milliseconds, of the last one to two minutes."""
 
     count: int
@@ -174,14 +182,14 @@ class Durations(TypedDict):
     p99: float | None
 
 
-class RatesReport(TypedDict):
+class RatesReport(Report, frozen=True):
     """Of the last one to two minutes."""
 
     batches_per_s: float
     changes_per_s: float
 
 
-class RejectedReport(TypedDict):
+class RejectedReport(Report, frozen=True):
     """A match that was rejected, as it was then: its prices are those of home, draw and away."""
 
     at: float
@@ -193,7 +201,7 @@ class RejectedReport(TypedDict):
     reason: str
 
 
-class ListOfScope(TypedDict):
+class ListOfScope(Report, frozen=True):
     """One list of a bookmaker."""
 
     withdrawn: bool
@@ -201,14 +209,7 @@ class ListOfScope(TypedDict):
     stale_after_s: float | None
 
 
-class RejectedNow(TypedDict):
-    """The matches that are rejected now for a reason: how many, and the source's ids of the first."""
-
-    count: int
-    match_ids: tuple[str, ...]
-
-
-class BookmakerReport(TypedDict):
+class BookmakerReport(Report, frozen=True):
     """One bookmaker and its lists."""
 
     id: str
@@ -232,7 +233,7 @@ class BookmakerReport(TypedDict):
     lists: dict[str, ListOfScope]
 
 
-class FixturesReport(TypedDict):
+class FixturesReport(Report, frozen=True):
     """Fixtures, `linked` those with two events or more, links by rule.
 
     `abstentions` by reason, and what is known by hand but not on the board (`absent`), are of the last
@@ -248,7 +249,7 @@ class FixturesReport(TypedDict):
     absent: list[str] | None
 
 
-class SourceCounters(TypedDict):
+class SourceCounters(Report, frozen=True):
     """What a source did since the start."""
 
     attempts: int
@@ -257,7 +258,7 @@ class SourceCounters(TypedDict):
     quota: Mapping[str, float | None] | None
 
 
-class BookmakerCounters(TypedDict):
+class BookmakerCounters(Report, frozen=True):
     """What a bookmaker did since the start."""
 
     matches: int
@@ -267,7 +268,7 @@ class BookmakerCounters(TypedDict):
     rejected: dict[str, int]
 
 
-class DataCounters(TypedDict):
+class DataCounters(Report, frozen=True):
     """What the board did since the start."""
 
     version: int
@@ -287,7 +288,7 @@ class DataCounters(TypedDict):
     bookmakers: dict[str, BookmakerCounters]
 
 
-class HttpReport(TypedDict):
+class HttpReport(Report, frozen=True):
     """Answers since the start, by path and status."""
 
     answers: dict[str, dict[str, int]]
@@ -300,23 +301,14 @@ class HttpReport(TypedDict):
     client_errors: dict[str, int]
 
 
-class LogCounters(TypedDict):
+class LogCounters(Report, frozen=True):
     """Lines of the log that were lost."""
 
     dropped: int
     failed: int
 
 
-class EventReport(TypedDict):
-    """A line of the log: a change of state."""
-
-    at: float
-    level: str
-    event: str
-    fields: dict[str, str]
-
-
-class Monitor(TypedDict):
+class Monitor(Report, frozen=True):
     """Every actor, source and bookmaker, the fixtures, the clients, and the newest lines of the log.
 
     `ready` and `health` are as those two probes, `http` and `log` as `/api/stats`.
@@ -325,7 +317,7 @@ class Monitor(TypedDict):
     now: float
     release: str
     started_at: float
-    draining: bool
+    is_draining: bool = field(name="draining")
     ready: Ready
     health: Health
     loop: Loop
@@ -337,10 +329,10 @@ class Monitor(TypedDict):
     fixtures: FixturesReport
     http: HttpReport
     log: LogCounters
-    events: list[EventReport]
+    events: tuple[EventReport, ...]
 
 
-class Stats(TypedDict):
+class Stats(Report, frozen=True):
     """Counters."""
 
     data: DataCounters

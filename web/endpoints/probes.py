@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 
+from msgspec import UNSET
 from prometheus_client import ProcessCollector
 
 from actors.board.snapshot import Book, Readable, Snapshot
@@ -37,12 +38,9 @@ from web.endpoints.monitor import (
     actor_view,
     bookmaker_view,
     data_view,
-    event_view,
     fixtures_view,
-    log_view,
     loop_view,
     source_view,
-    time_view,
 )
 from web.endpoints.pages import page
 from web.feeds.own_bodies import OwnBodies
@@ -143,15 +141,15 @@ class _Probes:
 
     async def live(self, _: Asked) -> Prepared:
         content = liveness(self.status, self.clock.now())
-        return prepared_json(content, ok=content["status"] == "pass")
+        return prepared_json(content, ok=content.status == "pass")
 
     async def ready(self, _: Asked) -> Prepared:
         content = _ready(self.status, self.board.newest, self.clock.now())
-        return prepared_json(content, ok=content["status"] == "pass")
+        return prepared_json(content, ok=content.status == "pass")
 
     async def health(self, _: Asked) -> Prepared:
         content = _health(self.status, self.board.newest, self.clock.now())
-        return prepared_json(content, ok=content["status"] != "fail")
+        return prepared_json(content, ok=content.status != "fail")
 
     async def monitor(self, request: Asked) -> Prepared:
         if prefers_html(request.header(b"accept")):
@@ -162,36 +160,29 @@ class _Probes:
         snapshot = self.board.newest
         of_fixtures = yield from self.fixtures(snapshot)
         status, now = self.status, self.clock.now()
-        content: schemas.Monitor = {
-            "now": round(now.wall, 3),
-            "release": self.release,
-            "started_at": round(status.started_at, 3),
-            "draining": status.is_draining,
-            "ready": _ready(status, snapshot, now),
-            "health": _health(status, snapshot, now),
-            "loop": loop_view(status.loop),
-            "version": snapshot.version,
-            "epoch": snapshot.epoch,
-            "actors": [actor_view(actor) for actor in status.actors.values()],
-            "sources": [source_view(source, status.cluster) for source in status.sources.values()],
-            "bookmakers": [
-                bookmaker_view(record, snapshot.books[record.id], now)
-                for record in status.bookmakers.values()
-            ],
-            "fixtures": of_fixtures,
-            "http": self._http(),
-            "log": log_view(status.log),
-            "events": [event_view(event) for event in status.log.events],
-        }
+        books = snapshot.books
+        content = schemas.Monitor.of(
+            status,
+            now=now.wall,
+            release=self.release,
+            ready=_ready(status, snapshot, now),
+            health=_health(status, snapshot, now),
+            loop=loop_view(status.loop),
+            version=snapshot.version,
+            epoch=snapshot.epoch,
+            actors=[actor_view(actor) for actor in status.actors.values()],
+            sources=[source_view(source, status.cluster) for source in status.sources.values()],
+            bookmakers=[bookmaker_view(it, books[it.id], now) for it in status.bookmakers.values()],
+            fixtures=of_fixtures,
+            http=self._http(),
+            log=schemas.LogCounters.of(status.log),
+            events=status.log.events,
+        )
         return prepared_json(content, Vary="Accept")
 
     async def stats(self, _: Asked) -> Prepared:
-        content: schemas.Stats = {
-            "data": data_view(self.board.newest, self.status, self.clock.now()),
-            "http": self._http(),
-            "log": log_view(self.status.log),
-        }
-        return prepared_json(content)
+        data = data_view(self.board.newest, self.status, self.clock.now())
+        return prepared_json(schemas.Stats(data, self._http(), schemas.LogCounters.of(self.status.log)))
 
     async def metrics(self, request: Asked) -> Prepared:
         is_openmetrics = prefers_openmetrics(request.header(b"accept"))
@@ -215,30 +206,30 @@ class _Probes:
     def _http(self) -> schemas.HttpReport:
         counts, levels = self.status.metrics.counts, self.status.metrics.levels
         by_route = self.counters.by_route()
-        return {
-            "answers": by_route,
-            "answers_total": sum(sum(of_route.values()) for of_route in by_route.values()),
-            "body_bytes": counts["oddsboard_http_response_body_bytes_total"].number,
-            "streams": levels["oddsboard_stream_clients"].number,
-            "clients": levels["oddsboard_http_known_clients"].number,
-            "throttled": counts["oddsboard_http_throttled_total"].number,
-            "turned_away": counts["oddsboard_http_turned_away_total"].number,
-            "client_errors": dict(self.status.log.client_errors),
-        }
+        return schemas.HttpReport(
+            by_route,
+            answers_total=sum(sum(of_route.values()) for of_route in by_route.values()),
+            body_bytes=counts["oddsboard_http_response_body_bytes_total"].number,
+            streams=levels["oddsboard_stream_clients"].number,
+            clients=levels["oddsboard_http_known_clients"].number,
+            throttled=counts["oddsboard_http_throttled_total"].number,
+            turned_away=counts["oddsboard_http_turned_away_total"].number,
+            client_errors=dict(self.status.log.client_errors),
+        )
 
 
 def liveness(status: ServiceStatus, now: Instant) -> schemas.LiveProbe:
     """Return whether the aggregator works, as it does a turn every second."""
     last = status.board.last_turn_mono
     age = None if last is None else round(now.mono - last, 3)
-    return {"status": "pass" if age is None or age < MAX_TURN_AGE_S else "fail", "last_turn_age_s": age}
+    return schemas.LiveProbe("pass" if age is None or age < MAX_TURN_AGE_S else "fail", age)
 
 
 def _ready(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.Ready:
     reason = None if _is_any_serving(snapshot, now) else "no bookmaker is serving"
     if status.is_draining:
         reason = "draining"
-    return {"status": "fail" if reason else "pass", "reason": reason}
+    return schemas.Ready("fail" if reason else "pass", reason)
 
 
 def _health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.Health:
@@ -247,26 +238,15 @@ def _health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.
         str(name): _check(record, snapshot.books[name], _company(name, snapshot), now)
         for name, record in status.bookmakers.items()
     }
-    grades = {check["status"] for check in checks.values()}
-    overall: schemas.Grade = "pass" if grades == {"pass"} else "warn"
+    archive = UNSET if status.archive is None else _archive_check(status.archive, now.wall)
+    cluster = UNSET if status.cluster is None else _cluster_check(status.cluster, now)
+    grades = {check.status for check in (*checks.values(), archive, cluster) if check is not UNSET}
+    is_well = grades == {"pass"} and status.links.file_warning is None
+    overall: schemas.Grade = "pass" if is_well else "warn"
     if not _is_any_serving(snapshot, now):
         overall = "fail"
     links = _links_check(status.links, snapshot)
-    content: schemas.Health = {
-        "status": overall,
-        "epoch": snapshot.epoch,
-        "checks": checks,
-        "links": links,
-    }
-    if status.links.file_warning is not None:
-        content["status"] = overall = "warn" if overall == "pass" else overall
-    if status.archive is not None:
-        content["archive"] = check = _archive_check(status.archive, now.wall)
-        content["status"] = overall = "warn" if (overall, check["status"]) == ("pass", "warn") else overall
-    if status.cluster is not None:
-        content["cluster"] = of_cluster = _cluster_check(status.cluster, now)
-        content["status"] = "warn" if (overall, of_cluster["status"]) == ("pass", "warn") else overall
-    return content
+    return schemas.Health(overall, snapshot.epoch, checks, links, archive, cluster)
 
 
 def _is_any_serving(snapshot: Snapshot, now: Instant) -> bool:
@@ -284,56 +264,42 @@ def _check(status: BookmakerStatus, book: Book, company: str, now: Instant) -> s
         and not status.shows_nothing(book)
     )
     grade: schemas.Grade = "pass" if is_well else "warn" if book.serves(now.mono) else "fail"
-    return {
-        "name": status.name,
-        "company": company,
-        "status": grade,
-        "state": status.state,
-        "since": time_view(status.since),
-        "matches": book.named,
-        "not_shown": status.rejections.counts(book.scopes),
-        "simulated": status.source.is_simulated,
-        "prices": status.source.prices,
-        "offered_by": status.offer.venue,
-        "fees": status.offer.fees,
-        "terms": status.offer.terms or None,
-        "delayed_s": time_view(status.source.delayed_s),
-        "last_error": status.last_error(book),
-    }
+    return schemas.Check.of(
+        status.source,
+        name=status.name,
+        company=company,
+        status=grade,
+        state=status.state,
+        since=status.since,
+        matches=book.named,
+        not_shown=status.rejections.counts(book.scopes),
+        offered_by=status.offer.venue,
+        fees=status.offer.fees,
+        terms=status.offer.terms or None,
+        last_error=status.last_error(book),
+    )
 
 
 def _links_check(links: LinksStatus, snapshot: Snapshot) -> schemas.LinksCheck:
     actor, warning = links.actor, links.file_warning
     is_off = actor.state in {ActorState.QUARANTINED, ActorState.ABANDONED}
     pending = 0 if snapshot.fixtures is None else fixtures_of(snapshot).pending
-    return {
-        "status": "warn" if is_off or pending >= MANY_PENDING or warning else "pass",
-        "pending": pending,
-        "state": actor.state,
-        "since": time_view(actor.since),
-        "last_error": actor.last_error if is_off else warning,
-    }
+    grade = "warn" if is_off or pending >= MANY_PENDING or warning else "pass"
+    error = actor.last_error if is_off else warning
+    return schemas.LinksCheck.of(actor, status=grade, pending=pending, last_error=error)
 
 
 def _archive_check(archive: ArchiveStatus, wall: float) -> schemas.ArchiveCheck:
-    return {
-        "status": "pass" if archive.is_well(wall) else "warn",
-        "written_version": archive.written,
-        "lag_s": round(archive.lag_s(wall), 3),
-        "gaps": archive.gaps,
-        "last_error": archive.error,
-    }
+    grade = "pass" if archive.is_well(wall) else "warn"
+    return schemas.ArchiveCheck.of(archive, status=grade, lag_s=archive.lag_s(wall))
 
 
 def _cluster_check(cluster: ClusterStatus, now: Instant) -> schemas.ClusterCheck:
-    return {
-        "status": "pass" if cluster.warning is None else "warn",
-        "roles": list(cluster.roles),
-        "collector": cluster.collector,
-        "leases": {**cluster.leases},
-        "lag_versions": max(cluster.head - cluster.version, 0),
-        "lag_s": cluster.lag_s(now.mono),
-        "resets": cluster.resets,
-        "silent": [*cluster.silent] if cluster.error is None else [],
-        "last_error": cluster.warning,
-    }
+    return schemas.ClusterCheck.of(
+        cluster,
+        status="pass" if cluster.warning is None else "warn",
+        leases={**cluster.leases},
+        lag_versions=max(cluster.head - cluster.version, 0),
+        lag_s=cluster.lag_s(now.mono),
+        silent=cluster.silent if cluster.error is None else (),
+    )

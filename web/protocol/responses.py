@@ -131,7 +131,7 @@ def prepared_json(content: object, *, ok: bool = True, **headers: str) -> Prepar
     try:
         body = _encode(content)
     except UnicodeEncodeError:  # a text with half a character, such as an error's
-        body = json.dumps(content, default=str).encode()
+        body = json.dumps(msgspec.to_builtins(content, enc_hook=str)).encode()
     return prepared(200 if ok else 503, headers, (body,))
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import structlog
 
-from actors.monitoring.log_events import MAX_CHARS, MAX_EVENTS, MAX_FIELDS, LoggedEvent
+from actors.monitoring.log_events import MAX_CHARS, MAX_EVENTS, MAX_FIELDS, EventReport
 from tests.support.configured_log import configured
 
 log = structlog.get_logger()
 
 
-def _kept(*lines: tuple[str, str, Mapping[str, object]]) -> tuple[LoggedEvent, ...]:
+def _kept(*lines: tuple[str, str, Mapping[str, object]]) -> tuple[EventReport, ...]:
     """Return what is kept of lines, each a level, an event and fields; the log itself goes nowhere."""
     with Path(os.devnull).open("w", encoding="utf-8") as stream, configured(stream, ("hunter2",)) as status:
         for level, event, fields in lines:

@@ -6,7 +6,7 @@ import pytest
 
 from actors.core.messages import Removal, Scope, SourceMatchId
 from actors.core.validation import Reason
-from actors.monitoring.rejections import MAX_IDS, Rejected, Rejections
+from actors.monitoring.rejections import MAX_IDS, RejectedNow, Rejections
 from tests.support.builders.messages import batch, match
 
 
@@ -26,8 +26,8 @@ def test_same_list_again_has_no_more_of_them() -> None:
         rejections.note(refused, {Reason.PRICE: 2, Reason.LAY: 5})
 
     assert {
-        Reason.PRICE: Rejected(2, _ids("b", "c")),
-        Reason.LAY: Rejected(5, ()),
+        Reason.PRICE: RejectedNow(2, _ids("b", "c")),
+        Reason.LAY: RejectedNow(5, ()),
     } == rejections.now()
 
 
@@ -43,12 +43,12 @@ def test_match_that_is_right_again_is_no_longer_rejected() -> None:
     rejections.note(batch([match("b")], scope="two"), {})
 
     assert {
-        Reason.BOOK_SUM: Rejected(2, _ids("c", "b")),
-        Reason.PRICE: Rejected(1, _ids("d")),
+        Reason.BOOK_SUM: RejectedNow(2, _ids("c", "b")),
+        Reason.PRICE: RejectedNow(1, _ids("d")),
     } == changed
     assert {
-        Reason.BOOK_SUM: Rejected(1, _ids("c")),
-        Reason.PRICE: Rejected(1, _ids("d")),
+        Reason.BOOK_SUM: RejectedNow(1, _ids("c")),
+        Reason.PRICE: RejectedNow(1, _ids("d")),
     } == rejections.now()
 
 
@@ -67,7 +67,7 @@ def test_few_ids_of_many_are_shown() -> None:
     rejections = Rejections()
     rejections.note(batch(removals=_removals(Reason.PRICE, *names)), {Reason.PRICE: 100})
 
-    assert {Reason.PRICE: Rejected(100, _ids(*names[:MAX_IDS]))} == rejections.now()
+    assert {Reason.PRICE: RejectedNow(100, _ids(*names[:MAX_IDS]))} == rejections.now()
 
 
 def test_match_without_a_name_is_counted_until_it_has_one() -> None:
@@ -78,8 +78,8 @@ def test_match_without_a_name_is_counted_until_it_has_one() -> None:
     rejections.note(batch([match("a")], complete=False), {})
 
     assert {Reason.PRICE: 1, Reason.UNNAMED: 1} == noted
-    assert {Reason.UNNAMED: Rejected(1, _ids("a")), Reason.PRICE: Rejected(1, ())} == before
-    assert {Reason.PRICE: Rejected(1, ())} == rejections.now()
+    assert {Reason.UNNAMED: RejectedNow(1, _ids("a")), Reason.PRICE: RejectedNow(1, ())} == before
+    assert {Reason.PRICE: RejectedNow(1, ())} == rejections.now()
 
 
 def test_listed_match_that_is_not_on_offer_is_counted() -> None:

@@ -110,4 +110,4 @@ def bookmaker_view(record: BookmakerStatus, snapshot: Snapshot, now: Instant) ->
 
 def entry_source(record: SourceStatus, cluster: ClusterStatus | None) -> schemas.EntrySource:
     """Return its source, in a cluster also who collects it."""
-    return msgspec.convert(source_view(record, cluster), schemas.EntrySource)
+    return msgspec.convert(msgspec.to_builtins(source_view(record, cluster)), schemas.EntrySource)
