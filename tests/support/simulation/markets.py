@@ -30,6 +30,7 @@ STALE_S, MAX_AGE_S = 10.0, 3.0
 AWAY_S, AWAY = 6.0, 0.02
 """How long a source fails at most, and how often, for each reading."""
 FAIR = (2.6, 3.3, 2.8)
+LABEL = "England - Premier League"  # with its country, so that links are sure
 SCOPE = Scope("market")
 CONFIG = f"""
 [surebets]
@@ -95,7 +96,7 @@ class _Machine:
     def _matches(self, prices: Mapping[SourceMatchId, tuple[float, float, float]]) -> list[Match]:
         start = int(WALL_0) + 2_000_000  # whatever the clock of the machine
         clubs = {SourceMatchId(f"m{number}"): names for number, names in enumerate(CLUBS)}
-        return [Match(name, *clubs[name], "Premier League", *of, start) for name, of in prices.items()]
+        return [Match(name, *clubs[name], LABEL, *of, start) for name, of in prices.items()]
 
 
 class Markets:
