@@ -316,18 +316,20 @@ def check_digest(path: Path) -> None:
 def fault_of(path: Path) -> str | None:
     """Return what is wrong with all that is in a file; None if it is whole.
 
-    A file that has its digest is whole, whatever SQLite says. Raises: OSError, sqlite3.Error if unreadable.
+    A file that has its digest is whole, whatever SQLite says. A digest beside one that is not sealed is of
+    the sealed file, which a killed process did not put there. Raises: OSError, sqlite3.Error if unreadable.
     """
-    is_sealed = digest_path(path).exists()
-    if is_sealed and not is_intact(path):
-        return NOT_INTACT
+    has_digest = digest_path(path).exists()
+    is_whole = has_digest and is_intact(path)
     try:
         with Reader.open(path, is_written=False) as reader:
             reader.check_day(day_named(path.name))
-            return None if is_sealed else reader.pages_fault()
+            if has_digest and not is_whole and reader.is_sealed:
+                return NOT_INTACT
+            return None if is_whole else reader.pages_fault()
     except UnreadableError as error:
         return str(error)
     except sqlite3.DatabaseError as error:
         if not may_be_damage(error):
             raise
-        return None if is_sealed else str(error)
+        return None if is_whole else NOT_INTACT if has_digest else str(error)

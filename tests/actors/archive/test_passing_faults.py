@@ -101,6 +101,27 @@ def test_a_second_look_that_finds_it_whole_ends_the_doubt(tmp_path: Path) -> Non
     assert [] == [*tmp_path.glob("*.bad*")]
 
 
+def test_a_day_whose_sealing_was_cut_off_is_not_damaged(tmp_path: Path) -> None:
+    """Its digest is of the sealed file, which a killed process did not put in its place."""
+
+    def stop(boundary: str) -> None:
+        if boundary == "digest renamed":
+            raise OSError(EIO, "killed there")
+
+    clock = ManualClock()
+    with kept(tmp_path, clock, reached=stop) as life:
+        version = life.put("m1")
+        clock.pass_(86_400)
+        life.put("m2")
+        for _ in range(5):
+            life.archive.writer.step()
+        settled = life.archive.folder.settle(life.days.held()[0].day, "it read wrong for a moment")
+
+        assert (True, ["alder_m1"]) == (settled, life.ids(version))
+    assert (tmp_path / "2026-05-28.sum").exists()
+    assert [] == [*tmp_path.glob("*.bad*")]
+
+
 def test_a_newest_day_that_may_be_damaged_hinders_no_start(tmp_path: Path) -> None:
     """What is committed waits until it is looked at again; nothing is lost, whatever that finds."""
     clock, _, version = _two_days(tmp_path)
