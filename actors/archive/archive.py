@@ -19,7 +19,7 @@ from actors.archive.day import Reached
 from actors.archive.folder import LOOK_AGAIN_S, ArchiveSettings, Folder, Reserved
 from actors.archive.format import Gap, milliseconds
 from actors.archive.past import Past
-from actors.archive.reading import Reader, UnreadableError
+from actors.archive.reading import NewerFormatError, Reader, UnreadableError
 from actors.archive.restart import (
     Beginning,
     Configured,
@@ -34,6 +34,7 @@ from actors.archive.restart import (
 from actors.archive.writer import RESERVED, Writer
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, seconds_since_boot
+from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
 from actors.matches.model import FixtureSettings
 from actors.monitoring.status import MAX_LAG_S, ArchiveStatus
@@ -240,14 +241,23 @@ def open_followed(
 def _newest(folder: Folder) -> date | None:
     """Return the newest day; None if there is none, or it was damaged and is set aside.
 
-    Raises: OSError, sqlite3.Error if it cannot be read now, or must be looked at again.
+    Raises: OSError, sqlite3.Error if it cannot be read now, or must be looked at again; ConfigError if a
+    day is of a newer format.
     """
     folder.tidy()
     days = folder.days()
-    for day in days[:-1]:
-        with suppress(OSError, sqlite3.Error):
-            folder.check(day, is_last=False)
-    return days[-1] if days and folder.check(days[-1], is_last=True) else None
+    try:
+        for day in days[:-1]:
+            try:
+                folder.check(day, is_last=False)
+            except NewerFormatError:
+                raise
+            except (OSError, sqlite3.Error):
+                continue
+        return days[-1] if days and folder.check(days[-1], is_last=True) else None
+    except NewerFormatError as error:
+        folder.release()
+        raise ConfigError(f"{error.filename}: {error.strerror}") from error
 
 
 def _end_of(folder: Folder) -> tuple[Ending | None, Stood | None]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from actors.archive.folder import Folder
 from actors.archive.format import Gap
 from actors.archive.past import Days, Held
-from actors.archive.reading import fault_of
+from actors.archive.reading import NewerFormatError, fault_of
 
 
 class Verdict(Struct, frozen=True):
@@ -36,6 +36,8 @@ def verdicts(folder: Folder) -> Iterator[Verdict]:
         path = folder.file(day)
         try:
             fault = fault_of(path)
+        except NewerFormatError as error:
+            fault = error.strerror
         except (sqlite3.Error, OSError) as error:
             fault = f"cannot be read now: {error}"
         yield Verdict(path.name, fault)

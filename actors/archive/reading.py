@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
+from errno import ENOTSUP
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,10 @@ class Row(Struct, frozen=True, gc=False):
     is_state: bool
 
 
+class NewerFormatError(OSError):
+    """A file is of a newer release: it is refused, and left as it is."""
+
+
 class Reader:
     """A day's file that is read. Every method raises sqlite3.Error if it cannot be."""
 
@@ -113,6 +118,9 @@ class Reader:
         self.path = path
         self._execute = connection.execute
         found = self._execute("PRAGMA user_version").fetchone()[0]
+        if found > FORMAT and is_intact(path):
+            why = f"its format is {found}, of a newer release; this one reads {FORMAT}"
+            raise NewerFormatError(ENOTSUP, why, str(path))
         if found != FORMAT:
             raise UnreadableError(f"format was {found}, must be {FORMAT}")
         facts = dict(self._execute("SELECT key, value FROM day"))

@@ -321,7 +321,7 @@ def test_a_day_of_another_format_is_set_aside(tmp_path: Path) -> None:
         life.put("m1")
     (day,) = tmp_path.glob("*.db")
     connection = sqlite3.connect(day)
-    connection.execute("PRAGMA user_version = 7")
+    connection.execute("PRAGMA user_version = 0")
     connection.close()
     with kept(tmp_path, clock) as life:
         assert Path(f"{day}.bad").exists()
@@ -358,7 +358,7 @@ def test_a_disk_that_fails_at_the_start_hinders_no_start(
         life.put("m2")
     day = min(tmp_path.glob("*.db"))
     with closing(sqlite3.connect(day)) as connection:
-        connection.execute("PRAGMA user_version = 7")
+        connection.execute("PRAGMA user_version = 0")
     tries = []
 
     def fails_once(folder: Folder, at: date, why: str) -> None:

@@ -6,19 +6,23 @@ import resource
 import shutil
 import signal
 import sqlite3
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from errno import EIO
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
+from actors.archive.archive import open_followed
+from actors.archive.checking import verdicts
 from actors.archive.commit import list_view
-from actors.archive.folder import Folder
+from actors.archive.folder import ArchiveSettings, Folder
 from actors.archive.past import Days, Unknown
 from actors.archive.reading import may_be_damage
-from tests.actors.archive.test_archive import ALDER, Kept, kept
+from actors.core.errors import ConfigError
+from actors.monitoring.status import ArchiveStatus
+from tests.actors.archive.test_archive import ALDER, NAMES, Kept, kept
 from tests.support.archive.checked import Lives
 from tests.support.archive.disk_faults import OPEN, READ, library
 from tests.support.time.virtual import ManualClock
@@ -309,3 +313,33 @@ def test_no_version_falls_though_nothing_can_be_read_and_the_clock_is_set_back(t
     versions = [of.version for of in lives.journal.served if of.view is None]
 
     assert sorted(versions) == versions
+
+
+def _open(folder: Path, clock: ManualClock) -> None:
+    with kept(folder, clock):
+        pass
+
+
+def _follow(folder: Path, clock: ManualClock) -> None:
+    open_followed(ArchiveSettings(str(folder)), ArchiveStatus(), clock, NAMES)
+
+
+@pytest.mark.parametrize("start", [_open, _follow], ids=["alone", "in a cluster"])
+@pytest.mark.parametrize("day", ["2026-05-28", "2026-05-29"])
+def test_a_newer_format_is_refused_and_stays(
+    tmp_path: Path, day: str, start: Callable[[Path, ManualClock], None]
+) -> None:
+    """One line says so; no file is changed, renamed or made, and the folder is free again."""
+    clock, _, _ = _two_days(tmp_path)
+    with closing(sqlite3.connect(tmp_path / f"{day}.db")) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    (tmp_path / f"{day}.sum").unlink(missing_ok=True)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for _ in range(2):
+        with pytest.raises(ConfigError) as refused:
+            start(tmp_path, clock)
+
+    said = "its format is 2, of a newer release; this one reads 1"
+    assert f"{tmp_path / day}.db: {said}" == str(refused.value)
+    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert [said] == [of.fault for of in verdicts(Folder.reading(tmp_path)) if of.fault]
