@@ -44,7 +44,7 @@ from actors.service.system import System
 from actors.transports.connections import LookUpLoop
 from web import archive_command, links_command, trace_command
 from web.app import create_app
-from web.endpoints.probes import liveness
+from web.endpoints.health import liveness
 from web.feeds.subscribers import Audience
 from web.server.completion import COMPLETES, SHELLS, script
 from web.server.descriptors import fitted

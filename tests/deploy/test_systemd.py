@@ -11,7 +11,7 @@ import pytest
 
 from actors.archive.archive import BOOT_ID
 from tests.support.source_code import ROOT
-from web.endpoints.probes import MAX_TURN_AGE_S
+from web.endpoints.health import MAX_TURN_AGE_S
 from web.server.lifecycle import Exit
 
 UNIT = ROOT / "config" / "deploy" / "oddsboard.service"

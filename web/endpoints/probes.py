@@ -11,29 +11,23 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 
-from msgspec import UNSET
 from prometheus_client import ProcessCollector
 
-from actors.board.snapshot import Book, Readable, Snapshot
-from actors.core.clock import Clock, Instant
+from actors.board.snapshot import Readable, Snapshot
+from actors.core.clock import Clock
 from actors.core.cooperative import Sliced
-from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
 from actors.matching.rules import Rule
 from actors.monitoring.present import Present
 from actors.monitoring.status import (
-    ArchiveStatus,
-    BookmakerState,
-    BookmakerStatus,
-    LinksStatus,
     ServiceStatus,
 )
 from actors.review.review import Review
 from actors.review.survey import counts
-from actors.runtime.actor import ActorState
-from actors.runtime.membership import ClusterStatus
 from web.encoding import probe_schemas as schemas
 from web.encoding.exposition import OPENMETRICS, TEXT, exposition
+from web.endpoints.health import health as health_of
+from web.endpoints.health import liveness, readiness
 from web.endpoints.monitor import (
     actor_view,
     bookmaker_view,
@@ -47,9 +41,6 @@ from web.feeds.own_bodies import OwnBodies
 from web.protocol.contract import ACCEPT_ENCODING, HTML, IF_NONE_MATCH, Answer, Operation
 from web.protocol.negotiation import prefers_html, prefers_openmetrics
 from web.protocol.responses import Asked, Handler, HttpCounters, Prepared, prepared, prepared_json
-
-MAX_TURN_AGE_S = 10.0
-MANY_PENDING = 100  # events to be linked: some tenths of a second
 
 _HEALTHY = ("Cache-Control",)
 OPERATIONS = {
@@ -144,11 +135,11 @@ class _Probes:
         return prepared_json(content, ok=content.status == "pass")
 
     async def ready(self, _: Asked) -> Prepared:
-        content = _ready(self.status, self.board.newest, self.clock.now())
+        content = readiness(self.status, self.board.newest, self.clock.now())
         return prepared_json(content, ok=content.status == "pass")
 
     async def health(self, _: Asked) -> Prepared:
-        content = _health(self.status, self.board.newest, self.clock.now())
+        content = health_of(self.status, self.board.newest, self.clock.now())
         return prepared_json(content, ok=content.status != "fail")
 
     async def monitor(self, request: Asked) -> Prepared:
@@ -165,8 +156,8 @@ class _Probes:
             status,
             now=now.wall,
             release=self.release,
-            ready=_ready(status, snapshot, now),
-            health=_health(status, snapshot, now),
+            ready=readiness(status, snapshot, now),
+            health=health_of(status, snapshot, now),
             loop=loop_view(status.loop),
             version=snapshot.version,
             epoch=snapshot.epoch,
@@ -216,90 +207,3 @@ class _Probes:
             turned_away=counts["oddsboard_http_turned_away_total"].number,
             client_errors=dict(self.status.log.client_errors),
         )
-
-
-def liveness(status: ServiceStatus, now: Instant) -> schemas.LiveProbe:
-    """Return whether the aggregator works, as it does a turn every second."""
-    last = status.board.last_turn_mono
-    age = None if last is None else round(now.mono - last, 3)
-    return schemas.LiveProbe("pass" if age is None or age < MAX_TURN_AGE_S else "fail", age)
-
-
-def _ready(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.Ready:
-    reason = None if _is_any_serving(snapshot, now) else "no bookmaker is serving"
-    if status.is_draining:
-        reason = "draining"
-    return schemas.Ready("fail" if reason else "pass", reason)
-
-
-def _health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.Health:
-    status.observe(snapshot, now)
-    checks = {
-        str(name): _check(record, snapshot.books[name], _company(name, snapshot), now)
-        for name, record in status.bookmakers.items()
-    }
-    archive = UNSET if status.archive is None else _archive_check(status.archive, now.wall)
-    cluster = UNSET if status.cluster is None else _cluster_check(status.cluster, now)
-    grades = {check.status for check in (*checks.values(), archive, cluster) if check is not UNSET}
-    is_well = grades == {"pass"} and status.links.file_warning is None
-    overall: schemas.Grade = "pass" if is_well else "warn"
-    if not _is_any_serving(snapshot, now):
-        overall = "fail"
-    links = _links_check(status.links, snapshot)
-    return schemas.Health(overall, snapshot.epoch, checks, links, archive, cluster)
-
-
-def _is_any_serving(snapshot: Snapshot, now: Instant) -> bool:
-    return any(book.serves(now.mono) for book in snapshot.books.values())
-
-
-def _company(name: BookmakerId, snapshot: Snapshot) -> str:
-    return name if snapshot.fixtures is None else fixtures_of(snapshot).terms.roster[name].company or name
-
-
-def _check(status: BookmakerStatus, book: Book, company: str, now: Instant) -> schemas.Check:
-    is_well = (
-        status.state is BookmakerState.LIVE
-        and status.id not in status.source.unlisted
-        and not status.shows_nothing(book)
-    )
-    grade: schemas.Grade = "pass" if is_well else "warn" if book.serves(now.mono) else "fail"
-    return schemas.Check.of(
-        status.source,
-        name=status.name,
-        company=company,
-        status=grade,
-        state=status.state,
-        since=status.since,
-        matches=book.named,
-        not_shown=status.rejections.counts(book.scopes),
-        offered_by=status.offer.venue,
-        fees=status.offer.fees,
-        terms=status.offer.terms or None,
-        last_error=status.last_error(book),
-    )
-
-
-def _links_check(links: LinksStatus, snapshot: Snapshot) -> schemas.LinksCheck:
-    actor, warning = links.actor, links.file_warning
-    is_off = actor.state in {ActorState.QUARANTINED, ActorState.ABANDONED}
-    pending = 0 if snapshot.fixtures is None else fixtures_of(snapshot).pending
-    grade = "warn" if is_off or pending >= MANY_PENDING or warning else "pass"
-    error = actor.last_error if is_off else warning
-    return schemas.LinksCheck.of(actor, status=grade, pending=pending, last_error=error)
-
-
-def _archive_check(archive: ArchiveStatus, wall: float) -> schemas.ArchiveCheck:
-    grade = "pass" if archive.is_well(wall) else "warn"
-    return schemas.ArchiveCheck.of(archive, status=grade, lag_s=archive.lag_s(wall))
-
-
-def _cluster_check(cluster: ClusterStatus, now: Instant) -> schemas.ClusterCheck:
-    return schemas.ClusterCheck.of(
-        cluster,
-        status="pass" if cluster.warning is None else "warn",
-        leases={**cluster.leases},
-        lag_versions=max(cluster.head - cluster.version, 0),
-        lag_s=cluster.lag_s(now.mono),
-        silent=cluster.silent if cluster.error is None else (),
-    )
