@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import msgspec
+from msgspec import UNSET
 
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.cooperative import SLICE
-from actors.core.messages import BookmakerId
-from actors.matches.entries import event_of, prices_of, quotes_of
+from actors.core.messages import BookmakerId, Prices
+from actors.matches.entries import event_of, prices_of, quotes_of, sure_legs
 from actors.matches.fair import Method, consensus_of, fair, overpriced
+from actors.matches.forms import Form, Shown
 from actors.matches.model import (
     Fixture,
     FixtureChunk,
@@ -24,8 +26,7 @@ from actors.matches.model import (
     fixtures_of,
 )
 from actors.matching.event import Chances, FixtureId
-from web.encoding.fixture_forms import Form, Shown, with_more, with_reference
-from web.encoding.fixture_schemas import Part, fixture_v2, link
+from web.encoding.fixture_schemas import FairReason, Part, Reference, fair_odds, fixture_v2, link
 from web.encoding.schemas import Names, match_v2
 from web.encoding.segments import FIXTURES, UNENCODABLE, Kept, Segment, Segments, UnencodableError
 from web.encoding.surebet_schemas import doubted
@@ -81,7 +82,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
                 some = Part(entries, None if doubts else surebet)
                 json = _encode(fixture_v2(fixture, names, terms, made.chances, made.doubted, part=some))
         if surebet is not None and doubts:
-            json = with_more(json, doubted(surebet, doubts, fixture, names, terms))
+            json = _with_more(json, doubted(surebet, doubts, fixture, names, terms))
         if (name := form.reference) is None:
             return json
         chances: Chances | None = None
@@ -89,7 +90,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
             at = 3 * fixture.bookmakers.index(name)
             home, draw, away = made.fair[at : at + 3]
             chances = home, draw, away
-        return with_reference(json, fixture, name, chances, terms)
+        return _with_reference(json, fixture, name, chances, terms)
 
     def fit(self, state: FixtureState) -> None:
         """Keep the JSON of twice as many fixtures as are there: the oldest goes first."""
@@ -162,6 +163,24 @@ def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None) -> arra
 def _chances(of_each: array[float]) -> Iterator[Chances]:
     """Return the fair chances of each entry, in their order."""
     return zip(of_each[::3], of_each[1::3], of_each[2::3], strict=True)
+
+
+def _with_reference(
+    json: bytes, fixture: Fixture, name: BookmakerId, chances: Chances | None, terms: FixtureSettings
+) -> bytes:
+    """Return the JSON of a fixture with a bookmaker's fair odds; `chances` is None if it lacks it."""
+    if chances is None:
+        return _with_more(json, Reference(None, FairReason.NOT_LISTED))
+    if terms.roster[name].prices is not Prices.LIVE:
+        return _with_more(json, Reference(None, FairReason.NOT_LIVE))
+    if not sure_legs(fixture, terms.roster)[name]:
+        return _with_more(json, Reference(None, FairReason.LIKELY_LINK))
+    return _with_more(json, Reference(fair_odds(terms.method, chances), UNSET))
+
+
+def _with_more(json: bytes, more: msgspec.Struct) -> bytes:
+    """Return the JSON of an object with more members at its end."""
+    return b"%b,%b" % (json[:-1], _encode(more)[1:])
 
 
 def _culprit(fixture: Fixture, names: Names) -> tuple[BookmakerId, Entry]:

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Mapping
 
 from actors.board.snapshot import Readable
 from actors.core.messages import BookmakerId
+from actors.matches.forms import Form
 from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureView, ViewKind, fixtures_of
 from actors.matching.event import FixtureId
-from web.encoding.fixture_forms import Form
 from web.encoding.fixture_schemas import FixtureList, OneFixture
 from web.feeds.fixture_lists import EVERYTHING, Choice, FixturesOf
 from web.feeds.lists import Answers

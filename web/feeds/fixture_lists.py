@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from hashlib import blake2b
 from math import inf
 
 import msgspec
@@ -12,8 +13,8 @@ from msgspec.structs import replace
 from actors.board.snapshot import Book, Deadlines, Snapshot
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId
+from actors.matches.forms import USUAL, Form, Shown, overdue, shown
 from actors.matches.model import Fixture, FixtureState, FixtureView, ViewKind, fixtures_of
-from web.encoding.fixture_forms import USUAL, Form, Shown, overdue, shown
 from web.encoding.schemas import cursor_of
 
 _encode = msgspec.json.Encoder().encode
@@ -75,8 +76,8 @@ class FixturesOf(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """What its tags have besides the version, because the bytes depend on it."""
-        return self.form.mark
+        """What its tags have besides the version: nothing in the usual form."""
+        return "" if self.form == USUAL else f"-{blake2b(_encode(self.form), digest_size=8).hexdigest()}"
 
     @property
     def is_fleeting(self) -> bool:

@@ -20,9 +20,9 @@ from msgspec import Struct
 from actors.board.snapshot import Book, Deadlines, Readable, Snapshot
 from actors.core.cooperative import Sliced, run_now, run_sliced
 from actors.core.messages import BookmakerId
+from actors.matches.forms import USUAL, Form, whole
 from actors.matches.model import fixtures_of
 from actors.matching.event import FixtureId
-from web.encoding.fixture_forms import USUAL, Form, whole
 from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
 from web.encoding.list_segments import Api, ListSegments
 from web.encoding.members import blocks_of

@@ -11,6 +11,8 @@ from actors.cluster.store import Restored
 from actors.core.cooperative import run_now
 from actors.core.messages import SourceName
 from actors.matches.candidates import vouched_mono
+from actors.matches.forms import Form
+from actors.matches.forms import shown as form_of
 from actors.matches.model import (
     BookmakerInfo,
     FixtureSettings,
@@ -23,8 +25,6 @@ from actors.matches.surebets import Doubt, Surebet, SurebetRules
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR
 from tests.support.builders.records import AHEAD_S, FIRST, MATCHER, OTHER, Cluster, replayed
 from tests.support.time.virtual import WALL_0
-from web.encoding.fixture_forms import Form
-from web.encoding.fixture_forms import shown as form_of
 
 ONE, TWO = (2.2, 3.9, 3.0), (2.0, 3.0, 4.2)  # the best of both: 0.949
 WORSE, BETTER = (2.0, 3.0, 3.4), (2.0, 3.0, 4.4)

@@ -11,11 +11,11 @@ import pytest
 
 from actors.core.cooperative import SLICE, run_now
 from actors.core.messages import BookmakerId, Prices
+from actors.matches.forms import Form, shown, whole
 from actors.matches.model import BookmakerInfo, FixtureSettings, FixtureView, ViewKind, roster_of
 from actors.matching.rules import Certainty
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER, TERMS, TWO, LinkedBoard
 from tests.support.builders.messages import batch, match
-from web.encoding.fixture_forms import Form, shown, whole
 from web.encoding.fixture_segments import FixtureSegments
 from web.encoding.segments import UnencodableError
 

@@ -11,13 +11,13 @@ import pytest
 
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId, SourceName
+from actors.matches.forms import Form
 from actors.matches.model import BookmakerInfo, FixtureSettings, FixtureView, ViewKind, roster_of
 from actors.matches.surebets import SurebetRules
 from actors.matching.rules import Certainty
 from tests.support.builders.messages import SCOPE, batch, match
 from tests.support.systems.linked_reading import ReadableBoard
 from tests.support.time.virtual import WALL_0
-from web.encoding.fixture_forms import Form
 from web.feeds.fixture_lists import FixturesOf
 from web.feeds.lists import Answers
 

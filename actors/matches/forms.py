@@ -1,23 +1,20 @@
-"""Forms of fixtures: of some bookmakers only, with a bookmaker's fair odds, with doubted surebets. Pure."""
+"""Forms of fixtures: of some bookmakers only, with a bookmaker's fair odds, with doubted surebets.
+
+Pure. The surebet of some bookmakers is evaluated here, for the version that changed its fixture last.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from hashlib import blake2b
 
-import msgspec
-from msgspec import UNSET, Struct
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.core.messages import BookmakerId, Prices
 from actors.matches.candidates import Books, Companies, Evaluation, holds_until
-from actors.matches.entries import sure_legs
 from actors.matches.model import Fixture, FixtureSettings, FixtureState
 from actors.matches.surebets import Doubt, FoundSurebet, Surebet
-from actors.matching.event import Chances, FixtureId
-from web.encoding.fixture_schemas import FairReason, Reference, fair_odds
-
-_encode = msgspec.json.Encoder().encode
+from actors.matching.event import FixtureId
 
 
 class Form(Struct, frozen=True):
@@ -31,11 +28,6 @@ class Form(Struct, frozen=True):
     doubted: bool = False
     bookmakers: tuple[BookmakerId, ...] = ()
     overdue: tuple[FixtureId, ...] = ()
-
-    @property
-    def mark(self) -> str:
-        """What tags of this form have besides the version: nothing in the usual form."""
-        return "" if self == USUAL else f"-{blake2b(_encode(self), digest_size=8).hexdigest()}"
 
 
 USUAL = Form()
@@ -120,21 +112,3 @@ def _companies(fixture: Fixture, form: Form, terms: FixtureSettings) -> Companie
     """Return the company of each bookmaker of a form that has live prices of a fixture."""
     listed = {name: terms.roster[name] for name in fixture.bookmakers if name in form.bookmakers}
     return {name: info.company for name, info in listed.items() if info.prices is Prices.LIVE}
-
-
-def with_reference(
-    json: bytes, fixture: Fixture, name: BookmakerId, chances: Chances | None, terms: FixtureSettings
-) -> bytes:
-    """Return the JSON of a fixture with a bookmaker's fair odds; `chances` is None if it lacks it."""
-    if chances is None:
-        return with_more(json, Reference(None, FairReason.NOT_LISTED))
-    if terms.roster[name].prices is not Prices.LIVE:
-        return with_more(json, Reference(None, FairReason.NOT_LIVE))
-    if not sure_legs(fixture, terms.roster)[name]:
-        return with_more(json, Reference(None, FairReason.LIKELY_LINK))
-    return with_more(json, Reference(fair_odds(terms.method, chances), UNSET))
-
-
-def with_more(json: bytes, more: Struct) -> bytes:
-    """Return the JSON of an object with more members at its end."""
-    return b"%b,%b" % (json[:-1], _encode(more)[1:])
