@@ -14,9 +14,9 @@ import pytest
 from msgspec import Struct
 
 from actors.archive.folder import ArchiveSettings
-from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import RemovalReason
+from actors.board.validity import BoardRules
 from actors.core.limits import Limits
 from actors.core.validation import Reason
 from actors.matches.fair import FairRules

@@ -21,9 +21,10 @@ from msgspec.structs import replace
 from actors.archive.commit import Commit
 from actors.archive.folder import ENDING, Folder
 from actors.archive.reading import PastChange
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.lists import RESTORED
 from actors.board.snapshot import Book, Chunk, Differences, Entry, ListState, RemovalReason, Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Scope, SourceMatchId

@@ -8,52 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import inf
-from typing import Annotated, TypeAlias
+from typing import TypeAlias
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from actors.board.chunks import entries_where, find
-from actors.board.diff import (
-    Diff,
-    Verdict,
-    complete_changes,
-    delta_changes,
-    has_kicked_off,
-    is_other,
-    seen_of,
-)
-from actors.board.in_play import bounded, look
+from actors.board.diff import Diff, Verdict, complete_changes, delta_changes, is_other, seen_of
 from actors.board.lists import RESTORED, confirmed_by, is_stale_news, refusal_of
 from actors.board.snapshot import (
     Book,
     Chunk,
-    Deadlines,
     Differences,
     Entry,
     Linked,
     ListState,
     RemovalReason,
     Snapshot,
+    earliest,
 )
+from actors.board.validity import BoardRules, begun_by, bounded, look
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, Scope, SourceMatchId
 
 MIN_LOST = 20  # a list that loses at most so many matches is never doubted
 MAX_DOUBTED = 3  # accept a suspicious list when it is the third in a row (faults.md, C5)
-
-
-class BoardRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """Seconds after its kick-off at which a match leaves the board; most matches of a bookmaker.
-
-    Once a match has kicked off, its price leaves `in_play_max_age_s` after its source last vouched for it.
-    """
-
-    expire_after_kickoff_s: Annotated[float, Meta(gt=0, le=1e10)] = 10800.0
-    max_matches: Annotated[int, Meta(ge=1, le=10_000_000)] = 20_000
-    in_play_max_age_s: Annotated[float, Meta(gt=0, le=1e10)] = 60.0
-
 
 Books: TypeAlias = Mapping[BookmakerId, Book]
 Noted: TypeAlias = Mapping[BookmakerId, Differences]
@@ -196,17 +176,17 @@ class Board:
             books = {**self._books, **{bookmaker: self._stamped(bookmaker) for bookmaker in self._seen}}
         is_seen = any(by_v1 for by_v1, _ in self._seen.values()) or (linked is not None and linked.is_seen)
         fixtures = base.fixtures if linked is None else linked.fixtures
-        of_books = min((min(book.deadline, book.in_play_until) for book in books.values()), default=inf)
+        of_books = earliest(books.values())
         return Snapshot(
             base.version + is_seen,
             books,
-            of_books if fixtures is None else min(of_books, fixtures.valid_until),
-            min((book.first_start for book in books.values()), default=inf),
+            of_books.stale if fixtures is None else min(of_books.stale, fixtures.valid_until),
+            of_books.first_start,
             {name: self._noted[name] for name, (_, by_v2) in self._seen.items() if by_v2},
             base.epoch,
             fixtures,
             None if linked is None else linked.changes,
-            min((book.next_start for book in books.values()), default=inf),
+            of_books.kick_off,
             now.wall,
         )
 
@@ -278,22 +258,6 @@ def _joined(old: Differences | None, new: Differences) -> Differences:
         return new
     before, after = {**new.before, **old.before}, {**old.after, **new.after}
     return Differences(before, after, {**old.reasons, **new.reasons})
-
-
-def begun_by(chunks: Iterable[Chunk], last_start: float) -> Sliced[dict[SourceMatchId, Entry]]:
-    """Return the entries of matches that have certainly kicked off by then, by id, in order."""
-    some = [chunk for chunk in chunks if chunk.first_start <= last_start]
-    return entries_where(some, lambda entry: has_kicked_off(entry.match, last_start))
-
-
-def is_due(deadlines: Deadlines, rules: BoardRules, now: Instant, within_s: float = 0.0) -> bool:
-    """Return whether any of these deadlines comes within that many seconds of `now`."""
-    last_start = now.wall - rules.expire_after_kickoff_s
-    return (
-        deadlines.stale <= now.mono + within_s
-        or deadlines.first_start <= last_start + within_s
-        or deadlines.kick_off <= now.wall + within_s
-    )
 
 
 def _incomplete(book: Book, scopes: set[Scope], whole_from: float) -> Book:

@@ -6,7 +6,7 @@ from a chunk can be kept as long as it lives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from math import inf
 from operator import attrgetter
@@ -136,7 +136,7 @@ class ListState(Struct, frozen=True):
 class Book(Struct, frozen=True, eq=False):
     """One bookmaker's part of a snapshot; `deadline` (monotonic) and `first_start` (Unix) are its earliest.
 
-    Before `in_play_until` (monotonic) and `next_start` (Unix) no match in play is too old (`in_play.py`).
+    Before `in_play_until` (monotonic) and `next_start` (Unix) no match in play is too old (`validity.py`).
     `v1_version` and `v2_version` are the last commits that changed what its own v1 and v2 views show.
     Of a book of another process nothing holds after `vouched_until` (monotonic); the times of its lists are
     by a clock that is at most `ahead_s` ahead of ours.
@@ -210,6 +210,15 @@ class Deadlines(Struct, frozen=True, gc=False):
     kick_off: float = inf
 
 
+def earliest(books: Collection[Book]) -> Deadlines:
+    """Return when the lists of books no longer hold."""
+    return Deadlines(
+        min((min(book.deadline, book.in_play_until) for book in books), default=inf),
+        min((book.first_start for book in books), default=inf),
+        min((book.next_start for book in books), default=inf),
+    )
+
+
 class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     """The whole board at one version, bookmakers in the order of the configuration.
 
@@ -245,12 +254,7 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
 
     def list_deadlines(self, bookmaker: BookmakerId | None = None) -> Deadlines:
         """Return when the lists of a bookmaker, or (None) of all, no longer hold."""
-        books = self.books.values() if bookmaker is None else (self.books[bookmaker],)
-        return Deadlines(
-            min(min(book.deadline, book.in_play_until) for book in books),
-            min(book.first_start for book in books),
-            min(book.next_start for book in books),
-        )
+        return earliest(self.books.values() if bookmaker is None else (self.books[bookmaker],))
 
     def has_lists_of(self, other: Snapshot) -> bool:
         """Return whether it has each list that another board of the same bookmakers shows."""

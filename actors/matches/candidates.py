@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.board.snapshot import Book, Entry
+from actors.board.validity import vouched_mono
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId
 from actors.matches.surebets import (
@@ -92,11 +93,6 @@ def holds_until(
 def _is_later(mono: float, entry: Entry, book: Book) -> bool:
     """Return whether an entry was vouched for after that time, whatever became of its list since."""
     return vouched_mono(entry, book) > mono
-
-
-def vouched_mono(entry: Entry, book: Book) -> float:
-    """Return when the source vouched for an entry of a book, at the earliest (monotonic seconds)."""
-    return book.lists[entry.scope].vouched_at(entry.source_match_id) - book.ahead_s
 
 
 class Candidate(Struct, frozen=True, gc=False):

@@ -13,9 +13,10 @@ from immutables import Map
 
 from actors.board.diff import is_other
 from actors.board.snapshot import Entry, Linked
+from actors.board.validity import vouched_mono
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId
-from actors.matches.candidates import Books, vouched_mono
+from actors.matches.candidates import Books
 from actors.matches.model import (
     Fixture,
     FixtureChange,

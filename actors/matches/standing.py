@@ -13,10 +13,11 @@ import msgspec
 
 from actors.board.board import Books
 from actors.board.snapshot import Book
+from actors.board.validity import vouched_mono
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Scope
-from actors.matches.candidates import EVERY_S, Candidate, Evaluation, vouched_mono
+from actors.matches.candidates import EVERY_S, Candidate, Evaluation
 from actors.matches.draft import FixtureUpdate, is_seen
 from actors.matches.entries import live_quotes, sure_legs
 from actors.matches.model import Fixture, FixtureSettings

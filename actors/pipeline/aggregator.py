@@ -16,9 +16,10 @@ import anyio.lowlevel
 import structlog
 from structlog.typing import FilteringBoundLogger
 
-from actors.board.board import Advance, Applied, Board, is_due
+from actors.board.board import Advance, Applied, Board
 from actors.board.published import Overdue, Published, Rejection
 from actors.board.snapshot import Snapshot
+from actors.board.validity import is_due
 from actors.core.clock import Clock, elapsed_s
 from actors.core.cooperative import run_now, run_sliced
 from actors.core.messages import Batch, BookmakerId, Failure, Scope

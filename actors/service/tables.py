@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.archive.folder import ArchiveSettings
-from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
+from actors.board.validity import BoardRules
 from actors.core.errors import ConfigError
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId, Fees, Offer, SourceName

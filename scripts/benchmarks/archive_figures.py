@@ -30,8 +30,9 @@ from actors.archive.export import Chosen, rows
 from actors.archive.folder import ArchiveSettings
 from actors.archive.past import Days
 from actors.archive.restart import Configured, Machine
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, ListId, Match, Scope, SourceMatchId, SourceName

@@ -16,8 +16,9 @@ import httpx2
 import pytest
 from structlog.testing import capture_logs
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from actors.core.validation import Bounds, admit

@@ -15,9 +15,10 @@ from random import Random
 import anyio
 import pytest
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError

@@ -9,8 +9,9 @@ from random import Random
 
 import msgspec
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, ListId, Match, Scope

@@ -19,8 +19,8 @@ from actors.archive.day import Reached
 from actors.archive.folder import ArchiveSettings, Folder
 from actors.archive.past import Days, Elsewhere, Listed, NotYet, Unknown
 from actors.archive.restart import Configured, Machine
-from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
+from actors.board.validity import BoardRules
 from actors.core.errors import ArchiveLockedError, ConfigError
 from actors.core.messages import BookmakerId, SourceName
 from actors.matches.model import BookmakerInfo, FixtureSettings, fixtures_of, roster_of

@@ -14,8 +14,8 @@ from actors.archive.archive import FollowedArchive, open_archive, open_followed
 from actors.archive.folder import ArchiveSettings
 from actors.archive.past import Days, Elsewhere, Listed, Unknown
 from actors.archive.restart import Configured
-from actors.board.board import BoardRules
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.messages import BookmakerId, SourceName
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
 from actors.matches.update import FixtureUpdater

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, ListId, Removal, Scope, SourceMatchId
 from tests.support.builders.boards import START

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.chunks import entries_of
 from actors.board.snapshot import RemovalReason, Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Match

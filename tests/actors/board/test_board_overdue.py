@@ -6,9 +6,10 @@ from math import inf
 
 import pytest
 
-from actors.board.board import Board, is_due
+from actors.board.board import Board
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
+from actors.board.validity import is_due
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Scope

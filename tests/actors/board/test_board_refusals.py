@@ -7,10 +7,11 @@ from math import inf, nan
 
 import pytest
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.board.board import Applied, Board, BoardRules
+from actors.board.board import Applied, Board
 from actors.board.chunks import entries_of
 from actors.board.diff import Verdict
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Removal, SourceMatchId
 from tests.support.builders.boards import ALDER, EMPTY, START

@@ -10,9 +10,10 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Book, Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId

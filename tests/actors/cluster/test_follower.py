@@ -10,9 +10,9 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from actors.board.board import BoardRules
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.cluster.follower import FollowerActor
 from actors.cluster.liveness import HOLDS_S, MatcherClock
 from actors.cluster.progress import LinksBox, Seen

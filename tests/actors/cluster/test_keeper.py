@@ -12,9 +12,10 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.published import Published, Rejection, Request
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.cluster.gate import Gate
 from actors.cluster.keeper import LINKS, KeeperActor
 from actors.cluster.liveness import SILENT_S, MatcherClock

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from actors.board.validity import vouched_mono
 from actors.cluster.liveness import HOLDS_S, MatcherClock
 from actors.cluster.records import Record
 from actors.cluster.replay import empty, kept, restored, shown
 from actors.cluster.store import Restored
 from actors.core.cooperative import run_now
 from actors.core.messages import SourceName
-from actors.matches.candidates import vouched_mono
 from actors.matches.forms import Form
 from actors.matches.forms import shown as form_of
 from actors.matches.model import (

@@ -8,7 +8,7 @@ from math import inf
 import msgspec
 import pytest
 
-from actors.board.board import is_due
+from actors.board.validity import is_due
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE
 from actors.core.messages import Removal, SourceMatchId

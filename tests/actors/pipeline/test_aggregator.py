@@ -6,7 +6,7 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.board.board import BoardRules
+from actors.board.validity import BoardRules
 from actors.core.messages import BookmakerId, Removal, SourceMatchId
 from actors.monitoring.status import BookmakerState
 from tests.support.builders.messages import batch, match

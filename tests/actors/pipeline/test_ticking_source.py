@@ -11,8 +11,9 @@ import anyio
 import msgspec
 import pytest
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import SourceError

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Document, ListId, Match, Removal, SourceMatchId

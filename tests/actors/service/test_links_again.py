@@ -11,7 +11,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 from structlog.testing import capture_logs
 
-from actors.board.board import BoardRules
+from actors.board.validity import BoardRules
 from actors.core.clock import SystemClock
 from actors.matching.matcher import Matcher
 from actors.matching.overrides import Overrides

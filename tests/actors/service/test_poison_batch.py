@@ -9,7 +9,7 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.board.board import BoardRules
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, Extract, Scope, SourceName

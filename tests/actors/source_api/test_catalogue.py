@@ -11,7 +11,7 @@ import httpx2
 import msgspec
 import pytest
 
-from actors.board.board import BoardRules
+from actors.board.validity import BoardRules
 from actors.core.messages import BookmakerId, SourceName
 from actors.service.settings import BookmakerSettings, ServerSettings, Settings, SourceSettings
 from tests.support.peers.web import Web, serving

@@ -19,9 +19,9 @@ import msgspec
 from actors.archive.archive import Archive, open_archive
 from actors.archive.folder import ArchiveSettings
 from actors.archive.restart import Configured, Machine
-from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.messages import BookmakerId, SourceName
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
 from actors.matches.update import FixtureUpdater

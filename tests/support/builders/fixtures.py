@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.history import HistoryLimits
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import Batch, BookmakerId, SourceName

@@ -20,9 +20,9 @@ from random import Random
 import anyio
 import msgspec
 
-from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import Book, Snapshot
+from actors.board.validity import BoardRules
 from actors.core.cooperative import Sliced, run_now
 from actors.core.messages import Batch, BookmakerId, Failure, Scope, SourceName
 from actors.matches.model import FixtureView, fixtures_of

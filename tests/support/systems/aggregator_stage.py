@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from actors.board.board import Advance, BoardRules
+from actors.board.board import Advance
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.messages import Batch, BookmakerId, Scope
 from actors.pipeline.aggregator import AggregatorActor, Item, new_intake

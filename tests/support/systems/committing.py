@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from actors.board.board import Advance, Board, BoardRules
+from actors.board.board import Advance, Board
 from actors.board.history import HistoryLimits
 from actors.board.published import Published, Rejection, Request
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Clock
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Match, Scope

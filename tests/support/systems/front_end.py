@@ -9,9 +9,9 @@ import anyio
 from hypercorn.typing import ASGIFramework
 from quart import Quart
 
-from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.limits import Limits
 from tests.support.systems.committing import Committing
 from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, site_status

@@ -14,9 +14,9 @@ from typing import Any
 import anyio
 import msgspec
 
-from actors.board.board import BoardRules
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import SystemClock
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Document, Failure, Payload, Scope

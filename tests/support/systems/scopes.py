@@ -11,8 +11,8 @@ from typing import Any
 
 import anyio
 
-from actors.board.board import BoardRules
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, Failure, Payload, Scope
 from actors.pipeline.context import SourceContext

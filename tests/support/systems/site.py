@@ -18,9 +18,9 @@ import httpx2
 from actors.archive.archive import Archive, open_archive
 from actors.archive.folder import ArchiveSettings
 from actors.archive.restart import Configured, Machine
-from actors.board.board import BoardRules
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import Readable
+from actors.board.validity import BoardRules
 from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Match, SourceName
 from actors.matches.history import FixtureHistory

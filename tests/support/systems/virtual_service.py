@@ -25,8 +25,8 @@ import msgspec
 from anyio.abc import TaskGroup
 from hypercorn.typing import ASGIFramework
 
-from actors.board.board import BoardRules
 from actors.board.snapshot import Entry, Snapshot
+from actors.board.validity import BoardRules
 from actors.core.messages import Batch, BookmakerId, Failure, SourceName
 from actors.monitoring.status import BookmakerState, SourceStatus
 from actors.service.recorder import Recorder

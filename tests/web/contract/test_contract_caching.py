@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 
-from actors.board.board import BoardRules
+from actors.board.validity import BoardRules
 from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, Answered, Site
 

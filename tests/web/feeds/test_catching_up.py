@@ -9,7 +9,7 @@ import anyio.lowlevel
 import httpx2
 import pytest
 
-from actors.board.board import BoardRules
+from actors.board.validity import BoardRules
 from actors.core.errors import CommitLateError
 from actors.core.messages import BookmakerId, SourceMatchId
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 
-from actors.board.board import BoardRules
+from actors.board.validity import BoardRules
 from actors.core.messages import Scope
 from actors.matches.linking import Links
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, fixtures_of, roster_of

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import anyio
 import pytest
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.snapshot import Chunk, Deadlines, Entry, Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Match

@@ -15,9 +15,9 @@ from math import inf, isfinite
 from msgspec.structs import replace
 
 from actors.board.snapshot import Entry, Readable, Snapshot
+from actors.board.validity import vouched_mono
 from actors.core.clock import Clock, Instant
 from actors.core.messages import BookmakerId, Prices, SourceMatchId, SourceName
-from actors.matches.candidates import vouched_mono
 from actors.matches.entries import event_of
 from actors.matches.model import FixtureState, fixtures_of
 from actors.matching.event import Event, EventKey, FixtureId

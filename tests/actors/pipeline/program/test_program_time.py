@@ -11,9 +11,9 @@ import anyio
 import msgspec
 import pytest
 
-from actors.board.board import BoardRules
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.errors import TransportError
 from actors.pipeline.context import SourceContext
 from actors.pipeline.program.source import ProgramSourceActor

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.board.board import Board, BoardRules
+from actors.board.board import Board
 from actors.board.snapshot import RemovalReason, Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.validation import Reason

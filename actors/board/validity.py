@@ -1,21 +1,58 @@
-"""How old a price may be once its match has kicked off: which entries are too old, and when to look again.
+"""When a price is too old: its list is stale, its match is over, or it is in play and not confirmed.
 
-Pure, in slices. A book has two bounds, so that its entries are read only when one of them may be too old:
-each entry kicks off at `next_start` or later, or is young enough until `in_play_until`.
+Pure, in slices. The times are in `snapshot.py`: of a list (`ListState`), the earliest ones of a book and of
+what a client reads (`Deadlines`). A book has two bounds, so that its entries are read only when one of them
+may be too old in play: each entry kicks off at `next_start` or later, or is young enough until
+`in_play_until`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from math import inf
+from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
-from actors.board.snapshot import Book, Entry, ListState
+from actors.board.chunks import entries_where
+from actors.board.diff import has_kicked_off
+from actors.board.snapshot import Book, Chunk, Deadlines, Entry, ListState
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import Match, Scope, SourceMatchId
+
+
+class BoardRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """Seconds after its kick-off at which a match leaves the board; most matches of a bookmaker.
+
+    Once a match has kicked off, its price leaves `in_play_max_age_s` after its source last vouched for it.
+    """
+
+    expire_after_kickoff_s: Annotated[float, Meta(gt=0, le=1e10)] = 10800.0
+    max_matches: Annotated[int, Meta(ge=1, le=10_000_000)] = 20_000
+    in_play_max_age_s: Annotated[float, Meta(gt=0, le=1e10)] = 60.0
+
+
+def is_due(deadlines: Deadlines, rules: BoardRules, now: Instant, within_s: float = 0.0) -> bool:
+    """Return whether any of these deadlines comes within that many seconds of `now`."""
+    last_start = now.wall - rules.expire_after_kickoff_s
+    return (
+        deadlines.stale <= now.mono + within_s
+        or deadlines.first_start <= last_start + within_s
+        or deadlines.kick_off <= now.wall + within_s
+    )
+
+
+def vouched_mono(entry: Entry, book: Book) -> float:
+    """Return when the source vouched for an entry of a book, at the earliest (monotonic seconds)."""
+    return book.lists[entry.scope].vouched_at(entry.source_match_id) - book.ahead_s
+
+
+def begun_by(chunks: Iterable[Chunk], last_start: float) -> Sliced[dict[SourceMatchId, Entry]]:
+    """Return the entries of matches that have certainly kicked off by then, by id, in order."""
+    some = [chunk for chunk in chunks if chunk.first_start <= last_start]
+    return entries_where(some, lambda entry: has_kicked_off(entry.match, last_start))
 
 
 class Look(Struct):
