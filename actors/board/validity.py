@@ -8,12 +8,11 @@ may be too old in play: each entry kicks off at `next_start` or later, or is you
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Annotated
 
 from msgspec import Meta, Struct, field
-from msgspec.structs import replace
 
 from actors.board.chunks import entries_where
 from actors.board.diff import has_kicked_off
@@ -69,10 +68,12 @@ class Look(Struct):
     next_start: float = inf
 
 
-def look(book: Book, max_age_s: float, now: Instant) -> Sliced[Look]:
+def look(
+    chunks: Iterable[Chunk], lists: Mapping[Scope, ListState], max_age_s: float, now: Instant
+) -> Sliced[Look]:
     """Return the entries of matches that have kicked off and that were vouched for too long ago."""
     found = Look()
-    for chunk in book.chunks:
+    for chunk in chunks:
         if chunk.first_start > now.wall:
             found.next_start = min(found.next_start, chunk.first_start)
             continue
@@ -84,7 +85,7 @@ def look(book: Book, max_age_s: float, now: Instant) -> Sliced[Look]:
             if start > now.wall:
                 found.next_start = min(found.next_start, start)
                 continue
-            state = book.lists[entry.scope]
+            state = lists[entry.scope]
             until = state.vouched_at(entry.source_match_id) + max_age_s
             if until > now.mono:
                 found.until = min(found.until, until)
@@ -96,9 +97,11 @@ def look(book: Book, max_age_s: float, now: Instant) -> Sliced[Look]:
     return found
 
 
-def bounded(book: Book, matches: Iterable[Match], state: ListState, max_age_s: float, now: Instant) -> Book:
-    """Return the book with bounds that also hold for these matches of a list in that state."""
-    until, next_start = book.in_play_until, book.next_start
+def bounds_with(
+    bounds: tuple[float, float], matches: Iterable[Match], state: ListState, max_age_s: float, now: Instant
+) -> tuple[float, float]:
+    """Return the bounds of a book that also hold for these matches of a list in that state."""
+    until, next_start = bounds
     for match in matches:
         start = match.begun_by
         if start is None:
@@ -107,6 +110,4 @@ def bounded(book: Book, matches: Iterable[Match], state: ListState, max_age_s: f
             next_start = min(next_start, start)
         else:
             until = min(until, state.vouched_at(match.source_match_id) + max_age_s)
-    if (until, next_start) == (book.in_play_until, book.next_start):
-        return book
-    return replace(book, in_play_until=until, next_start=next_start)
+    return until, next_start
