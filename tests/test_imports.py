@@ -20,7 +20,7 @@ CONNECTING = {
 }
 LISTENING = {
     "web.server.connections",
-    "web.__main__",
+    "web.cli.main",
     "web.server.lifecycle",
     "web.server.listener",
     "web.server.reader",
@@ -29,7 +29,7 @@ LISTENING = {
 """These own the listening socket."""
 TELLING = {"web.server.notify"}
 """It tells the service manager of this machine."""
-ASKING = {"web.asking"}
+ASKING = {"web.cli.asking"}
 """The command line as a client of a running service."""
 
 

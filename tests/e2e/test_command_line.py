@@ -16,8 +16,8 @@ import pytest
 from actors.core.errors import ServiceUnreachableError
 from actors.service.settings import load
 from tests.support.systems.process import ROOT
-from web.__main__ import EXAMPLES, _parser, main
-from web.server.terminal import directions
+from web.cli.main import EXAMPLES, _parser, main
+from web.cli.terminal import directions
 
 KEYS = ("THE_ODDS_API_KEY", "BETFAIR_APP_KEY", "BETFAIR_USERNAME", "BETFAIR_PASSWORD")
 

@@ -15,7 +15,7 @@ import anyio
 import uvicorn
 
 from actors.service.settings import parse_bind
-from web.__main__ import SERVERS
+from web.cli.main import SERVERS
 from web.server.listener import address_of, listen
 
 BACKLOG = 1024

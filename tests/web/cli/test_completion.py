@@ -12,8 +12,8 @@ from shutil import which
 
 import pytest
 
-from web.__main__ import _parser
-from web.server.completion import SHELLS, script
+from web.cli.completion import SHELLS, script
+from web.cli.main import _parser
 
 ZSH = which("zsh") or ""
 

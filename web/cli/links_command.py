@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from actors.matching.evidence import Evidence, NameEvidence
-from web.asking import NO_LINKER, add_url, answer, part_of_path
+from web.cli.asking import NO_LINKER, add_url, answer, part_of_path
 from web.encoding.link_schemas import (
     LinkEvent,
     LinksExplained,

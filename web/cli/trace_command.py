@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from web.asking import NO_LINKER, add_url, answer, part_of_path
+from web.cli.asking import NO_LINKER, add_url, answer, part_of_path
 from web.encoding.entry_schemas import EntryList, EntryRejected, EntrySource, EntryStep, EntryTrace
 from web.encoding.schemas import OddsV2
 

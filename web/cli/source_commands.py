@@ -17,8 +17,8 @@ from actors.service.settings import load
 from actors.source_api.program import ProgramOptions
 from actors.sources.program.schema import schema
 from actors.transports.connections import LookUpLoop
+from web.cli.terminal import seconds
 from web.server.lifecycle import Exit
-from web.server.terminal import seconds
 
 
 def add_source_options(

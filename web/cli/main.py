@@ -1,0 +1,338 @@
+"""The command line: `oddsboard init | serve | record | replay | ...`; exit codes: `Exit`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from importlib.metadata import version
+from math import inf
+from pathlib import Path
+from random import Random
+
+import anyio
+import structlog
+
+from actors.archive.archive import OpenArchive
+from actors.core.clock import Clock, SystemClock
+from actors.core.errors import (
+    ArchiveLockedError,
+    BindError,
+    ConfigError,
+    OddsboardError,
+    ServiceUnreachableError,
+)
+from actors.core.limits import Limits
+from actors.core.nearest import did_you_mean
+from actors.matching.leagues import load as load_tables
+from actors.monitoring import logs
+from actors.monitoring.log_events import LogStatus
+from actors.monitoring.loop_watch import watched
+from actors.monitoring.status import ServiceStatus
+from actors.recordings.reader import open_sources
+from actors.runtime.facts import announce
+from actors.service.clustering import Cluster
+from actors.service.describe import configuration_lines, kind_lines, recording_lines
+from actors.service.recorder import Recorder
+from actors.service.registry import kind_named
+from actors.service.replay import Replay
+from actors.service.settings import ServerSettings, Settings, load, parse_bind, service_manager
+from actors.service.system import System
+from actors.transports.connections import LookUpLoop
+from web.app import create_app
+from web.cli import archive_command, links_command, trace_command
+from web.cli.completion import COMPLETES, SHELLS, script
+from web.cli.source_commands import add_source_options, check_program, probe
+from web.cli.terminal import EXAMPLE_CALLS, called, directions, seconds, speed_of
+from web.endpoints.health import liveness
+from web.feeds.subscribers import Audience
+from web.server.descriptors import fitted
+from web.server.lifecycle import (
+    Exit,
+    Life,
+    pause_collector,
+    record_until_stopped,
+    set_up_collector,
+    start_exit_deadline,
+)
+from web.server.listener import Listener, address_of, listen
+from web.server.notify import Notifier
+from web.server.servers import Serve, check_uvicorn, serve, serve_with_uvicorn
+from web.server.watch import Watch
+
+log = structlog.get_logger()
+
+SERVERS: Mapping[str, Serve] = {"hypercorn": serve, "uvicorn": serve_with_uvicorn}
+
+CONFIGS = (Path(__file__).parent.parent / "config").resolve()  # in a clone a link to the top-level folder
+EXAMPLES = ("default", "football_data", "live-keyless", "the_odds_api", "betfair", "live")
+
+EXITS: Mapping[type[OddsboardError], Exit] = {
+    ConfigError: Exit.CONFIG,
+    BindError: Exit.BIND,
+    ServiceUnreachableError: Exit.UNREACHABLE,
+    ArchiveLockedError: Exit.LOCKED,
+}
+
+BIND = "HOST:PORT|unix:/PATH"
+_DEFAULT = "default: %(default)s"
+_LOOP = {"loop_factory": LookUpLoop}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit with its code."""
+    if sys.stdout is None:  # closed from the start
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the process ends
+    parser = _parser()
+    if not (sys.argv[1:] if arguments is None else arguments):
+        parser.print_help(sys.stderr)
+        sys.exit(Exit.USAGE)
+    given = parser.parse_args(arguments)
+    code = Exit.STOPPED
+    try:
+        code = given.run(given)
+        sys.stdout.flush()
+    except tuple(EXITS) as error:
+        for line in str(error).splitlines():
+            print(f"oddsboard: {line}", file=sys.stderr)
+        code = EXITS[type(error)]
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:  # before or after the time when signals stop the service in order
+        sys.exit(128 + signal.SIGINT)
+    sys.exit(code)
+
+
+def _init(given: argparse.Namespace) -> Exit:
+    if given.example not in EXAMPLES:
+        near = did_you_mean(given.example, EXAMPLES)
+        raise ConfigError(f"EXAMPLE was {given.example!r}, must be one of: {', '.join(EXAMPLES)}{near}")
+    text = (CONFIGS / f"{given.example}.toml").read_text("utf-8")
+    try:
+        with given.out.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise ConfigError(f"{given.out}: exists already; name another file with --out") from None
+    except OSError as error:
+        raise ConfigError(f"{given.out}: cannot be written: {error.strerror}") from error
+    return _print([f"{given.out}: written; run it with: {called()} serve --config {given.out}"])
+
+
+def _serve(given: argparse.Namespace) -> Exit:
+    settings = load(given.config)
+    bind = parse_bind(given.bind or settings.server.bind)
+    if given.server == "uvicorn":
+        check_uvicorn(*bind)
+    written = logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
+    pause_collector()
+    load_tables()
+    sock, streams = _listening(bind, settings.server, settings.limits, len(settings.sources), written)
+    set_up_collector()
+    return anyio.run(_run_service, settings, written, sock, streams, given.server, backend_options=_LOOP)
+
+
+def _listening(
+    bind: tuple[str, int | None], server: ServerSettings, limits: Limits, sources: int, written: LogStatus
+) -> tuple[Listener, int]:
+    """Return the listening socket, and how many clients may follow changes."""
+    requests = limits.max_requests_per_connection
+    caps, streams = fitted(limits.max_connections, server.max_streams, requests, sources)
+    return listen(*bind, caps, written.metrics.counts["oddsboard_http_turned_away_total"]), streams
+
+
+async def _run_service(
+    settings: Settings, written: LogStatus, sock: Listener, max_streams: int, server: str
+) -> Exit:
+    clock = SystemClock()
+    cluster = None if settings.cluster.url is None else partial(Cluster, settings, clock)
+    system = System(settings, clock, Random(), is_archived=True, log_status=written, cluster=cluster)
+    published, status = system.shown, system.status
+    per_client = settings.limits.max_streams_per_client
+    audience = Audience(published.history, max_streams, per_client, system.fixture_history, status.metrics)
+    app = create_app(
+        published,
+        status,
+        status.names,
+        clock,
+        audience,
+        keep_fresh=sock.keep_fresh,
+        refusals=sock.refusals,
+        watched=Watch(sock.find).around,
+        limits=settings.limits,
+        review=system.review,
+        past=None if system.archive is None else system.archive.past(),
+    )
+    started = partial(_say_started, status, url=address_of(sock), archive=settings.archive.path or "none")
+    if server == "uvicorn":
+        started = partial(started, server=server, note="for a proxy on this machine only")
+    ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
+    reload = None if settings.links.file is None else system.read_links_again
+    parts = (system.supervisor, app, sock, status, drain_s, started, *ends, SERVERS[server])
+    manager = Notifier(*service_manager(), lambda: liveness(status, clock.now()).status == "pass")
+    if system.archive is None:
+        return await Life(*parts, reload, manager).run()
+    system.archive.start()
+    return await Life(*parts, reload, manager, partial(_close, system.archive)).run()
+
+
+def _close(archive: OpenArchive, code: Exit) -> None:
+    archive.close(is_orderly=code is Exit.STOPPED)
+
+
+def _record(given: argparse.Namespace) -> Exit:
+    settings = load(given.config)
+    logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
+    load_tables()
+    return anyio.run(_run_recording, settings, given.out, given.for_s, backend_options=_LOOP)
+
+
+async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
+    clock = SystemClock()
+    with Recorder.open(out, settings, clock) as recorder:
+        system = System(settings, clock, Random(), recorder.of)
+        _say_started(system.status, folder=str(out))
+        with watched(system.status.loop):
+            code = await record_until_stopped(system.supervisor, for_s, recorder.watch, start_exit_deadline)
+    announce(
+        log,
+        "recording.finished",
+        payloads={name: record.payloads.number for name, record in system.status.sources.items()},
+    )
+    return code
+
+
+def _replay(given: argparse.Namespace) -> Exit:
+    sources = open_sources(given.path, kind_named, given.price)
+    written = logs.configure(ServerSettings().log_level, sys.stdout)
+    load_tables()
+    sock, streams = _listening(parse_bind(given.bind), ServerSettings(), Limits(), len(sources), written)
+    replay = partial(Replay, sources, given.speed, archive=given.archive, log_status=written)
+    set_up_collector()
+    return anyio.run(_run_replay, replay, sock, streams)
+
+
+async def _run_replay(start: Callable[[Clock], Replay], sock: Listener, max_streams: int) -> Exit:
+    replay = start(SystemClock())
+    status, playback = replay.status, replay.playback
+    per_client = Limits().max_streams_per_client
+    audience = Audience(playback.history, max_streams, per_client, playback.fixture_history, status.metrics)
+    app = create_app(
+        playback,
+        status,
+        status.names,
+        playback,
+        audience,
+        keep_fresh=sock.keep_fresh,
+        refusals=sock.refusals,
+        watched=Watch(sock.find).around,
+        review=playback.review,
+    )
+    started = partial(_say_started, status, is_recorded=True, url=address_of(sock))
+    ends = (start_exit_deadline, audience.leave)
+    return await Life(replay, app, sock, status, ServerSettings().drain_s, started, *ends).run()
+
+
+def _check(given: argparse.Namespace) -> Exit:
+    return _print(configuration_lines(given.config, load(given.config)))
+
+
+def _sources(given: argparse.Namespace) -> Exit:
+    return _print(kind_lines(given.kind))
+
+
+def _say_started(status: ServiceStatus, *, is_recorded: bool = False, **facts: str) -> None:
+    announce(log, "service.started", **facts, pid=os.getpid(), bookmakers=dict(status.names))
+    for name, source in status.sources.items():
+        if is_recorded or source.kind == "replay":
+            announce(log, "source.recorded", source=name, note="recorded prices, not offers of now")
+        elif source.is_simulated:
+            announce(log, "source.simulated", source=name, note="invented prices, not offers")
+    logs.show("", *directions(**facts), "")
+
+
+def _print(lines: Iterable[str]) -> Exit:
+    for line in lines:
+        print(line)
+    return Exit.STOPPED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="oddsboard",
+        description="A consolidated board of football odds",
+        epilog=EXAMPLE_CALLS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    def command(
+        name: str, run: Callable[[argparse.Namespace], Exit], summary: str
+    ) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=summary, description=summary)
+        added.set_defaults(run=run)
+        return added
+
+    init = command("init", _init, "write a commented configuration to begin with")
+    serving = command("serve", _serve, "run the service")
+    record = command("record", _record, "write what each source delivers to files, without serving it")
+    replay = command("replay", _replay, "run the service on recordings and their clock")
+    check = command("check-config", _check, "validate a configuration and say what it would run")
+    program = command("check-program", check_program, "run a program, and say what would be shown of it")
+    probing = command("probe", probe, "ask a venue once, and say whether it answers as expected")
+    sources = command("sources", _sources, "explain the kinds of source and their options")
+    inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
+    archive = command("archive", archive_command.run, "list, check, seal or export an archive")
+    links = command("links", lambda given: _print(given.lines(given)), "ask a service about its links")
+    trace = command("trace", lambda given: _print(trace_command.trace_lines(given)), "ask where a price is")
+    completion = command("completion", lambda given: _print([script(given.shell, parser)]), COMPLETES)
+    command("version", lambda _: _print([f"oddsboard {version('oddsboard')}"]), "print the version")
+    _add_file_options(init, serving, record, check)
+    sources.add_argument("kind", nargs="?", metavar="KIND", help="a kind; default: all of them")
+    inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
+    completion.add_argument("shell", choices=SHELLS, help="its first line says how to use it")
+    links_command.add_options(links)
+    trace_command.add_options(trace)
+    archive_command.add_options(archive)
+    add_source_options(program, probing, CONFIGS / "live-keyless.toml")
+    _add_recording_options(record, replay)
+    return parser
+
+
+def _add_file_options(
+    init: argparse.ArgumentParser,
+    serving: argparse.ArgumentParser,
+    record: argparse.ArgumentParser,
+    check: argparse.ArgumentParser,
+) -> None:
+    default, config = CONFIGS / "default.toml", "the configuration; default: simulated odds"
+    for configured in (serving, record, check):
+        configured.add_argument("--config", type=Path, default=default, metavar="FILE", help=config)
+    examples, out = f"one of: {', '.join(EXAMPLES)}; {_DEFAULT}", f"the file; {_DEFAULT}"
+    init.add_argument("example", nargs="?", default="default", metavar="EXAMPLE", help=examples)
+    init.add_argument("--out", type=Path, default="oddsboard.toml", metavar="FILE", help=out)
+    serving.add_argument("--bind", metavar=BIND, help="where to listen; default: as configured")
+    serving.add_argument(
+        "--server",
+        choices=SERVERS,
+        default="hypercorn",
+        help=f"the HTTP server, uvicorn only behind a proxy on the same machine; {_DEFAULT}",
+    )
+
+
+def _add_recording_options(record: argparse.ArgumentParser, replay: argparse.ArgumentParser) -> None:
+    out, path = "the folder, for one file of each source", "a recording, or a folder of recordings"
+    until = "when to stop, like 90s, 15m, 2h or 1d; default: at a signal"
+    speed, bind = "recorded seconds a second; default: 1", f"where to listen; {_DEFAULT}"
+    prices, price = ("best_back", "last_traded"), "of a historic .bz2 file; default: best_back"
+    record.add_argument("--out", type=Path, required=True, metavar="DIR", help=out)
+    record.add_argument("--for", type=seconds, default=inf, dest="for_s", metavar="DURATION", help=until)
+    replay.add_argument("path", type=Path, metavar="DIR|FILE", help=path)
+    replay.add_argument("--speed", type=speed_of, default=1.0, metavar="N|max", help=speed)
+    replay.add_argument("--price", choices=prices, help=price)
+    replay.add_argument(
+        "--archive", type=Path, metavar="DIR", help="keep what is shown in this empty folder"
+    )
+    replay.add_argument("--bind", default=ServerSettings().bind, metavar=BIND, help=bind)
