@@ -91,6 +91,6 @@ def test_the_wheel_has_the_configurations_the_pages_and_the_types(unpacked: Path
     """The wheel has every example, the static files, and the marker of both typed packages."""
     shipped = {file.relative_to(unpacked).as_posix() for file in unpacked.rglob("*") if file.is_file()}
     wanted = {f"web/config/{file.name}" for file in (ROOT / "config").glob("*.toml")}
-    wanted |= {f"web/static/{file.name}" for file in (ROOT / "web" / "static").iterdir()}
+    wanted |= {f"{file.relative_to(ROOT)}" for file in (ROOT / "web" / "static").glob("*/*")}
 
     assert set() == (wanted | {"web/py.typed", "actors/py.typed"}) - shipped

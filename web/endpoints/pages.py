@@ -1,10 +1,11 @@
 """The pages for people and the files that they load, read once at the start.
 
 A script that a page begins with is sent with all that it imports, a style sheet likewise: over HTTP/1.1 a
-browser asks for six files at a time, and each six cost a round trip. Every module has its own address, too.
+browser asks for six files at a time, and each six cost a round trip. Every module has its own address, too,
+without its folder: folders say which page a file is of, and modules import each other by name alone.
 
 The policy lets a page load and request nothing but this service, and run no inline script. Its only
-trusted type is the address of the worker that tabs share (`static/line.js`).
+trusted type is the address of the worker that tabs share (`static/board/line.js`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from pathlib import Path
 from web.protocol.contract import ACCEPT_ENCODING, CACHED, HTML, IF_NONE_MATCH, Answer, Operation
 from web.protocol.responses import Handler, constant
 
-FOLDER = Path(__file__).resolve().parent.parent / "static"
+FILES = {file.name: file for file in (Path(__file__).resolve().parent.parent / "static").glob("*/*")}
+"""The files of all pages by name."""
 STATIC = "/static/"
 
 BEGINNINGS = ("first.js", "main.js", "monitor.js", "shared.js")
@@ -111,10 +113,10 @@ def _with_constants(text: str) -> str:
 
 
 def _text(name: str) -> str:
-    return (FOLDER / name).read_text("utf-8")
+    return FILES[name].read_text("utf-8")
 
 
 def handlers() -> dict[str, Handler]:
     """Return the handlers by path: the board, and the files that pages load."""
-    files = {STATIC + file.name: page(file.name) for file in FOLDER.iterdir() if file.suffix != ".html"}
+    files = {STATIC + name: page(name) for name in FILES if not name.endswith(".html")}
     return {"/": page("index.html"), **files}

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.systems.site import Site
-from web.endpoints.pages import BEGINNINGS, FOLDER, STATIC, script, sheet
+from web.endpoints.pages import BEGINNINGS, STATIC, script, sheet
+from web.endpoints.pages import FILES as BY_NAME
 
 pytestmark = pytest.mark.anyio
 
@@ -20,8 +21,8 @@ TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-FILES = {"/": FOLDER / "index.html"} | {
-    STATIC + file.name: file for file in FOLDER.iterdir() if file.suffix != ".html"
+FILES = {"/": BY_NAME["index.html"]} | {
+    STATIC + file.name: file for file in BY_NAME.values() if file.suffix != ".html"
 }
 POLICY = {
     "default-src 'none'",

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from web.endpoints.pages import BEGINNINGS, FOLDER, script, sheet
+from web.endpoints.pages import BEGINNINGS, script, sheet
+from web.endpoints.pages import FILES as BY_NAME
 
-FILES = sorted(FOLDER.iterdir())
+FILES = sorted(BY_NAME.values())
 PAGES = [file for file in FILES if file.suffix == ".html"]
 
 MARKUP_FROM_STRINGS = (
@@ -69,7 +70,7 @@ def _reached(*files: Path, by: Callable[[Path], set[str]] = _needed) -> set[str]
     while waiting:
         name = waiting.pop()
         found.add(name)
-        waiting |= by(FOLDER / name) - found
+        waiting |= by(BY_NAME[name]) - found
     return found
 
 
@@ -85,12 +86,12 @@ def test_a_page_waits_for_no_import(name: str) -> None:
     others = {module for module in BEGINNINGS if module != name}
 
     made = re.findall(r'^modules\["(.+)"\] = ', sent, re.MULTILINE)
-    assert sorted(made) == sorted(_reached(FOLDER / name, by=_imported) - {name, "first.js"})
-    assert others & _imported(FOLDER / name) == set(re.findall(r'^import .*"\./(.+)";', sent, re.MULTILINE))
+    assert sorted(made) == sorted(_reached(BY_NAME[name], by=_imported) - {name, "first.js"})
+    assert others & _imported(BY_NAME[name]) == set(re.findall(r'^import .*"\./(.+)";', sent, re.MULTILINE))
     assert [] == [
         (module, needed)
         for at, module in enumerate(made)
-        for needed in _imported(FOLDER / module)
+        for needed in _imported(BY_NAME[module])
         if needed not in made[:at]
     ]
     assert [] == re.findall(r"^export ", sent.rpartition("\n})();\n")[0], re.MULTILINE)
@@ -98,9 +99,9 @@ def test_a_page_waits_for_no_import(name: str) -> None:
 
 def test_a_page_waits_for_no_other_sheet() -> None:
     """A style sheet is sent with those that it is made of, in their order."""
-    sent, parts = sheet("board-page.css"), re.findall(SHEET, _text(FOLDER / "board-page.css"))
+    sent, parts = sheet("board-page.css"), re.findall(SHEET, _text(BY_NAME["board-page.css"]))
 
-    places = [sent.index(_text(FOLDER / part)) for part in parts]
+    places = [sent.index(_text(BY_NAME[part])) for part in parts]
     assert sorted(places) == places
     assert "@import" not in sent
 
@@ -108,7 +109,7 @@ def test_a_page_waits_for_no_other_sheet() -> None:
 def test_every_id_in_a_script_is_in_its_page() -> None:
     """Scripts find elements by their id."""
     for page in PAGES:
-        scripts = [_text(FOLDER / name) for name in sorted(_reached(page)) if name.endswith(".js")]
+        scripts = [_text(BY_NAME[name]) for name in sorted(_reached(page)) if name.endswith(".js")]
         wanted = {name for script in scripts for name in re.findall(r'ById\("([^"]+)"\)', script)}
         assert wanted <= set(re.findall(r'\sid="([^"]+)"', _text(page))), page.name
 
