@@ -37,11 +37,11 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import fields
 
-from actors.core.allowed import refusals
+from actors.configuration.allowed import refusals
+from actors.configuration.toml_file import read_text, tables_of
 from actors.core.errors import ConfigError, in_lines
 from actors.core.messages import SourceMatchId, SourceName
 from actors.core.nearest import did_you_mean
-from actors.core.toml_file import read_text, tables_of
 from actors.core.validation import clean_name
 from actors.matching.event import EventKey
 from actors.matching.leagues import country_named

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET
 
-from actors.core.allowed import refusals
+from actors.configuration.allowed import refusals
+from actors.configuration.environment import is_variable
 from actors.core.clock import Instant
-from actors.core.environment import is_variable
 from actors.core.errors import ConfigError
 from actors.core.limits import check_proxy
 from actors.core.messages import BookmakerId, SourceName

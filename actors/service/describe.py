@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from actors.core.allowed import Option, options_of
+from actors.configuration.allowed import Option, options_of
 from actors.core.messages import BookmakerId, Match
 from actors.core.nearest import did_you_mean
 from actors.recordings.format import NO_LIMIT_S

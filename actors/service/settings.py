@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from actors.core.environment import expanded, masked
+from actors.configuration.environment import expanded, masked
+from actors.configuration.toml_file import read_text, tables_of
 from actors.core.errors import ConfigError, in_lines
-from actors.core.toml_file import read_text, tables_of
 from actors.service.checking import Check
 from actors.service.tables import (
     BookmakerSettings,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.configuration.toml_file import MAX_BYTES
 from actors.core.errors import ConfigError
 from actors.core.messages import SourceMatchId, SourceName
-from actors.core.toml_file import MAX_BYTES
 from actors.matching.event import EventKey
 from actors.matching.overrides import Listing, Overrides, Pair, TeamAlias
 from actors.matching.rules import Rule

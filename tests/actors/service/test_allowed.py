@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.core.allowed import options_of
+from actors.configuration.allowed import options_of
 from actors.core.errors import ConfigError
 from actors.service.describe import kind_lines
 from actors.service.registry import BUILT_IN, GROUP, kind_named

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.configuration.toml_file import MAX_BYTES, MAX_DEPTH, read_text, tables_of
 from actors.core.errors import ConfigError
-from actors.core.toml_file import MAX_BYTES, MAX_DEPTH, read_text, tables_of
 
 DEEP = {
     "bare": "a." * 20_000 + "a = 1",

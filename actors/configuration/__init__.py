@@ -1,0 +1,1 @@
+"""Files of options: how they are read, and what errors in them say."""
