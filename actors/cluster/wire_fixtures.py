@@ -17,6 +17,7 @@ from actors.board.board import Books
 from actors.board.chunks import find
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, SourceMatchId
+from actors.core.outcomes import Odds
 from actors.matches.candidates import Candidates
 from actors.matches.linking import Links
 from actors.matches.model import (
@@ -49,7 +50,7 @@ class WireFixture(Struct, frozen=True, array_like=True):
     members: tuple[Member, ...]
     listed: tuple[tuple[BookmakerId, SourceMatchId], ...]
     lead: BookmakerId
-    highest: tuple[float, float, float]
+    highest: Odds
     outdone: dict[BookmakerId, BookmakerId]
     surebet: Surebet | None
 
@@ -117,14 +118,13 @@ def fixtures_from(
 
 def _wire(fixture: Fixture) -> WireFixture:
     listed = zip(fixture.bookmakers, fixture.listed, strict=True)
-    highest = fixture.highest
     return WireFixture(
         fixture.id,
         fixture.created,
         fixture.members,
         tuple([(name, entry.source_match_id) for name, entry in listed]),
         fixture.lead,
-        (highest.home, highest.draw, highest.away),
+        fixture.highest.prices,
         dict(fixture.outdone),
         fixture.surebet,
     )
@@ -145,7 +145,7 @@ def _fixture(wire: WireFixture, books: Books) -> Fixture:
         listed,
         wire.lead,
         Place(inf if start is None else start, wire.id),
-        Highest(*wire.highest),
+        Highest(wire.highest),
         wire.surebet,
         wire.outdone,
     )

@@ -11,6 +11,8 @@ from typing import NewType
 
 from msgspec import Struct
 
+from actors.core.outcomes import Odds
+
 BookmakerId = NewType("BookmakerId", str)  # [a-z0-9-]{1,32}: the first part of every match id
 SourceName = NewType("SourceName", str)  # its table in the configuration
 Scope = NewType("Scope", str)  # what a payload covers: a file, a league key, a subscription
@@ -114,6 +116,16 @@ class Match(Struct, frozen=True, gc=False):
     fee_rate: float = 0.0
     max_stake: float | None = None
     url: str | None = None
+
+    @property
+    def prices(self) -> Odds:
+        """The prices in the order of the outcomes: home, draw, away."""
+        return self.home_price, self.draw_price, self.away_price
+
+    @property
+    def listing(self) -> tuple[str, str, str | None, int | None]:
+        """What it is listed as, whatever its prices: teams, league, start."""
+        return self.home, self.away, self.league, self.start_time
 
     @property
     def is_named(self) -> bool:

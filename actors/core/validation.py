@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Batch, Match, Removal, SourceMatchId
+from actors.core.outcomes import book_sum
 
 MAX_NAME_CHARS = 128
 MAX_RAW_CHARS = 1024  # of a name that are read
@@ -117,12 +118,12 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
 
 def fault(match: Match, bounds: Bounds) -> Reason | None:
     """Return the first rule that `match` breaks, or None."""
-    home, draw, away = match.home_price, match.draw_price, match.away_price
-    if not (home > 1.0 and draw > 1.0 and away > 1.0 and isfinite(home + draw + away)):
+    prices = match.prices
+    if not (min(prices) > 1.0 and isfinite(sum(prices))):
         return Reason.PRICE
     if not (0 <= match.fee_rate <= 1 and (match.max_stake is None or 0 < match.max_stake < inf)):
         return Reason.PRICE
-    if not bounds.book_sum_min <= 1 / home + 1 / draw + 1 / away <= bounds.book_sum_max:
+    if not bounds.book_sum_min <= book_sum(prices) <= bounds.book_sum_max:
         return Reason.BOOK_SUM
     if _MATCH_ID(match.source_match_id) is None:
         return Reason.MATCH_ID
@@ -134,19 +135,17 @@ def fault(match: Match, bounds: Bounds) -> Reason | None:
 
 def cleaned(match: Match) -> Match:
     """Return `match` with names that can be shown, the same object when they already can."""
-    home, away = clean_name(match.home), clean_name(match.away)
     league = clean_name(match.league or "")
-    known = None if league in _NO_LEAGUES else league
     source_time = match.source_time
-    if source_time is not None and not isfinite(source_time):
-        source_time = None
-    url = None if match.url is None else clean_url(match.url)
-    clean = home, away, known, source_time, url
-    if clean == (match.home, match.away, match.league, match.source_time, match.url):
-        return match
-    return msgspec.structs.replace(
-        match, home=home, away=away, league=known, source_time=source_time, url=url
+    clean = msgspec.structs.replace(
+        match,
+        home=clean_name(match.home),
+        away=clean_name(match.away),
+        league=None if league in _NO_LEAGUES else league,
+        source_time=None if source_time is None or not isfinite(source_time) else source_time,
+        url=None if match.url is None else clean_url(match.url),
     )
+    return match if clean == match else clean
 
 
 def clean_url(url: str) -> str | None:

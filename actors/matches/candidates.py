@@ -15,8 +15,8 @@ from actors.board.snapshot import Book, Entry
 from actors.board.validity import vouched_mono
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId
+from actors.core.outcomes import ONE_X_TWO
 from actors.matches.surebets import (
-    OUTCOMES,
     SHARE_DIGITS,
     FoundSurebet,
     Leg,
@@ -63,7 +63,7 @@ class Evaluation(Struct, frozen=True):
                 round(share, SHARE_DIGITS),
                 round(max(self.at.mono - leg.vouched_mono, 0.0), 3),
             )
-            for outcome, leg, share in zip(OUTCOMES, found.legs, found.shares, strict=True)
+            for outcome, leg, share in zip(ONE_X_TWO, found.legs, found.shares, strict=True)
         )
         ends_at = min(self.at.wall + (found.until - self.at.mono), self.kick_off)
         profit, book_sum = round(found.profit, 6), round(found.book_sum, 6)

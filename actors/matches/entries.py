@@ -7,7 +7,8 @@ from statistics import median
 
 from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId, SourceName
-from actors.matches.fair import Odds, Quote, fair
+from actors.core.outcomes import scaled
+from actors.matches.fair import Quote, fair
 from actors.matches.model import Fixture, FixtureSettings, FixtureState, Roster
 from actors.matching.event import Chances, Event, EventKey
 from actors.matching.rules import Certainty
@@ -26,8 +27,8 @@ def unpriced_event_of(fixture: Fixture, key: EventKey, roster: Roster) -> Event:
 
 
 def _event(key: EventKey, first: Entry, chances: Chances | None) -> Event:
-    match = first.match
-    return Event(key, match.home, match.away, match.league, first.scope, match.start_time, chances)
+    home, away, league, start_time = first.match.listing
+    return Event(key, home, away, league, first.scope, start_time, chances)
 
 
 def entries_of(fixture: Fixture, source: SourceName, roster: Roster) -> list[Entry]:
@@ -52,27 +53,14 @@ def chances_in(state: FixtureState, key: EventKey) -> Chances | None:
 
 def is_other_event(old: Entry, new: Entry) -> bool:
     """Return whether anything but the prices of an entry differs, so that it may be linked otherwise."""
-    a, b = old.match, new.match
-    return not (
-        a.home == b.home
-        and a.away == b.away
-        and a.league == b.league
-        and a.start_time == b.start_time
-        and old.scope == new.scope
-    )
-
-
-def prices_of(entry: Entry) -> Odds:
-    """Return the prices of an entry."""
-    match = entry.match
-    return match.home_price, match.draw_price, match.away_price
+    return old.match.listing != new.match.listing or old.scope != new.scope
 
 
 def quotes_of(fixture: Fixture, chances: Iterable[Chances], roster: Roster) -> dict[BookmakerId, Quote]:
     """Return the prices of all bookmakers of a fixture; `chances` are their fair chances, in order."""
     names, live, counts = fixture.bookmakers, roster.live, fixture.counts
     return {
-        name: Quote(prices_of(entry), of_entry, name in live and counts(name, names))
+        name: Quote(entry.match.prices, of_entry, name in live and counts(name, names))
         for name, entry, of_entry in zip(names, fixture.listed, chances, strict=True)
     }
 
@@ -81,7 +69,7 @@ def live_quotes(fixture: Fixture, terms: FixtureSettings) -> dict[BookmakerId, Q
     """Return the prices of the bookmakers of a fixture whose prices are live."""
     names, live, counts = fixture.bookmakers, terms.roster.live, fixture.counts
     return {
-        name: Quote(prices_of(entry), fair(terms.method, prices_of(entry)), counts(name, names))
+        name: Quote(prices := entry.match.prices, fair(terms.method, prices), counts(name, names))
         for name, entry in zip(names, fixture.listed, strict=True)
         if name in live
     }
@@ -89,19 +77,14 @@ def live_quotes(fixture: Fixture, terms: FixtureSettings) -> dict[BookmakerId, Q
 
 def chances_of_entry(entry: Entry) -> Chances:
     """Return the probabilities of an entry's prices without margin (each in proportion)."""
-    match = entry.match
-    home, draw, away = 1 / match.home_price, 1 / match.draw_price, 1 / match.away_price
-    total = home + draw + away
-    return home / total, draw / total, away / total
+    return scaled([1 / price for price in entry.match.prices])
 
 
 def chances_of(entries: Sequence[Entry]) -> Chances:
     """Return the median by outcome of one or more entries, so that it adds up to 1."""
     if len(entries) == 1:
         return chances_of_entry(entries[0])
-    home, draw, away = (median(chances) for chances in zip(*map(chances_of_entry, entries), strict=True))
-    total = home + draw + away
-    return home / total, draw / total, away / total
+    return scaled([median(chances) for chances in zip(*map(chances_of_entry, entries), strict=True)])
 
 
 def sure_legs(fixture: Fixture, roster: Roster) -> dict[BookmakerId, bool]:

@@ -1,25 +1,26 @@
 """Fair odds: probabilities without the bookmaker's margin, and prices that disagree with all others.
 
-Pure arithmetic. Outcomes stand in the order home, draw, away. docs/fixtures.md has the reasons.
+Pure arithmetic over the two or more outcomes of a market, in its order. docs/fixtures.md has the reasons.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import repeat
 from math import exp, inf, log, sqrt
+from operator import mul
 from typing import TypeAlias, assert_never
 
 from msgspec import Struct
 
 from actors.core.messages import BookmakerId
+from actors.core.outcomes import Odds, book_sum, scaled
 from actors.matching.event import Chances
 from actors.matching.rules import AGREE, distance
 
 MIN_BOOKMAKERS = 3  # fewer are no consensus
 CROSSED = 0.02  # so much nearer to the others' prices with home and away exchanged
-
-Odds: TypeAlias = tuple[float, float, float]
 
 _STEPS = 100  # usual prices need 4, those of 1.0000001 and 1e300 in one book 40
 _EXACT = 1e-14
@@ -48,8 +49,7 @@ def fair(method: Method, prices: Odds) -> Chances:
     """
     match method:
         case Method.MULTIPLICATIVE:
-            home, draw, away = prices
-            return _proper(1 / home, 1 / draw, 1 / away)
+            return _proper([1 / price for price in prices])
         case Method.POWER:
             return _power(prices)
         case Method.SHIN:
@@ -66,8 +66,8 @@ def consensus(chances: Sequence[Chances]) -> Chances | None:
     if count < MIN_BOOKMAKERS:
         return None
     upper, lower = count // 2, (count - 1) // 2
-    home, draw, away = (sorted(probabilities) for probabilities in zip(*chances, strict=True))
-    return _proper(home[lower] + home[upper], draw[lower] + draw[upper], away[lower] + away[upper])
+    ordered = map(sorted, zip(*chances, strict=True))
+    return _proper([of_outcome[lower] + of_outcome[upper] for of_outcome in ordered])
 
 
 class Quote(Struct, frozen=True, gc=False):
@@ -142,9 +142,8 @@ def _of_others(quotes: Quotes, fewest: int) -> dict[BookmakerId, Chances]:
     found: dict[BookmakerId, Chances] = {}
     for name, quote in quotes.items():
         if (count := len(counted) - quote.counts) >= fewest:
-            own = quote.chances if quote.counts else (inf, inf, inf)
-            home, draw, away = map(_median_of_others, own, ordered, (count, count, count))
-            found[name] = _proper(home, draw, away)
+            own: Iterable[float] = quote.chances if quote.counts else repeat(inf)
+            found[name] = _proper([*map(_median_of_others, own, ordered, repeat(count))])
     return found
 
 
@@ -159,46 +158,40 @@ def _power(prices: Odds) -> Chances:
 
     The logarithm of the sum is convex in k and falls: Newton's steps from its left never pass the root.
     """
-    home, draw, away = map(log, prices)
+    logs = [*map(log, prices)]
     k = 1.0
     for _ in range(_STEPS):
-        h, d, a = exp(-k * home), exp(-k * draw), exp(-k * away)
-        total = h + d + a
+        powers = [exp(-k * of_price) for of_price in logs]
+        total = sum(powers)
         if abs(total - 1) <= _EXACT:
             break
         # The first step may come from the right, and then go too far.
-        k = max(k + log(total) * total / (h * home + d * draw + a * away), 0.0)
-    return _proper(h, d, a)
+        k = max(k + log(total) * total / sum(map(mul, powers, logs)), 0.0)
+    return _proper(powers)
 
 
 def _shin(prices: Odds) -> Chances:
     """Solve Shin's equation for z, the share of bettors who know the result (Jullien and Salanié, 1994).
 
     With q the square of 1/price over the book sum, a probability is (r - z) / (2 (1 - z)), where r is the
-    root of z² + 4 (1 - z) q; the sum of them is 1 where that of r is 2 + z. The difference is convex in z
-    and zero at z = 1 as well: Newton's steps from the left end at the smaller root. In a book below 1 it
-    is negative, but never below -1/2.
+    root of z² + 4 (1 - z) q; the sum of n of them is 1 where that of r is 2 + (n - 2) z. The difference is
+    convex in z and zero at z = 1 as well: Newton's steps from the left end at the smaller root. In a book
+    below 1 it is negative, but never below -1 / (n - 1).
     """
-    home, draw, away = prices
-    total = 1 / home + 1 / draw + 1 / away
-    q_home, q_draw, q_away = (max(1 / price * (1 / price / total), _SMALLEST) for price in prices)
-    z = 0.0 if total >= 1 else -0.5
+    total, more = book_sum(prices), len(prices) - 2
+    squares = [max(1 / price * (1 / price / total), _SMALLEST) for price in prices]
+    z = 0.0 if total >= 1 else -1 / (more + 1)
     for _ in range(_STEPS):
         square, rest = z * z, 4 * (1 - z)
-        r, s, t = sqrt(square + rest * q_home), sqrt(square + rest * q_draw), sqrt(square + rest * q_away)
-        if (gap := r + s + t - 2 - z) <= _EXACT:
+        roots = [sqrt(square + rest * q) for q in squares]
+        if (gap := sum(roots) - 2 - more * z) <= _EXACT:
             break
-        z -= gap / ((z - 2 * q_home) / r + (z - 2 * q_draw) / s + (z - 2 * q_away) / t - 1)
+        z -= gap / (sum([(z - 2 * q) / r for q, r in zip(squares, roots, strict=True)]) - more)
     if z < 0:
-        return _proper(r - z, s - z, t - z)
-    return _proper(q_home / (r + z), q_draw / (s + z), q_away / (t + z))
+        return _proper([r - z for r in roots])
+    return _proper([q / (r + z) for q, r in zip(squares, roots, strict=True)])
 
 
-def _proper(home: float, draw: float, away: float) -> Chances:
-    """Return the three scaled to the sum 1, none of them rounded to 0 or 1."""
-    total = home + draw + away
-    return (
-        min(max(home / total, _SMALLEST), _LARGEST),
-        min(max(draw / total, _SMALLEST), _LARGEST),
-        min(max(away / total, _SMALLEST), _LARGEST),
-    )
+def _proper(shares: Sequence[float]) -> Chances:
+    """Return all scaled to the sum 1, none of them rounded to 0 or 1."""
+    return tuple([min(max(share, _SMALLEST), _LARGEST) for share in scaled(shares)])

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from actors.board.chunks import SortedChunk, entries_of, find
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.messages import BookmakerId, Match, Prices, SourceName
+from actors.core.outcomes import ONE_X_TWO, Odds
 from actors.matches.candidates import Candidates
 from actors.matches.fair import Method
 from actors.matches.surebets import Surebet, SurebetRules
@@ -113,37 +114,27 @@ def roster_of(bookmakers: Mapping[BookmakerId, BookmakerInfo]) -> Roster:
 
 
 class Highest(Struct, frozen=True, gc=False):
-    """The highest live prices; 1 where there is none."""
+    """The highest live price of each outcome; 1 where there is none."""
 
-    home: float = 1.0
-    draw: float = 1.0
-    away: float = 1.0
+    prices: Odds = (1.0,) * len(ONE_X_TWO)
 
     @classmethod
     def of(cls, live: Collection[Match]) -> Highest:
         """Return the highest of these prices."""
         if not live:
             return cls()
-        return cls(
-            max([match.home_price for match in live]),
-            max([match.draw_price for match in live]),
-            max([match.away_price for match in live]),
-        )
+        return cls(tuple(map(max, zip(*[match.prices for match in live], strict=True))))
 
     def after(self, changed: Iterable[tuple[Match, Match]]) -> Highest | None:
         """Return the highest prices after these changed; None if one of them fell: look at all."""
-        home, draw, away = self.home, self.draw, self.away
+        highest = self.prices
         for old, new in changed:
-            if (
-                new.home_price < old.home_price == self.home
-                or new.draw_price < old.draw_price == self.draw
-                or new.away_price < old.away_price == self.away
-            ):
-                return None
-            home = max(home, new.home_price)
-            draw = max(draw, new.draw_price)
-            away = max(away, new.away_price)
-        return Highest(home, draw, away)
+            prices = new.prices
+            for most, before, after in zip(self.prices, old.prices, prices, strict=True):
+                if after < before == most:
+                    return None
+            highest = tuple(map(max, highest, prices))
+        return Highest(highest)
 
 
 class Fixture(Struct, frozen=True, eq=False, gc=False):

@@ -17,6 +17,7 @@ from actors.board.validity import vouched_mono
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Scope
+from actors.core.outcomes import book_sum
 from actors.matches.candidates import EVERY_S, Candidate, Evaluation
 from actors.matches.draft import FixtureUpdate, is_seen
 from actors.matches.entries import live_quotes, sure_legs
@@ -156,8 +157,7 @@ def _trusted(book: Book) -> set[Scope]:
 
 def is_candidate(fixture: Fixture) -> bool:
     """Return whether its highest prices win whatever happens; commission and fees make it no better."""
-    highest = fixture.highest
-    return 1 / highest.home + 1 / highest.draw + 1 / highest.away < 1
+    return book_sum(fixture.highest.prices) < 1
 
 
 def _is_as_before(known: Fixture, fixture: Fixture, surebet: Surebet | None) -> bool:

@@ -1,20 +1,21 @@
-"""Best prices and surebets: three bets at several bookmakers that gain whatever the result.
+"""Best prices and surebets: a bet on each outcome, at several bookmakers, that gain whatever the result.
 
-Pure arithmetic over the legs of one fixture. Outcomes are numbered 0, 1, 2 for home, draw, away; times are
-monotonic seconds. docs/fixtures.md has formulas and reasons.
+Pure arithmetic over the legs of one market of a fixture. Outcomes are numbered from 0, in order; times
+are monotonic seconds. docs/fixtures.md has formulas and reasons.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
 
 from actors.core.messages import BookmakerId, Prices
-from actors.matches.fair import MIN_BOOKMAKERS, Odds, Quotes, crossed, overpriced
+from actors.core.outcomes import Odds, book_sum, scaled
+from actors.matches.fair import MIN_BOOKMAKERS, Quotes, crossed, overpriced
 from actors.matching.event import Chances
 from actors.matching.rules import OFF
 
@@ -53,7 +54,7 @@ class PricedLeg(Struct, frozen=True, gc=False):
     """One outcome at one bookmaker, whose legs are one market: it takes `commission` of what that wins net.
 
     Its list was vouched for at `vouched_mono`, which holds for `holds_s` seconds. `chances` are the fair
-    chances of the bookmaker's three prices; if these are wrong by the other bookmakers', it `is_doubted`. A
+    chances of the bookmaker's prices; if these are wrong by the other bookmakers', it `is_doubted`. A
     prediction market's fee has the `fee_rate` of `Match`. Not `is_trusted`: the newest attempt to get its
     list failed, so that it is no leg, nor is an older price of its company.
     """
@@ -78,22 +79,22 @@ class PricedLeg(Struct, frozen=True, gc=False):
         return self.price / (1 + self.fee_rate * (1 - 1 / self.price)) if self.fee_rate else self.price
 
 
-OUTCOMES = ("1", "X", "2")
 SHARE_DIGITS = 10  # with fewer a share of a high price, up to 1,000, may return less than the total
 NO_GAIN = 1 - 1e-6  # a book sum from here on: what gains less is shown as a profit of 0
 
-Legs: TypeAlias = tuple[PricedLeg, PricedLeg, PricedLeg]
+Legs: TypeAlias = tuple[PricedLeg, ...]
+"""A leg for each outcome, in their order."""
 
 
 class FoundSurebet(Struct, frozen=True):
-    """Home, draw and away; `book_sum` is what returns 1 whatever wins, `shares` how to divide a stake.
+    """A leg for each outcome; `book_sum` is what returns 1 whatever wins, `shares` how to divide a stake.
 
     At `until` (monotonic seconds) a leg is too old. With doubts it is not believed.
     """
 
     legs: Legs
     book_sum: float
-    shares: tuple[float, float, float]
+    shares: tuple[float, ...]
     until: float
     doubts: tuple[Doubt, ...] = ()
 
@@ -136,12 +137,11 @@ class Surebet(Struct, frozen=True, gc=False):
         return (self.profit, self.since, *legs)
 
 
-def best(prices: Mapping[BookmakerId, Odds]) -> tuple[Best, Best, Best] | None:
-    """Return the best gross price of home, draw and away, None of no bookmaker."""
+def best(prices: Mapping[BookmakerId, Odds]) -> tuple[Best, ...] | None:
+    """Return the best gross price of each outcome, None of no bookmaker."""
     if not prices:
         return None
-    home, draw, away = zip(*prices.values(), strict=True)
-    return _best(prices, home), _best(prices, draw), _best(prices, away)
+    return tuple([_best(prices, of_outcome) for of_outcome in zip(*prices.values(), strict=True)])
 
 
 def doubted_legs(quotes: Quotes, rules: SurebetRules) -> frozenset[BookmakerId]:
@@ -159,10 +159,8 @@ def surebet(legs: Iterable[PricedLeg], now: float, rules: SurebetRules) -> Found
     Collected prices are never a leg.
     """
     live = _live(legs)
-    highest = [
-        max([leg.price for leg in live if leg.outcome == outcome], default=0.5) for outcome in range(3)
-    ]
-    if sum([1 / price for price in highest]) >= NO_GAIN:
+    offered = _by_outcome(live)
+    if not offered or book_sum([max([leg.price for leg in some]) for some in offered]) >= NO_GAIN:
         return None  # nearly always; commission and fees make no sum smaller
     live = [leg for leg in _freshest(live) if leg.is_trusted]
     sound = [leg for leg in live if leg.is_sure and not leg.is_doubted]
@@ -172,11 +170,9 @@ def surebet(legs: Iterable[PricedLeg], now: float, rules: SurebetRules) -> Found
         found = _cheapest([_cheapest_of(group) for group in groups])
     if found is None or sum(_needed(found)) >= NO_GAIN:
         found = _cheapest_of(live)
-    if found is None or (book_sum := sum(needed := _needed(found))) >= NO_GAIN:
+    if found is None or (total := sum(needed := _needed(found))) >= NO_GAIN:
         return None
-    home, draw, away = (stake / book_sum for stake in needed)
-    shares, doubts = (home, draw, away), _doubts(found, now, rules)
-    return FoundSurebet(found, book_sum, shares, until(found, rules), doubts)
+    return FoundSurebet(found, total, scaled(needed), until(found, rules), _doubts(found, now, rules))
 
 
 def until(legs: Sequence[PricedLeg], rules: SurebetRules) -> float:
@@ -232,9 +228,9 @@ def _agree(legs: Legs) -> bool:
 
 
 def _agreeing(legs: Sequence[PricedLeg]) -> Iterator[list[PricedLeg]]:
-    """Return groups of legs: any three of one group, and no others, agree."""
+    """Return groups of legs: any of one group, and no others, agree."""
     groups = [[*legs]]
-    for outcome in range(3):
+    for outcome in _outcomes(legs):
         groups = [some for group in groups for some in _within(group, outcome)]
     yield from groups
 
@@ -250,7 +246,7 @@ def _within(legs: Sequence[PricedLeg], outcome: int) -> Iterator[list[PricedLeg]
 
 
 def _fresh(legs: Sequence[PricedLeg], now: float, rules: SurebetRules) -> Iterator[list[PricedLeg]]:
-    """Return groups of legs: any three of one group, and no others, are fresh enough together."""
+    """Return groups of legs: any of one group, and no others, are fresh enough together."""
     for limit in sorted({_max_age([leg], rules) for leg in legs}):
         fresh = [leg for leg in legs if now < leg.vouched_mono + limit and limit <= _max_age([leg], rules)]
         if rules.max_skew_s is None:
@@ -261,13 +257,14 @@ def _fresh(legs: Sequence[PricedLeg], now: float, rules: SurebetRules) -> Iterat
 
 
 def _cheapest_of(legs: Sequence[PricedLeg]) -> Legs | None:
-    """Return the three legs at two bookmakers or three that need the smallest stake; None if none are.
+    """Return the legs at two bookmakers or more that need the smallest stake; None if none are.
 
     These are the best net prices, with the next best of an outcome if all are one bookmaker's, except that
-    two legs of one market with commission need less. Three prices of one bookmaker that gain are an error.
+    several legs of one market with commission need less; of four outcomes and more two such markets are not
+    tried together. The prices of one bookmaker alone that gain are an error.
     """
-    offered = [sorted([leg for leg in legs if leg.outcome == outcome], key=_net) for outcome in range(3)]
-    if not all(offered):
+    offered = [sorted(of_outcome, key=_net) for of_outcome in _by_outcome(legs)]
+    if not offered:
         return None
     first = [of_outcome[0] for of_outcome in offered]
     found = [first]
@@ -282,12 +279,26 @@ def _cheapest_of(legs: Sequence[PricedLeg]) -> Legs | None:
         if leg.commission:
             markets.setdefault(leg.bookmaker, {})[leg.outcome] = leg
     for bookmaker, market in markets.items():
-        elsewhere = [next((leg for leg in some if leg.bookmaker != bookmaker), None) for some in offered]
-        for pair in combinations(market, 2):
-            third = next(outcome for outcome in range(3) if outcome not in pair)
-            if (other := elsewhere[third]) is not None:
-                found.append([(market | {third: other})[outcome] for outcome in range(3)])
-    return _cheapest([(legs[0], legs[1], legs[2]) for legs in found])
+        elsewhere = {
+            leg.outcome: leg for leg in chain(*map(reversed, offered)) if leg.bookmaker != bookmaker
+        }
+        for count in range(2, len(offered)):
+            for here in combinations(market, count):
+                mixed = elsewhere | {outcome: market[outcome] for outcome in here}
+                if len(mixed) == len(offered):
+                    found.append([mixed[outcome] for outcome in range(len(offered))])
+    return _cheapest([tuple(legs) for legs in found])
+
+
+def _by_outcome(legs: Sequence[PricedLeg]) -> list[list[PricedLeg]]:
+    """Return the legs of each outcome; nothing if an outcome has none."""
+    offered = [[leg for leg in legs if leg.outcome == outcome] for outcome in _outcomes(legs)]
+    return offered if all(offered) else []
+
+
+def _outcomes(legs: Sequence[PricedLeg]) -> range:
+    """Return the outcomes of the market of these legs."""
+    return range(len(legs[0].chances) if legs else 0)
 
 
 def _net(leg: PricedLeg) -> float:

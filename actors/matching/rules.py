@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from math import ceil, inf
+from operator import sub
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -156,8 +157,9 @@ def price_gap(a: Chances | None, b: Chances | None) -> float | None:
 
 
 def distance(a: Chances, b: Chances) -> float:
-    """Return the largest difference of three probabilities."""
-    return max(abs(a[0] - b[0]), abs(a[1] - b[1]), abs(a[2] - b[2]))
+    """Return the largest difference of the probabilities of an outcome."""
+    gap: float = max(map(abs, map(sub, a, b)))
+    return gap
 
 
 class Relation(Struct, frozen=True, gc=False):

@@ -124,7 +124,7 @@ def match_line(match: Match) -> str:
     if match.start_time is not None:
         start = datetime.fromtimestamp(match.start_time, UTC).isoformat().replace("+00:00", "Z")
     teams, league = f"{match.home} - {match.away}", match.league or "no league"
-    prices = f"{match.home_price:g} {match.draw_price:g} {match.away_price:g}"
+    prices = " ".join(f"{price:g}" for price in match.prices)
     return f"{match.source_match_id}: {teams}, {league}, {start}: {prices}"
 
 

@@ -101,8 +101,7 @@ def _changed(snapshot: Snapshot) -> Iterable[tuple[object, ...]]:
     for differences in snapshot.differences.values():
         for entry in differences.after.values():
             if entry is not None:
-                match = entry.match
-                yield entry.id, match.home_price, match.draw_price, match.away_price, entry.updated
+                yield entry.id, *entry.match.prices, entry.updated
 
 
 async def _throughput(

@@ -287,7 +287,7 @@ def test_stakes_of_the_page_are_exact(two: Two, page: Page) -> None:
 
         shown = page.evaluate(DIVIDE, [[_json(leg) for leg in legs], total])
 
-        assert _cents(stakes(legs, total)) == shown, (legs, total)  # type: ignore[arg-type]  # three
+        assert _cents(stakes(legs, total)) == shown, (legs, total)
 
 
 def _leg(outcome: int, price: float, commission: float = 0.0, bookmaker: str = "") -> PricedLeg:

@@ -19,7 +19,7 @@ from actors.core.messages import Batch, BookmakerId, Match, SourceName
 from actors.matches.linking import Linking
 from actors.matches.model import BookmakerInfo, Fixture, FixtureSettings, roster_of
 from actors.matches.surebets import SurebetRules
-from actors.matching.event import Event
+from actors.matching.event import Chances, Event
 from actors.matching.matcher import Matcher
 from actors.matching.overrides import Overrides
 from actors.matching.rules import Certainty
@@ -82,7 +82,7 @@ class _Listed(Struct, frozen=True):
 
     event: Event
     results: Results
-    chances: tuple[float, float, float]
+    chances: Chances
     moved_s: int = 0
 
 
@@ -200,9 +200,7 @@ class Life:
             stale_after_s=STALE_AFTER_S,
         )
 
-    def _listed_prices(
-        self, name: str, chances: tuple[float, float, float]
-    ) -> tuple[Mistake | None, tuple[float, float, float]]:
+    def _listed_prices(self, name: str, chances: Chances) -> tuple[Mistake | None, Chances]:
         """Return the prices in a list, perhaps wrong."""
         prices, is_wrong = self._prices(chances), self._random.random() < 0.3
         if self._crossing:
@@ -215,7 +213,7 @@ class Life:
         home, draw, away = (round(price * by, 2) for price, by in zip(prices, times, strict=True))
         return Mistake.HIGH, (home, draw, away)
 
-    def _prices(self, chances: tuple[float, float, float]) -> tuple[float, float, float]:
+    def _prices(self, chances: Chances) -> Chances:
         """Return prices with a small margin, or none, that differ from the true chances."""
         margin, noise = self._random.uniform(1.0, 1.05), QUIET if self._crossing else NOISE
         a, b = self._random.uniform(-noise, noise), self._random.uniform(-noise, noise)

@@ -158,7 +158,7 @@ def step(
     if entry is None:
         return EntryStep(version, _time(committed_at), None, None, None, None, reason)
     match = entry.match
-    odds = OddsV2(match.home_price, match.draw_price, match.away_price)
+    odds = OddsV2(*match.prices)
     # Without a time of the source's own, `updated` is that of the receipt.
     received_at = entry.updated if match.source_time is None else entry.received_at
     times = entry.updated, _time(match.source_time), _time(received_at)
@@ -167,7 +167,7 @@ def step(
 
 def traced_match(match: Match) -> TracedMatch:
     """Return the names of a match."""
-    return TracedMatch(match.home, match.away, match.league, match.start_time)
+    return TracedMatch(*match.listing)
 
 
 def near_entry(entry: Entry) -> NearEntry:

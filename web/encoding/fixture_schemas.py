@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId, Match, Prices
-from actors.matches.entries import prices_of, sure_legs
+from actors.core.outcomes import ONE_X_TWO, book_sum
+from actors.matches.entries import sure_legs
 from actors.matches.fair import Method
 from actors.matches.history import Gone
 from actors.matches.leagues import league_of_fixture
@@ -234,7 +235,7 @@ def fixture_v2(
     match, league = fixture.match, league_of_fixture(fixture)
     entries, surebet = (fixture.entries, fixture.surebet) if part is None else (part.entries, part.surebet)
     counted = [name for name in entries if fixture.counts(name, entries) and name not in doubted]
-    prices = best({name: prices_of(entries[name]) for name in counted})
+    prices = best({name: entries[name].match.prices for name in counted})
     return FixtureV2(
         fixture.id,
         match.home,
@@ -246,8 +247,10 @@ def fixture_v2(
         max(entry.updated for entry in entries.values()),
         _entries(fixture, entries, names, terms.roster, doubted),
         len(entries),
-        BestPrices(*[_best(price, entries, names, terms.roster) for price in prices or (None,) * 3]),
-        None if prices is None else round(sum([1 / price.price for price in prices]), 6),
+        BestPrices(
+            *[_best(price, entries, names, terms.roster) for price in prices or (None,) * len(ONE_X_TWO)]
+        ),
+        None if prices is None else round(book_sum([price.price for price in prices]), 6),
         None if fair is None else fair_odds(terms.method, fair),
         None if surebet is None else surebet_v2(surebet, fixture, names, terms),
         FairReason.TOO_FEW if fair is None else UNSET,
@@ -288,7 +291,7 @@ def _entries(
     fixture: Fixture, entries: Entries, names: Names, roster: Roster, doubted: Collection[BookmakerId]
 ) -> tuple[FixtureEntry, ...]:
     of_fixture = fixture.match
-    listed = _listed(of_fixture)
+    listed = of_fixture.listing
     rules = {member.key.source: member.rule for member in fixture.members}
     sure = sure_legs(fixture, roster)
     found = []
@@ -298,22 +301,18 @@ def _entries(
             FixtureEntry(
                 entry.id,
                 names[name],
-                OddsV2(match.home_price, match.draw_price, match.away_price),
+                OddsV2(*match.prices),
                 entry.updated,
                 roster[name].prices,
                 rules[roster[name].source],
                 Link.SURE if sure[name] else Link.LIKELY,
-                *(_other(match, of_fixture) if _listed(match) != listed else (UNSET,) * 4),
+                *(_other(match, of_fixture) if match.listing != listed else (UNSET,) * 4),
                 UNSET if fixture.counts(name, entries) else True,
                 match.url or UNSET,
                 ("price",) if name in doubted else UNSET,
             )
         )
     return tuple(found)
-
-
-def _listed(match: Match) -> tuple[str, str, str | None, int | None]:
-    return match.home, match.away, match.league, match.start_time
 
 
 def _other(

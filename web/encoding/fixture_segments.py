@@ -13,7 +13,8 @@ from msgspec import UNSET
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.cooperative import SLICE
 from actors.core.messages import BookmakerId, Prices
-from actors.matches.entries import event_of, prices_of, quotes_of, sure_legs
+from actors.core.outcomes import ONE_X_TWO
+from actors.matches.entries import event_of, quotes_of, sure_legs
 from actors.matches.fair import Method, consensus_of, fair, overpriced
 from actors.matches.forms import Form, Shown
 from actors.matches.model import (
@@ -35,6 +36,7 @@ MAX_VIEWS = 8
 """Besides the whole view, of so many the segments are kept: each may need as much memory as the whole."""
 
 _encode = msgspec.json.Encoder().encode
+_COUNT = len(ONE_X_TWO)
 _WHOLE = FixtureView(ViewKind.FIXTURES)
 
 
@@ -149,20 +151,20 @@ def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None) -> arra
     before: dict[BookmakerId, tuple[Entry, array[float]]] = {}
     if known is not None:
         for count, (name, entry) in enumerate(known.fixture.entries.items()):
-            before[name] = entry, known.fair[3 * count : 3 * count + 3]
+            before[name] = entry, known.fair[_COUNT * count : _COUNT * (count + 1)]
     found = array("d")
     for name, entry in fixture.entries.items():
         old = before.get(name)
         if old is not None and old[0] is entry:
             found += old[1]
         else:
-            found.extend(fair(method, prices_of(entry)))
+            found.extend(fair(method, entry.match.prices))
     return found
 
 
 def _chances(of_each: array[float]) -> Iterator[Chances]:
     """Return the fair chances of each entry, in their order."""
-    return zip(of_each[::3], of_each[1::3], of_each[2::3], strict=True)
+    return zip(*[of_each[outcome::_COUNT] for outcome in range(_COUNT)], strict=True)
 
 
 def _with_reference(

@@ -141,7 +141,7 @@ def cursor_of(version: int, epoch: str) -> str:
 def match_v2(entry: Entry, bookmaker: str) -> MatchV2:
     """Return the v2 form of an entry; `bookmaker` is the display name."""
     match = entry.match
-    odds = OddsV2(match.home_price, match.draw_price, match.away_price)
+    odds = OddsV2(*match.prices)
     league, start_time = match.league or "Unknown", match.start_time
     return MatchV2(
         entry.id, "football", bookmaker, match.home, match.away, league, odds, start_time, entry.updated
@@ -151,6 +151,6 @@ def match_v2(entry: Entry, bookmaker: str) -> MatchV2:
 def match_v1(entry: Entry, bookmaker: str) -> MatchV1:
     """Return the v1 form of an entry; `bookmaker` is the display name."""
     match = entry.match
-    odds = (match.home_price, match.draw_price, match.away_price)
-    league, start_time = match.league or "", match.start_time or 0
+    home, draw, away = match.prices
+    odds, league, start_time = (home, draw, away), match.league or "", match.start_time or 0
     return MatchV1(entry.id, bookmaker, match.home, match.away, league, odds, start_time, entry.updated)

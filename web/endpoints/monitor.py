@@ -133,6 +133,5 @@ def bookmaker_view(status: BookmakerStatus, book: Book, now: Instant) -> Bookmak
 
 def _rejected_view(found: KeptRejected) -> RejectedReport:
     match = found.match
-    prices = [match.home_price, match.draw_price, match.away_price]
     names = {"match_id": match.source_match_id, "home": match.home, "away": match.away}
-    return RejectedReport.of(found, **names, prices=prices)
+    return RejectedReport.of(found, **names, prices=[*match.prices])

@@ -138,15 +138,13 @@ class Market(Struct, gc=False, eq=False):
         if definition.marketTime is not None and start_time is None:
             return Removal(match_id, Reason.START_TIME)
         return Match(
-            source_match_id=match_id,
-            home=_name(sides[0], names),
-            away=_name(sides[2], names),
-            league=None if names is None else names.league,
-            home_price=home,
-            draw_price=draw,
-            away_price=away,
-            start_time=None if start_time is None else int(start_time),
-            source_time=None if self.published_ms is None else self.published_ms / 1000,
+            match_id,
+            _name(sides[0], names),
+            _name(sides[2], names),
+            None if names is None else names.league,
+            *(home, draw, away),
+            None if start_time is None else int(start_time),
+            None if self.published_ms is None else self.published_ms / 1000,
             in_play=definition.inPlay,
         )
 

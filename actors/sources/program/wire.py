@@ -21,6 +21,7 @@ from msgspec import Meta, Raw, Struct
 
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import Match, SourceMatchId
+from actors.core.outcomes import book_sum
 from actors.core.validation import Bounds, Reason, fault
 from actors.source_api.parsing import unix_time
 
@@ -150,9 +151,7 @@ def read_item(content: bytes | Raw, bounds: Bounds) -> Match | Rejected:
         item.home,
         item.away,
         item.league,
-        float(odds.home),
-        float(odds.draw),
-        float(odds.away),
+        *(float(odds.home), float(odds.draw), float(odds.away)),
         None if start is None else int(start),
         updated,
     )
@@ -179,12 +178,10 @@ def _reason_of(error: str) -> Reason:
 def _explained(match: Match, bounds: Bounds, reason: Reason) -> str:
     match reason:
         case Reason.BOOK_SUM:
-            total = 1 / match.home_price + 1 / match.draw_price + 1 / match.away_price
             allowed = f"{bounds.book_sum_min:g} to {bounds.book_sum_max:g}"
-            return f"the sum of 1/price is {total:.3f}, must be {allowed}"
+            return f"the sum of 1/price is {book_sum(match.prices):.3f}, must be {allowed}"
         case Reason.PRICE:
-            prices = f"{match.home_price:g}, {match.draw_price:g}, {match.away_price:g}"
-            return f"the odds are {prices}, must be above 1"
+            return f"the odds are {', '.join(f'{price:g}' for price in match.prices)}, must be above 1"
         case Reason.MATCH_ID:
             return "its id must be 1 to 128 of A-Z, a-z, 0-9 and . _ ~ -"
         case _:

@@ -74,6 +74,5 @@ def _row(match: Match, home_price: float) -> list[object]:
         match.home,
         match.away,
         home_price,
-        match.draw_price,
-        match.away_price,
+        *match.prices[1:],
     ]

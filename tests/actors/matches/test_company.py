@@ -36,9 +36,9 @@ def _board(company: str, prices: Prices = Prices.LIVE) -> LinkedBoard:
 @pytest.mark.parametrize(
     ("company", "prices", "highest", "outdone"),
     [
-        ("bet", Prices.LIVE, Highest(2.1, 3.3, 4.2), {ALDER: BIRCH}),
-        ("bet", Prices.COLLECTED, Highest(2.2, 3.9, 3.3), {BIRCH: ALDER}),
-        ("", Prices.LIVE, Highest(2.2, 3.9, 4.2), {}),
+        ("bet", Prices.LIVE, Highest((2.1, 3.3, 4.2)), {ALDER: BIRCH}),
+        ("bet", Prices.COLLECTED, Highest((2.2, 3.9, 3.3)), {BIRCH: ALDER}),
+        ("", Prices.LIVE, Highest((2.2, 3.9, 4.2)), {}),
     ],
 )
 def test_price_that_was_confirmed_last_counts(

@@ -14,7 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.core.messages import BookmakerId
-from actors.matches.fair import Method, Odds, Quote, Quotes, consensus, crossed, fair, overpriced
+from actors.core.outcomes import Odds
+from actors.matches.fair import Method, Quote, Quotes, consensus, crossed, fair, overpriced
 from actors.matching.event import Chances
 from tests.support.oracles.disagreeing import crossed_of, overpriced_of
 from tests.support.oracles.fair_odds import fair_of_all
@@ -34,16 +35,16 @@ CHANCES = st.lists(
 )
 
 
-def _books(count: int) -> list[Odds]:
-    """Return that many triples of prices, up to about 2,000, with book sums of 0.95 to 1.40."""
+def _books(count: int, outcomes: int = 3) -> list[Odds]:
+    """Return that many books of prices, up to about 2,000, with book sums of 0.95 to 1.40."""
     chance = random.Random(19)
     found: list[Odds] = []
     while len(found) < count:
-        parts = [chance.expovariate(1) + 0.003 for _ in range(3)]
+        parts = [chance.expovariate(1) + 0.003 for _ in range(outcomes)]
         book_sum = chance.uniform(0.95, 1.40)
-        home, draw, away = (sum(parts) / (part * book_sum) for part in parts)
-        if min(home, draw, away) > 1:
-            found.append((home, draw, away))
+        prices = tuple([sum(parts) / (part * book_sum) for part in parts])
+        if min(prices) > 1:
+            found.append(prices)
     return found
 
 
@@ -56,6 +57,37 @@ def test_fair_odds_equal_those_by_bisection(method: Method, count: int) -> None:
     ours = np.array([fair(method, prices) for prices in books])
 
     assert np.abs(ours - fair_of_all(method, books)).max() < 1e-9
+
+
+@EACH
+@pytest.mark.parametrize("outcomes", [2, 4, 5])
+def test_fair_odds_of_other_markets_equal_those_by_bisection(method: Method, outcomes: int) -> None:
+    """Of any number of outcomes they are within 1e-9 of the equations solved by bisection."""
+    books = _books(2_000, outcomes)
+
+    ours = np.array([fair(method, prices) for prices in books])
+
+    assert np.abs(ours - fair_of_all(method, books)).max() < 1e-9
+
+
+@given(st.tuples(*[st.floats(1.0001, 1e6)] * 2))
+def test_shin_of_two_prices_takes_as_much_off_both(prices: Odds) -> None:
+    """Of two outcomes the probabilities are 1 / price less half of the margin each, if both are above 0."""
+    over, under = (1 / price for price in prices)
+    margin = over + under - 1
+
+    if 0 <= margin < 2 * min(over, under) - 1e-6:
+        assert pytest.approx((over - margin / 2, under - margin / 2), abs=1e-9) == fair(Method.SHIN, prices)
+
+
+def test_two_prices_that_are_exchanged_are_called_wrong() -> None:
+    """Over and under are two outcomes: consensus, doubt and exchange are as of three."""
+    quotes = _quotes((1.5, 2.7), (1.52, 2.6), (1.49, 2.75), (2.7, 1.5))
+    consensus_of_three = consensus([quote.chances for quote in [*quotes.values()][:3]])
+
+    assert consensus_of_three is not None
+    assert pytest.approx((1.5**-1.0593, 2.7**-1.0593), abs=1e-4) == consensus_of_three
+    assert {"d"} == {*crossed(quotes)} == {*overpriced(quotes, 1.25)}
 
 
 @pytest.mark.parametrize("count", [5_000, pytest.param(100_000, marks=pytest.mark.long)])

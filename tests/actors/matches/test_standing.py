@@ -12,9 +12,9 @@ from actors.board.validity import is_due
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE
 from actors.core.messages import Removal, SourceMatchId
+from actors.core.outcomes import Odds
 from actors.matches.candidates import EVERY_S, Candidate, Candidates, Evaluation
 from actors.matches.draft import FixtureUpdate
-from actors.matches.fair import Odds
 from actors.matches.model import (
     FixtureSettings,
     FixtureState,
@@ -52,13 +52,13 @@ class Market(LinkedBoard):
         self.list("birch", prices[1])
         self.link()
 
-    def list(self, bookmaker: str, prices: tuple[float, float, float], begins: float = 86_400) -> None:
+    def list(self, bookmaker: str, prices: Odds, begins: float = 86_400) -> None:
         """List the match at these prices; it begins at that second."""
         listed = match(bookmaker, prices=prices, start_time=int(WALL_0 + begins))
         lasts = self.lasts[ALDER if bookmaker == ALDER else BIRCH]
         self.apply(batch([listed], bookmaker=bookmaker, received_mono=self.now.mono, stale_after_s=lasts))
 
-    def list_again(self, bookmaker: str, prices: tuple[float, float, float]) -> None:
+    def list_again(self, bookmaker: str, prices: Odds) -> None:
         """List the match of alder, of whose source that bookmaker is, at these prices."""
         listed = match("alder", prices=prices, start_time=int(WALL_0 + 86_400))
         mono, lasts = self.now.mono, self.lasts[ALDER]

@@ -381,3 +381,49 @@ def test_the_best_price_names_all_that_offer_it() -> None:
         Best(3.5, (BookmakerId("a"),)),
         Best(4.0, (BookmakerId("a"), BookmakerId("b"))),
     ) == best(prices)
+
+
+@st.composite
+def _books_of(draw: st.DrawFn, outcomes: int) -> list[PricedLeg]:
+    """Return the legs of one to four bookmakers of a market with so many outcomes."""
+    chances = (1 / outcomes,) * outcomes
+    commissions = {bookmaker: draw(COMMISSION) for bookmaker in "abcd"[: draw(st.integers(1, 4))]}
+    return [
+        _leg(name, outcome, draw(PRICE), commission=commission, chances=chances)
+        for name, commission in commissions.items()
+        for outcome in range(outcomes)
+    ]
+
+
+@given(_books_of(2))
+def test_a_surebet_of_two_outcomes_is_the_best_of_all_pairs(legs: list[PricedLeg]) -> None:
+    """It is at two bookmakers: two prices of one that gain are an error."""
+    pairs = [(a, b) for a in legs for b in legs if (a.outcome, b.outcome) == (0, 1)]
+    totals = [sum(equal_stakes(pair)) for pair in pairs if pair[0].bookmaker != pair[1].bookmaker]
+    gains = [total for total in totals if total < NO_GAIN]
+    found = surebet(legs, NOW, RULES)
+
+    assert (found is not None) == bool(gains)
+    if found is not None:
+        assert pytest.approx(min(gains), rel=1e-9) == found.book_sum
+        assert pytest.approx([stake / found.book_sum for stake in equal_stakes(found.legs)]) == [
+            *found.shares
+        ]
+
+
+def test_best_prices_and_surebets_are_of_any_number_of_outcomes() -> None:
+    """A market of four outcomes has four best prices and four legs."""
+    prices = {BookmakerId("a"): (4.2, 4.0, 4.0, 4.1), BookmakerId("b"): (4.0, 4.4, 4.0, 4.5)}
+    legs = [
+        _leg(name, outcome, price, chances=(0.25,) * 4)
+        for name, of in prices.items()
+        for outcome, price in enumerate(of)
+    ]
+    found, best_prices = surebet(legs, NOW, RULES), best(prices)
+
+    assert best_prices is not None
+    assert [4.2, 4.4, 4.0, 4.5] == [price.price for price in best_prices]
+    assert ("a", "b") == best_prices[2].bookmakers
+    assert found is not None
+    assert [4.2, 4.4, 4.0, 4.5] == [leg.price for leg in found.legs]
+    assert pytest.approx(1 / 4.2 + 1 / 4.4 + 1 / 4.0 + 1 / 4.5) == found.book_sum

@@ -20,6 +20,6 @@ def test_the_highest_prices_of_a_fixture_fall_with_the_only_one_that_has_them() 
     (lowest,) = board.fixtures()
 
     assert 3 == len(before.entries)
-    assert [Highest(2.2, 3.6, 3.5), Highest(2.1, 3.6, 3.5), Highest(2.0, 3.5, 3.4)] == [
+    assert [Highest((2.2, 3.6, 3.5)), Highest((2.1, 3.6, 3.5)), Highest((2.0, 3.5, 3.4))] == [
         fixture.highest for fixture in (before, lower, lowest)
     ]

@@ -36,13 +36,13 @@ def after_fee(leg: PricedLeg) -> Fraction:
 
 
 def equal_stakes(legs: Legs) -> list[float]:
-    """Return the stakes with which each outcome pays 1: the solution of three linear equations."""
-    paid = np.zeros((3, 3))
+    """Return the stakes with which each outcome pays 1: the solution of linear equations."""
+    paid = np.zeros((len(legs), len(legs)))
     for winner, leg in enumerate(legs):
         paid[winner, winner] = float(after_fee(leg)) * (1 - leg.commission)
         for number, other in enumerate(legs):
             paid[winner, number] += leg.commission * (other.bookmaker == leg.bookmaker)
-    return [float(stake) for stake in np.linalg.solve(paid, np.ones(3))]
+    return [float(stake) for stake in np.linalg.solve(paid, np.ones(len(legs)))]
 
 
 def combinations_of(legs: Sequence[PricedLeg]) -> Iterator[tuple[float, Legs]]:

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 from statistics import median
 
 from actors.core.messages import BookmakerId
-from actors.matches.fair import Method, Odds, fair
+from actors.core.outcomes import Odds
+from actors.matches.fair import Method, fair
 
 Prices = Mapping[BookmakerId, Odds]
 

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from actors.core.outcomes import Odds
 from actors.matches.fair import Method
 
 Numbers = NDArray[np.float64]
 
 
-def fair_of_all(method: Method, prices: Sequence[tuple[float, float, float]]) -> Numbers:
-    """Return a row of three probabilities for each row of prices."""
+def fair_of_all(method: Method, prices: Sequence[Odds]) -> Numbers:
+    """Return a row of probabilities for each row of prices."""
     inverse = 1 / np.array(prices)
     total = inverse.sum(axis=1, keepdims=True)
     if method is Method.MULTIPLICATIVE:
@@ -24,7 +25,7 @@ def fair_of_all(method: Method, prices: Sequence[tuple[float, float, float]]) ->
     def shin(z: Numbers) -> Numbers:
         return np.asarray((np.sqrt(z**2 + 4 * (1 - z) * inverse**2 / total) - z) / (2 * (1 - z)))
 
-    return _solved(shin, -0.5, 1 - 1e-12)
+    return _solved(shin, -1 / (inverse.shape[1] - 1), 1 - 1e-12)
 
 
 def _solved(chances: Callable[[Numbers], Numbers], low: float, high: float) -> Numbers:

@@ -11,6 +11,8 @@ from math import inf
 
 from msgspec import Struct
 
+from actors.core.outcomes import Odds
+
 Results = tuple[str, str, str]
 ENOUGH = 3  # other companies that list a match: by their prices one that is far too high is known
 EVALUATED_WITHIN_S = 1.0
@@ -34,7 +36,7 @@ class Offer(Struct, frozen=True):
     """
 
     results: Results
-    prices: tuple[float, float, float]
+    prices: Odds
     start: float
     vouched_mono: float
     is_in_play: bool = False

@@ -16,9 +16,10 @@ from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.messages import BookmakerId, Prices
+from actors.core.outcomes import Odds
 from actors.matches import surebets
 from actors.matches.candidates import EVERY_S
-from actors.matches.fair import MIN_BOOKMAKERS, Odds, fair
+from actors.matches.fair import MIN_BOOKMAKERS, fair
 from actors.matches.model import (
     Fixture,
     FixtureChanges,
@@ -198,8 +199,8 @@ def _check_fixture(fixture: Fixture, roster: Roster) -> None:
     live = [
         shown_entry.match for name, shown_entry in entries.items() if roster[name].prices is Prices.LIVE
     ]
-    prices = [(match.home_price, match.draw_price, match.away_price) for match in live] or [(1.0, 1.0, 1.0)]
-    assert Highest(*map(max, zip(*prices, strict=True))) == fixture.highest
+    prices = [match.prices for match in live] or [(1.0, 1.0, 1.0)]
+    assert Highest(tuple(map(max, zip(*prices, strict=True)))) == fixture.highest
 
 
 def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) -> None:
@@ -214,8 +215,7 @@ def check_surebets(snapshot: Snapshot, now: Instant, *, is_exact: bool = False) 
     candidates, left = state.candidates, {*state.candidates.by_fixture}
     for fixture in state:
         candidate, found = candidates.by_fixture.get(fixture.id), None
-        highest = fixture.highest
-        assert (candidate is not None) == (1 / highest.home + 1 / highest.draw + 1 / highest.away < 1)
+        assert (candidate is not None) == (sum(1 / price for price in fixture.highest.prices) < 1)
         left.discard(fixture.id)
         for name, entry in zip(fixture.bookmakers, fixture.listed, strict=True):
             assert not snapshot.books[name].lists[entry.scope].withdrawn
@@ -280,10 +280,7 @@ def _judged(fixture: Fixture, terms: FixtureSettings) -> tuple[Chances | None, s
 
 def _prices(fixture: Fixture, roster: Roster) -> tuple[dict[BookmakerId, Odds], list[BookmakerId]]:
     """Return the prices of all bookmakers of a fixture, and the bookmakers whose prices are compared."""
-    prices = {
-        name: (entry.match.home_price, entry.match.draw_price, entry.match.away_price)
-        for name, entry in fixture.entries.items()
-    }
+    prices = {name: entry.match.prices for name, entry in fixture.entries.items()}
     live = [name for name in prices if roster[name].prices is Prices.LIVE]
     return prices, [name for name in live if fixture.outdone.get(name) not in prices]
 

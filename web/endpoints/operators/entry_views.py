@@ -94,9 +94,8 @@ def rejected_view(found: Traced) -> schemas.EntryRejected | None:
         return None
     if found.refused is None:
         return schemas.EntryRejected(found.rejected, None, None)
-    match = found.refused.match
-    prices = match.home_price, match.draw_price, match.away_price
-    return schemas.EntryRejected(found.rejected, time_view(found.refused.at), prices)
+    home, draw, away = found.refused.match.prices
+    return schemas.EntryRejected(found.rejected, time_view(found.refused.at), (home, draw, away))
 
 
 def bookmaker_view(record: BookmakerStatus, snapshot: Snapshot, now: Instant) -> schemas.EntryBookmaker:
