@@ -15,6 +15,7 @@ from msgspec import Struct
 from actors.board.chunks import find
 from actors.board.snapshot import Book, Chunk, Entry, RemovalReason
 from actors.core.cooperative import SLICE, Sliced
+from actors.core.match_codec import is_same, is_same_unlisted
 from actors.core.messages import Batch, Match, Removal, Scope, SourceMatchId
 
 
@@ -123,29 +124,6 @@ def has_kicked_off(match: Match, by: float) -> bool:
     return start is not None and start <= by
 
 
-def is_same(a: Match, b: Match) -> bool:
-    """Return whether all that is public is the same, but for the time that the source gives for it.
-
-    Fee and stake are public in surebets alone, whose legs are entries.
-    """
-    return a is b or (
-        a.home_price == b.home_price
-        and a.draw_price == b.draw_price
-        and a.away_price == b.away_price
-        and a.start_time == b.start_time
-        and a.home == b.home
-        and a.away == b.away
-        and a.league == b.league
-        and a.fee_rate == b.fee_rate
-        and a.max_stake == b.max_stake
-    )
-
-
-def _silent(match: Match) -> tuple[object, ...]:
-    """Return what lists do not show."""
-    return match.latest_start, match.in_play, match.url
-
-
 _REASONS = {
     "closed": RemovalReason.FINISHED,
     "finished": RemovalReason.FINISHED,
@@ -188,9 +166,7 @@ class _Comparison:
                 self.entry(entry, match, is_changed=True)
             elif (
                 entry.scope != scope
-                or known.latest_start != match.latest_start
-                or known.in_play != match.in_play
-                or known.url != match.url
+                or not is_same_unlisted(known, match)
                 or (may_be_over and has_kicked_off(match, last_start))
             ):
                 self.entry(entry, match)
@@ -216,7 +192,7 @@ class _Comparison:
         if is_changed or shown is None or not is_same(shown.match, match):
             entry_id = f"{self._bookmaker}_{match_id}" if shown is None else shown.id
             new = Entry(entry_id, self._scope, match, self._updated_of(match), self._received_at)
-        elif _silent(shown.match) != _silent(match):
+        elif not is_same_unlisted(shown.match, match):
             new = Entry(shown.id, self._scope, match, shown.updated, shown.received_at)
         elif not is_ours:
             new = Entry(shown.id, self._scope, shown.match, shown.updated, shown.received_at)

@@ -9,15 +9,17 @@ the ticks alone (`liveness.py`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, defstruct
+from msgspec.structs import astuple
 
 from actors.board.snapshot import Chunk, Entry, RemovalReason
 from actors.cluster.store import CollectorId
 from actors.cluster.wire_fixtures import WireFixtures, WireLinks
 from actors.core.cooperative import Sliced
+from actors.core.match_codec import FIELDS
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
 
 UNENCODABLE = (ValueError, OverflowError)
@@ -25,26 +27,17 @@ FORMAT: Final = 5
 """Another number for other records, or for other results of the same."""
 
 
-class WireEntry(Struct, frozen=True, array_like=True, gc=False):
-    """An entry: `Entry` without its id, and the fields of its match in their order."""
+_WireEntry: Any = defstruct(
+    "_WireEntry",
+    [("scope", Scope), ("updated", float), ("received_at", float | None), *FIELDS.items()],
+    frozen=True,
+    array_like=True,
+    gc=False,
+)
 
-    scope: Scope
-    updated: float
-    received_at: float | None
-    source_match_id: SourceMatchId
-    home: str
-    away: str
-    league: str | None
-    home_price: float
-    draw_price: float
-    away_price: float
-    start_time: int | None
-    source_time: float | None
-    latest_start: int | None
-    in_play: bool | None
-    fee_rate: float
-    max_stake: float | None
-    url: str | None
+
+class WireEntry(_WireEntry):  # type: ignore[misc]  # its fields are those of `Match`, not listed again
+    """An entry: `Entry` without its id, and the fields of its match in their order."""
 
 
 class WireTimes(Struct, frozen=True, array_like=True):
@@ -165,47 +158,14 @@ def decoded(data: bytes) -> Record:
 
 def wire_entry(entry: Entry) -> WireEntry:
     """Return an entry as it travels."""
-    match = entry.match
-    return WireEntry(
-        entry.scope,
-        entry.updated,
-        entry.received_at,
-        match.source_match_id,
-        match.home,
-        match.away,
-        match.league,
-        match.home_price,
-        match.draw_price,
-        match.away_price,
-        match.start_time,
-        match.source_time,
-        match.latest_start,
-        match.in_play,
-        match.fee_rate,
-        match.max_stake,
-        match.url,
-    )
+    return WireEntry(entry.scope, entry.updated, entry.received_at, *astuple(entry.match))
 
 
 def entry_of(bookmaker: BookmakerId, wire: WireEntry) -> Entry:
     """Return the entry of a bookmaker that travelled."""
-    match = Match(
-        wire.source_match_id,
-        wire.home,
-        wire.away,
-        wire.league,
-        wire.home_price,
-        wire.draw_price,
-        wire.away_price,
-        wire.start_time,
-        wire.source_time,
-        wire.latest_start,
-        wire.in_play,
-        wire.fee_rate,
-        wire.max_stake,
-        wire.url,
-    )
-    return Entry(f"{bookmaker}_{wire.source_match_id}", wire.scope, match, wire.updated, wire.received_at)
+    scope, updated, received_at, *values = astuple(wire)
+    match = Match(*values)
+    return Entry(f"{bookmaker}_{match.source_match_id}", scope, match, updated, received_at)
 
 
 def chunk_bytes(chunk: Chunk) -> bytes:

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from math import isfinite, isnan
-from types import NoneType
 
+from actors.core.match_codec import is_exact
 from actors.core.messages import Extract, Match, Removal
 from actors.core.validation import Reason
 
 MAX_COUNT = 1_000_000_000  # sums of such numbers are still numbers of JSON
-
-_TEXT_OR_NONE, _INT_OR_NONE, _FLOAT_OR_NONE, _BOOL_OR_NONE = (
-    frozenset({kind, NoneType}) for kind in (str, int, float, bool)
-)
 
 
 class NotExactError(ValueError):
@@ -84,25 +80,10 @@ def _exact(given: object, needed: type[Match | Removal]) -> Match | Removal | No
         return None
     if type(given.source_match_id) is not str:
         return None
-    if type(given) is Match is needed and _is_exact(given):
-        if isfinite(given.home_price + given.draw_price + given.away_price):
+    if type(given) is Match is needed and is_exact(given):
+        if isfinite(sum(given.prices)):
             return given
         return Removal(given.source_match_id, Reason.PRICE)  # JSON has no such number
     if type(given) is Removal is needed and type(given.reason) is str:
         return given
     return Removal(given.source_match_id, Reason.TYPE)
-
-
-def _is_exact(match: Match) -> bool:
-    return (
-        type(match.home) is type(match.away) is str
-        and type(match.home_price) is type(match.draw_price) is type(match.away_price) is float
-        and type(match.league) in _TEXT_OR_NONE
-        and type(match.url) in _TEXT_OR_NONE
-        and type(match.start_time) in _INT_OR_NONE
-        and type(match.latest_start) in _INT_OR_NONE
-        and type(match.in_play) in _BOOL_OR_NONE
-        and type(match.source_time) in _FLOAT_OR_NONE
-        and type(match.fee_rate) is float
-        and type(match.max_stake) in _FLOAT_OR_NONE
-    )
