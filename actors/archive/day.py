@@ -248,8 +248,7 @@ class Day:
             source = exact_time(source, at_ms)
             if isinstance(source, int) and isinstance(updated, int):
                 source = updated - source
-        prices = exact(match.home_price), exact(match.draw_price), exact(match.away_price)
-        return self._listing(entry), *prices, updated, source
+        return self._listing(entry), *map(exact, match.prices), updated, source
 
     def _entry(self, record: EntryRecord) -> int:
         found = self._entries.get(record.id)
@@ -259,9 +258,8 @@ class Day:
         return found
 
     def _listing(self, entry: Entry) -> int:
-        match = entry.match
-        league = None if match.league is None else text(match.league)
-        key = (text(match.home), text(match.away), league, match.start_time)
+        home, away, league, start_time = entry.match.listing
+        key = (text(home), text(away), None if league is None else text(league), start_time)
         found = self._listings.get(key)
         if found is None:
             found = self._listings[key] = len(self._listings) + 1

@@ -21,11 +21,11 @@ from actors.archive.folder import Folder
 from actors.archive.reading import Reader, Row
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
+from actors.core.outcomes import ONE_X_TWO
 
-COLUMNS: Final = (
-    *("version", "time", "kind", "bookmaker", "id", "home", "away", "league", "start_time"),
-    *("odds_1", "odds_x", "odds_2", "updated", "source_time", "reason"),
-)
+_ODDS: Final = tuple([f"odds_{outcome.lower()}" for outcome in ONE_X_TWO])
+_SHOWN: Final = ("home", "away", "league", "start_time", *_ODDS, "updated", "source_time")
+COLUMNS: Final = ("version", "time", "kind", "bookmaker", "id", *_SHOWN, "reason")
 Values = dict[str, str | int | float | None]
 Write: TypeAlias = Callable[[Iterator[Values], TextIO], None]
 """Writes rows to a file, which is open for text; Parquet to the bytes below it."""
@@ -33,7 +33,7 @@ Write: TypeAlias = Callable[[Iterator[Values], TextIO], None]
 CSV, NDJSON, PARQUET = "csv", "ndjson", "parquet"
 FORMATS: Final = (CSV, NDJSON, PARQUET)
 WHOLE: Final = {"version", "start_time"}
-REAL: Final = {"time", "odds_1", "odds_x", "odds_2", "updated", "source_time"}
+REAL: Final = {"time", *_ODDS, "updated", "source_time"}
 ROWS: Final = 50_000
 """Rows of a group of a Parquet file: some 40 MB of memory while they are written."""
 
@@ -122,18 +122,9 @@ def values(row: Row) -> Values:
     if entry is None:
         return found | {"kind": "removed", "reason": str(past.reason)}
     match = entry.match
-    return found | {
-        "kind": "state" if row.is_state else "change",
-        "home": match.home,
-        "away": match.away,
-        "league": match.league,
-        "start_time": match.start_time,
-        "odds_1": match.home_price,
-        "odds_x": match.draw_price,
-        "odds_2": match.away_price,
-        "updated": entry.updated,
-        "source_time": match.source_time,
-    }
+    shown = *match.listing, *match.prices, entry.updated, match.source_time
+    found |= zip(_SHOWN, shown, strict=True)
+    return found | {"kind": "state" if row.is_state else "change"}
 
 
 def write_csv(some: Iterator[Values], out: TextIO) -> None:

@@ -279,20 +279,11 @@ def change_of(row: Sequence[Any]) -> PastChange:
         return PastChange(name, entry_id, version, None, RemovalReason(reason))
     if home is None or None in prices:
         raise UnreadableError(f"{entry_id} of version {version} is not an entry")
-    home_price, draw_price, away_price = map(number, prices)
     if isinstance(source, int) and isinstance(updated, int):
         source = updated - source
-    match = Match(
-        SourceMatchId(entry_id.partition("_")[2]),
-        home,
-        away,
-        league,
-        home_price,
-        draw_price,
-        away_price,
-        start_time,
-        None if source is None else time_of(source, at_ms),
-    )
+    source_time = None if source is None else time_of(source, at_ms)
+    match_id = SourceMatchId(entry_id.partition("_")[2])
+    match = Match(*(match_id, home, away, league, *map(number, prices), start_time, source_time))
     return PastChange(
         name, entry_id, version, Entry(entry_id, Scope(""), match, time_of(updated, at_ms)), None
     )
