@@ -15,7 +15,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from actors.archive import writer as module
-from actors.archive.commit import Commit
+from actors.archive.days.commit import Commit
 from actors.archive.writer import Writer
 from actors.core.clock import Instant
 from tests.actors.archive.test_archive import ALDER, Kept, kept

@@ -14,12 +14,12 @@ from secrets import token_hex
 import structlog
 from msgspec.structs import replace
 
-from actors.archive.commit import BEGAN_ANEW, MISSED, Commit, commit_of
-from actors.archive.day import Reached
+from actors.archive.days.commit import BEGAN_ANEW, MISSED, Commit, commit_of
+from actors.archive.days.day import Reached
+from actors.archive.days.format import Gap, milliseconds
+from actors.archive.days.reading import NewerFormatError, Reader, UnreadableError
 from actors.archive.folder import LOOK_AGAIN_S, ArchiveSettings, Folder, Reserved
-from actors.archive.format import Gap, milliseconds
 from actors.archive.past import Past
-from actors.archive.reading import NewerFormatError, Reader, UnreadableError
 from actors.archive.restart import (
     Beginning,
     Configured,

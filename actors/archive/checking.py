@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from actors.archive.days.format import Gap
+from actors.archive.days.reading import NewerFormatError, fault_of
 from actors.archive.folder import Folder
-from actors.archive.format import Gap
 from actors.archive.past import Days, Held
-from actors.archive.reading import NewerFormatError, fault_of
 
 
 class Verdict(Struct, frozen=True):

@@ -17,8 +17,8 @@ from typing import Final, TextIO, TypeAlias
 
 from msgspec import Struct
 
+from actors.archive.days.reading import Reader, Row
 from actors.archive.folder import Folder
-from actors.archive.reading import Reader, Row
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
 from actors.core.outcomes import ONE_X_TWO

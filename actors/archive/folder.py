@@ -23,9 +23,9 @@ import msgspec
 import structlog
 from msgspec import Meta, Struct
 
-from actors.archive.day import Reached, connect, sync
-from actors.archive.format import FORMAT, day_named, name_of
-from actors.archive.reading import (
+from actors.archive.days.day import Reached, connect, sync
+from actors.archive.days.format import FORMAT, day_named, name_of
+from actors.archive.days.reading import (
     Reader,
     UnreadableError,
     check_digest,

@@ -18,10 +18,17 @@ from typing import Any, TypeAlias, TypeVar
 import anyio
 from msgspec import Struct
 
-from actors.archive.commit import DAMAGED, MISSING, list_view
+from actors.archive.days.commit import DAMAGED, MISSING, list_view
+from actors.archive.days.format import Gap, day_of
+from actors.archive.days.reading import (
+    PastChange,
+    Reader,
+    Row,
+    UnreadableError,
+    check_digest,
+    may_be_damage,
+)
 from actors.archive.folder import Folder
-from actors.archive.format import Gap, day_of
-from actors.archive.reading import PastChange, Reader, Row, UnreadableError, check_digest, may_be_damage
 from actors.archive.writer import Writer
 from actors.board.diff import is_other
 from actors.board.history import MAX_ANSWER

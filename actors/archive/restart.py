@@ -18,9 +18,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.archive.commit import Commit
+from actors.archive.days.commit import Commit
+from actors.archive.days.reading import PastChange
 from actors.archive.folder import ENDING, Folder
-from actors.archive.reading import PastChange
 from actors.board.board import Board
 from actors.board.lists import RESTORED
 from actors.board.snapshot import Book, Chunk, Differences, Entry, ListState, RemovalReason, Snapshot

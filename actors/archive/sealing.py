@@ -15,10 +15,10 @@ from pathlib import Path
 
 import structlog
 
-from actors.archive.day import Reached, connect, insert, sync
+from actors.archive.days.day import Reached, connect, insert, sync
+from actors.archive.days.format import BY_ENTRY, COLUMNS, COPIED, FORMAT, TABLES, changes_table
+from actors.archive.days.reading import Reader, UnreadableError, digest_of, digest_path
 from actors.archive.folder import Folder
-from actors.archive.format import BY_ENTRY, COLUMNS, COPIED, FORMAT, TABLES, changes_table
-from actors.archive.reading import Reader, UnreadableError, digest_of, digest_path
 from actors.core.clock import elapsed_s
 from actors.core.cooperative import Sliced, advance
 from actors.runtime.facts import announce

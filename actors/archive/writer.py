@@ -18,11 +18,11 @@ from math import inf
 import structlog
 from msgspec.structs import replace
 
-from actors.archive.commit import BEGAN_ANEW, DAMAGED, LOST, MISSED, MISSING, UNREAD, Commit
-from actors.archive.day import Day
+from actors.archive.days.commit import BEGAN_ANEW, DAMAGED, LOST, MISSED, MISSING, UNREAD, Commit
+from actors.archive.days.day import Day
+from actors.archive.days.format import Gap, begin_of, day_of, milliseconds
+from actors.archive.days.reading import may_be_damage
 from actors.archive.folder import ArchiveSettings, Folder
-from actors.archive.format import Gap, begin_of, day_of, milliseconds
-from actors.archive.reading import may_be_damage
 from actors.archive.sealing import Sealer
 from actors.core.clock import Clock, Instant, elapsed_s
 from actors.monitoring.status import ArchiveStatus

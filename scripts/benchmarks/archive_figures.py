@@ -25,7 +25,7 @@ from time import monotonic, perf_counter, process_time, sleep, time
 import structlog
 
 from actors.archive.archive import Archive, open_archive
-from actors.archive.commit import commit_of
+from actors.archive.days.commit import commit_of
 from actors.archive.export import Chosen, rows
 from actors.archive.folder import ArchiveSettings
 from actors.archive.past import Days

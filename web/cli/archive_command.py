@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TextIO
 
 from actors.archive.checking import contents, verdicts
-from actors.archive.day import sync
+from actors.archive.days.day import sync
+from actors.archive.days.format import milliseconds
+from actors.archive.days.reading import Reader, UnreadableError
 from actors.archive.export import CSV, FORMATS, PARQUET, Chosen, rows, writer_of
 from actors.archive.folder import LOCK, Folder
-from actors.archive.format import milliseconds
-from actors.archive.reading import Reader, UnreadableError
 from actors.archive.sealing import seal
 from actors.core.cooperative import run_now
 from actors.core.errors import ConfigError

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from actors.archive.format import Gap
+from actors.archive.days.format import Gap
 from actors.archive.past import Days, Held, Past
 from actors.core.clock import Clock
 from web.encoding.schemas import Version

@@ -8,8 +8,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from actors.archive.days.reading import PastChange
 from actors.archive.past import Days, Past, Reach
-from actors.archive.reading import PastChange
 from actors.board.history import MAX_ANSWER, Change, Recent
 from actors.board.snapshot import RemovalReason
 from actors.core.messages import BookmakerId

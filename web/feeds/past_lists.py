@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import Struct
 
-from actors.archive.format import FORMAT
+from actors.archive.days.format import FORMAT
+from actors.archive.days.reading import Row
 from actors.archive.past import Days, Elsewhere, Found, Listed, NotYet, Past, Unknown
-from actors.archive.reading import Row
 from actors.board.snapshot import Readable
 from actors.core.clock import Clock, thread_worked_s
 from actors.core.cooperative import run_now

@@ -15,7 +15,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.archive.archive import Archive, open_archive
-from actors.archive.day import Reached
+from actors.archive.days.day import Reached
 from actors.archive.folder import ArchiveSettings, Folder
 from actors.archive.past import Days, Elsewhere, Listed, NotYet, Unknown
 from actors.archive.restart import Configured, Machine

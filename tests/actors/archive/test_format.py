@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.archive.format import (
+from actors.archive.days.format import (
     begin_of,
     day_named,
     day_of,

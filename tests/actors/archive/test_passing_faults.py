@@ -16,10 +16,10 @@ from structlog.testing import capture_logs
 
 from actors.archive.archive import open_followed
 from actors.archive.checking import verdicts
-from actors.archive.commit import list_view
+from actors.archive.days.commit import list_view
+from actors.archive.days.reading import may_be_damage
 from actors.archive.folder import ArchiveSettings, Folder
 from actors.archive.past import Days, Unknown
-from actors.archive.reading import may_be_damage
 from actors.core.errors import ConfigError
 from actors.monitoring.status import ArchiveStatus
 from tests.actors.archive.test_archive import ALDER, NAMES, Kept, kept

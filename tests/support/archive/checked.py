@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from actors.archive.days.format import Gap
 from actors.archive.folder import Folder
-from actors.archive.format import Gap
 from actors.archive.past import Days, Elsewhere, Found, Listed
 from actors.core.messages import BookmakerId
 from tests.support.archive.disk_faults import controlled, environment

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from actors.archive.reading import Reader, UnreadableError
+from actors.archive.days.reading import Reader, UnreadableError
 from tests.support.archive.checked import Checked, Lives
 from tests.support.archive.disk_faults import NAME, OPEN, READ, SYNC, WRITE
 from tests.support.archive.failing import OWN, SQLITE_SYNC, SQLITE_WRITE, reaches_sqlite

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import msgspec
 
-from actors.archive.reading import Row
+from actors.archive.days.reading import Row
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Instant
 from actors.core.messages import Prices, SourceMatchId

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from actors.archive.commit import (
+from actors.archive.days.commit import (
     Commit,
     EntryRecord,
     MembersRecord,
@@ -23,7 +23,7 @@ from actors.archive.commit import (
     whole_entries,
     whole_members,
 )
-from actors.archive.format import (
+from actors.archive.days.format import (
     BY_VERSION,
     COLUMNS,
     FORMAT,
