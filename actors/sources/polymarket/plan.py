@@ -51,6 +51,11 @@ class PolymarketPlan(CataloguePlan[ListedMatch]):
         self._cannot_ask: set[str] = set()
         if options.stale_after_s is not None:
             self.check_staleness(options.stale_after_s, "a list of matches")
+        elif options.staleness_at(self._far_s) > self.listed_for_s:  # no list would hold long enough
+            name = "far_interval_s" if self._far_s == options.far_interval_s else "poll_interval_s"
+            most = self.listed_for_s / options.staleness_at(1.0)
+            why = f"prices hold for three intervals, a list of matches for {self.listed_for_s:g} s"
+            raise ValueError(f"{name} was {self._far_s:g}, must be at most {most:g}: {why}")
 
     def catalogue_targets(self) -> Iterable[Target]:
         """Return the list of leagues, and the next page of each."""

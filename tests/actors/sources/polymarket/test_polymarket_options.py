@@ -27,6 +27,7 @@ SOURCE, BOOKMAKER = 'kind = "polymarket"', 'key = "polymarket"'
         ),
         (BOOKMAKER, 'key = "yes"', "bookmakers.polymarket.key was 'yes', must be 'polymarket'"),
         (SOURCE, f"{SOURCE}\nstale_after_s = 301", "stale_after_s was 301, must be at most 300"),
+        (SOURCE, f"{SOURCE}\nfar_interval_s = 301", "far_interval_s was 301, must be at most 300"),
         (SOURCE, f"{SOURCE}\nleagues = []", "sources.polymarket.leagues"),
         (SOURCE, f'{SOURCE}\nleagues = "tennis"', "sources.polymarket.leagues"),
         (SOURCE, f"{SOURCE}\nmin_stake = 0", "sources.polymarket.min_stake"),
