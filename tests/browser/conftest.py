@@ -68,6 +68,8 @@ def context(browser: Browser, complaints: Complaints, site: Offered) -> Iterator
 
     yield open_context
     for opened in contexts:
+        for shown in opened.pages:
+            shown.unroute_all(behavior="ignoreErrors")  # a request may be on its way
         opened.close()
 
 
