@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from http import HTTPStatus
 from pathlib import Path
 
 import psutil
@@ -134,8 +135,9 @@ def get(base: str, path: str, headers: Mapping[str, str]) -> tuple[int, dict[str
 
 
 def wait_until_ready(base: str) -> None:
-    """Wait until every bookmaker of the service is serving."""
+    """Wait until every bookmaker of the service is serving, and its matches are linked."""
     _wait(lambda: b'"status":"pass"' in get(base, "/health", {})[2][:20], "the service")
+    _wait(lambda: get(base, "/api/v2/fixtures", {})[0] == HTTPStatus.OK, "its links")
 
 
 @contextlib.contextmanager
