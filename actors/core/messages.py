@@ -124,7 +124,7 @@ class Match(Struct, frozen=True, gc=False):
 
     @property
     def listing(self) -> tuple[str, str, str | None, int | None]:
-        """What it is listed as, whatever its prices: teams, league, start."""
+        """Its teams, league and start, without its prices."""
         return self.home, self.away, self.league, self.start_time
 
     @property

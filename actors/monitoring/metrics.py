@@ -150,7 +150,7 @@ class Metrics:
 
 
 class Report(Struct, frozen=True):
-    """What a probe shows of a record: fields that the record has by their names stand there as they are."""
+    """The part of a probe about a record: it takes each field that the record has by the same name."""
 
     @classmethod
     def of(cls, record: object, **others: Any) -> Self:

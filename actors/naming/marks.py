@@ -20,8 +20,8 @@ def have_marks(home: Name, away: Name, other_home: Name, other_away: Name) -> bo
     """Return whether both teams of an event have something that neither of the other event has.
 
     That is a word, a digit, a letter or a bracket, also glued to a name: an unknown mark of class. A form
-    that every list may leave out is none. What one team has in its name by itself, as KV Mechelen has, does
-    not explain what both have.
+    that every list may leave out is none. The own word of one team, such as KV in KV Mechelen, does not
+    explain the mark of both.
     """
     if _more(home, other_home) & _more(away, other_away):
         return True

@@ -39,13 +39,16 @@ _LATIN = "a-zA-Z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff"
 _OTHER_SCRIPT = re.compile(  # a mark in letters of another script, in front of a name or behind it
     rf"\b([^\W\d_{_LATIN}]+)(?=[{_LATIN}0-9])|(?<=[{_LATIN}0-9])([^\W\d_{_LATIN}]+)\b"
 )
-_OF_OTHER_LETTERS = re.compile(rf"[^\W\d_{_LATIN}\u0370-\u04ff]+")  # nor of Greek or Cyrillic: FK is a form
+_OTHER_LETTERS = re.compile(rf"[^\W\d_{_LATIN}]+")
+_LATIN_LETTER = re.compile(f"[{_LATIN}]").search
+_GREEK_OR_CYRILLIC = re.compile("[\u0370-\u04ff]+").fullmatch  # FK is a form in these, too
 _GLUED = re.compile(r"(?<=[a-z]{2})(?=u-?(?:1[2-9]|2[0-3])(?!\w)|\d{1,2}(?!\w))")  # ChelseaU21, Lech2
 _CAPITAL = re.compile(r"(?:(?<=[a-z\u00df-\u00ff]{3})|(?<=\d\d))(?=[A-Z](?!\w))")  # SpainW, Wil 1900W
 _LETTERS = str.maketrans({"'": None, "\u2019": None, "`": None, "\u2018": None, "\u02bb": None})
 _DIGRAPHS = re.compile("ae|oe|ue|aa")  # other spellings of umlauts and of Scandinavian letters
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _OF_CODES = 2  # letters: the code of a state, as in "(MG)", says no player
+_OF_COUNTRIES = 3  # letters, as in "Barcelona (Ecu)"
 _WORDS = re.compile(r"[a-z0-9]+|[*+#^]").findall
 _EITHER = re.compile(r"(?<=\w) ?/ ?(?=\w)| (?:or|oder|ou) ").split  # who will play is not yet known
 _FIRST_OF_TWO = (
@@ -102,7 +105,7 @@ def parse(name: str, *, has_towns: bool = False) -> Name:
     With `has_towns` a letter in brackets is no mark of class, as in "Sarmiento (J)", that of Junín.
     """
     name = _CAPITAL.sub(" ", _well_read(name))
-    name = _OF_OTHER_LETTERS.sub(_readable, _OTHER_SCRIPT.sub(lambda found: f" {found[0]} ", name))
+    name = _OTHER_LETTERS.sub(_readable, _OTHER_SCRIPT.sub(lambda found: f" {found[0]} ", name))
     given = _GLUED.sub(" ", plain(name))
     text, team = split(given, has_towns=has_towns)
     text = _DOTTED.sub(lambda found: found[1].replace(".", ""), text)
@@ -113,9 +116,17 @@ def parse(name: str, *, has_towns: bool = False) -> Name:
 
 
 def _readable(found: re.Match[str]) -> str:
-    """Return a word in other letters, or its codes if it would be lost, or read as a form of a club."""
-    read = "".join(_WORDS(plain(found[0])))
-    return "".join(f"u{ord(letter):x}" for letter in found[0]) if not read or read in FORMS else found[0]
+    """Return a word in other letters, or its codes if it would be lost, or read as what it is not.
+
+    That is a form of a club; in Greek or Cyrillic beside Latin letters, a country's code of three letters.
+    """
+    word = found[0]
+    read = "".join(_WORDS(plain(word)))
+    if _GREEK_OR_CYRILLIC(word):
+        is_kept = read in FORMS or len(read) != _OF_COUNTRIES or _LATIN_LETTER(found.string) is None
+    else:
+        is_kept = bool(read) and read not in FORMS
+    return word if is_kept else "".join(f"u{ord(letter):x}" for letter in word)
 
 
 def _well_read(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What happens to a source, a bookmaker, the archive, the cluster: a value that is published once.
+"""Transitions of a source, a bookmaker, the archive, the cluster: each is a value that is published once.
 
 `facts.tsv` has each kind with the level of its log line and what an operator does then;
 `scripts/operations` writes it to docs/operations.md.

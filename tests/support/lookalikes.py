@@ -16,8 +16,8 @@ from msgspec import Struct
 
 FORMS = frozenset(["fc", "afc", "cf", "sc", "sk", "fk", "bk", "club", "фк", "ск", "бк", "φκ", "σκ", "βκ"])
 """Forms that every list may leave out."""
-KNOWN = frozenset(["w", "v", "f", "b", "ii", "a", "2", "3", "y", "j", "r", "fa", "фа", "чн"])
-"""Marks that are known and tried elsewhere, a form of Malaysian clubs, what reads as a country's code."""
+KNOWN = frozenset(["w", "v", "f", "b", "ii", "a", "2", "3", "y", "j", "r", "fa", "фа"])
+"""Marks that are known and tried elsewhere, and the form of many clubs of Malaysia."""
 SCRIPTS = (
     *("abcdefghijklmnopqrstuvwxyz", "абвгдежзиклмнопрстуфхцчшэюя", "αβγδεζηθικλμνξοπρστυφχψω"),
     *("ابتثجحخدذرزسشصضطظعغفقكلمنهوي", "אבגדהוזחטיכלמנסעפצקרשת", "女子足青年队二预备乙丙丁东西南北"),

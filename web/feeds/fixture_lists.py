@@ -76,7 +76,7 @@ class FixturesOf(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """What its tags have besides the version: nothing in the usual form."""
+        """The part of its tags after the version: nothing in the usual form."""
         return "" if self.form == USUAL else f"-{blake2b(_encode(self.form), digest_size=8).hexdigest()}"
 
     @property

@@ -72,7 +72,7 @@ class View(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """What its tags have besides the version: nothing."""
+        """The part of its tags after the version: nothing."""
         return ""
 
     @property

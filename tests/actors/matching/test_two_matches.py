@@ -265,6 +265,16 @@ def test_letters_glued_to_towns_that_one_list_has_alone_are_a_mark(mark: str) ->
     assert groups(plain, event("b", "Istiqlol Dushanbe", "Ravshan Kulob", label))
 
 
+def test_a_mark_in_other_letters_is_no_code_of_a_country() -> None:
+    """In Cyrillic two letters read as CHN, which after a club's name is its country's code."""
+    plain = event("a", "Tianjin Teda", "Wuhan Three Towns", league=None)
+
+    assert () == groups(
+        plain, event("b", "Tianjin Jinmen Tiger [чн]", "Wuhan Three Towns [чн]", league=None)
+    )
+    assert groups(plain, event("b", "Tianjin Jinmen Tiger [Chn]", "Wuhan Three Towns [Chn]", league=None))
+
+
 def test_an_article_of_a_name_explains_no_mark() -> None:
     """Al is in both names, and here a mark as well."""
     label = "UAE - Pro League"

@@ -1,4 +1,4 @@
-"""What a restart in order leaves on the board, with the whole service in virtual time."""
+"""A restart in order leaves lists on the board; the whole service runs in virtual time."""
 
 from __future__ import annotations
 

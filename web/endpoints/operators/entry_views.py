@@ -1,4 +1,4 @@
-"""What is known of an entry, as operators are shown it (docs/operations.md)."""
+"""An entry as operators are shown it (docs/operations.md)."""
 
 from __future__ import annotations
 
