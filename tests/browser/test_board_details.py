@@ -71,6 +71,8 @@ def test_a_match_that_is_merged_twice_at_once_is_followed(site: Offered, page: P
     site.offer(DERBY, OTHER, THIRD)
     page.add_init_script(CATCH_THE_SOURCE)
     page.goto(site.start().base)
+    for home in ("Early Birds", "Third Rovers"):
+        expect(_match(page, home)).to_be_visible()  # the server has them all
     _match(page, "Home Town").click()
 
     page.evaluate(MERGE_TWICE, ["Home Town", "Early Birds", "Third Rovers"])
