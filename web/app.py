@@ -19,6 +19,7 @@ from actors.monitoring.status import ServiceStatus
 from actors.review.review import Review
 from actors.runtime.membership import ClusterStatus
 from web.endpoints import (
+    ages,
     archive,
     capabilities,
     changes,
@@ -40,6 +41,7 @@ from web.feeds.own_bodies import OwnBodies
 from web.feeds.past_lists import PastLists
 from web.feeds.subscribers import Audience, Live
 from web.protocol import quart_setup
+from web.protocol.access import Access
 from web.protocol.contract import Operation
 from web.protocol.peers import Peers
 from web.protocol.rate_limit import RateLimit, WorkLimit
@@ -53,6 +55,7 @@ OPERATIONS = {
     **odds.OPERATIONS,
     **archive.OPERATIONS,
     **fixtures.OPERATIONS,
+    **ages.OPERATIONS,
     **links.OPERATIONS,
     **entries.OPERATIONS,
     **changes.OPERATIONS,
@@ -64,7 +67,9 @@ OPERATIONS = {
     **pages.OPERATIONS,
 }
 """The declaration of each path; a route without is an error at the start."""
-FOR_OPERATORS = {**probes.OPERATIONS, **links.OPERATIONS, **entries.OPERATIONS}
+FOR_OPERATORS = {**probes.OPERATIONS, **ages.OPERATIONS, **links.OPERATIONS, **entries.OPERATIONS}
+OPEN = {*probes.OPEN, ages.AGES}
+"""The paths among them that need no token."""
 
 
 def create_app(
@@ -80,26 +85,25 @@ def create_app(
     limits: Limits = Limits(),  # noqa: B008 - a frozen value
     review: Review | None = None,
     past: Past | None = None,
+    access: Access = Access(),  # noqa: B008 - a frozen value
 ) -> Quart:
-    """Return the application that shows `board`; `names` are display names in configured order.
-
-    `keep_fresh` is called for each client that follows the stream; `refusals` is the listener's. `watched`
-    wraps what may wait. `review` asks the linker; `past` has what was shown. Quart answers all else.
-    """
+    """Return the application that shows `board`; `keep_fresh` and `refusals` are the listener's."""
     app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
     counters = _counters(status.metrics, audience, limit)
     answers, live = _live(_catch_up(board, status, clock), names, audience, limits.max_clients, past=past)
     handlers = _odds(answers, names, board, clock, past)
-    handlers |= probes.handlers(board, status, counters, clock, answers.own, review=review)
+    handlers |= probes.handlers(
+        board, status, counters, clock, answers.own, review=review, is_operator=access.allows
+    )
     handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
-    waiting = changes.handlers(live) | links.handlers(board, clock, review, answers.own)
+    waiting = changes.handlers(live) | ages.handlers(board, clock)
+    waiting |= links.handlers(board, clock, review, answers.own)
     waiting |= entries.handlers(board, status, clock, audience, answers.own, review=review, past=past)
     waiting |= fixtures.handlers_of_fixture(answers, names, None if audience.fixtures is None else board)
-    fast, slow = _served(handlers, status.cluster), _served(waiting, status.cluster)
+    fast, slow = (_served(_closed(some, access), status.cluster) for some in (handlers, waiting))
     streams = _served({stream.PATH: True}, status.cluster)
     fast |= _described((*fast, *slow, *streams), names, is_archived=past is not None)
-    quart_setup.install(app, counters)
-    quart_setup.add_routes(app, (*fast, *slow, *streams))
+    quart_setup.install(app, counters, (*fast, *slow, *streams))
     inner: ASGIFramework = WaitingPath(app.asgi_app, slow, counters)
     following = stream.Stream(inner, live, counters, keep_fresh) if streams else inner
     guard = quart_setup.Guard(watched(following), refusals, counters)
@@ -107,6 +111,14 @@ def create_app(
     throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
     app.asgi_app = throttle  # type: ignore[assignment, method-assign]  # as Quart documents
     return app
+
+
+def _closed(handlers: Mapping[str, Handler], access: Access) -> dict[str, Handler]:
+    """Return the handlers, of which those for operators need the token."""
+    for_operators = {
+        path: made for path, made in handlers.items() if path in FOR_OPERATORS and path not in OPEN
+    }
+    return {**handlers, **access.closed(for_operators)}
 
 
 def _served(handlers: Mapping[str, V], cluster: ClusterStatus | None) -> dict[str, V]:

@@ -39,6 +39,8 @@ from actors.transports.lines import tls_context
 
 S = TypeVar("S")
 
+_COPIED = tuple(name for name in File.__struct_fields__ if name not in {"sources", "bookmakers"})
+
 
 class Check:
     """Checks a file, whose `faults` it collects. Of what has one nothing that depends on it is checked."""
@@ -65,18 +67,12 @@ class Check:
             for name, table in file.bookmakers.items()
         }
         settings = Settings(
-            file.server,
-            file.board,
-            {SourceName(name): source for name, source in sources.items() if source is not None},
-            {BookmakerId(name): entry for name, entry in bookmakers.items() if entry is not None},
-            file.history,
-            file.limits,
-            file.links,
-            file.fair,
-            file.surebets,
-            self._overrides(expanded),
-            file.archive,
-            file.cluster,
+            sources={SourceName(name): source for name, source in sources.items() if source is not None},
+            bookmakers={
+                BookmakerId(name): entry for name, entry in bookmakers.items() if entry is not None
+            },
+            overrides=self._overrides(expanded),
+            **{name: getattr(file, name) for name in _COPIED},
         )
         if "bookmakers" not in wrong and not file.bookmakers:
             self.faults.append("bookmakers has no entry, must have at least one")

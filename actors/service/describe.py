@@ -41,6 +41,8 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
     if settings.cluster.url is not None:
         roles = " and ".join(settings.cluster.roles)
         yield f"cluster {settings.cluster.prefix}: {roles}"
+    if settings.operators.token is not None:
+        yield "operators: a token opens /monitor, /metrics and /api/stats"
     yield from _warnings(settings)
     if settings.links.file is not None:
         by_hand = settings.overrides

@@ -26,6 +26,7 @@ __all__ = (
     "Settings",
     "SourceSettings",
     "load",
+    "operators_token",
     "parse_bind",
     "service_manager",
 )
@@ -36,6 +37,22 @@ def service_manager(environment: Mapping[str, str] = os.environ) -> tuple[str, f
     watchdog_us = environment.get("WATCHDOG_USEC", "")
     seconds = int(watchdog_us) / 1e6 if watchdog_us.isdecimal() else 0.0
     return environment.get("NOTIFY_SOCKET", ""), seconds
+
+
+def operators_token(file: Path | None, environment: Mapping[str, str] = os.environ) -> str | None:
+    """Return the token for operators in a file, else in $ODDSBOARD_TOKEN, None if there is none.
+
+    Raises: ConfigError if the file cannot be read, or it has no token.
+    """
+    token = environment.get("ODDSBOARD_TOKEN", "") if file is None else read_text(file).strip()
+    if file is not None and not token:
+        raise ConfigError(f"{file}: is empty, must have the token")
+    if not token:
+        return None
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        where = "$ODDSBOARD_TOKEN" if file is None else file
+        raise ConfigError(f"{where}: must be one word of ASCII, as the token of [operators]")
+    return token
 
 
 def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:

@@ -55,6 +55,18 @@ class LinksSettings(Struct, frozen=True, forbid_unknown_fields=True):
     file: str | None = None
 
 
+class OperatorsSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who may read what is for operators: everybody, or those who send the token."""
+
+    token: (
+        Annotated[
+            str,
+            Meta(pattern=r"\A[!-~]{16,256}\Z", title="text of 16 to 256 ASCII characters, no spaces"),
+        ]
+        | None
+    ) = None
+
+
 class Role(StrEnum):
     """What a process does in a cluster."""
 
@@ -109,6 +121,7 @@ class Settings(Struct, frozen=True):
     overrides: Overrides = Overrides()  # as the file of links had them
     archive: ArchiveSettings = ArchiveSettings()
     cluster: ClusterSettings = ClusterSettings()
+    operators: OperatorsSettings = OperatorsSettings()
 
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
         """Return the bookmakers of `source`."""
@@ -121,10 +134,12 @@ class Settings(Struct, frozen=True):
         return msgspec.structs.replace(offer, fees=Fees.NOT_INCLUDED) if bookmaker.commission else offer
 
     def secrets(self) -> tuple[str, ...]:
-        """Return every credential of every source, never to be shown; longest first."""
+        """Return every credential, never to be shown; longest first."""
         found = {secret for source in self.sources.values() for secret in credentials_of(source.options)}
         if self.cluster.url is not None and (password := urlsplit(self.cluster.url).password):
             found |= {password, unquote(password)}
+        if self.operators.token is not None:
+            found.add(self.operators.token)
         return tuple(sorted(found, key=len, reverse=True))
 
 
@@ -142,6 +157,7 @@ class File(Struct, frozen=True, forbid_unknown_fields=True):
     surebets: SurebetRules = SurebetRules()
     archive: ArchiveSettings = ArchiveSettings()
     cluster: ClusterSettings = ClusterSettings()
+    operators: OperatorsSettings = OperatorsSettings()
 
 
 def parse_bind(bind: str) -> tuple[str, int | None]:

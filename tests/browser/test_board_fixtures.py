@@ -117,8 +117,8 @@ def test_ages_that_are_not_known_are_not_shown(two: Two, page: Page, complaints:
     """Where `/monitor` is closed, or does not answer, nothing stands in their place."""
     complaints.expected = ("404",)
     two.offer(PLAIN)
-    page.route("**/monitor/fixtures/*", lambda route: route.fulfill(status=404))
-    with page.expect_response("**/monitor/fixtures/*"):
+    page.route("**/api/v2/fixtures/*/ages", lambda route: route.fulfill(status=404))
+    with page.expect_response("**/api/v2/fixtures/*/ages"):
         _opened(page, two).click()
 
     expect(page.locator("#details-prices tbody td:nth-child(6)")).to_have_text([DASH] * 4)

@@ -78,8 +78,11 @@ def test_what_is_about_to_leave_is_not_kept(scripted: tuple[HttpPeer, httpx2.Cli
     assert all("x-accel-expires" not in answer.headers for answer in answers)
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/metrics?x=1", "/%6Detrics"])
-def test_the_public_gets_no_metrics(scripted: tuple[HttpPeer, httpx2.Client], path: str) -> None:
+CLOSED = ["/metrics", "/metrics?x=1", "/%6Detrics", "/api/stats", "/api/st%61ts", "/monitor", "/monitor/"]
+
+
+@pytest.mark.parametrize("path", [*CLOSED, "/monitor/links/x", "/m%6Fnitor/entries/x", "/monitor?x=1"])
+def test_the_public_gets_nothing_of_operators(scripted: tuple[HttpPeer, httpx2.Client], path: str) -> None:
     """However the path is spelled, the service is not asked."""
     peer, client = scripted
     before = len(peer.asked)

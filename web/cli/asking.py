@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ import httpx2
 import msgspec
 
 from actors.core.errors import ServiceUnreachableError
+from actors.service.settings import operators_token
 
 T = TypeVar("T")
 
@@ -19,8 +21,10 @@ TIMEOUT_S = 120.0  # a survey of a large board takes its time
 
 
 def add_url(command: argparse.ArgumentParser) -> None:
-    """Add the option that says which service is asked."""
+    """Add the options that say which service is asked, and where its token for operators is."""
     command.add_argument("--url", default=URL, help="the service; default: %(default)s")
+    where = "a file with the token for operators; default: $ODDSBOARD_TOKEN"
+    command.add_argument("--token-file", type=Path, metavar="FILE", help=where)
 
 
 def part_of_path(given_id: str) -> str:
@@ -30,15 +34,23 @@ def part_of_path(given_id: str) -> str:
     return quote(given_id, safe=":", errors="replace")
 
 
-def answer(url: str, path: str, kind: type[T]) -> T:
-    """Return the answer to a path, decoded. Raises: ServiceUnreachableError."""
+def answer(given: argparse.Namespace, path: str, kind: type[T]) -> T:
+    """Return the answer to a path, decoded; `given` has the options of `add_url`.
+
+    Raises: ServiceUnreachableError; ConfigError if the file with the token cannot be read.
+    """
+    url, token = given.url, operators_token(given.token_file)
+    authorization = {} if token is None else {"Authorization": f"Bearer {token}"}
     try:
         found = httpx2.get(
             f"{url.rstrip('/')}{path}",
             timeout=TIMEOUT_S,
-            headers={"Accept": "application/json"},
+            headers={"Accept": "application/json", **authorization},
             trust_env=False,
         )
+        if found.status_code == httpx2.codes.UNAUTHORIZED:
+            how = "$ODDSBOARD_TOKEN, or a file with --token-file, must have the token of its [operators]"
+            raise ServiceUnreachableError(f"{url}{path}: not allowed; {how}")
         if found.status_code != httpx2.codes.OK:
             raise ServiceUnreachableError(f"{url}{path}: {_detail(found)}")
         return msgspec.json.decode(found.content, type=kind)

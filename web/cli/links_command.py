@@ -57,7 +57,7 @@ def _limit(text: str) -> int:
 def explain_lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield the evidence about an id, or two. Raises: ServiceUnreachableError."""
     ids = "/".join(part_of_path(given_id) for given_id in (given.id, given.other) if given_id is not None)
-    found = answer(given.url, f"/monitor/links/{ids}", LinksExplained)
+    found = answer(given, f"/monitor/links/{ids}", LinksExplained)
     if not found.linking:
         yield NO_LINKER
     elif not found.pairs:
@@ -71,7 +71,7 @@ def explain_lines(given: argparse.Namespace) -> Iterator[str]:
 
 def suggest_lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield abstentions, the likely gain first, as TOML with comments. Raises: ServiceUnreachableError."""
-    found = answer(given.url, f"/monitor/abstentions/{given.limit}", LinkSuggestions)
+    found = answer(given, f"/monitor/abstentions/{given.limit}", LinkSuggestions)
     if not found.linking:
         yield f"# {NO_LINKER}"
     elif not any((found.abstentions, found.absent, found.doubtful, found.suggestions, found.spellings)):
@@ -92,8 +92,8 @@ def suggest_lines(given: argparse.Namespace) -> Iterator[str]:
 
 def stats_lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield the counts of a survey, and of `/monitor`. Raises: ServiceUnreachableError."""
-    found = answer(given.url, "/monitor/abstentions/0", LinkSuggestions)
-    counts = answer(given.url, "/monitor", _Monitor).fixtures
+    found = answer(given, "/monitor/abstentions/0", LinkSuggestions)
+    counts = answer(given, "/monitor", _Monitor).fixtures
     for name in ("fixtures", "linked", "surebets"):
         yield f"{name:<40}{getattr(counts, name):>9}"
     for title, some in (("linked by", counts.links), ("not linked because of", found.abstentions)):

@@ -49,6 +49,7 @@ from web.cli.source_commands import add_source_options, check_program, probe
 from web.cli.terminal import EXAMPLE_CALLS, called, directions, seconds, speed_of
 from web.endpoints.health import liveness
 from web.feeds.subscribers import Audience
+from web.protocol.access import Access
 from web.server.descriptors import fitted
 from web.server.lifecycle import (
     Exit,
@@ -164,6 +165,7 @@ async def _run_service(
         limits=settings.limits,
         review=system.review,
         past=None if system.archive is None else system.archive.past(),
+        access=Access(settings.operators.token),
     )
     started = partial(_say_started, status, url=address_of(sock), archive=settings.archive.path or "none")
     if server == "uvicorn":

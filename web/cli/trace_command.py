@@ -23,7 +23,7 @@ def add_options(trace: argparse.ArgumentParser) -> None:
 
 def trace_lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield what the service knows of an entry, some twenty lines. Raises: ServiceUnreachableError."""
-    found = answer(given.url, f"/monitor/entries/{part_of_path(given.id)}", EntryTrace)
+    found = answer(given, f"/monitor/entries/{part_of_path(given.id)}", EntryTrace)
     yield _title(found)
     if found.absent is None:
         yield f"ON THE BOARD at version {found.version}, {_clock(found.now, found.now)} UTC"

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import UNSET, UnsetType, field
+from msgspec.structs import replace
 
 from actors.core.messages import Fees, Prices, Venue
 from actors.monitoring.log_events import EventReport
@@ -115,6 +116,16 @@ class Health(Report, frozen=True):
     links: LinksCheck
     archive: ArchiveCheck | UnsetType = UNSET
     cluster: ClusterCheck | UnsetType = UNSET
+
+    def without_errors(self) -> Health:
+        """Return the same states and counts, without a text of an error."""
+        return replace(
+            self,
+            checks={name: replace(check, last_error=None) for name, check in self.checks.items()},
+            links=replace(self.links, last_error=None),
+            archive=UNSET if self.archive is UNSET else replace(self.archive, error=None),
+            cluster=UNSET if self.cluster is UNSET else replace(self.cluster, warning=None),
+        )
 
 
 class ActorReport(Report, frozen=True):

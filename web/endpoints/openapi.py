@@ -70,6 +70,7 @@ _HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "Referrer-Policy": ("Links of a page send no referrer.", {"const": "no-referrer"}),
     "Retry-After": ("Seconds to wait before the next attempt.", {"type": "integer", "minimum": 0}),
     "Vary": ("The request headers that the answer depends on.", _TEXT),
+    "WWW-Authenticate": ("How to send the token of operators: `Bearer` or `Basic`.", _TEXT),
     "X-Accel-Expires": (
         "No proxy may keep this answer: what it shows may leave within 2 s.",
         {"type": "integer", "const": 0},
@@ -82,6 +83,13 @@ _HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 _ALWAYS = ("X-Request-Id", *COMMON)
 _REQUIRED = {*_ALWAYS, "ETag", "Cache-Control", "Link", "Location", "Allow", "Odds-Cursor"}
+_REQUIRED |= {"WWW-Authenticate"}
+_OF_PROBLEMS: Mapping[int, tuple[str, ...]] = {
+    401: ("WWW-Authenticate",),
+    406: ("Vary",),
+    429: ("Retry-After",),
+    503: ("Retry-After",),
+}
 _LIMITED = ("RateLimit", "RateLimit-Policy")
 
 
@@ -222,7 +230,7 @@ class _Document:
         return found
 
     def _problem(self, status: int, codes: list[str]) -> dict[str, Any]:
-        own = {406: ("Vary",), 429: ("Retry-After",), 503: ("Retry-After",)}.get(status, ())
+        own = _OF_PROBLEMS.get(status, ())
         is_one = {"properties": {"code": {"enum": codes}, "status": {"const": status}}}
         content = {
             "schema": {"allOf": [self._schemas[ProblemDocument], is_one]},

@@ -38,7 +38,7 @@ from web.endpoints.monitor import (
 )
 from web.endpoints.pages import page
 from web.feeds.own_bodies import OwnBodies
-from web.protocol.contract import ACCEPT_ENCODING, HTML, IF_NONE_MATCH, Answer, Operation
+from web.protocol.contract import ACCEPT_ENCODING, CLOSED, HTML, IF_NONE_MATCH, Answer, Operation
 from web.protocol.negotiation import prefers_html, prefers_openmetrics
 from web.protocol.responses import Asked, Handler, HttpCounters, Prepared, prepared, prepared_json
 
@@ -73,9 +73,13 @@ OPERATIONS = {
             Answer(304, "The client has the page already.", headers=("ETag", "Cache-Control", "Vary")),
         ),
         (IF_NONE_MATCH, ACCEPT_ENCODING),
+        CLOSED,
     ),
     "/api/stats": Operation(
-        "Counters", "Since the start.", (Answer(200, "The counters.", schemas.Stats, headers=_HEALTHY),)
+        "Counters",
+        "Since the start.",
+        (Answer(200, "The counters.", schemas.Stats, headers=_HEALTHY),),
+        problems=CLOSED,
     ),
     "/metrics": Operation(
         "All metrics, for Prometheus",
@@ -90,8 +94,11 @@ OPERATIONS = {
                 also=OPENMETRICS.partition(";")[0],
             ),
         ),
+        problems=CLOSED,
     ),
 }
+OPEN = ("/health", "/health/live", "/health/ready")
+"""The probes that everybody may read, whatever token operators need."""
 
 
 def handlers(
@@ -102,11 +109,15 @@ def handlers(
     own: OwnBodies,
     *,
     review: Review | None,
+    is_operator: Callable[[Asked], bool],
 ) -> dict[str, Handler]:
-    """Return the handlers by path; the long ones count as work of `own`."""
+    """Return the handlers by path; the long ones count as work of `own`.
+
+    `/health` has texts of errors for an operator alone.
+    """
     of_fixtures, of_people = partial(fixtures_view, review or Review()), page("monitor.html", Vary="Accept")
     release, registry = version("oddsboard"), status.metrics.registry
-    probes = _Probes(board, status, counters, clock, own, of_fixtures, of_people, release)
+    probes = _Probes(board, status, counters, clock, own, of_fixtures, of_people, release, is_operator)
     registry.register(Present(status, board, clock, release))
     ProcessCollector(registry=registry)
     return {
@@ -129,6 +140,7 @@ class _Probes:
     fixtures: Callable[[Snapshot], Sliced[schemas.FixturesReport]]
     page: Handler
     release: str
+    is_operator: Callable[[Asked], bool]
 
     async def live(self, _: Asked) -> Prepared:
         content = liveness(self.status, self.clock.now())
@@ -138,8 +150,10 @@ class _Probes:
         content = readiness(self.status, self.board.newest, self.clock.now())
         return prepared_json(content, ok=content.status == "pass")
 
-    async def health(self, _: Asked) -> Prepared:
+    async def health(self, request: Asked) -> Prepared:
         content = health_of(self.status, self.board.newest, self.clock.now())
+        if not self.is_operator(request):
+            content = content.without_errors()
         return prepared_json(content, ok=content.status != "fail")
 
     async def monitor(self, request: Asked) -> Prepared:

@@ -33,6 +33,8 @@ OF_ALL: Final = (*OF_GATE, "internal_error")
 """Codes of problems that any path may answer, besides those of its own."""
 COUNTED: Final = ("too_many_requests", "overloaded")
 """Codes that all but the three health probes may answer, `too_many_requests` not the stream either."""
+CLOSED: Final = ("unauthorized", *COUNTED)
+"""Codes of the paths for operators, which may want a token."""
 
 
 class NextRequest(Struct, frozen=True):

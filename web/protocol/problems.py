@@ -24,6 +24,7 @@ CODES: Final[Mapping[str, int]] = {
     "bad_request": 400,
     "http2_not_supported": 400,
     "too_many_parameters": 400,
+    "unauthorized": 401,
     "not_found": 404,
     "version_not_yet": 404,
     "method_not_allowed": 405,

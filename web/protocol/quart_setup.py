@@ -70,8 +70,14 @@ def bare() -> Quart:
     return app
 
 
-def install(app: Quart, counters: HttpCounters) -> None:
-    """Set up `g.asked`; common headers, log line and count of answers; answers to errors."""
+def install(app: Quart, counters: HttpCounters, answered_before: Iterable[str]) -> None:
+    """Set up `g.asked`; common headers, log line and count of answers; answers to errors.
+
+    Of the paths `answered_before` only other methods come here: they are 405, or OPTIONS.
+    """
+    for path in answered_before:
+        rule = path.replace("{", "<").replace("}", ">")
+        app.add_url_rule(rule, endpoint=path.replace(".", "-"), methods=["GET"])
 
     @app.before_request
     async def begin() -> None:  # asynchronous, or it would run in a thread, and in a context of its own
@@ -98,13 +104,6 @@ def install(app: Quart, counters: HttpCounters) -> None:
         request.routing_exception = None  # refers to it: only the collector would free it
         known = _from_framework(error) if isinstance(error, HTTPException) else error
         return _response(prepared_error(known, g.asked))
-
-
-def add_routes(app: Quart, answered_before: Iterable[str]) -> None:
-    """Route the paths `answered_before`, of which other methods come here: they are 405, or OPTIONS."""
-    for path in answered_before:
-        rule = path.replace("{", "<").replace("}", ">")
-        app.add_url_rule(rule, endpoint=path.replace(".", "-"), methods=["GET"])
 
 
 def _response(answer: Prepared) -> Response:

@@ -20,6 +20,7 @@ from actors.core.messages import BookmakerId
 from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, MAX_STREAMS, Answered, Site, open_site, parsed
 from web.endpoints.openapi import EXAMPLES
+from web.protocol.access import Access
 from web.server.connections import Caps
 from web.server.servers import Serve, serve
 
@@ -152,6 +153,8 @@ async def problems(server: Serve = serve) -> dict[str, Answered]:
             )
     async with showing(serve=server, caps=Caps(connections=1)) as site:
         found["overloaded"] = await _crowded(site, 1)
+    async with showing(serve=server, access=Access("a" * 16)) as site:
+        found["unauthorized"] = await site.raw("GET", "/monitor")
     with TemporaryDirectory() as folder:
         async with showing(serve=server, archived=Path(folder)) as site:
             found |= {code: await site.raw("GET", target) for code, target in BY_PAST.items()}

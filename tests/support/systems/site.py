@@ -39,8 +39,10 @@ from actors.runtime.membership import ClusterStatus
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
+from tests.support.time.waiting import DEADLINE_S
 from web.app import create_app
 from web.feeds.subscribers import Audience
+from web.protocol.access import Access
 from web.server.connections import Caps, Connections
 from web.server.listener import address_of, listen
 from web.server.servers import Serve, serve
@@ -158,6 +160,7 @@ async def open_site(
     cluster: ClusterStatus | None = None,
     first_version: int = FIRST_VERSION,
     is_linked_first: bool = False,
+    access: Access = Access(),  # noqa: B008 - a frozen value
 ) -> AsyncIterator[Site]:
     """Serve an empty board of `names` within the block; `board` replaces the function that reads it.
 
@@ -195,6 +198,7 @@ async def open_site(
         watched=Watch(sock.find).around,
         limits=of_clients,
         past=None if archive is None else archive.past(),
+        access=access,
     )
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve, app, sock, stop)
@@ -202,7 +206,7 @@ async def open_site(
             headers = {"Accept-Encoding": "identity"}
             url = base if base.startswith("http") else "http://board"
             async with httpx2.AsyncClient(
-                base_url=url, headers=headers, trust_env=False, verify=NO_TLS
+                base_url=url, headers=headers, trust_env=False, verify=NO_TLS, timeout=DEADLINE_S
             ) as client:
                 yield Site(base, client, clock, published, status, audience, sock.held, archive=archive)
         finally:

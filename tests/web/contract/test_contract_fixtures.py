@@ -202,8 +202,8 @@ async def test_ages_are_told_apart_from_bodies(empty_site: Site) -> None:
     empty_site.publish("alder", match("m1"))
     empty_site.clock.pass_(2)
     (fixture,) = (await empty_site.json(FIXTURES))["fixtures"]
-    response = await empty_site.get(f"/monitor/fixtures/{fixture['id']}")
-    unknown = await empty_site.get("/monitor/fixtures/fxaaaaaaaaaaaaa")
+    response = await empty_site.get(f"/api/v2/fixtures/{fixture['id']}/ages")
+    unknown = await empty_site.get("/api/v2/fixtures/fxaaaaaaaaaaaaa/ages")
 
     changed = {entry["id"]: entry["updated"] for entry in fixture["entries"]}
     assert {

@@ -264,7 +264,9 @@ async def test_long_answers_to_operators_are_work_for_the_client_alone(site: Sit
     """With 50 bookmakers a client could else have a whole core within its requests a second."""
     own, status = OwnBodies(WorkLimit(share=1e-9, burst_s=1e-9)), site_status(NAMES, WALL_0)
     counters = HttpCounters(status.metrics)
-    answer = handlers(site.published, status, counters, site.clock, own, review=None)[path]
+    answer = handlers(
+        site.published, status, counters, site.clock, own, review=None, is_operator=lambda _: True
+    )[path]
     asked = [Asked("GET", path, b"", {}, "id", 0.0, client) for client in ("a", "a", "b")]
     answered = (await answer(asked[0])).status
     with pytest.raises(Problem) as refused:

@@ -22,7 +22,7 @@ from web.endpoints.operators import entry_views as views
 from web.feeds.own_bodies import OwnBodies
 from web.feeds.past_lists import last_of
 from web.feeds.subscribers import Audience
-from web.protocol.contract import Answer, Operation
+from web.protocol.contract import CLOSED, Answer, Operation
 from web.protocol.query import Parameter
 from web.protocol.responses import Asked, Handler, Prepared, prepared_json
 
@@ -38,6 +38,7 @@ OPERATIONS = {
         "Of any id: without such an entry it says why, since when, and which ids are near.",
         (Answer(200, "What is known of it.", schemas.EntryTrace, headers=("Cache-Control",)),),
         (ENTRY,),
+        CLOSED,
     ),
 }
 

@@ -1,4 +1,4 @@
-"""For operators: why events are linked or not, what to say by hand, and how old a fixture's prices are.
+"""For operators: why events are linked or not, and what to say by hand.
 
 Nothing here may be cached, and nothing else waits for it.
 """
@@ -10,14 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from math import inf, isfinite
 
 from msgspec.structs import replace
 
-from actors.board.snapshot import Entry, Readable, Snapshot
-from actors.board.validity import vouched_mono
-from actors.core.clock import Clock, Instant
-from actors.core.messages import BookmakerId, Prices, SourceMatchId, SourceName
+from actors.board.snapshot import Readable, Snapshot
+from actors.core.clock import Clock
+from actors.core.messages import BookmakerId, SourceMatchId, SourceName
 from actors.matches.entries import event_of
 from actors.matches.model import FixtureState, fixtures_of
 from actors.matching.event import Event, EventKey, FixtureId
@@ -31,20 +29,19 @@ from actors.review.suggestions import (
 )
 from web.encoding import link_schemas as schemas
 from web.feeds.own_bodies import OwnBodies
-from web.protocol.contract import COUNTED, Answer, Operation
+from web.protocol.contract import CLOSED, Answer, Operation
 from web.protocol.problems import Problem
 from web.protocol.query import Parameter
 from web.protocol.responses import Asked, Handler, Prepared, prepared_json
 
 EXPLAIN, COMPARE = "/monitor/links/{id}", "/monitor/links/{id}/{other}"
-SUGGEST, AGES = "/monitor/abstentions/{count}", "/monitor/fixtures/{id}"
+SUGGEST = "/monitor/abstentions/{count}"
 MAX_PAIRS = 64
 _DIGITS = re.compile("[0-9]{1,4}", re.ASCII)
 
 _WHAT = "The id of a fixture or of an entry, or `SOURCE:ID` of an event."
 ID = Parameter("id", _WHAT, is_required=True, place="path")
 OTHER = Parameter("other", _WHAT, is_required=True, place="path")
-FIXTURE = Parameter("id", "The id of a fixture.", is_required=True, place="path")
 COUNT = Parameter(
     "count", "The number of suggestions, up to 9999.", {"type": "integer"}, is_required=True, place="path"
 )
@@ -56,28 +53,21 @@ OPERATIONS = {
         f"The links of its fixture, and the nearest candidates; {MAX_PAIRS} pairs at most.",
         (Answer(200, "The evidence.", schemas.LinksExplained, headers=_HEADERS),),
         (ID,),
-        ("not_found", *COUNTED),
+        ("not_found", *CLOSED),
     ),
     COMPARE: Operation(
         "Why two events are one match, or not",
         f"Of two fixtures all pairs of an event of each; {MAX_PAIRS} pairs at most.",
         (Answer(200, "The evidence.", schemas.LinksExplained, headers=_HEADERS),),
         (ID, OTHER),
-        ("not_found", *COUNTED),
+        ("not_found", *CLOSED),
     ),
     SUGGEST: Operation(
         "Unlinked candidates, and suggestions for the file of links",
         "The nearest candidates, the likely gain first. A large board takes some time.",
         (Answer(200, "The abstentions.", schemas.LinkSuggestions, headers=_HEADERS),),
         (COUNT,),
-        ("not_found", *COUNTED),
-    ),
-    AGES: Operation(
-        "How old the prices of a fixture are",
-        "Bodies of fixtures have no ages: these change without a new version.",
-        (Answer(200, "The times.", schemas.FixtureAges, headers=_HEADERS),),
-        (FIXTURE,),
-        ("not_found", *COUNTED),
+        ("not_found", *CLOSED),
     ),
 }
 
@@ -89,7 +79,6 @@ def handlers(board: Readable, clock: Clock, review: Review | None, own: OwnBodie
         EXPLAIN: links.explain,
         COMPARE: links.compare,
         SUGGEST: links.suggest,
-        AGES: links.ages,
     }
 
 
@@ -167,32 +156,9 @@ class _Links:
             "" if not (of_a and of_b) else text_of_decision(found, of_a, of_b),
         )
 
-    async def ages(self, request: Asked) -> Prepared:
-        snapshot = await self.board.read()
-        state = fixtures_of(snapshot)
-        fixture = state.get(FixtureId(_last(request)))
-        if fixture is None:
-            raise Problem(404, "not_found", "there is no such fixture; /api/v2/fixtures lists them")
-        now, roster = self.clock.now(), state.terms.roster
-        times = {
-            name: _confirmed_at(snapshot, name, entry, now) if roster[name].prices is Prices.LIVE else None
-            for name, entry in fixture.entries.items()
-        }
-        entries = {
-            entry.id: schemas.EntryAge(times[name], entry.updated)
-            for name, entry in fixture.entries.items()
-        }
-        return prepared_json(schemas.FixtureAges(snapshot.version, round(now.wall, 3), fixture.id, entries))
-
 
 def _last(request: Asked) -> str:
     return request.path.rpartition("/")[2]
-
-
-def _confirmed_at(snapshot: Snapshot, bookmaker: BookmakerId, entry: Entry, now: Instant) -> float | None:
-    book = snapshot.books[bookmaker]
-    age_s = now.mono - vouched_mono(entry, book) if entry.scope in book.lists else inf
-    return round(now.wall - age_s, 3) if isfinite(age_s) else None  # of another process: not known yet
 
 
 def _keys(state: FixtureState, given: str) -> tuple[EventKey, ...]:

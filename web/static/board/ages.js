@@ -1,4 +1,4 @@
-// How old the prices of a match are: /monitor/fixtures/ID, because fixtures have no ages.
+// How old the prices of a match are: /api/v2/fixtures/ID/ages, because fixtures have no ages.
 
 const EVERY_MS = 5000;
 const PATIENCE_MS = 4000;
@@ -44,7 +44,7 @@ export class Ages {
 async function agesOf(key) {
     try {
         const signal = AbortSignal.timeout(PATIENCE_MS);
-        const response = await fetch(`monitor/fixtures/${encodeURIComponent(key)}`, { signal });
+        const response = await fetch(`api/v2/fixtures/${encodeURIComponent(key)}/ages`, { signal });
         return response.ok ? await response.json() : null;
     } catch {
         return null;
