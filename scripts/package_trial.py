@@ -13,6 +13,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from web.endpoints.release import commit_of
+
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("python3.11", "python3.12", "python3.13")
 SHIPPED = ("LICENSE", "README.md", "pyproject.toml", "actors", "config", "web")
@@ -21,8 +23,8 @@ _NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.egg-info")
 _BUILD = "import setuptools.build_meta as b; b.build_sdist('dist'); b.build_wheel('dist')"
 
 
-def built(folder: Path) -> list[Path]:
-    """Build the sdist and the wheel of this clone below `folder`, and return both.
+def built(folder: Path, commit: str) -> list[Path]:
+    """Build the sdist and the wheel of this clone below `folder`, as one at that commit, and return both.
 
     Raises: CalledProcessError.
     """
@@ -33,6 +35,8 @@ def built(folder: Path) -> list[Path]:
             shutil.copytree(ROOT / name, clone / name, symlinks=True, ignore=_NOT_COPIED)
         else:
             shutil.copy(ROOT / name, clone)
+    (clone / ".git").mkdir()
+    (clone / ".git" / "HEAD").write_text(commit, "ascii")
     _run([sys.executable, "-c", _BUILD], clone)
     return [file for kind in ("*.tar.gz", "*.whl") for file in (clone / "dist").glob(kind)]
 
@@ -92,7 +96,7 @@ def main(pythons: list[str]) -> int:
     """Print a row for each Python and package. Return 1 if none of the Pythons is there."""
     found = [python for python in pythons or PYTHONS if shutil.which(python)]
     with tempfile.TemporaryDirectory() as name:
-        packages = built(Path(name))
+        packages = built(Path(name), commit_of(ROOT) or "")
         for number, python in enumerate(found):
             environment = _installed(python, Path(name) / f"environment-{number}")
             for package in packages:

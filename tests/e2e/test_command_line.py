@@ -16,7 +16,8 @@ import pytest
 from actors.core.errors import ServiceUnreachableError
 from actors.service.settings import load
 from tests.support.systems.process import ROOT
-from web.cli.main import EXAMPLES, _parser, main
+from web.cli.examples import CONFIGURATIONS, EXAMPLES
+from web.cli.main import _parser, main
 from web.cli.terminal import directions
 
 KEYS = ("THE_ODDS_API_KEY", "BETFAIR_APP_KEY", "BETFAIR_USERNAME", "BETFAIR_PASSWORD")
@@ -108,7 +109,7 @@ def test_without_a_service_it_says_what_to_do(
     assert "start it, or name another with --url" in err
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", CONFIGURATIONS)
 def test_init_writes_an_example_that_is_valid(
     example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +124,22 @@ def test_init_writes_an_example_that_is_valid(
     assert str(out) in printed
     assert (ROOT / "config" / f"{example}.toml").read_bytes() == out.read_bytes()
     assert load(out).bookmakers
+
+
+@pytest.mark.parametrize("example", ["programs/json_feed.sh", "deploy/nginx.conf"])
+def test_init_writes_what_is_no_configuration_under_its_own_name(
+    example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs stay executable, and nothing is said of serving them."""
+    monkeypatch.chdir(tmp_path)
+    shipped = ROOT / "config" / example
+
+    printed = _ended(capsys, "init", example)
+
+    assert (0, f"{shipped.name}: written\n", "") == printed
+    written = tmp_path / shipped.name
+    assert shipped.read_bytes() == written.read_bytes()
+    assert os.access(shipped, os.X_OK) == os.access(written, os.X_OK)
 
 
 def test_init_alone_writes_the_default_to_oddsboard_toml(
@@ -160,7 +177,7 @@ def test_init_of_an_unknown_example_lists_the_examples(
     """The exit code is 78 with one line that names the nearest, and nothing is written."""
     code, out, err = _ended(capsys, "init", example, "--out", str(tmp_path / "mine.toml"))
 
-    named = "default, football_data, live-keyless, the_odds_api, betfair, live"
+    named = ", ".join(EXAMPLES)
     near = "; did you mean 'default'?" if "default" in example else ""
     assert (78, "", f"oddsboard: EXAMPLE was {example!r}, must be one of: {named}{near}\n") == (
         *(code, out),

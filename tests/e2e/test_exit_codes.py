@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ import pytest
 from tests.support.systems.process import ROOT, ran, service, simulated
 from tests.support.time.waiting import DEADLINE_S
 from web.__main__ import main
+from web.endpoints.release import release
 
 SECRETS = ("s3cr3t", 'it\'s "quoted"', "back\\slash", "two\nlines", "ümlaut\u202e")
 NOT_OURS = ("192.0.2.1:80", "a..b:80")
@@ -83,9 +83,9 @@ def test_a_malformed_address_is_78_and_one_line(bind: str) -> None:
     assert (True, True) == (repr(bind) in err, "HOST:PORT" in err)
 
 
-def test_the_version_is_the_packages() -> None:
-    """The output is one line with name and number."""
-    assert (0, f"oddsboard {version('oddsboard')}\n", "") == ran("-m", "web", "version")
+def test_the_version_is_the_release() -> None:
+    """The output is one line with name, number, and the commit where there is one."""
+    assert (0, f"oddsboard {release()}\n", "") == ran("-m", "web", "version")
 
 
 @pytest.mark.parametrize(

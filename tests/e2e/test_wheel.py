@@ -15,6 +15,8 @@ from scripts.licences_table import LOCKS, locked
 from scripts.package_trial import built
 from tests.support.systems.process import ROOT, started
 from tests.support.time.waiting import eventually
+from web.cli.examples import EXAMPLES
+from web.endpoints.release import COMMIT
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 
@@ -22,10 +24,13 @@ BUILD = "import setuptools.build_meta as b, sys; print(b.build_wheel(sys.argv[1]
 START = "import sys; sys.path[:0] = {paths!r}; import web.__main__ as command; command.main(sys.argv[1:])"
 
 
+HEAD = "25ea8f21c0ffee0025ea8f21c0ffee0025ea8f21"
+
+
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return the wheel, and that which is made of the sdist."""
-    sdist, wheel = built(tmp_path_factory.mktemp("built"))
+    """Return the wheel, and that which is made of the sdist, of a clone at the commit `HEAD`."""
+    sdist, wheel = built(tmp_path_factory.mktemp("built"), HEAD)
     folder = tmp_path_factory.mktemp("sdist")
     with tarfile.open(sdist) as archive:
         archive.extractall(folder, filter="data")
@@ -60,7 +65,7 @@ def alone(unpacked: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]
     return ["/usr/bin/env", "-i", sys.executable, "-I", "-S", "-c", start]
 
 
-@pytest.mark.parametrize("command", [["check-config"], ["init"], ["init", "live", "--out", "live.toml"]])
+@pytest.mark.parametrize("command", [["check-config"], ["init"], ["init", "deploy/nginx.conf"]])
 def test_a_command_runs_outside_of_a_clone(alone: list[str], tmp_path: Path, command: list[str]) -> None:
     """It needs the wheel and the locked packages alone, and no variable."""
     done = subprocess.run(
@@ -80,6 +85,13 @@ def test_the_service_runs_outside_of_a_clone(alone: list[str], tmp_path: Path) -
     assert dict.fromkeys(paths, 200) == statuses
 
 
+def test_packages_of_a_clone_name_its_commit(packages: tuple[Path, Path]) -> None:
+    """The wheel does, and a wheel of the sdist."""
+    kept = [zipfile.ZipFile(wheel).read(f"web/endpoints/{COMMIT}") for wheel in packages]
+
+    assert [HEAD[:8].encode()] * 2 == kept
+
+
 def test_the_sdist_has_all_that_the_wheel_is_made_of(packages: tuple[Path, Path]) -> None:
     """A wheel of the sdist has the files of a wheel of the clone."""
     direct, again = (zipfile.ZipFile(wheel).namelist() for wheel in packages)
@@ -90,7 +102,7 @@ def test_the_sdist_has_all_that_the_wheel_is_made_of(packages: tuple[Path, Path]
 def test_the_wheel_has_the_configurations_the_pages_and_the_types(unpacked: Path) -> None:
     """The wheel has every example, the static files, and the marker of both typed packages."""
     shipped = {file.relative_to(unpacked).as_posix() for file in unpacked.rglob("*") if file.is_file()}
-    wanted = {f"web/config/{file.name}" for file in (ROOT / "config").glob("*.toml")}
+    wanted = {f"web/{file.relative_to(ROOT)}" for file in EXAMPLES.values()}
     wanted |= {f"{file.relative_to(ROOT)}" for file in (ROOT / "web" / "static").glob("*/*")}
 
     assert set() == (wanted | {"web/py.typed", "actors/py.typed"}) - shipped

@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from importlib.metadata import version
 from math import inf
 from pathlib import Path
 from random import Random
@@ -45,9 +44,11 @@ from actors.transports.connections import LookUpLoop
 from web.app import create_app
 from web.cli import archive_command, links_command, trace_command
 from web.cli.completion import COMPLETES, SHELLS, script
+from web.cli.examples import CONFIGS, CONFIGURATIONS, EXAMPLES, default_out
 from web.cli.source_commands import add_source_options, check_program, probe
 from web.cli.terminal import EXAMPLE_CALLS, called, directions, seconds, speed_of
 from web.endpoints.health import liveness
+from web.endpoints.release import release
 from web.feeds.subscribers import Audience
 from web.protocol.access import Access
 from web.server.descriptors import fitted
@@ -68,9 +69,6 @@ log = structlog.get_logger()
 
 SERVERS: Mapping[str, Serve] = {"hypercorn": serve, "uvicorn": serve_with_uvicorn}
 
-CONFIGS = (Path(__file__).parent.parent / "config").resolve()  # in a clone a link to the top-level folder
-EXAMPLES = ("default", "football_data", "live-keyless", "the_odds_api", "betfair", "live")
-
 EXITS: Mapping[type[OddsboardError], Exit] = {
     ConfigError: Exit.CONFIG,
     BindError: Exit.BIND,
@@ -80,6 +78,7 @@ EXITS: Mapping[type[OddsboardError], Exit] = {
 
 BIND = "HOST:PORT|unix:/PATH"
 _DEFAULT = "default: %(default)s"
+_OUT = "default: oddsboard.toml, and the example's own name if it is no configuration"
 _LOOP = {"loop_factory": LookUpLoop}
 
 
@@ -111,15 +110,17 @@ def _init(given: argparse.Namespace) -> Exit:
     if given.example not in EXAMPLES:
         near = did_you_mean(given.example, EXAMPLES)
         raise ConfigError(f"EXAMPLE was {given.example!r}, must be one of: {', '.join(EXAMPLES)}{near}")
-    text = (CONFIGS / f"{given.example}.toml").read_text("utf-8")
+    example, out = EXAMPLES[given.example], given.out or default_out(given.example)
     try:
-        with given.out.open("x", encoding="utf-8") as file:
-            file.write(text)
+        with out.open("xb") as file:
+            file.write(example.read_bytes())
+        out.chmod(out.stat().st_mode | example.stat().st_mode & 0o111)  # a program stays one
     except FileExistsError:
-        raise ConfigError(f"{given.out}: exists already; name another file with --out") from None
+        raise ConfigError(f"{out}: exists already; name another file with --out") from None
     except OSError as error:
-        raise ConfigError(f"{given.out}: cannot be written: {error.strerror}") from error
-    return _print([f"{given.out}: written; run it with: {called()} serve --config {given.out}"])
+        raise ConfigError(f"{out}: cannot be written: {error.strerror}") from error
+    is_run = given.example in CONFIGURATIONS
+    return _print([f"{out}: written" + f"; run it with: {called()} serve --config {out}" * is_run])
 
 
 def _serve(given: argparse.Namespace) -> Exit:
@@ -290,7 +291,7 @@ def _parser() -> argparse.ArgumentParser:
     links = command("links", lambda given: _print(given.lines(given)), "ask a service about its links")
     trace = command("trace", lambda given: _print(trace_command.trace_lines(given)), "ask where a price is")
     completion = command("completion", lambda given: _print([script(given.shell, parser)]), COMPLETES)
-    command("version", lambda _: _print([f"oddsboard {version('oddsboard')}"]), "print the version")
+    command("version", lambda _: _print([f"oddsboard {release()}"]), "print the version and the commit")
     _add_file_options(init, serving, record, check)
     sources.add_argument("kind", nargs="?", metavar="KIND", help="a kind; default: all of them")
     inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
@@ -312,9 +313,9 @@ def _add_file_options(
     default, config = CONFIGS / "default.toml", "the configuration; default: simulated odds"
     for configured in (serving, record, check):
         configured.add_argument("--config", type=Path, default=default, metavar="FILE", help=config)
-    examples, out = f"one of: {', '.join(EXAMPLES)}; {_DEFAULT}", f"the file; {_DEFAULT}"
+    examples, out = f"one of: {', '.join(EXAMPLES)}; {_DEFAULT}", f"the file; {_OUT}"
     init.add_argument("example", nargs="?", default="default", metavar="EXAMPLE", help=examples)
-    init.add_argument("--out", type=Path, default="oddsboard.toml", metavar="FILE", help=out)
+    init.add_argument("--out", type=Path, metavar="FILE", help=out)
     serving.add_argument("--bind", metavar=BIND, help="where to listen; default: as configured")
     serving.add_argument(
         "--server",

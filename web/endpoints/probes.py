@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 
 from prometheus_client import ProcessCollector
 
@@ -37,6 +36,7 @@ from web.endpoints.monitor import (
     source_view,
 )
 from web.endpoints.pages import page
+from web.endpoints.release import release
 from web.feeds.own_bodies import OwnBodies
 from web.protocol.contract import ACCEPT_ENCODING, CLOSED, HTML, IF_NONE_MATCH, Answer, Operation
 from web.protocol.negotiation import prefers_html, prefers_openmetrics
@@ -116,9 +116,9 @@ def handlers(
     `/health` has texts of errors for an operator alone.
     """
     of_fixtures, of_people = partial(fixtures_view, review or Review()), page("monitor.html", Vary="Accept")
-    release, registry = version("oddsboard"), status.metrics.registry
-    probes = _Probes(board, status, counters, clock, own, of_fixtures, of_people, release, is_operator)
-    registry.register(Present(status, board, clock, release))
+    what_runs, registry = release(), status.metrics.registry
+    probes = _Probes(board, status, counters, clock, own, of_fixtures, of_people, what_runs, is_operator)
+    registry.register(Present(status, board, clock, what_runs))
     ProcessCollector(registry=registry)
     return {
         "/health/live": probes.live,

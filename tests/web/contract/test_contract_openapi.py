@@ -174,7 +174,7 @@ def _steady(value: Any, path: str = "") -> Any:
     if isinstance(value, dict):
         return {
             key: ""
-            if key in {"request_id", "title"}
+            if key in {"release", "request_id", "title"}
             else _steady(item, key.split(" ")[0] if " " in key else path)
             for key, item in value.items()
         }
