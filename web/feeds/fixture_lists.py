@@ -39,18 +39,22 @@ class FixturesOf(Struct, frozen=True):
             return snapshot.books
         return {self.bookmaker: snapshot.books[self.bookmaker]}
 
-    def version(self, snapshot: Snapshot) -> int:
-        """Return its version: the last commit that changed what it shows.
+    @property
+    def versioned(self) -> FixtureView:
+        """The view whose versions it has.
 
-        With doubted surebets that of all fixtures: each change of a fixture may change its surebet.
+        With doubted surebets these are of all fixtures: each change of a fixture may change its surebet.
         """
         kind = ViewKind.FIXTURES if self.form.doubted else self.view.kind
-        return fixtures_of(snapshot).version(FixtureView(kind, self.bookmaker))
+        return FixtureView(kind, self.bookmaker)
+
+    def version(self, snapshot: Snapshot) -> int:
+        """Return its version: the last commit that changed what it shows."""
+        return fixtures_of(snapshot).version(self.versioned)
 
     def linking(self, state: FixtureState) -> bytes:
         """Return the member of the list that says how many events were still to be linked."""
-        kind = ViewKind.FIXTURES if self.form.doubted else self.view.kind
-        return linking(state.pending_in(FixtureView(kind, self.bookmaker)))
+        return linking(state.pending_in(self.versioned))
 
     def deadlines(self, snapshot: Snapshot) -> Deadlines:
         """Return when what it may show no longer holds, but for surebets of some bookmakers (`held`)."""

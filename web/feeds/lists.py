@@ -231,7 +231,9 @@ class Answers:
         try:
             if isinstance(view := page.view, FixturesOf) and (view.form, choice) != (USUAL, EVERYTHING):
                 make = self._chosen(view, page, coding, snapshot, choice)
-                body = await self.own.get((view, choice, coding), page.version, client, make)
+                body = await self.own.get(
+                    (view.versioned, (view.form, choice, coding)), page.version, client, make
+                )
                 if body is None or body.version != page.version:
                     return None
                 return page.answer(coding, body.parts, body)

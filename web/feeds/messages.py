@@ -100,7 +100,7 @@ class Frames(ABC, Generic[V, R]):
             packed = yield from gzipped(delta.parts)
             return Made(delta.version, packed, coding)
 
-        return await self._made(("delta", view, since, coding), view, client, make)
+        return await self._made(("delta", since, coding), view, client, make)
 
     async def changes(
         self, view: V, since: int, client: str | None = None, last: bytes | None = None
@@ -121,7 +121,7 @@ class Frames(ABC, Generic[V, R]):
             blocks, text = yield from deflated(message, last)
             return replace(delta, parts=blocks, coding=Coding.GZIP, text=text)
 
-        return await self._made(("message", view, since, last), view, client, make)
+        return await self._made(("message", since, last), view, client, make)
 
     async def snapshot(self, view: V, coding: Coding = Coding.IDENTITY) -> Made:
         """Return the message with the whole list at the view's newest version; gzip as `changes`."""
@@ -140,7 +140,7 @@ class Frames(ABC, Generic[V, R]):
         while True:
             try:
                 newest = self.history.latest(view)
-                return await self._answers.own.get((self.name, key), newest, client, make)
+                return await self._answers.own.get(((self.name, view), key), newest, client, make)
             except UnencodableError as error:
                 await self._answers.reject(error)
 

@@ -29,6 +29,8 @@ MAX_SHARE = 4
 """One client may have that part of them made for it, and one body in any case: it may read slowly."""
 MAX_KEPT_BYTES = 8_388_608
 """Bytes of the bodies that are kept for the next client; the newest is kept in any case."""
+MAX_KEPT = 1_000
+"""Number of the bodies that are kept, however short they are."""
 SMALL_BYTES = 65_536
 """A body up to this is made whatever else is held."""
 MAX_WAITING = 32
@@ -73,6 +75,8 @@ class OwnBody:
         self._of.count(self._client, -self.size)
 
 
+Key: TypeAlias = tuple[Hashable, Hashable]
+"""A view, whose versions rise, and what of it a body shows."""
 Room: TypeAlias = Callable[[int], None]
 """Checks that there is room for a body of so many bytes. Raises: Problem 503."""
 Making: TypeAlias = Callable[[Room], Sliced[Made | None]]
@@ -87,14 +91,17 @@ class OwnBodies:
         self._work = work or WorkLimit()
         self._max_held_bytes = max_held_bytes
         self._held_for: Counter[str] = Counter()
-        self._kept: OrderedDict[Hashable, OwnBody] = OrderedDict()
-        self._in_work: dict[Hashable, anyio.Event] = {}
+        self._kept: OrderedDict[Key, OwnBody] = OrderedDict()
+        self._kept_bytes = 0
+        self._kept_of: dict[Hashable, tuple[int, set[Key]]] = {}  # by view: its newest version, its bodies
+        self._in_work: dict[Key, anyio.Event] = {}
         self._long = anyio.Lock(fast_acquire=True)
 
-    async def get(self, key: Hashable, version: int, client: str | None, make: Making) -> OwnBody | None:
+    async def get(self, key: Key, version: int, client: str | None, make: Making) -> OwnBody | None:
         """Return the body of `key` at `version` or a newer version; of equal requests the first makes it.
 
-        Raises: Problem 429 if the client had too much made, 503 if there is no room; what `make` raises.
+        A new version of the key's view ends the older bodies that are kept of it. Raises: Problem 429 if
+        the client had too much made, 503 if there is no room; what `make` raises.
         """
         while True:
             kept = self._kept.get(key)
@@ -173,7 +180,8 @@ class OwnBodies:
     def _check_room(self, size: int, client: str | None = None) -> None:
         if size <= SMALL_BYTES or self._has_room(size, client):
             return
-        self._kept.clear()
+        while self._kept:
+            self._drop(next(iter(self._kept)))
         if not self._has_room(size, client):
             raise _no_room()
 
@@ -182,13 +190,25 @@ class OwnBodies:
         is_fair = not held or held + size <= self._max_held_bytes // MAX_SHARE
         return is_fair and self.held_bytes + size <= self._max_held_bytes
 
-    def _keep(self, key: Hashable, body: OwnBody) -> None:
+    def _keep(self, key: Key, body: OwnBody) -> None:
+        newest, keys = self._kept_of.get(key[0], (body.version, set[Key]()))
+        if body.version < newest:
+            return
+        for old in [*keys] if body.version > newest else [key] if key in keys else []:
+            self._drop(old)
         self._kept[key] = body
-        self._kept.move_to_end(key)
-        kept_bytes = sum(body.size for body in self._kept.values())
-        while kept_bytes > MAX_KEPT_BYTES and len(self._kept) > 1:
-            _, dropped = self._kept.popitem(last=False)
-            kept_bytes -= dropped.size
+        self._kept_bytes += body.size
+        keys.add(key)
+        self._kept_of[key[0]] = body.version, keys
+        while (self._kept_bytes > MAX_KEPT_BYTES and len(self._kept) > 1) or len(self._kept) > MAX_KEPT:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: Key) -> None:
+        self._kept_bytes -= self._kept.pop(key).size
+        _, keys = self._kept_of[key[0]]
+        keys.remove(key)
+        if not keys:
+            del self._kept_of[key[0]]
 
 
 def _no_room() -> Problem:

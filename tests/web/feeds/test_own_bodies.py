@@ -8,13 +8,23 @@ from anyio.lowlevel import checkpoint
 
 from actors.core.clock import worked_s
 from actors.core.cooperative import BUDGET_S, Sliced
-from web.feeds.own_bodies import MAX_KEPT_BYTES, MAX_WAITING, SMALL_BYTES, Made, Making, OwnBodies, Room
+from web.feeds.own_bodies import (
+    MAX_KEPT,
+    MAX_KEPT_BYTES,
+    MAX_WAITING,
+    SMALL_BYTES,
+    Made,
+    Making,
+    OwnBodies,
+    Room,
+)
 from web.protocol.problems import Problem
 from web.protocol.rate_limit import WorkLimit
 
 pytestmark = pytest.mark.anyio
 
 LONG = 2 * SMALL_BYTES
+VIEW = "a view"
 CLIENT = "198.51.100.1"
 
 
@@ -42,7 +52,7 @@ async def test_equal_requests_share_what_the_first_makes() -> None:
     found: list[object] = []
 
     async def ask() -> None:
-        found.append(await own.get("key", 7, None, _making(LONG, 5, calls=calls)))
+        found.append(await own.get((VIEW, "key"), 7, None, _making(LONG, 5, calls=calls)))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(190):
@@ -55,9 +65,9 @@ async def test_equal_requests_share_what_the_first_makes() -> None:
 async def test_a_newer_version_is_made_anew() -> None:
     """What is kept is at least as new as the request."""
     own = OwnBodies()
-    first = await own.get("key", 7, None, _making(LONG))
-    second = await own.get("key", 8, None, _making(LONG, version=8))
-    again = await own.get("key", 7, None, _making(LONG))
+    first = await own.get((VIEW, "key"), 7, None, _making(LONG))
+    second = await own.get((VIEW, "key"), 8, None, _making(LONG, version=8))
+    again = await own.get((VIEW, "key"), 7, None, _making(LONG))
 
     assert first is not second
     assert second is again
@@ -66,12 +76,12 @@ async def test_a_newer_version_is_made_anew() -> None:
 async def test_one_client_leaves_room_for_others() -> None:
     """However slowly it reads what was made for it; a body that is the only one may be of any length."""
     own = OwnBodies(max_held_bytes=8 * LONG)
-    held = [await own.get("one", 7, CLIENT, _making(2 * LONG))]
+    held = [await own.get((VIEW, "one"), 7, CLIENT, _making(2 * LONG))]
     with pytest.raises(Problem) as refused:
-        await own.get("two", 7, CLIENT, _making(LONG))
-    others = [await own.get(f"key {client}", 7, client, _making(3 * LONG)) for client in ("a", "b")]
+        await own.get((VIEW, "two"), 7, CLIENT, _making(LONG))
+    others = [await own.get((VIEW, f"key {client}"), 7, client, _making(3 * LONG)) for client in ("a", "b")]
     del held[:], others[:]
-    after = await own.get("two", 7, CLIENT, _making(LONG))
+    after = await own.get((VIEW, "two"), 7, CLIENT, _making(LONG))
 
     assert 503 == refused.value.status
     assert after is not None
@@ -82,13 +92,13 @@ async def test_a_request_goes_on_when_the_first_is_given_up() -> None:
     own, found = OwnBodies(), list[object]()
 
     async def ask() -> None:
-        found.append(await own.get("key", 7, None, _making(LONG, 3)))
+        found.append(await own.get((VIEW, "key"), 7, None, _making(LONG, 3)))
 
     async with anyio.create_task_group() as tasks:
         with anyio.CancelScope() as leaving:
             tasks.start_soon(ask)
             leaving.cancel()
-            await own.get("key", 7, None, _making(LONG, 1_000))
+            await own.get((VIEW, "key"), 7, None, _making(LONG, 1_000))
 
     assert 1 == len(found)
 
@@ -96,17 +106,17 @@ async def test_a_request_goes_on_when_the_first_is_given_up() -> None:
 async def test_there_is_room_for_so_many_bytes_until_they_are_sent() -> None:
     """A long body above it is refused, a short one is not; room is back when clients have theirs."""
     own = OwnBodies(max_held_bytes=3 * LONG)
-    held = [await own.get(number, 7, None, _making(LONG)) for number in range(3)]
+    held = [await own.get((VIEW, number), 7, None, _making(LONG)) for number in range(3)]
     with pytest.raises(Problem) as refused:
-        await own.get(3, 7, None, _making(LONG, 2))
-    short = await own.get(4, 7, None, _making(SMALL_BYTES))
+        await own.get((VIEW, 3), 7, None, _making(LONG, 2))
+    short = await own.get((VIEW, 4), 7, None, _making(SMALL_BYTES))
     full = own.held_bytes
     del held[0], short
 
     assert (503, "overloaded") == (refused.value.status, refused.value.code)
     assert "Retry-After" in refused.value.headers
     assert 3 * LONG + SMALL_BYTES == full
-    assert await own.get(3, 7, None, _making(LONG)) is not None
+    assert await own.get((VIEW, 3), 7, None, _making(LONG)) is not None
     assert 3 * LONG == own.held_bytes
 
 
@@ -114,31 +124,52 @@ async def test_what_nobody_waits_for_makes_room() -> None:
     """Bodies that are only kept for the next client do not count against it."""
     own = OwnBodies(max_held_bytes=3 * LONG)
     for number in range(3):
-        await own.get(number, 7, None, _making(LONG))
+        await own.get((VIEW, number), 7, None, _making(LONG))
 
-    assert await own.get(3, 7, None, _making(3 * LONG)) is not None
+    assert await own.get((VIEW, 3), 7, None, _making(3 * LONG)) is not None
 
 
 async def test_what_is_kept_is_bounded() -> None:
     """However many versions clients come from."""
     own = OwnBodies()
     for number in range(20):
-        await own.get(number, 7, None, _making(MAX_KEPT_BYTES // 8))
+        await own.get((VIEW, number), 7, None, _making(MAX_KEPT_BYTES // 8))
 
     assert MAX_KEPT_BYTES == own.held_bytes
+
+
+async def test_the_number_of_kept_bodies_is_bounded() -> None:
+    """However short they are: each request may name another one."""
+    own = OwnBodies()
+    for number in range(MAX_KEPT + 50):
+        await own.get((VIEW, number), 7, None, _making(100))
+
+    assert 100 * MAX_KEPT == own.held_bytes
+
+
+async def test_a_new_version_ends_the_kept_bodies_of_its_view() -> None:
+    """Nobody is answered with them any more; those of other views stay, and a slow old body is not kept."""
+    own = OwnBodies()
+    for number in range(20):
+        await own.get((VIEW, number), 7, None, _making(100))
+        await own.get(("another", number), 7, None, _making(1))
+    await own.get((VIEW, 5), 8, None, _making(1_000, version=8))
+    await own.get((VIEW, 6), 7, None, _making(1_000))
+
+    assert 1_020 == own.held_bytes
 
 
 async def test_a_client_that_had_too_much_made_waits() -> None:
     """It is refused what would be made for it alone, others are not; what is there already it may have."""
     own = OwnBodies(WorkLimit(share=0.001, burst_s=BUDGET_S))
-    await own.get("first", 7, CLIENT, _making(LONG, 10))
+    await own.get((VIEW, "first"), 7, CLIENT, _making(LONG, 10))
     with pytest.raises(Problem) as refused:
-        await own.get("second", 7, CLIENT, _making(LONG))
+        await own.get((VIEW, "second"), 7, CLIENT, _making(LONG))
 
     assert (429, "too_many_requests") == (refused.value.status, refused.value.code)
     assert int(refused.value.headers["Retry-After"]) >= 1
-    assert await own.get("first", 7, CLIENT, _making(LONG)) is not None
-    assert await own.get("second", 7, "198.51.100.2", _making(LONG)) is not None
+    assert await own.get((VIEW, "first"), 7, CLIENT, _making(LONG)) is not None
+    assert await own.get((VIEW, "second"), 7, "198.51.100.2", _making(LONG)) is not None
 
 
 async def test_a_short_computation_waits_for_no_long_one() -> None:
@@ -147,7 +178,7 @@ async def test_a_short_computation_waits_for_no_long_one() -> None:
 
     async def ask(name: str, steps: int) -> None:
         try:
-            await own.get(name, 7, None, _making(10, steps))
+            await own.get((VIEW, name), 7, None, _making(10, steps))
         except Problem as problem:
             refused.append(problem.code)
         else:
