@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import lru_cache
 from math import inf, isfinite
@@ -23,6 +24,7 @@ from actors.core.outcomes import book_sum
 MAX_NAME_CHARS = 128
 MAX_RAW_CHARS = 1024  # of a name that are read
 MAX_URL_CHARS = 2048
+MASK = "***"  # in place of a secret
 MAX_REFUSED = 20  # of a batch that are told one by one
 MAX_START_TIME = 4_102_444_800  # 2100-01-01T00:00:00Z: a kick-off later than that is a typing error
 
@@ -32,6 +34,7 @@ _URL = re.compile(
 _MATCH_ID = re.compile(r"[A-Za-z0-9._~-]{1,128}").fullmatch
 _NO_LEAGUES = frozenset({"", "Unknown"})  # "Unknown" is v2's word for none
 _JOINERS = "\u200c\u200d"  # format characters that some scripts are spelled with
+_SHAPELESS = frozenset(f" {_JOINERS}\u115f\u1160\u3164\uffa0\u2800")  # Hangul's fillers, Braille's blank
 
 
 class Reason(StrEnum):
@@ -55,13 +58,18 @@ class Reason(StrEnum):
     AHEAD = "ahead"  # its kick-off is further ahead than prices are asked for
     UNNAMED = "unnamed"  # a team has no name: only v1 shows the match
     UNREADABLE = "unreadable"  # so broken that its prices, or even its id, are unknown
+    SECRET = "secret"  # noqa: S105 - a text of the match repeats a credential of its source
 
 
 class Bounds(Struct, frozen=True):
-    """The smallest and the largest book sum that is believed, both included."""
+    """The smallest and the largest book sum that is believed, both included, and what no text may contain.
+
+    `secrets` are the credentials of the source, longest first.
+    """
 
     book_sum_min: float = 0.95
     book_sum_max: float = 1.40
+    secrets: tuple[str, ...] = ()
 
 
 class RefusedMatch(Struct, frozen=True):
@@ -103,12 +111,17 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
                 continue  # it is unknown which of the two is newer, so neither is believed
             removed.pop(match_id, None)
         if (reason := fault(match, bounds)) is None:
-            accepted[match_id] = cleaned(match)
-        else:
+            clean = cleaned(match)
+            reason = _leak(match, clean, bounds.secrets)
+            accepted[match_id] = clean
+        if reason is not None:
+            accepted.pop(match_id, None)
             rejected[reason] += 1
             removed[match_id] = Removal(match_id, reason)
             if len(refused) < MAX_REFUSED:
-                refused.append(RefusedMatch(match, reason))
+                refused.append(RefusedMatch(_without(match, bounds.secrets), reason))
+    if bounds.secrets:
+        removed = {of: _masked_id(removal, bounds.secrets) for of, removal in removed.items()}
     yield
     result = msgspec.structs.replace(
         batch, matches=tuple(accepted.values()), removals=tuple(removed.values())
@@ -131,6 +144,44 @@ def fault(match: Match, bounds: Bounds) -> Reason | None:
     if start is not None and not 0 < start <= MAX_START_TIME:
         return Reason.START_TIME
     return None
+
+
+def _leak(match: Match, clean: Match, secrets: tuple[str, ...]) -> Reason | None:
+    """Return the reason to reject a match of which a text, as it came or cleaned, contains a secret."""
+    for secret in secrets:
+        for it in (match,) if clean is match else (match, clean):
+            if secret in it.home or secret in it.away or secret in it.source_match_id:
+                return Reason.SECRET
+            if (it.league and secret in it.league) or (it.url and secret in it.url):
+                return Reason.SECRET
+    return None
+
+
+def _without(match: Match, secrets: tuple[str, ...]) -> Match:
+    """Return a match with all its texts masked, whatever cleaning them may join."""
+    return _masked_match(cleaned(_masked_match(match, secrets)), secrets) if secrets else match
+
+
+def _masked_match(match: Match, secrets: tuple[str, ...]) -> Match:
+    return msgspec.structs.replace(
+        match,
+        source_match_id=SourceMatchId(masked(match.source_match_id, secrets)),
+        home=masked(match.home, secrets),
+        away=masked(match.away, secrets),
+        league=match.league and masked(match.league, secrets),
+        url=match.url and masked(match.url, secrets),
+    )
+
+
+def _masked_id(removal: Removal, secrets: tuple[str, ...]) -> Removal:
+    return Removal(SourceMatchId(masked(removal.source_match_id, secrets)), removal.reason)
+
+
+def masked(text: str, secrets: Iterable[str]) -> str:
+    """Return a text with `MASK` in place of the secrets."""
+    for secret in secrets:
+        text = text.replace(secret, MASK)
+    return text
 
 
 def cleaned(match: Match) -> Match:
@@ -165,7 +216,12 @@ def clean_name(name: str) -> str:
 def _cleaned(name: str) -> str:
     composed = unicodedata.normalize("NFC", "".join(map(_visible, name)))
     name = " ".join(composed.split())[:MAX_NAME_CHARS].rstrip()
-    return name if name.strip(_JOINERS + " ") else ""
+    return name if any(map(_has_shape, name)) else ""
+
+
+def _has_shape(character: str) -> bool:
+    """Return whether a character shows something by itself, as a mark or a joiner does not."""
+    return character not in _SHAPELESS and unicodedata.category(character)[0] != "M"
 
 
 def _visible(character: str) -> str:

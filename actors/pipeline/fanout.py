@@ -25,7 +25,7 @@ from actors.core.messages import (
     Removal,
     Scope,
 )
-from actors.core.validation import Bounds, Reason, RefusedMatch, admit, clean_name
+from actors.core.validation import Bounds, Reason, RefusedMatch, admit, clean_name, masked
 from actors.source_api.kinds import Kind, PolledKind
 from actors.source_api.options import SourceOptions
 
@@ -117,7 +117,8 @@ def read_delivery(
         return ReadBatch(admission.batch, admission.rejected, refused=admission.refused)
     rejected = Counter(read.passed_over)
     rejected.update(admission.rejected)
-    return ReadBatch(admission.batch, rejected, clean_name(read.title or ""), admission.refused)
+    title = masked(clean_name(masked(read.title or "", bounds.secrets)), bounds.secrets)
+    return ReadBatch(admission.batch, rejected, title, admission.refused)
 
 
 def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract) -> Batch:

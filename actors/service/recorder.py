@@ -19,9 +19,7 @@ from actors.core.messages import Payload, SourceName
 from actors.recordings.format import Encoder, Header, RecordedBookmaker
 from actors.recordings.reader import SUFFIX, options_of
 from actors.service.settings import Settings
-from actors.source_api.options import credentials_of, secret_names
-
-MIN_SECRET_CHARS = 6
+from actors.source_api.options import MIN_SECRET_CHARS, credentials_of, secret_names
 
 
 class Recorder:

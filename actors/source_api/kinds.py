@@ -12,7 +12,7 @@ from actors.core.cooperative import Sliced
 from actors.core.errors import TransportError
 from actors.core.messages import Extract, Offer, Payload, Prices, Scope, Venue
 from actors.core.validation import Bounds
-from actors.source_api.options import PolledOptions, SourceOptions
+from actors.source_api.options import MIN_SECRET_CHARS, PolledOptions, SourceOptions, credentials_of
 from actors.source_api.parsing import Parts
 from actors.source_api.plan import PlanMaker
 from actors.source_api.program import ProgramKind
@@ -99,11 +99,13 @@ def prices_of(kind: Kind, options: SourceOptions) -> Prices:
 
 
 def bounds_of(kind: Kind, key: str, options: SourceOptions) -> Bounds:
-    """Return which book sums are believed of a bookmaker.
+    """Return which book sums are believed of a bookmaker, and the credentials that no text may repeat.
 
     Where its users trade with each other, what is left over in an empty market is no offer: its sum is
     larger than any that people trade at.
     """
-    if kind.offer_of(key, options).venue is Venue.BOOKMAKER:
-        return Bounds(options.book_sum_min, options.book_sum_max)
-    return Bounds(options.book_sum_min, min(options.book_sum_max, options.exchange_book_sum_max))
+    secrets = tuple(text for text in credentials_of(options) if len(text) >= MIN_SECRET_CHARS)
+    most = options.book_sum_max
+    if kind.offer_of(key, options).venue is not Venue.BOOKMAKER:
+        most = min(most, options.exchange_book_sum_max)
+    return Bounds(options.book_sum_min, most, secrets)

@@ -26,6 +26,8 @@ Secret = Annotated[str, Meta(pattern=_PRINTABLE, extra=_SECRET, title=_PRINTABLE
 Hidden = Annotated[str, Meta(pattern=_PRINTABLE, extra=HIDDEN, title=_PRINTABLE_IN_WORDS)]
 
 MIN_STALE_AFTER_S = 30.0
+MIN_SECRET_CHARS = 6
+"""A shorter credential cannot be told from the data that it would be taken out of."""
 
 
 class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from socket import socket
 from typing import NamedTuple
@@ -154,6 +155,33 @@ def test_a_good_answer_does_not_show_the_key(tmp_path: Path) -> None:
         text = _everything(running, lambda shown: '"live"' in shown)
 
     assert (True, False) == ("source.planned" in text, HINT in text)
+
+
+def test_a_key_in_a_name_is_not_shown(tmp_path: Path) -> None:
+    """A match that repeats the key is rejected, in the lists, at what operators ask, and in the archive."""
+    names = {"m1": ("Alphaville", "B"), "m2": (f"A {KEY}", "B"), "m3": ("A", KEY)}
+    now = datetime.now(UTC)
+    updated, kick_off = (f"{at:%Y-%m-%dT%H:%M:%SZ}" for at in (now, now + timedelta(days=1)))
+    events = [
+        event(of, *teams, {"some": [market(*teams, (2.1, 3.4, 3.6), updated=updated)]}, kick_off=kick_off)
+        for of, teams in names.items()
+    ]
+    archive = tmp_path / "archive"
+    with contextlib.ExitStack() as cleanup:
+        peer = cleanup.enter_context(http_peer())
+        peer.answers |= {
+            f"/v4/sports/{sport}/odds": respond(json.dumps(events).encode()) for sport in SPORTS
+        }
+        config = _config(tmp_path, {"some": peer.url("")})
+        config.write_text(f'{config.read_text()}\n[archive]\npath = "{archive}"\n')
+        running = cleanup.enter_context(service(config, {"SECRET_OF_THE_TEST": KEY}))
+        text = _everything(running, lambda shown: '"matches_count":1' in shown)
+        lists = ("/api/odds", "/api/v2/fixtures", *(f"/monitor/entries/some_{of}" for of in names))
+        text += "".join(running.get(path).text for path in lists)
+    kept = b"".join(path.read_bytes() for path in archive.rglob("*") if path.is_file())
+
+    assert ('"secret":2' in text, HINT in text) == (True, False)
+    assert (b"Alphaville" in kept, HINT.encode() in kept) == (True, False)
 
 
 def test_a_credential_equal_to_a_field_name_leaves_log_lines_intact(tmp_path: Path) -> None:

@@ -233,3 +233,44 @@ def test_refused_matches_are_told_with_their_prices() -> None:
 
     assert (RefusedMatch(cheap, Reason.PRICE),) == found.refused
     assert MAX_REFUSED == len(_admitted(*many).refused)
+
+
+KEY = "k3y-of-the-source"
+
+
+@pytest.mark.parametrize("text", [KEY, f"a{KEY}b"], ids=["alone", "inside"])
+@pytest.mark.parametrize("field", ["home", "away", "league", "url", "source_match_id"])
+def test_match_that_repeats_a_secret_of_its_source_is_rejected(field: str, text: str) -> None:
+    """Whichever text has it; what is kept of the match is masked."""
+    leaking = msgspec.structs.replace(match("m1"), **{field: text})
+    admission = run_now(admit(batch([leaking, match("m2")]), Bounds(secrets=(KEY,))))
+
+    assert KEY not in repr(admission)
+    assert ["m2"] == [it.source_match_id for it in admission.batch.matches]
+    assert {Reason.SECRET: 1} == admission.rejected
+
+
+@pytest.mark.parametrize("field", ["home", "away", "league"])
+def test_secret_that_only_cleaning_joins_is_not_shown(field: str) -> None:
+    """A control character in it is taken out of a name, here and where rejected matches are shown."""
+    leaking = msgspec.structs.replace(match("m1"), **{field: f"{KEY[:3]}\x01{KEY[3:]}"})
+    admission = run_now(admit(batch([leaking]), Bounds(secrets=(KEY,))))
+
+    assert ((), {Reason.SECRET: 1}) == (admission.batch.matches, admission.rejected)
+    assert "***" == getattr(cleaned(admission.refused[0].match), field)
+
+
+def test_removal_of_a_source_does_not_repeat_its_secret() -> None:
+    """Its id is shown among what is rejected."""
+    bounds = Bounds(secrets=(KEY,))
+    found = run_now(admit(batch(removals=[_removal(f"m{KEY}", Reason.LAY)]), bounds)).batch.removals
+
+    assert (_removal("m***", Reason.LAY),) == found
+
+
+@pytest.mark.parametrize(
+    "name", ["\u0301\u0308", "\u200c\u200d", "\u200d \u0301", "\u20dd", "\ufe0f", "\u3164", "\u2800"]
+)
+def test_name_that_shows_nothing_is_empty(name: str) -> None:
+    """Marks need a letter, and joiners two: alone they are no name, and the match counts as unnamed."""
+    assert "" == cleaned(match(home=name)).home

@@ -1,4 +1,4 @@
-"""The largest book sum that is believed: one bound wherever users trade with each other."""
+"""Bounds of a source: the largest book sum that is believed, and the credentials that no text repeats."""
 
 from __future__ import annotations
 
@@ -53,3 +53,16 @@ def test_the_narrower_of_two_bounds_counts() -> None:
     assert [1.05, 1.3] == [
         bounds_of(POLYMARKET, "polymarket", options).book_sum_max for options in (narrow, wide)
     ]
+
+
+def test_credentials_of_any_kind_of_source_are_kept_out_of_its_texts() -> None:
+    """A credential that is shorter than six characters could be a part of any name."""
+    api = TheOddsApiOptions(kind="the_odds_api", api_key="0123abcd", sports=("soccer_epl",))
+    program = ProgramOptions(kind="program", command=("true",), secrets={"A": "short", "B": "long enough"})
+    of_program = bounds_of(PROGRAM, "program", program).secrets
+
+    assert ("0123abcd",) == bounds_of(THE_ODDS_API, "pinnacle", api).secrets
+    assert {"long enough", "long%20enough", "long+enough"} == {*of_program}
+    assert {OF_STREAM.app_key, OF_STREAM.session_token} == {
+        *bounds_of(BETFAIR, "exchange", OF_STREAM).secrets
+    }
