@@ -31,6 +31,8 @@ Write: TypeAlias = Callable[[Iterator[Values], TextIO], None]
 """Writes rows to a file, which is open for text; Parquet to the bytes below it."""
 
 CSV, NDJSON, PARQUET = "csv", "ndjson", "parquet"
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # noqa: RUF001 - wide forms
+"""Beginnings of texts that spreadsheets take for formulas."""
 FORMATS: Final = (CSV, NDJSON, PARQUET)
 WHOLE: Final = {"version", "start_time"}
 REAL: Final = {"time", *_ODDS, "updated", "source_time"}
@@ -128,10 +130,18 @@ def values(row: Row) -> Values:
 
 
 def write_csv(some: Iterator[Values], out: TextIO) -> None:
-    """Write rows as CSV (RFC 4180) with a head; None is an empty field."""
+    """Write rows as CSV (RFC 4180) with a head; None is an empty field, and no text is a formula."""
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows(some)
+    writer.writerows({name: _harmless(value) for name, value in row.items()} for row in some)
+
+
+def _harmless(value: object) -> object:
+    """Return a value that a spreadsheet shows as it is: an apostrophe makes a text of a formula.
+
+    https://owasp.org/www-community/attacks/CSV_Injection
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
 
 
 def write_ndjson(some: Iterator[Values], out: TextIO) -> None:

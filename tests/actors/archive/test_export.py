@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from actors.archive.export import Chosen, Values, rows
+from actors.archive.export import COLUMNS, Chosen, Values, rows, write_csv
 from actors.archive.folder import Folder
 from actors.core.messages import BookmakerId
 from tests.actors.archive.test_archive import ALDER, BIRCH, Kept, kept
@@ -129,3 +131,15 @@ def test_a_clock_that_was_set_back_leaves_nothing_out(tmp_path: Path) -> None:
     found = [row["version"] for row in rows(Folder.reading(tmp_path), chosen, lambda _: None)]
 
     assert {first, second, third} == {*found}
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r", "\uff1d"])
+def test_no_text_of_a_csv_is_a_formula(begin: str) -> None:
+    """A spreadsheet would run it; a number stays one, also below zero, and other texts are as they are."""
+    text, out = f'{begin}HYPERLINK("http://a.example","x")', StringIO(newline="")
+    row: Values = dict.fromkeys(COLUMNS) | {"home": text, "away": "'s-Gravenzande", "odds_1": -1.5}
+    write_csv(iter([row]), out)
+    out.seek(0)
+    (read,) = csv.DictReader(out)
+
+    assert ("'" + text, "'s-Gravenzande", "-1.5") == (read["home"], read["away"], read["odds_1"])
