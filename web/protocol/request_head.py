@@ -205,6 +205,8 @@ def _judged(head: bytes) -> tuple[bytes, str, bool]:
     if (authority := _ABSOLUTE.match(target)) is not None:  # RFC 9112, 3.2.2: it must be accepted
         path = target[authority.end() :]
         head = head.replace(target, path if path[:1] == b"/" else b"/" + path, 1)
+    elif line.startswith(b"OPTIONS * "):  # RFC 9110, 9.3.7: of the server; all its paths have these methods
+        head = head.replace(b"*", b"/", 1)
     has_body = b"transfer-encoding" in fields or int(fields.get(b"content-length", [b"0"])[0]) > 0
     if has_body or _is_last(line, fields):
         return _without(head, _DROPPED | _OF_BODY, b"\r\nConnection: close"), "", True

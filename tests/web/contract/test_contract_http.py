@@ -57,8 +57,8 @@ async def test_every_answer_has_the_common_headers(site: Site) -> None:
 
 
 async def test_options_lists_the_allowed_methods(site: Site) -> None:
-    """OPTIONS answers with the allowed methods and no body."""
-    for path in PATHS[:-1]:
+    """OPTIONS answers with the allowed methods and no body, of the whole server (`*`), too."""
+    for path in (*PATHS[:-1], "*"):
         answered = await site.raw("OPTIONS", path)
 
         assert (True, b"") == (answered.status in {200, 204}, answered.body), path

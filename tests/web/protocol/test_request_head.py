@@ -52,7 +52,6 @@ def test_a_fit_head_passes_as_it_is() -> None:
         head(b"DELETE /api/odds HTTP/1.1", b"Host: x", b"Content-Length: 0"),
         head(b"GET / HTTP/1.1", b"Host: x", *[b"a: b"] * (MAX_LINES - 2)),
         head(b"GET /" + b"a" * (MAX_TARGET_BYTES - 1) + b" HTTP/1.1", b"Host: x"),
-        head(b"OPTIONS * HTTP/1.1", b"Host: x"),
     ]:
         gate = gate_of()
 
@@ -178,6 +177,14 @@ def test_the_absolute_form_becomes_a_path() -> None:
         expected = head(b"GET %b HTTP/1.1" % origin, b"Host: x", field)
 
         assert expected == gate_of().feed(head(b"GET %b HTTP/1.1" % target, b"Host: x", field)), target
+
+
+def test_options_of_the_server_are_those_of_its_root() -> None:
+    """RFC 9110, 9.3.7: with `*` a client asks for none of its paths; no other method may."""
+    for method, target in [(b"OPTIONS", b"/"), (b"GET", b"*")]:
+        expected = head(b"%b %b HTTP/1.1" % (method, target), b"Host: x", b"A: *")
+
+        assert expected == gate_of().feed(head(b"%b * HTTP/1.1" % method, b"Host: x", b"A: *")), method
 
 
 @pytest.mark.parametrize("protocol", [b"h2c", b"websocket"])
