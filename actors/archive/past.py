@@ -60,6 +60,10 @@ class Elsewhere(Struct, frozen=True):
     version: int
 
 
+BEFORE_FIRST = "before_first"
+"""The reason for what was before the first day that is kept."""
+
+
 class Unknown(Struct, frozen=True):
     """Nothing is known of it: the versions and times around, and why.
 
@@ -231,10 +235,10 @@ class Days:
         )
 
     def _why_before(self, first: Held | None, at_ms: int | None) -> str:
-        """Return why nothing from before the first day is known: a day was damaged, or is forgotten."""
+        """Return why nothing from before the first day is known: that is not kept, or a day was damaged."""
         bad = [day for day, _ in self._folder.bad() if first is None or day <= first.day]
         is_older = bool(bad) and at_ms is not None and day_of(at_ms) < bad[0]
-        return "forgotten" if is_older or not bad else DAMAGED
+        return BEFORE_FIRST if is_older or not bad else DAMAGED
 
     def _view_version(self, held: list[Held], view: str, version: int) -> int | None:
         with self._reader(_of(held, version).day) as reader:

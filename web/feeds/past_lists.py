@@ -30,6 +30,8 @@ T = TypeVar("T")
 
 MAX_WAITING = 32
 """Reads of the past that wait while others are made."""
+UNIX_SECONDS = range(10**9, 10**10)
+"""Numbers that may be meant as a time: versions are the clock's milliseconds, a thousand times as many."""
 FRESH_MS = 5_000
 """For a time so short ago, what was published until now is waited for."""
 ENCODED = 500
@@ -110,7 +112,7 @@ class PastLists:
             case NotYet(newest):  # it was shown
                 raise _not_now(f"the newest version in the archive is {newest}; try again later")
             case Unknown():
-                raise _not_archived(found)
+                raise _not_archived(found, at)
             case Listed():
                 raise TypeError("a list is encoded in its thread")
 
@@ -180,7 +182,7 @@ def _not_yet(why: str) -> Problem:
     return Problem(404, "version_not_yet", f"there is no such version yet: {why}")
 
 
-def _not_archived(unknown: Unknown) -> Problem:
+def _not_archived(unknown: Unknown, at: At) -> Problem:
     """Return the problem with the interval of which nothing is known, and the versions around it."""
     given: dict[str, int | str | None] = {
         "reason": unknown.reason,
@@ -191,6 +193,9 @@ def _not_archived(unknown: Unknown) -> Problem:
     }
     extra = {name: value for name, value in given.items() if value is not None}
     why = f"what was shown then is not kept ({unknown.reason}); the versions around it are named here"
+    if at.version is not None and at.version in UNIX_SECONDS:
+        meant = f"{datetime.fromtimestamp(at.version, UTC):%Y-%m-%dT%H:%M:%SZ}"
+        why += f"; a whole number is a version: as Unix seconds {at.version} is at={meant}"
     return Problem(410, "version_not_archived", why, extra=extra)
 
 

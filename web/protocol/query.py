@@ -101,7 +101,7 @@ CONFLATE: Final = Parameter(
 
 AT: Final = Parameter(
     "at",
-    "Show the list as it was at this version, or at this time (RFC 3339).",
+    "Show the list as it was at this version, or at this time (RFC 3339); a whole number is a version.",
     {"type": "string", "examples": ["1795338501510", "2026-11-25T18:00:00Z"]},
 )
 _VERSION = re.compile(r"[0-9]{1,18}", re.ASCII)
@@ -212,7 +212,7 @@ class Query:
 
     def at(self) -> At | None:
         """Return the version or the time that is asked for; None if absent."""
-        must = "must be a version, or a time like 2026-11-25T18:00:00Z"
+        must = "must be a version, a whole number, or a time like 2026-11-25T18:00:00Z"
         given = self._one(AT.name, must)
         if given is None:
             return None

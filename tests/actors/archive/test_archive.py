@@ -125,7 +125,7 @@ def test_a_time_leads_to_the_version_of_that_time(tmp_path: Path) -> None:
 
     assert Elsewhere(version) == found
     assert isinstance(before, Unknown)
-    assert "forgotten" == before.reason
+    assert "before_first" == before.reason
 
 
 def test_a_young_list_is_restored_after_an_orderly_end(tmp_path: Path) -> None:

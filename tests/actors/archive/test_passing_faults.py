@@ -256,7 +256,7 @@ def test_a_first_version_that_begins_a_day_is_written_once(tmp_path: Path) -> No
     assert [0] == left
 
 
-def test_a_time_before_a_damaged_day_is_forgotten(tmp_path: Path) -> None:
+def test_a_time_before_a_damaged_day_is_before_the_first(tmp_path: Path) -> None:
     """What was in it, or after it, is not known because of the damage."""
     clock, version, _ = _two_days(tmp_path)
     with kept(tmp_path, clock) as life:
@@ -266,7 +266,7 @@ def test_a_time_before_a_damaged_day_is_forgotten(tmp_path: Path) -> None:
         of_version = life.days.at_version(None, version)
 
     assert [Unknown, Unknown, Unknown] == [type(of) for of in (*found, of_version)]
-    assert ["forgotten", "damaged", "damaged"] == [
+    assert ["before_first", "damaged", "damaged"] == [
         getattr(of, "reason", None) for of in (*found, of_version)
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
@@ -100,8 +101,8 @@ async def test_versions_that_are_not_kept_are_410(tmp_path: Path) -> None:
         (answer.status_code, answer.headers["cache-control"]) for answer in answers
     ]
     assert [
-        ("forgotten", None, first),
-        ("forgotten", None, first),
+        ("before_first", None, first),
+        ("before_first", None, first),
         ("lost", known, after),
         ("lost", known, after),
         ("stopped", after, after),  # the list was restored
@@ -109,6 +110,20 @@ async def test_versions_that_are_not_kept_are_410(tmp_path: Path) -> None:
         (found["reason"], found.get("before_version"), found["after_version"])
         for found in (answer.json() for answer in answers)
     ]
+
+
+async def test_unix_seconds_are_told_from_a_version(tmp_path: Path) -> None:
+    """`from` takes them and `at` does not: the answer has the time as `at` takes it, which leads on."""
+    async with open_site(archived=tmp_path) as site:
+        site.publish("birch", match("m1"))
+        told = await site.get(f"{LIST}?at={int(site.clock.wall)}")
+        (meant,) = re.findall(r"at=([0-9TZ:-]+)", told.json()["detail"])
+        other = await site.get(f"{LIST}?at=1234")
+        site.clock.pass_(10)
+        led = await site.get(f"{LIST}?at={meant}")
+
+    assert (410, "before_first", 303) == (told.status_code, told.json()["reason"], led.status_code)
+    assert "at=" not in other.json()["detail"]
 
 
 async def test_what_is_not_kept_is_410_with_its_neighbours(tmp_path: Path) -> None:
