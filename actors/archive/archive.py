@@ -245,19 +245,18 @@ def _newest(folder: Folder) -> date | None:
     day is of a newer format.
     """
     folder.tidy()
-    days = folder.days()
-    try:
-        for day in days[:-1]:
-            try:
-                folder.check(day, is_last=False)
-            except NewerFormatError:
+    days, is_whole = folder.days(), False
+    for day in days:
+        is_last = day == days[-1]
+        try:
+            is_whole = folder.check(day, is_last=is_last)
+        except NewerFormatError as error:
+            folder.release()
+            raise ConfigError(f"{error.filename}: {error.strerror}") from error
+        except (OSError, sqlite3.Error):
+            if is_last:
                 raise
-            except (OSError, sqlite3.Error):
-                continue
-        return days[-1] if days and folder.check(days[-1], is_last=True) else None
-    except NewerFormatError as error:
-        folder.release()
-        raise ConfigError(f"{error.filename}: {error.strerror}") from error
+    return days[-1] if is_whole else None
 
 
 def _end_of(folder: Folder) -> tuple[Ending | None, Stood | None]:
