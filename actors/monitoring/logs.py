@@ -14,6 +14,7 @@ from structlog.typing import EventDict, Processor
 from actors.monitoring.log_events import LogStatus, is_own, keep
 from actors.monitoring.log_limits import LIMITED, LogLimits
 from actors.monitoring.log_writer import BackgroundHandler
+from actors.runtime.facts import conceal, masked
 from actors.runtime.supervisor import MAX_ERROR_CHARS, error_text
 
 MAX_ERRORS = 100
@@ -36,13 +37,12 @@ def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> LogS
     Returns the counters of what is not logged, and the newest events.
     """
     status = LogStatus()
+    conceal(secrets)
 
     def without_secrets(_logger: object, _name: str, event: EventDict) -> EventDict:
-        masked = {
-            key: item if _is_ours(key, item) else _masked(item, secrets) for key, item in event.items()
-        }
-        keep(status, masked)
-        return masked
+        line = {key: item if _is_ours(key, item) else masked(item) for key, item in event.items()}
+        keep(status, line)
+        return line
 
     handler = BackgroundHandler(stream, status)
     handler.addFilter(LogLimits(status))
@@ -74,14 +74,6 @@ def show(*lines: str) -> None:
 def _is_ours(key: str, value: Any) -> bool:
     is_event = key == "event" and isinstance(value, str)
     return key in {"timestamp", "level"} or (is_event and is_own(value) is not None)
-
-
-def _masked(value: Any, secrets: tuple[str, ...]) -> Any:
-    """Replace the secrets in a text, or in the text of another value."""
-    text = masked = str(value)
-    for secret in secrets:
-        masked = masked.replace(secret, "***")
-    return value if masked == text else masked
 
 
 def _renderers(stream: TextIO, last: Processor) -> list[Processor]:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,10 @@ class Fact(Struct, frozen=True):
 
 
 class Transition(Struct, frozen=True):
-    """A `kind` of FACTS, of `subject`, at `at` (Unix seconds); `why` are the fields of its log line."""
+    """A `kind` of FACTS, of `subject`, at `at` (Unix seconds).
+
+    `why` are the fields of its log line, without secrets and without the exception.
+    """
 
     kind: str
     subject: str
@@ -40,6 +43,20 @@ FACTS: Mapping[str, Fact] = {fact.kind: fact for fact in (Fact(*row.split("\t"))
 
 _SUBJECTS = ("bookmaker", "source", "actor", "link", "collector")
 _followers: list[Callable[[Transition], None]] = []
+_secrets: list[str] = []
+
+
+def conceal(secrets: Iterable[str]) -> None:
+    """Mask these texts from now on, in place of those of the last call."""
+    _secrets[:] = secrets
+
+
+def masked(value: Any) -> Any:
+    """Replace the secrets in a text, or in the text of another value."""
+    text = shown = str(value)
+    for secret in _secrets:
+        shown = shown.replace(secret, "***")
+    return value if shown == text else shown
 
 
 @contextmanager
@@ -64,7 +81,8 @@ def announce(log: Log, kind: str, level: str = "", /, **why: Any) -> None:
     fact, bound = FACTS[kind], log.bind(**why)
     fields = structlog.get_context(bound)
     subject = next((str(fields[name]) for name in _SUBJECTS if name in fields), kind.partition(".")[0])
-    transition = Transition(kind, subject, wall_s(), fields)
+    why = {name: masked(value) for name, value in fields.items() if name != "exc_info"}
+    transition = Transition(kind, subject, wall_s(), why)
     getattr(bound, level or fact.level)(kind)
     for follower in tuple(_followers):
         follower(transition)

@@ -6,7 +6,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from actors.runtime.facts import FACTS, Transition, announce, followed
+from actors.runtime.facts import FACTS, Transition, announce, conceal, followed
 
 LOG = structlog.get_logger()
 
@@ -36,6 +36,21 @@ def test_followers_hear_what_the_level_of_the_log_hides() -> None:
         announce(quiet, "source.down", source="feed")
 
     assert ["source.down"] == [transition.kind for transition in heard]
+
+
+def test_followers_get_no_secret_and_no_exception() -> None:
+    """An alert may leave the machine: secrets are masked in texts and in what lists contain."""
+    heard: list[Transition] = []
+    crash = ValueError("https://host/?key=hunter2")
+    conceal(("hunter2",))
+    try:
+        with capture_logs(), followed(heard.append):
+            announce(LOG, "actor.crashed", error=str(crash), keys=["hunter2"], crashes=1, exc_info=crash)
+    finally:
+        conceal(())
+
+    (transition,) = heard
+    assert {"error": "https://host/?key=***", "keys": "['***']", "crashes": 1} == transition.why
 
 
 @pytest.mark.parametrize(
