@@ -23,8 +23,8 @@ from actors.archive.days.reading import PastChange
 from actors.archive.folder import ENDING, Folder
 from actors.board.board import Board
 from actors.board.lists import RESTORED
-from actors.board.snapshot import Book, Chunk, Differences, Entry, ListState, RemovalReason, Snapshot
-from actors.board.validity import BoardRules
+from actors.board.snapshot import Book, Chunk, Differences, Entry, RemovalReason, Snapshot
+from actors.board.validity import BoardRules, ListState
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Scope, SourceMatchId

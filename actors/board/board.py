@@ -17,17 +17,8 @@ from actors.board.chunks import find
 from actors.board.diff import Diff, Verdict, complete_changes, delta_changes, is_other
 from actors.board.lists import RESTORED, confirmed_by, is_stale_news, refusal_of
 from actors.board.next_book import NextBook
-from actors.board.snapshot import (
-    Book,
-    Differences,
-    Entry,
-    Linked,
-    ListState,
-    RemovalReason,
-    Snapshot,
-    earliest,
-)
-from actors.board.validity import BoardRules
+from actors.board.snapshot import Book, Differences, Entry, Linked, RemovalReason, Snapshot, earliest
+from actors.board.validity import BoardRules, ListState
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, Scope

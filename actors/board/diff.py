@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from actors.board.chunks import find
 from actors.board.snapshot import Book, Chunk, Entry, RemovalReason
+from actors.board.validity import has_kicked_off
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.match_codec import is_same, is_same_unlisted
 from actors.core.messages import Batch, Match, Removal, Scope, SourceMatchId
@@ -116,12 +117,6 @@ def seen_of(before: Entries, after: Entries) -> tuple[bool, bool]:
             if is_other(named(old), named(new)):
                 return True, True
     return is_seen, False
-
-
-def has_kicked_off(match: Match, by: float) -> bool:
-    """Return whether the match has certainly kicked off by that time (Unix seconds)."""
-    start = match.begun_by
-    return start is not None and start <= by
 
 
 _REASONS = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import inf
 
 from actors.board.diff import Verdict
-from actors.board.snapshot import ListState
+from actors.board.validity import ListState, deadline_of
 from actors.core.clock import Instant
 from actors.core.messages import Batch, ListId, SourceMatchId
 
@@ -16,7 +16,7 @@ RESTORED = ListId("\0restored")
 
 def refusal_of(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:
     """Return why a batch is not applied to a list, None if it is."""
-    if not _deadline(batch) > now.mono:  # written so that NaN is late, too
+    if not deadline_of(batch) > now.mono:  # written so that NaN is late, too
         return Verdict.LATE
     if state is not None and batch.received_mono < state.confirmed_mono:
         return Verdict.OUTDATED
@@ -30,11 +30,8 @@ def is_stale_news(batch: Batch, state: ListState | None, now: Instant) -> bool:
 
     That may have been said to hold for longer: sources are asked less often far from a kick-off.
     """
-    return state is not None and _deadline(batch) <= now.mono and batch.received_mono > state.confirmed_mono
-
-
-def _deadline(batch: Batch) -> float:
-    return batch.received_mono + batch.stale_after_s - batch.delay_s
+    is_newer = state is not None and batch.received_mono > state.confirmed_mono
+    return is_newer and deadline_of(batch) <= now.mono
 
 
 def confirmed_by(

@@ -1,6 +1,7 @@
 """One bookmaker's book in the making: what changes of it is collected, and the book is made once.
 
-Pure, in slices.
+Pure, in slices. A book has two bounds, so that its entries are read only when one of them may be too old in
+play: each entry kicks off at `next_start` or later, or is young enough until `in_play_until`.
 """
 
 from __future__ import annotations
@@ -8,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import inf
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from actors.board.chunks import entries_where
 from actors.board.diff import Diff, seen_of
-from actors.board.snapshot import Book, Chunk, Differences, Entry, ListState, RemovalReason
-from actors.board.validity import begun_by, bounds_with, look
+from actors.board.snapshot import Book, Chunk, Differences, Entry, RemovalReason
+from actors.board.validity import ListState, has_kicked_off
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
-from actors.core.messages import Batch, Scope, SourceMatchId
+from actors.core.messages import Batch, Match, Scope, SourceMatchId
 
 
 class NextBook:
@@ -141,3 +143,68 @@ class NextBook:
             lists[scope] = replace(state, whole_from=max(whole_from, state.whole_from))
         if lists:
             self.put(lists)
+
+
+def begun_by(chunks: Iterable[Chunk], last_start: float) -> Sliced[dict[SourceMatchId, Entry]]:
+    """Return the entries of matches that have certainly kicked off by then, by id, in order."""
+    some = [chunk for chunk in chunks if chunk.first_start <= last_start]
+    return entries_where(some, lambda entry: has_kicked_off(entry.match, last_start))
+
+
+class Look(Struct):
+    """The entries that are too old, and the book's new bounds.
+
+    `lacking` are the lists that would have them again if they were confirmed now; to those `without` them
+    their source gave prices that were too old when it last gave any.
+    """
+
+    too_old: dict[SourceMatchId, Entry] = field(default_factory=dict)
+    lacking: set[Scope] = field(default_factory=set)
+    without: set[Scope] = field(default_factory=set)
+    until: float = inf
+    next_start: float = inf
+
+
+def look(
+    chunks: Iterable[Chunk], lists: Mapping[Scope, ListState], max_age_s: float, now: Instant
+) -> Sliced[Look]:
+    """Return the entries of matches that have kicked off and that were vouched for too long ago."""
+    found = Look()
+    for chunk in chunks:
+        if chunk.first_start > now.wall:
+            found.next_start = min(found.next_start, chunk.first_start)
+            continue
+        yield
+        for entry in chunk.entries:
+            start = entry.match.begun_by
+            if start is None:
+                continue
+            if start > now.wall:
+                found.next_start = min(found.next_start, start)
+                continue
+            state = lists[entry.scope]
+            until = state.in_play_until(entry.source_match_id, max_age_s)
+            if until > now.mono:
+                found.until = min(found.until, until)
+                continue
+            found.too_old[entry.source_match_id] = entry
+            own = state.vouched.get(entry.source_match_id, now.mono)
+            would_do = min(own, now.mono) - state.delay_s + max_age_s > now.mono
+            (found.lacking if would_do else found.without).add(entry.scope)
+    return found
+
+
+def bounds_with(
+    bounds: tuple[float, float], matches: Iterable[Match], state: ListState, max_age_s: float, now: Instant
+) -> tuple[float, float]:
+    """Return the bounds of a book that also hold for these matches of a list in that state."""
+    until, next_start = bounds
+    for match in matches:
+        start = match.begun_by
+        if start is None:
+            continue
+        if start > now.wall:
+            next_start = min(next_start, start)
+        else:
+            until = min(until, state.in_play_until(match.source_match_id, max_age_s))
+    return until, next_start

@@ -15,8 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from actors.board.history import HistoryLimits, ListHistory
-from actors.board.snapshot import Deadlines, Entry, Snapshot
-from actors.board.validity import BoardRules, is_due
+from actors.board.snapshot import Entry, Snapshot
+from actors.board.validity import BoardRules, Deadlines, is_due
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced
 from actors.core.errors import CommitLateError

@@ -15,6 +15,7 @@ from typing import Protocol, Self
 from msgspec import Struct
 
 from actors.board.chunks import SortedChunk
+from actors.board.validity import Deadlines, ListState
 from actors.core.messages import BookmakerId, ListId, Match, Scope, SourceMatchId
 
 
@@ -92,51 +93,10 @@ class Chunk(SortedChunk[SourceMatchId, Entry], frozen=True, eq=False, weakref=Tr
         return type(self)(self.keys, tuple(entries), self.named, self.first_start)
 
 
-class ListState(Struct, frozen=True):
-    """One list: its id, when it was confirmed (monotonic seconds), how long that holds.
-
-    `doubted` counts complete lists in a row that were not believed. A withdrawn list has no entries until
-    a complete one comes. `whole_from` (Unix seconds) is when a finished match last left it: if the wall
-    clock is set back before that, it may lack some. Infinity if another scope took a match. `is_cut`:
-    there was no room for some of its matches. `vouched` is when the source vouched for the prices of a
-    match (monotonic seconds), where it says so of each. The newest attempt that failed was at
-    `failed_mono`. Its source says that its prices may be `delay_s` older than their confirmation.
-    A list that `is_foreign` is of another process, which alone ends it.
-    """
-
-    list_id: ListId
-    confirmed_mono: float
-    stale_after_s: float
-    doubted: int = 0
-    withdrawn: bool = False
-    whole_from: float = -inf
-    is_cut: bool = False
-    vouched: Mapping[SourceMatchId, float] = {}
-    failed_mono: float = -inf
-    delay_s: float = 0.0
-    is_foreign: bool = False
-
-    @property
-    def is_trusted(self) -> bool:
-        """Whether the newest attempt to get it was accepted, or confirmed it."""
-        return not self.doubted and self.failed_mono < self.confirmed_mono
-
-    @property
-    def deadline(self) -> float:
-        """Monotonic second at which it is stale; infinity when it is withdrawn already, or foreign."""
-        if self.withdrawn or self.is_foreign:
-            return inf
-        return self.confirmed_mono + self.stale_after_s - self.delay_s
-
-    def vouched_at(self, match_id: SourceMatchId) -> float:
-        """Return as of when the source vouched for the prices of one of its matches (monotonic seconds)."""
-        return self.vouched.get(match_id, self.confirmed_mono) - self.delay_s
-
-
 class Book(Struct, frozen=True, eq=False):
     """One bookmaker's part of a snapshot; `deadline` (monotonic) and `first_start` (Unix) are its earliest.
 
-    Before `in_play_until` (monotonic) and `next_start` (Unix) no match in play is too old (`validity.py`).
+    Before `in_play_until` (monotonic) and `next_start` (Unix) no match in play is too old (`next_book.py`).
     `v1_version` and `v2_version` are the last commits that changed what its own v1 and v2 views show.
     Of a book of another process nothing holds after `vouched_until` (monotonic); the times of its lists are
     by a clock that is at most `ahead_s` ahead of ours.
@@ -160,6 +120,10 @@ class Book(Struct, frozen=True, eq=False):
     def scopes(self) -> frozenset[Scope]:
         """The scopes of its lists that are not withdrawn."""
         return frozenset(scope for scope, state in self.lists.items() if not state.withdrawn)
+
+    def vouched_mono(self, entry: Entry) -> float:
+        """Return when the source vouched for one of its entries, at the earliest (monotonic seconds)."""
+        return self.lists[entry.scope].vouched_at(entry.source_match_id) - self.ahead_s
 
     def serves(self, mono: float) -> bool:
         """Return whether any of its lists is shown and not stale at that time, withdrawn yet or not."""
@@ -196,18 +160,6 @@ class Linked(Struct, frozen=True, eq=False):
     fixtures: Fixtures
     changes: object = None
     is_seen: bool = False
-
-
-class Deadlines(Struct, frozen=True, gc=False):
-    """When a view no longer holds: at `stale` (monotonic) a list is stale, a price too old, a surebet ends.
-
-    `first_start` is the earliest kick-off of its matches, which leave some time after it; at `kick_off` a
-    price may be too old for a match in play, or a surebet ends (Unix seconds both).
-    """
-
-    stale: float
-    first_start: float
-    kick_off: float = inf
 
 
 def earliest(books: Collection[Book]) -> Deadlines:

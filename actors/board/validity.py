@@ -1,25 +1,23 @@
-"""When a price is too old: its list is stale, its match is over, or it is in play and not confirmed.
+"""When a price is too old: all rules, on values. Pure.
 
-Pure, in slices. The times are in `snapshot.py`: of a list (`ListState`), the earliest ones of a book and of
-what a client reads (`Deadlines`). A book has two bounds, so that its entries are read only when one of them
-may be too old in play: each entry kicks off at `next_start` or later, or is young enough until
-`in_play_until`.
+Its list is stale, its match is over, or the match is in play and the price was not confirmed lately. A list
+of another process also ends `HOLDS_S` after its last proof, and a surebet when its oldest price is too old.
+A book has the earliest of these times (`snapshot.py`); `next_book.py` finds the entries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from math import inf
-from typing import Annotated
+from typing import Annotated, Protocol
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
 
-from actors.board.chunks import entries_where
-from actors.board.diff import has_kicked_off
-from actors.board.snapshot import Book, Chunk, Deadlines, Entry, ListState
 from actors.core.clock import Instant
-from actors.core.cooperative import Sliced
-from actors.core.messages import Match, Scope, SourceMatchId
+from actors.core.messages import Batch, ListId, Match, SourceMatchId
+
+HOLDS_S = 5.0
+"""Seconds for which a replica shows what a collector has committed after it was in order."""
 
 
 class BoardRules(Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,6 +31,74 @@ class BoardRules(Struct, frozen=True, forbid_unknown_fields=True):
     in_play_max_age_s: Annotated[float, Meta(gt=0, le=1e10)] = 60.0
 
 
+class ListState(Struct, frozen=True):
+    """One list: its id, when it was confirmed (monotonic seconds), how long that holds.
+
+    `doubted` counts complete lists in a row that were not believed. A withdrawn list has no entries until
+    a complete one comes. `whole_from` (Unix seconds) is when a finished match last left it: if the wall
+    clock is set back before that, it may lack some. Infinity if another scope took a match. `is_cut`:
+    there was no room for some of its matches. `vouched` is when the source vouched for the prices of a
+    match (monotonic seconds), where it says so of each. The newest attempt that failed was at
+    `failed_mono`. Its source says that its prices may be `delay_s` older than their confirmation.
+    A list that `is_foreign` is of another process, which alone ends it.
+    """
+
+    list_id: ListId
+    confirmed_mono: float
+    stale_after_s: float
+    doubted: int = 0
+    withdrawn: bool = False
+    whole_from: float = -inf
+    is_cut: bool = False
+    vouched: Mapping[SourceMatchId, float] = {}
+    failed_mono: float = -inf
+    delay_s: float = 0.0
+    is_foreign: bool = False
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the newest attempt to get it was accepted, or confirmed it."""
+        return not self.doubted and self.failed_mono < self.confirmed_mono
+
+    @property
+    def deadline(self) -> float:
+        """Monotonic second at which it is stale; infinity when it is withdrawn already, or foreign."""
+        if self.withdrawn or self.is_foreign:
+            return inf
+        return self.confirmed_mono + self.stale_after_s - self.delay_s
+
+    def vouched_at(self, match_id: SourceMatchId) -> float:
+        """Return as of when the source vouched for the prices of one of its matches (monotonic seconds)."""
+        return self.vouched.get(match_id, self.confirmed_mono) - self.delay_s
+
+    def in_play_until(self, match_id: SourceMatchId, max_age_s: float) -> float:
+        """Return until when (monotonic seconds) the price of one of its matches holds in play."""
+        return self.vouched.get(match_id, self.confirmed_mono) - self.delay_s + max_age_s
+
+
+def deadline_of(batch: Batch) -> float:
+    """Return the monotonic second at which the list of a batch is stale, if nothing confirms it later."""
+    return batch.received_mono + batch.stale_after_s - batch.delay_s
+
+
+def has_kicked_off(match: Match, by: float) -> bool:
+    """Return whether the match has certainly kicked off by that time (Unix seconds)."""
+    start = match.begun_by
+    return start is not None and start <= by
+
+
+class Deadlines(Struct, frozen=True, gc=False):
+    """When a view no longer holds: at `stale` (monotonic) a list is stale, a price too old, a surebet ends.
+
+    `first_start` is the earliest kick-off of its matches, which leave some time after it; at `kick_off` a
+    price may be too old for a match in play, or a surebet ends (Unix seconds both).
+    """
+
+    stale: float
+    first_start: float
+    kick_off: float = inf
+
+
 def is_due(deadlines: Deadlines, rules: BoardRules, now: Instant, within_s: float = 0.0) -> bool:
     """Return whether any of these deadlines comes within that many seconds of `now`."""
     last_start = now.wall - rules.expire_after_kickoff_s
@@ -43,71 +109,31 @@ def is_due(deadlines: Deadlines, rules: BoardRules, now: Instant, within_s: floa
     )
 
 
-def vouched_mono(entry: Entry, book: Book) -> float:
-    """Return when the source vouched for an entry of a book, at the earliest (monotonic seconds)."""
-    return book.lists[entry.scope].vouched_at(entry.source_match_id) - book.ahead_s
+class Vouched(Protocol):
+    """A price that was vouched for at `vouched_mono`; its list holds for `holds_s` seconds then."""
+
+    @property
+    def vouched_mono(self) -> float:
+        """Monotonic seconds."""
+        ...
+
+    @property
+    def holds_s(self) -> float:
+        """Seconds."""
+        ...
 
 
-def begun_by(chunks: Iterable[Chunk], last_start: float) -> Sliced[dict[SourceMatchId, Entry]]:
-    """Return the entries of matches that have certainly kicked off by then, by id, in order."""
-    some = [chunk for chunk in chunks if chunk.first_start <= last_start]
-    return entries_where(some, lambda entry: has_kicked_off(entry.match, last_start))
+def until(prices: Sequence[Vouched], max_age_s: float | None) -> float:
+    """Return the monotonic second at which one of several prices is too old for a surebet."""
+    return min([price.vouched_mono for price in prices]) + max_age(prices, max_age_s)
 
 
-class Look(Struct):
-    """The entries that are too old, and the book's new bounds.
-
-    `lacking` are the lists that would have them again if they were confirmed now; to those `without` them
-    their source gave prices that were too old when it last gave any.
-    """
-
-    too_old: dict[SourceMatchId, Entry] = field(default_factory=dict)
-    lacking: set[Scope] = field(default_factory=set)
-    without: set[Scope] = field(default_factory=set)
-    until: float = inf
-    next_start: float = inf
+def max_age(prices: Sequence[Vouched], max_age_s: float | None) -> float:
+    """Return how old (seconds) the prices of a surebet may be; None: as their lists hold."""
+    return min([price.holds_s for price in prices]) if max_age_s is None else max_age_s
 
 
-def look(
-    chunks: Iterable[Chunk], lists: Mapping[Scope, ListState], max_age_s: float, now: Instant
-) -> Sliced[Look]:
-    """Return the entries of matches that have kicked off and that were vouched for too long ago."""
-    found = Look()
-    for chunk in chunks:
-        if chunk.first_start > now.wall:
-            found.next_start = min(found.next_start, chunk.first_start)
-            continue
-        yield
-        for entry in chunk.entries:
-            start = entry.match.begun_by
-            if start is None:
-                continue
-            if start > now.wall:
-                found.next_start = min(found.next_start, start)
-                continue
-            state = lists[entry.scope]
-            until = state.vouched_at(entry.source_match_id) + max_age_s
-            if until > now.mono:
-                found.until = min(found.until, until)
-                continue
-            found.too_old[entry.source_match_id] = entry
-            own = state.vouched.get(entry.source_match_id, now.mono)
-            would_do = min(own, now.mono) - state.delay_s + max_age_s > now.mono
-            (found.lacking if would_do else found.without).add(entry.scope)
-    return found
-
-
-def bounds_with(
-    bounds: tuple[float, float], matches: Iterable[Match], state: ListState, max_age_s: float, now: Instant
-) -> tuple[float, float]:
-    """Return the bounds of a book that also hold for these matches of a list in that state."""
-    until, next_start = bounds
-    for match in matches:
-        start = match.begun_by
-        if start is None:
-            continue
-        if start > now.wall:
-            next_start = min(next_start, start)
-        else:
-            until = min(until, state.vouched_at(match.source_match_id) + max_age_s)
-    return until, next_start
+def is_skewed(prices: Sequence[Vouched], max_skew_s: float | None) -> bool:
+    """Return whether prices were vouched for at times too far apart for a surebet."""
+    times = [price.vouched_mono for price in prices]
+    return max_skew_s is not None and max(times) - min(times) > max_skew_s

@@ -17,7 +17,8 @@ from structlog.typing import FilteringBoundLogger
 
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.cluster.liveness import HOLDS_S, Evidence, MatcherClock
+from actors.board.validity import HOLDS_S
+from actors.cluster.liveness import Evidence, MatcherClock
 from actors.cluster.progress import LinksBox
 from actors.cluster.records import decoded
 from actors.cluster.replay import State, applied, kept, restored, shown

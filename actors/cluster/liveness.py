@@ -18,9 +18,9 @@ from collections import deque
 from collections.abc import Mapping
 from math import inf
 
+from actors.board.validity import HOLDS_S
 from actors.cluster.store import CollectorId, Look, Position
 
-HOLDS_S = 5.0
 SILENT_S = 3.0
 """Seconds after which a collector whose beat stands still is deposed."""
 MAX_LOOKS = 64  # of which the rounds are remembered: half a minute

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from actors.board.chunks import entries_of
-from actors.board.snapshot import Book, Entry, ListState, RemovalReason, Snapshot
+from actors.board.snapshot import Book, Entry, RemovalReason, Snapshot
+from actors.board.validity import ListState
 from actors.cluster.liveness import MatcherClock
 from actors.cluster.records import BookRecord, WireTimes, wire_entry
 from actors.cluster.replay import wire_list

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from actors.board.chunks import entries_of, entries_where, find
 from actors.board.diff import seen_of
-from actors.board.snapshot import Book, Chunk, Differences, Entry, ListState, RemovalReason, Snapshot
+from actors.board.snapshot import Book, Chunk, Differences, Entry, RemovalReason, Snapshot
+from actors.board.validity import ListState
 from actors.cluster.liveness import MatcherClock
 from actors.cluster.records import (
     BookRecord,

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.board.snapshot import Book, Entry
-from actors.board.validity import vouched_mono
+from actors.board.validity import is_skewed, until
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId
 from actors.core.outcomes import ONE_X_TWO
@@ -23,9 +23,7 @@ from actors.matches.surebets import (
     PricedLeg,
     Surebet,
     SurebetRules,
-    is_skewed,
     surebet,
-    until,
 )
 from actors.matching.event import FixtureId
 
@@ -82,17 +80,13 @@ def holds_until(
     legs = []
     for leg in found.legs:
         entry, book = entries[leg.bookmaker], books[leg.bookmaker]
-        state, vouched = book.lists[entry.scope], vouched_mono(entry, book)
+        state, vouched = book.lists[entry.scope], book.vouched_mono(entry)
         rivals = [name for name, company in companies.items() if company == leg.company]
-        if not state.is_trusted or any(_is_later(vouched, entries[name], books[name]) for name in rivals):
+        newest = max([books[name].vouched_mono(entries[name]) for name in rivals], default=-inf)
+        if newest > vouched or not state.is_trusted:
             return -inf
         legs.append(replace(leg, vouched_mono=vouched, holds_s=state.stale_after_s))
-    return -inf if is_skewed(legs, rules) else until(legs, rules)
-
-
-def _is_later(mono: float, entry: Entry, book: Book) -> bool:
-    """Return whether an entry was vouched for after that time, whatever became of its list since."""
-    return vouched_mono(entry, book) > mono
+    return -inf if is_skewed(legs, rules.max_skew_s) else until(legs, rules.max_age_s)
 
 
 class Candidate(Struct, frozen=True, gc=False):

@@ -13,7 +13,6 @@ from immutables import Map
 
 from actors.board.diff import is_other
 from actors.board.snapshot import Entry, Linked
-from actors.board.validity import vouched_mono
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId
 from actors.matches.candidates import Books
@@ -140,7 +139,7 @@ class FixtureUpdate:
         names = [name for name in entries if name in shared] if (shared := self._roster.shared) else []
         for name in names:
             entry, company = entries[name], self._roster[name].company
-            confirmed = vouched_mono(entry, self._books[name])
+            confirmed = self._books[name].vouched_mono(entry)
             is_live = name in self._roster.live  # collected prices are as good as never confirmed
             if company not in latest or (is_live, confirmed) > latest[company][:2]:
                 latest[company] = is_live, confirmed, name

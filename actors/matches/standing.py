@@ -13,7 +13,6 @@ import msgspec
 
 from actors.board.board import Books
 from actors.board.snapshot import Book
-from actors.board.validity import vouched_mono
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Scope
@@ -131,7 +130,7 @@ class Surebets:
         entries, doubted = fixture.entries, doubted_legs(quotes, self._terms.surebets)
         for name, quote in quotes.items():
             entry, listed = entries[name], self._terms.roster[name]
-            state, vouched = books[name].lists[entry.scope], vouched_mono(entry, books[name])
+            state, vouched = books[name].lists[entry.scope], books[name].vouched_mono(entry)
             for outcome, price in enumerate(quote.prices):
                 yield PricedLeg(
                     name,

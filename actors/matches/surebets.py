@@ -13,6 +13,7 @@ from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
 
+from actors.board.validity import is_skewed, max_age, until
 from actors.core.messages import BookmakerId, Prices
 from actors.core.outcomes import Odds, book_sum, scaled
 from actors.matches.fair import MIN_BOOKMAKERS, Quotes, crossed, overpriced
@@ -172,18 +173,8 @@ def surebet(legs: Iterable[PricedLeg], now: float, rules: SurebetRules) -> Found
         found = _cheapest_of(live)
     if found is None or (total := sum(needed := _needed(found))) >= NO_GAIN:
         return None
-    return FoundSurebet(found, total, scaled(needed), until(found, rules), _doubts(found, now, rules))
-
-
-def until(legs: Sequence[PricedLeg], rules: SurebetRules) -> float:
-    """Return the monotonic second at which a leg is too old."""
-    return min([leg.vouched_mono for leg in legs]) + _max_age(legs, rules)
-
-
-def is_skewed(legs: Sequence[PricedLeg], rules: SurebetRules) -> bool:
-    """Return whether legs were vouched for at times too far apart."""
-    times = [leg.vouched_mono for leg in legs]
-    return rules.max_skew_s is not None and max(times) - min(times) > rules.max_skew_s
+    ends, doubts = until(found, rules.max_age_s), _doubts(found, now, rules)
+    return FoundSurebet(found, total, scaled(needed), ends, doubts)
 
 
 def _best(prices: Mapping[BookmakerId, Odds], of_outcome: Sequence[float]) -> Best:
@@ -206,14 +197,10 @@ def _freshest(legs: Sequence[PricedLeg]) -> list[PricedLeg]:
     return [leg for leg in legs if latest[leg.company or leg.bookmaker].bookmaker == leg.bookmaker]
 
 
-def _max_age(legs: Iterable[PricedLeg], rules: SurebetRules) -> float:
-    return min([leg.holds_s for leg in legs]) if rules.max_age_s is None else rules.max_age_s
-
-
 def _doubts(legs: Legs, now: float, rules: SurebetRules) -> tuple[Doubt, ...]:
     found = {
-        Doubt.AGE: now >= until(legs, rules),
-        Doubt.SKEW: is_skewed(legs, rules),
+        Doubt.AGE: now >= until(legs, rules.max_age_s),
+        Doubt.SKEW: is_skewed(legs, rules.max_skew_s),
         Doubt.LINK: not all(leg.is_sure for leg in legs),
         Doubt.PRICE: any(leg.is_doubted for leg in legs) or not _agree(legs),
         Doubt.PROFIT: 1 / sum(_needed(legs)) > 1 + rules.max_profit,  # as floats 1.1 - 1 is above 0.1
@@ -247,8 +234,9 @@ def _within(legs: Sequence[PricedLeg], outcome: int) -> Iterator[list[PricedLeg]
 
 def _fresh(legs: Sequence[PricedLeg], now: float, rules: SurebetRules) -> Iterator[list[PricedLeg]]:
     """Return groups of legs: any of one group, and no others, are fresh enough together."""
-    for limit in sorted({_max_age([leg], rules) for leg in legs}):
-        fresh = [leg for leg in legs if now < leg.vouched_mono + limit and limit <= _max_age([leg], rules)]
+    ages = [(leg, max_age([leg], rules.max_age_s)) for leg in legs]
+    for limit in sorted({age for _, age in ages}):
+        fresh = [leg for leg, age in ages if now < leg.vouched_mono + limit and limit <= age]
         if rules.max_skew_s is None:
             yield fresh
             continue

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from actors.board.board import Applied, Board
 from actors.board.history import HistoryLimits, ListHistory
-from actors.board.snapshot import Deadlines, Entry, Snapshot
-from actors.board.validity import BoardRules, is_due
+from actors.board.snapshot import Entry, Snapshot
+from actors.board.validity import BoardRules, Deadlines, is_due
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, SourceError

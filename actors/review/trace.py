@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from actors.board.chunks import find
 from actors.board.history import Change
-from actors.board.snapshot import Book, Entry, ListState, RemovalReason, Snapshot
+from actors.board.snapshot import Book, Entry, RemovalReason, Snapshot
+from actors.board.validity import ListState
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, SourceMatchId, SourceName

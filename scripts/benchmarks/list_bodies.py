@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from actors.board.snapshot import Deadlines, Entry, Snapshot
+from actors.board.snapshot import Entry, Snapshot
+from actors.board.validity import Deadlines
 from actors.core.messages import BookmakerId
 from web.encoding.list_segments import Api
 from web.feeds.lists import Answers, View

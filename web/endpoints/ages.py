@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from math import inf, isfinite
 
 from actors.board.snapshot import Entry, Readable, Snapshot
-from actors.board.validity import vouched_mono
 from actors.core.clock import Clock, Instant
 from actors.core.messages import BookmakerId, Prices
 from actors.matches.model import fixtures_of
@@ -59,5 +58,5 @@ def handlers(board: Readable, clock: Clock) -> dict[str, Handler]:
 
 def _confirmed_at(snapshot: Snapshot, bookmaker: BookmakerId, entry: Entry, now: Instant) -> float | None:
     book = snapshot.books[bookmaker]
-    age_s = now.mono - vouched_mono(entry, book) if entry.scope in book.lists else inf
+    age_s = now.mono - book.vouched_mono(entry) if entry.scope in book.lists else inf
     return round(now.wall - age_s, 3) if isfinite(age_s) else None  # of another process: not known yet

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import anyio
 from msgspec import Struct
 
-from actors.board.snapshot import Deadlines, Readable, Snapshot
+from actors.board.snapshot import Readable, Snapshot
+from actors.board.validity import Deadlines
 from actors.core.errors import CommitLateError
 from web.feeds.first_links import FirstLinks
 from web.protocol.negotiation import newest_version

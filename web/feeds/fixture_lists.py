@@ -10,7 +10,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.board.snapshot import Book, Deadlines, Snapshot
+from actors.board.snapshot import Book, Snapshot
+from actors.board.validity import Deadlines
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId
 from actors.matches.forms import USUAL, Form, Shown, overdue, shown

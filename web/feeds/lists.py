@@ -17,7 +17,8 @@ import anyio.lowlevel
 import msgspec
 from msgspec import Struct
 
-from actors.board.snapshot import Book, Deadlines, Readable, Snapshot
+from actors.board.snapshot import Book, Readable, Snapshot
+from actors.board.validity import Deadlines
 from actors.core.cooperative import Sliced, run_now, run_sliced
 from actors.core.messages import BookmakerId
 from actors.matches.forms import USUAL, Form, whole

@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 import anyio
 
 from actors.board.history import History, ListHistory
-from actors.board.snapshot import Deadlines, Readable, Snapshot
+from actors.board.snapshot import Readable, Snapshot
+from actors.board.validity import Deadlines
 from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureView

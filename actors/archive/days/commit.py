@@ -13,7 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.board.diff import is_other, named
-from actors.board.snapshot import Differences, Entry, ListState, RemovalReason, Snapshot
+from actors.board.snapshot import Differences, Entry, RemovalReason, Snapshot
+from actors.board.validity import ListState
 from actors.core.messages import BookmakerId, Scope
 from actors.matches.model import FixtureChanges, FixtureState, ViewKind
 from actors.matching.event import FixtureId

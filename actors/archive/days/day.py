@@ -37,7 +37,8 @@ from actors.archive.days.format import (
     name_of,
     text,
 )
-from actors.board.snapshot import Entry, ListState
+from actors.board.snapshot import Entry
+from actors.board.validity import ListState
 from actors.core.messages import BookmakerId, Scope
 
 Reached = Callable[[str], None]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from actors.board.chunks import CHUNK_SIZE, entries_of, entries_where, find
+from actors.board.next_book import begun_by
 from actors.board.snapshot import Chunk, Entry
-from actors.board.validity import begun_by
 from actors.core.cooperative import run_now
 from actors.core.messages import Scope, SourceMatchId
 from tests.support.builders.messages import match

@@ -10,15 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.board.diff import (
-    Diff,
-    Entries,
-    complete_changes,
-    delta_changes,
-    has_kicked_off,
-    is_other,
-)
+from actors.board.diff import Diff, Entries, complete_changes, delta_changes, is_other
 from actors.board.snapshot import Book, Chunk, Entry, RemovalReason
+from actors.board.validity import has_kicked_off
 from actors.core.cooperative import run_now
 from actors.core.messages import Match, Removal, Scope, SourceMatchId
 from tests.support.builders.messages import SCOPE, batch, match

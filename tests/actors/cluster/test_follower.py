@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
-from actors.board.validity import BoardRules
+from actors.board.validity import HOLDS_S, BoardRules
 from actors.cluster.follower import FollowerActor
-from actors.cluster.liveness import HOLDS_S, MatcherClock
+from actors.cluster.liveness import MatcherClock
 from actors.cluster.progress import LinksBox, Seen
 from actors.cluster.records import BookRecord, Record, WireEntry, WireList, encoded
 from actors.cluster.store import CollectorId, Commit, Position

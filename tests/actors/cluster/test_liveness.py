@@ -6,7 +6,8 @@ from math import inf
 
 import pytest
 
-from actors.cluster.liveness import HOLDS_S, SILENT_S, Evidence, MatcherClock, Silence
+from actors.board.validity import HOLDS_S
+from actors.cluster.liveness import SILENT_S, Evidence, MatcherClock, Silence
 from actors.cluster.store import CollectorId, Look, Position
 
 A, B = CollectorId("a"), CollectorId("b")

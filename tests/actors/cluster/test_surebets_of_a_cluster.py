@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from actors.board.validity import vouched_mono
-from actors.cluster.liveness import HOLDS_S, MatcherClock
+from actors.board.validity import HOLDS_S
+from actors.cluster.liveness import MatcherClock
 from actors.cluster.records import Record
 from actors.cluster.replay import empty, kept, restored, shown
 from actors.cluster.store import Restored
@@ -248,7 +248,7 @@ def test_surebets_hold_as_long_as_the_matcher_ticks() -> None:
     by_other = shown(market.state, lambda _: 100.0, MatcherClock())
 
     entry = market.fixture.entries[ALDER]
-    assert -0.5 == vouched_mono(entry, snapshot.books[ALDER])  # by our clock, at the earliest
+    assert -0.5 == snapshot.books[ALDER].vouched_mono(entry)  # by our clock, at the earliest
     assert 3.5 + HOLDS_S == snapshot.deadlines.stale
     assert (100.0, 100.0) == tuple(snapshot.list_deadlines(name).stale for name in (ALDER, BIRCH))
     assert float("-inf") == by_other.deadlines.stale

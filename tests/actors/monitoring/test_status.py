@@ -9,7 +9,8 @@ from math import inf
 import pytest
 from msgspec.structs import replace
 
-from actors.board.snapshot import Book, ListState, Snapshot
+from actors.board.snapshot import Book, Snapshot
+from actors.board.validity import ListState
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId, ListId, Scope, SourceName
 from actors.core.validation import Reason

@@ -21,7 +21,7 @@ import anyio
 import pytest
 
 from actors.board.chunks import entries_of
-from actors.board.snapshot import ListState
+from actors.board.validity import ListState
 from actors.core.messages import BookmakerId, Scope
 from actors.recordings.reader import open_sources
 from actors.service.registry import kind_named

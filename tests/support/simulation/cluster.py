@@ -21,7 +21,7 @@ import anyio
 import msgspec
 
 from actors.archive.archive import FollowedArchive
-from actors.cluster.liveness import HOLDS_S
+from actors.board.validity import HOLDS_S
 from actors.core import cooperative
 from actors.core.cooperative import BUDGET_S
 from actors.pipeline import aggregator, stream_source

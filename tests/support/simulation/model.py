@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 
-from actors.board.snapshot import ListState
+from actors.board.validity import ListState
 from actors.core.clock import Instant
 from tests.support.simulation.offers import Row, Rows
 

@@ -13,7 +13,8 @@ from typing import Any
 import anyio
 import msgspec
 
-from actors.board.snapshot import Deadlines, Entry, Snapshot
+from actors.board.snapshot import Entry, Snapshot
+from actors.board.validity import Deadlines
 from actors.core.errors import CommitLateError
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId

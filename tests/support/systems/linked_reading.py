@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from actors.board.snapshot import Deadlines, Entry, Snapshot
-from actors.board.validity import is_due
+from actors.board.snapshot import Entry, Snapshot
+from actors.board.validity import Deadlines, is_due
 from actors.core.messages import BookmakerId
 from tests.support.builders.fixtures import RULES, LinkedBoard
 

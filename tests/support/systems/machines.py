@@ -24,7 +24,7 @@ from random import Random
 
 import httpx2
 
-from actors.cluster.liveness import HOLDS_S
+from actors.board.validity import HOLDS_S
 from tests.support.builders.clusters import two_sources
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.moving import MovingClient, digest

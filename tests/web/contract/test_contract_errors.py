@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from actors.board.snapshot import Deadlines, Entry, Snapshot
+from actors.board.snapshot import Entry, Snapshot
+from actors.board.validity import Deadlines
 from actors.core.messages import BookmakerId
 from tests.support.builders.messages import match
 from tests.support.systems.site import Site, open_site

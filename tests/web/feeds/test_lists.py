@@ -13,8 +13,8 @@ import anyio
 import pytest
 
 from actors.board.board import Board
-from actors.board.snapshot import Chunk, Deadlines, Entry, Snapshot
-from actors.board.validity import BoardRules
+from actors.board.snapshot import Chunk, Entry, Snapshot
+from actors.board.validity import BoardRules, Deadlines
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Match
