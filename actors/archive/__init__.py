@@ -1,1 +1,1 @@
-"""What was shown, kept on disk: a file a day, versions that never mean two things, restarts."""
+"""The past of the board on disk: a file a day, versions that never mean two things, restarts."""

@@ -58,7 +58,7 @@ def machine() -> Machine:
 
 @dataclass(slots=True)
 class OpenArchive:
-    """What the composition holds of any archive. `names` are the display names of all bookmakers."""
+    """The parts of any archive. `names` are the display names of all bookmakers."""
 
     folder: Folder
     writer: Writer

@@ -1,4 +1,4 @@
-"""What a folder has, and whether its files are whole: for `oddsboard archive info` and `check`."""
+"""The content of a folder, and whether its files are whole: for `oddsboard archive info` and `check`."""
 
 from __future__ import annotations
 

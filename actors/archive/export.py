@@ -41,7 +41,7 @@ ROWS: Final = 50_000
 
 
 class Chosen(Struct, frozen=True):
-    """What is exported: times in Unix milliseconds, the end excluded; one bookmaker, or (None) all."""
+    """The range of an export: Unix milliseconds, the end excluded; one bookmaker, or (None) all."""
 
     from_ms: int
     until_ms: int

@@ -44,7 +44,7 @@ BAD, MARKED = ".bad", "reserved-"
 LOOK_AGAIN_S = 5.0
 """Seconds from the first look that finds a day damaged until the second, which counts."""
 BESIDE = ("-wal", "-journal")
-"""What SQLite keeps beside a file: it may have what was committed."""
+"""The files that SQLite keeps beside a file: commits may be in them."""
 _BAD_DAY = re.compile(r"(\d{4}-\d{2}-\d{2}\.db)\.bad\d*", re.ASCII)
 
 

@@ -1,4 +1,4 @@
-"""What was shown earlier: a list at a version or at a time, what changed since, and what is not known.
+"""The past of the board: a list at a version or at a time, the changes since, and the gaps.
 
 `Past` is for the event loop: it reads in threads, two at a time. `Days` reads the files there.
 """
@@ -55,7 +55,7 @@ class Listed(Struct, frozen=True):
 
 
 class Elsewhere(Struct, frozen=True):
-    """What was asked for is that version of the view."""
+    """The answer is that version of the view."""
 
     version: int
 
@@ -94,7 +94,7 @@ class Reach(Struct, frozen=True):
 
 
 class Held(Struct, frozen=True):
-    """What a file holds: versions from `base` until `last`, and its times (Unix milliseconds)."""
+    """The content of a file: versions from `base` until `last`, and its times (Unix milliseconds)."""
 
     day: date
     base: int
@@ -273,7 +273,7 @@ class Days:
 
 
 class Past:
-    """What the event loop asks of an archive."""
+    """The archive as the event loop reads it."""
 
     def __init__(
         self, folder: Folder, writer: Writer, status: ArchiveStatus, read_s: float = READ_S

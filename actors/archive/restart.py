@@ -75,7 +75,7 @@ class Ending(Struct, frozen=True):
 
 
 class Stood(Struct, frozen=True):
-    """What the archive has of the end: its last version, entries and fixtures, and until when it held."""
+    """The end as the archive has it: its last version, entries and fixtures, and until when it held."""
 
     version: int
     seen_ms: int
@@ -84,14 +84,14 @@ class Stood(Struct, frozen=True):
 
 
 class Configured(Struct, frozen=True):
-    """What a bookmaker's lists depend on, as a digest; its display name, None if its source gives it."""
+    """A digest of the settings of a bookmaker's lists; its display name, None if its source gives it."""
 
     digest: str
     name: str | None
 
 
 class Start(Struct, frozen=True):
-    """What a life begins with: the time, the machine, the settings of fixtures, the bookmakers."""
+    """The begin of a life: the time, the machine, the settings of fixtures, the bookmakers."""
 
     now: Instant
     machine: Machine

@@ -37,7 +37,7 @@ It is given the books and differences of the commit, and the groups to link (Non
 
 
 class Applied(Struct, frozen=True):
-    """What became of a batch; `finished`, `too_many` count matches past their time, or without room."""
+    """The fate of a batch; `finished`, `too_many` count matches past their time, or without room."""
 
     verdict: Verdict
     upserted: int = 0

@@ -21,7 +21,7 @@ from actors.core.messages import Batch, Match, Removal, Scope, SourceMatchId
 
 
 class Verdict(StrEnum):
-    """What became of a batch."""
+    """The fate of a batch."""
 
     ACCEPTED = "accepted"
     CONFIRMED = "confirmed"

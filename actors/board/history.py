@@ -1,4 +1,4 @@
-"""What changed since which version: the last change of each match, back to an oldest version.
+"""The changes since a version: the last change of each match, back to an oldest version.
 
 One change of each is kept, so that a lively match does not displace quiet ones; when there are too many,
 those of the oldest commits are dropped. `actors/matches/history.py` has the history of fixtures.
@@ -64,7 +64,7 @@ R = TypeVar("R", bound=Record[Any])
 
 
 class Recent(Struct, Generic[R], frozen=True):
-    """What leads to `version`: what is shown in the order of the list, and what left by id.
+    """The changes that lead to `version`: those shown, in the order of the list, and those gone, by id.
 
     With `is_merged` several commits made it. `pending` events were still to be linked (fixtures only).
     """

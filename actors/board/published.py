@@ -38,7 +38,7 @@ class Rejection(Struct, frozen=True):
 
 
 Request: TypeAlias = Overdue | Rejection
-"""What a read asks of the aggregator."""
+"""A request of a read to the aggregator."""
 
 
 class Published:

@@ -37,7 +37,7 @@ LOOK_S = 0.5
 RETRY_S = 0.3
 WARNED_S = 600.0  # after the board began anew because of a damage
 UNREADABLE = (msgspec.MsgspecError, LookupError, ValueError, TypeError)
-"""What a record, or a state, may raise that is not as a process of this release has written it."""
+"""The errors of reading a record or a state that no process of this release has written."""
 CHECKPOINT_RECORDS = 2_000
 """After so many records the state is kept, and the log cut: what a new replica has to read."""
 CHECKPOINT_BYTES = 16_000_000

@@ -28,7 +28,7 @@ MAX_TICKS = 128  # by which the matcher's clock is known: a minute, in which clo
 
 
 class Evidence:
-    """What a replica knows of each collector."""
+    """A replica's knowledge of each collector."""
 
     def __init__(self) -> None:
         self._rounds: deque[int] = deque(maxlen=MAX_LOOKS)
@@ -60,7 +60,7 @@ class Evidence:
 
 
 class MatcherClock:
-    """What a process knows of the matcher's clock, whose ticks are `by` that collector; outlives actors.
+    """A process's knowledge of the matcher's clock, whose ticks are `by` that collector; outlives actors.
 
     Only newest ticks count, because clocks do not run alike. Times are monotonic seconds.
     """

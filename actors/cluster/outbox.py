@@ -1,4 +1,4 @@
-"""What of a collector's own board is not committed yet. Pure, in slices.
+"""The part of a collector's own board that is not committed yet. Pure, in slices.
 
 Compares its newest board with what the log has acknowledged, so that commits which wait become one, and
 nothing can pile up. Chunks that are the same objects need no look. When lists were confirmed travels with
@@ -27,7 +27,7 @@ _NOTHING = Book(0, 0)
 
 
 class Due(Struct, frozen=True, eq=False):
-    """What is to be committed, whether clients see any of it, and what the log has after it.
+    """A commit to be made, whether clients see any of it, and the state of the log after it.
 
     That are books, and by whose `clock` (None: nobody's) the times of which lists.
     """

@@ -72,7 +72,7 @@ class Tick(Struct, frozen=True, array_like=True, gc=False):
 
 
 class BookRecord(Struct, frozen=True, array_like=True):
-    """What changed of a bookmaker: entries as they are now, those that left with why, lists.
+    """The changes of a bookmaker: entries as they are now, those that left with why, lists.
 
     `lists` has those that differ or have entries here; of the others what is known stays.
     """

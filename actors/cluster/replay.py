@@ -175,7 +175,7 @@ def shown(state: State, until: Callable[[CollectorId], float], matcher: MatcherC
 
 
 class _Step:
-    """What a record makes of single books at its position; `noted` has the entries that differ."""
+    """A record's effect on single books at its position; `noted` has the entries that differ."""
 
     def __init__(self, at: Position, roster: Roster, *, is_timed: bool) -> None:
         self.noted: dict[BookmakerId, Differences] = {}

@@ -1,4 +1,4 @@
-"""What processes of a cluster ask of the server that they share, whatever it is: values, and the protocol.
+"""The requests of a cluster's processes to the server that they share: values, and the protocol.
 
 `redis_store.py` asks a real server by the scripts; tests have a model of it.
 """
@@ -37,7 +37,7 @@ class Acquired(Struct, frozen=True):
 
 
 class Look(Struct, frozen=True):
-    """What there is at a moment: the newest record, the round of this look, beats by collector, leases.
+    """The state at a moment: the newest record, the round of this look, beats by collector, leases.
 
     `are_polls_lost` says that what was told of polls before this epoch may be missing, `damage` why the
     epoch before it ended, or nothing. The server may drop keys by the policy `evicts`, if there is one.

@@ -74,7 +74,7 @@ class StoreLostError(OddsboardError):
 
 
 class StoreDamagedError(OddsboardError):
-    """What the server that a cluster shares has of the board is not what it must be: it begins anew."""
+    """The state on the server that a cluster shares is damaged: the board begins anew."""
 
 
 class OtherBoardError(OddsboardError):

@@ -44,7 +44,7 @@ class Fees(StrEnum):
 
 
 class Offer(Struct, frozen=True):
-    """What kind of offer the prices of a bookmaker are; `terms` must be shown with them."""
+    """The kind of offer that the prices of a bookmaker are; `terms` must be shown with them."""
 
     venue: Venue = Venue.BOOKMAKER
     fees: Fees = Fees.NONE

@@ -35,7 +35,7 @@ Companies = Mapping[BookmakerId, str]
 
 
 class Evaluation(Struct, frozen=True):
-    """What surebets of a fixture are made of at a moment: legs and its kick-off (Unix seconds).
+    """The material of surebets of a fixture at a moment: legs and its kick-off (Unix seconds).
 
     Without legs the match has begun.
     """

@@ -1,4 +1,4 @@
-"""What changed of the fixtures since which version: the last change of each, back to an oldest version."""
+"""The changes of fixtures since a version: the last change of each, back to an oldest version."""
 
 from __future__ import annotations
 

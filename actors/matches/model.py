@@ -35,7 +35,7 @@ class Place(Struct, frozen=True, order=True, gc=False):
 
 
 class ViewKind(StrEnum):
-    """What a view of fixtures shows."""
+    """The content of a view of fixtures."""
 
     FIXTURES = "fixtures"
     SUREBETS = "surebets"  # those with a surebet
@@ -95,7 +95,7 @@ class Roster(dict[BookmakerId, BookmakerInfo]):
 
 
 class FixtureSettings(Struct, frozen=True):
-    """What fixtures are made by: bookmakers in order, the method of fair odds, the rules of surebets."""
+    """The settings of fixtures: bookmakers in order, the method of fair odds, the rules of surebets."""
 
     roster: Roster
     method: Method = Method.POWER
@@ -164,7 +164,7 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def entries(self) -> dict[BookmakerId, Entry]:
-        """What each bookmaker lists, in their order."""
+        """The entry of each bookmaker, in their order."""
         return dict(zip(self.bookmakers, self.listed, strict=True))
 
     def entry(self, bookmaker: BookmakerId) -> Entry | None:
@@ -188,7 +188,7 @@ class FixtureChunk(SortedChunk[Place, Fixture], frozen=True, eq=False, weakref=T
 
 
 class FixtureChange(Struct, frozen=True, eq=False, gc=False):
-    """What a commit changed of one fixture, as readers see it; None where there is none.
+    """A commit's change of one fixture, as readers see it; None where there is none.
 
     `reason` is why it is gone or, where it stays, why bookmakers are; `surebet_reason` why its surebet is.
     The matches of the bookmakers in `apart` are not in the fixture `into`, with which it merged.
@@ -204,7 +204,7 @@ class FixtureChange(Struct, frozen=True, eq=False, gc=False):
 
 
 class FixtureChanges(Struct, frozen=True, eq=False):
-    """What a commit changed, in which views; `events` are those that may have to be linked anew."""
+    """A commit's changes, and their views; `events` are those that may have to be linked anew."""
 
     changes: tuple[FixtureChange, ...] = ()
     events: tuple[EventKey, ...] = ()

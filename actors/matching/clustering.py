@@ -28,7 +28,7 @@ RUN = 4096  # edges sorted in one step, some milliseconds
 FEW = 50  # up to so many descriptions all are compared: looking up the similar takes as long
 
 Edge: TypeAlias = tuple[float, int, int, Rule, float, bool]
-"""What links events a and b, a < b: negative rank, a, b, rule, largest gap of prices, are both on time.
+"""A link of events a and b, a < b: negative rank, a, b, rule, largest gap of prices, are both on time.
 
 The best is the least: what the operator says has the highest rank.
 """
@@ -56,7 +56,7 @@ class Node(Struct, eq=False, gc=False):
 
 
 class _Pairs:
-    """What is known about the pairs of some events: edges, and sets of other events by event."""
+    """The pairs of some events: edges, and sets of other events by event."""
 
     def __init__(self, nodes: list[Node]) -> None:
         self.edges: list[Edge] = []

@@ -64,7 +64,7 @@ _likeness_of = attrgetter("likeness")
 
 
 class Description(Struct, eq=False, gc=False):
-    """What events have in common that list a match in the same way; `start` is Unix seconds.
+    """The common features of events that list a match in the same way; `start` is Unix seconds.
 
     `keys` are the keys of these events, by source. With `is_one_club` the tables have both teams as one
     club, so that they say nothing of this match; with `is_of_several` two pairs of clubs of one country
@@ -84,7 +84,7 @@ class Description(Struct, eq=False, gc=False):
 
     @property
     def parts(self) -> tuple[Name, Name, League, int | None]:
-        """What it is made of."""
+        """Its parts."""
         return self.home, self.away, self.league, self.start
 
 

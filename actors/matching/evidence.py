@@ -1,4 +1,4 @@
-"""What speaks for and against one match, and how alike two names are by words and tables."""
+"""The evidence for and against one match, and the likeness of two names by words and tables."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ __all__ = ["Group", "GroupChanges", "Matcher", "Member"]
 
 
 class GroupChanges(Struct, frozen=True):
-    """What an update changed: groups that are new or different, and events that are no longer in any."""
+    """The changes of an update: groups that are new or different, and events that are no longer in any."""
 
     groups: tuple[Group, ...] = ()
     alone: tuple[EventKey, ...] = ()

@@ -1,4 +1,4 @@
-"""What the operator says about teams, leagues and single events."""
+"""The operator's decisions on teams, leagues and single events."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ class Pair(Struct, frozen=True):
 
     @property
     def sides(self) -> tuple[Hashable, Hashable]:
-        """What each of the two events is known by: its key, or its source and how that lists it."""
+        """The two events, each by its key, or by its source and how that lists it."""
         if self.listed is None:
             return self.a, self.b
         return (self.a.source, self.listed[0]), (self.b.source, self.listed[1])
 
 
 class Overrides(Struct, frozen=True):
-    """What the operator says. Each of `leagues` has labels of one competition, `source:label` or plain.
+    """The operator's decisions. Each of `leagues` has labels of one competition, `source:label` or plain.
 
     With `none` the operator says that there is nothing to say.
     """

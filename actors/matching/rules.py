@@ -163,7 +163,7 @@ def distance(a: Chances, b: Chances) -> float:
 
 
 class Relation(Struct, frozen=True, gc=False):
-    """What two descriptions say about each other, a and b.
+    """The relation of two descriptions, a and b.
 
     With prices further apart than `bearable` no condition can hold, whatever else becomes known; -1 if
     none can anyway. `reason` applies if no condition holds.

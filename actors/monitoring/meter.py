@@ -24,7 +24,7 @@ class Summary(Struct, frozen=True):
 
 
 class _Mark(Struct, frozen=True):
-    """What was counted until a window began, in monotonic seconds."""
+    """The counts until a window began, in monotonic seconds."""
 
     began: float
     counted: Sequence[int]

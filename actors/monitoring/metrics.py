@@ -32,7 +32,7 @@ class Count(Counter):
 
     @property
     def number(self) -> int:
-        """What was counted so far."""
+        """The count so far."""
         return int(self._value.get())  # `collect` takes twenty times as long
 
 

@@ -1,4 +1,4 @@
-"""What is a state of the service and no count, as metrics of the moment in which the registry is read."""
+"""The states of the service, which are no counts, as metrics of the moment of reading the registry."""
 
 from __future__ import annotations
 

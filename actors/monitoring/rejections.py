@@ -35,7 +35,7 @@ class RejectedNow(Struct, frozen=True):
 
 
 class Rejections:
-    """What is not shown of each scope's newest list, and of its changes since.
+    """The matches of each scope's newest list, and of its changes since, that are not shown.
 
     An id is of one scope; what two scopes have, as when a match moves, counts once.
     """

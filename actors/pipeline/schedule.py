@@ -31,7 +31,7 @@ UNTOLD_S = 0.2  # between two looks whether a target that is due may be asked
 
 
 class Told(Struct, frozen=True):
-    """What travels to another process: the seconds until each target is due, and the plan's budget."""
+    """A schedule on its way to another process: the seconds until targets are due, the plan's budget."""
 
     dues: dict[Scope, float]
     budget: bytes = b""

@@ -22,7 +22,7 @@ Prices: TypeAlias = Callable[[EventKey], Chances | None]
 
 
 class Explanation(Struct, frozen=True):
-    """What was found about two events: the rule that links them or the reason against it.
+    """The finding about two events: the rule that links them or the reason against it.
 
     Events linked only through others have no rule. `lacks` has each way in which a rule
     can hold, in order, with what it lacks, empty if it holds.

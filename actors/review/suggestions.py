@@ -1,4 +1,4 @@
-"""What a line in the file of links would gain: abstentions as text for it, the largest gain first.
+"""The gain of a line in the file of links: abstentions as text for it, the largest gain first.
 
 Pure. A person has to decide: nothing here is known to be one match.
 """

@@ -20,7 +20,7 @@ _Starts: TypeAlias = dict[tuple[str, str, str], set[int | None]]
 
 
 class Survey(Struct, frozen=True):
-    """What was found of all events at one version: nearest candidates, and what is doubtful by hand."""
+    """The findings of all events at one version: nearest candidates, and decisions that are doubtful."""
 
     version: int
     abstentions: tuple[Abstention, ...]

@@ -47,7 +47,7 @@ class Absent(Struct, frozen=True):
 
 
 class Traced(Struct, frozen=True):
-    """What the board, its history and the records have of an id.
+    """The knowledge of the board, its history and the records about an id.
 
     `entry` is on the board, though perhaps not shown: `absent` says why. `change` is its last change since
     version `oldest`, and `state` that of its list. While it is rejected, `rejected` has the reason, and

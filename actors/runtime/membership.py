@@ -45,7 +45,7 @@ class ServerLink:
 
 @dataclass(slots=True)
 class ClusterStatus:
-    """What the probes show. `roles` are this process's, `collector` its name as one, None if it is none.
+    """A process in a cluster. `roles` are its own, `collector` is its name as one, None if it is none.
 
     `epoch` is that of the board that is shown, "" before there is one, `version` how far it is applied,
     `head` the newest version that the server told. `leases` has the collector of each source, as last seen,
@@ -80,7 +80,7 @@ class ClusterStatus:
 
     @property
     def warning(self) -> str | None:
-        """What is wrong with the cluster as this process sees it, or None."""
+        """The fault of the cluster as this process sees it, or None."""
         if self.error is not None:
             return self.error
         if not self.silent:

@@ -49,7 +49,7 @@ log: FilteringBoundLogger = structlog.get_logger()
 
 
 class Cluster:
-    """What a process has of a cluster: `published` is the board that all processes show.
+    """The parts of a process in a cluster: `published` is the board that all processes show.
 
     `collects` says whether sources run here, each behind its `gate`. `open_store` opens a connection, in
     place of one to the server of the configuration; `checkpoint_records` is as of `FollowerActor`.

@@ -68,7 +68,7 @@ class OperatorsSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Role(StrEnum):
-    """What a process does in a cluster."""
+    """The part of a process in a cluster."""
 
     COLLECTOR = "collector"  # runs the sources whose lease it holds, and commits what they list
     REPLICA = "replica"  # shows the board to clients

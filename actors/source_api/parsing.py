@@ -1,4 +1,4 @@
-"""What parsers of several venues need: times, and lists of which each element is read by itself. Pure."""
+"""Tools of parsers of several venues: times, lists of which each element is read by itself. Pure."""
 
 from __future__ import annotations
 

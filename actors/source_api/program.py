@@ -51,7 +51,7 @@ class ProgramOptions(SourceOptions, frozen=True, kw_only=True):
 
 
 class ListChange(Struct, frozen=True):
-    """What becomes of a list: the complete list, changes of it, or its withdrawal.
+    """The change of a list: the complete list, changes of it, or its withdrawal.
 
     `confirmed_mono` is when the program last said something of the match that it said it of longest ago.
     `why` is the reason that it gives for a withdrawal, or empty.

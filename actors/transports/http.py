@@ -1,4 +1,4 @@
-"""What all HTTP transports share: a pool, a deadline for a whole answer, limits on its body."""
+"""The base of all HTTP transports: a pool, a deadline for a whole answer, limits on its body."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class NotModified(Struct, frozen=True):
 
 
 class Transport(Protocol):
-    """What a polled source needs of its transport."""
+    """The transport of a polled source."""
 
     async def fetch(self, url: str, validators: Validators, body: bytes = b"") -> Fetched | NotModified:
         """Get `url`, or post to it; see `PollingTransport.fetch`."""

@@ -1,4 +1,4 @@
-"""What a program says on standard error, and why it withdraws lists: by level, limited, without secrets."""
+"""A program's lines on standard error, and its reasons of withdrawals: by level, limited, masked."""
 
 from __future__ import annotations
 

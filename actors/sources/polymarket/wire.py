@@ -60,13 +60,13 @@ class Event(Struct, frozen=True, rename="camel"):
 
 
 class Metadata(Struct, frozen=True, rename="camel"):
-    """What another company calls the outcome: `home`, `draw` or `away`."""
+    """Another company's name of the outcome: `home`, `draw` or `away`."""
 
     optic_odds_selection_line: str | None = None
 
 
 class FeeSchedule(Struct, frozen=True):
-    """What a taker pays: shares x rate x (price x (1 - price)) ^ exponent."""
+    """The fee of a taker: shares x rate x (price x (1 - price)) ^ exponent."""
 
     rate: float | None = None
     exponent: float | None = None
@@ -94,7 +94,7 @@ class Market(Struct, frozen=True, rename="camel"):
 
 
 class Level(Struct, frozen=True, gc=False):
-    """What is on offer at a price: shares of 1 USD each."""
+    """The offer at a price: shares of 1 USD each."""
 
     price: str
     size: str

@@ -1,4 +1,4 @@
-"""What a program says of its lists, as a state machine: lines in, changes of lists out. Pure.
+"""The lists of a program, as a state machine: lines in, changes of lists out. Pure.
 
 It has the newest state of every list, so that nothing waits in a queue. A line that breaks the protocol
 raises PayloadError and changes no list: its process is to be ended, and the next begins anew.

@@ -109,7 +109,7 @@ class Calendar:
 
 
 class Spending(Struct, frozen=True, array_like=True):
-    """What a ledger has counted: how long ago it began, and credits with how long ago they were spent.
+    """The content of a ledger: how long ago it began, and credits with how long ago they were spent.
 
     Seconds, because the clocks of another machine are others; however long this was on its way, nothing
     counts as spent earlier than it was.

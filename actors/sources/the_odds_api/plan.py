@@ -39,7 +39,7 @@ _WHOLE = re.compile(r"([0-9]{1,12})(\.0+)?").fullmatch
 
 
 class Carried(Struct, frozen=True, array_like=True):
-    """What travels of a plan: the credits of a call, the API's last figures, and what was spent."""
+    """A plan on its way: the credits of a call, the API's last figures, and what was spent."""
 
     cost: float
     seen: dict[str, float | None]
