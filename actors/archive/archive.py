@@ -292,11 +292,7 @@ def _gap(first: Commit, stood: Stood | None, *, is_whole: bool) -> Gap | None:
 
 
 def _begin(
-    writer: Writer,
-    start: Start,
-    stood: Stood | None,
-    ending: Ending | None,
-    new_epoch: str,
+    writer: Writer, start: Start, stood: Stood | None, ending: Ending | None, new_epoch: str
 ) -> tuple[Beginning, bool]:
     """Return the beginning of a life, and whether the last life has an ending that counts.
 

@@ -27,9 +27,9 @@ _NOTHING = Book(0, 0)
 
 
 class Due(Struct, frozen=True, eq=False):
-    """A commit to be made, whether clients see any of it, and the state of the log after it.
+    """The books to be committed, whether clients see any of it, and the state of the log `after` it.
 
-    That are books, and by whose `clock` (None: nobody's) the times of which lists.
+    It has the times of the lists `timed` then, by the `clock` of that collector (None: nobody's).
     """
 
     books: Mapping[BookmakerId, BookRecord]

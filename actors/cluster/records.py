@@ -134,9 +134,7 @@ def encoded(record: Record) -> bytes:
     return _encode(record)
 
 
-def unencodable(
-    books: Mapping[BookmakerId, BookRecord],
-) -> tuple[BookmakerId, SourceMatchId, str] | None:
+def unencodable(books: Mapping[BookmakerId, BookRecord]) -> tuple[BookmakerId, SourceMatchId, str] | None:
     """Return an entry that cannot be encoded, such as one with half a character, and why; None of none."""
     try:
         _encode(books)

@@ -14,16 +14,7 @@ import anyio
 
 from actors.cluster import scripts
 from actors.cluster.progress import Seen
-from actors.cluster.store import (
-    Acquired,
-    CollectorId,
-    Commit,
-    Lease,
-    Logged,
-    Look,
-    Position,
-    Restored,
-)
+from actors.cluster.store import Acquired, CollectorId, Commit, Lease, Logged, Look, Position, Restored
 from actors.core.errors import OtherBoardError, StoreDamagedError, StoreLostError
 from actors.core.messages import SourceName
 

@@ -318,13 +318,7 @@ def _sure_core(nodes: list[Node], group: int, related: Related, overridden: Over
 
 
 def _group(
-    nodes: list[Node],
-    group: int,
-    inside: list[Edge],
-    comparator: Comparator,
-    *,
-    core: int,
-    limits: Limits,
+    nodes: list[Node], group: int, inside: list[Edge], comparator: Comparator, *, core: int, limits: Limits
 ) -> Group:
     """Return the members of a group; each is linked with the next toward the first."""
     first = next(bits(group))

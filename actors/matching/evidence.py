@@ -9,13 +9,7 @@ from msgspec import Struct
 
 from actors.naming.names import Name, are_equal
 from actors.naming.similarity import LITTLE, similarity
-from actors.naming.tables import (
-    clubs_in,
-    countries_of,
-    countries_of_several,
-    country_of,
-    is_spelling,
-)
+from actors.naming.tables import clubs_in, countries_of, countries_of_several, country_of, is_spelling
 
 NEAR_FROM = 0.8
 ALIKE_FROM = 0.5

@@ -85,10 +85,7 @@ class League(Struct, frozen=True, eq=False, gc=False):
 
 
 def league_of(
-    scope: Scope,
-    label: str | None,
-    given: str | None = None,
-    teams: Teams | None = None,
+    scope: Scope, label: str | None, given: str | None = None, teams: Teams | None = None
 ) -> League:
     """Return the league of an event; the scope may be the source's own key of it.
 

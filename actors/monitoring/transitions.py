@@ -106,10 +106,7 @@ def scope_succeeded(status: SourceStatus, scope: Scope, now: Instant, log: Log) 
 
 
 def note_found(
-    status: SourceStatus,
-    found: Iterable[str],
-    keys: Mapping[BookmakerId, str],
-    known: Collection[str],
+    status: SourceStatus, found: Iterable[str], keys: Mapping[BookmakerId, str], known: Collection[str]
 ) -> None:
     """Remember the keys of an answer: all that bookmakers have, and up to `MAX_KEYS` others.
 

@@ -18,16 +18,7 @@ from actors.board.snapshot import Book, Chunk
 from actors.core.clock import Instant, elapsed_s
 from actors.core.cooperative import BUDGET_S, Sliced
 from actors.core.errors import ConfigError
-from actors.core.messages import (
-    BookmakerId,
-    Extract,
-    Match,
-    Offer,
-    Prices,
-    Removal,
-    Scope,
-    SourceMatchId,
-)
+from actors.core.messages import BookmakerId, Extract, Match, Offer, Prices, Removal, Scope, SourceMatchId
 from actors.recordings.playback import Playback
 from actors.recordings.reader import KindNamed, RecordedSource, open_source
 from actors.source_api.kinds import TickingKind, prices_of

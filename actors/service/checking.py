@@ -24,14 +24,7 @@ from actors.core.validation import clean_name
 from actors.matching.overrides import Overrides
 from actors.review.links_file import read
 from actors.service.registry import BUILT_IN, checking, kind_named
-from actors.service.tables import (
-    CLUSTER_URL,
-    BookmakerSettings,
-    File,
-    Settings,
-    SourceSettings,
-    parse_bind,
-)
+from actors.service.tables import CLUSTER_URL, BookmakerSettings, File, Settings, SourceSettings, parse_bind
 from actors.source_api.kinds import Kind, PolledKind
 from actors.source_api.options import PolledOptions, secret_names
 from actors.source_api.stream import StreamOptions

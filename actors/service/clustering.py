@@ -110,10 +110,7 @@ class Cluster:
         return 0.0 if lag_s is None else now.wall - lag_s
 
     def gated(
-        self,
-        source: SourceName,
-        start: Callable[[], Actor],
-        schedule: Schedule | None = None,
+        self, source: SourceName, start: Callable[[], Actor], schedule: Schedule | None = None
     ) -> Callable[[], Actor]:
         """Return what starts the actor of a source behind its gate; `schedule` travels with the lease."""
         if schedule is not None:

@@ -25,13 +25,7 @@ from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot,
 from actors.matches.update import FixtureUpdater
 from actors.matching.overrides import Overrides
 from actors.monitoring.log_events import LogStatus
-from actors.monitoring.status import (
-    BoardStatus,
-    BookmakerStatus,
-    LinksStatus,
-    ServiceStatus,
-    SourceStatus,
-)
+from actors.monitoring.status import BoardStatus, BookmakerStatus, LinksStatus, ServiceStatus, SourceStatus
 from actors.pipeline.aggregator import TICK_S, AggregatorActor, Item, new_intake
 from actors.pipeline.bookmaker import BookmakerActor
 from actors.pipeline.context import SourceContext

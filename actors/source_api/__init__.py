@@ -17,13 +17,7 @@ from actors.core.messages import (
     SourceMatchId,
     Venue,
 )
-from actors.source_api.catalogue import (
-    CatalogueOptions,
-    CataloguePlan,
-    FarSeconds,
-    Listing,
-    NearSeconds,
-)
+from actors.source_api.catalogue import CatalogueOptions, CataloguePlan, FarSeconds, Listing, NearSeconds
 from actors.source_api.groups import Group, after_preface
 from actors.source_api.kinds import Kind, Machine, PolledKind, TickingKind
 from actors.source_api.options import Bytes, Hidden, PolledOptions, Seconds, Secret, SourceOptions

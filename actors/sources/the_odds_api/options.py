@@ -9,11 +9,7 @@ from urllib.parse import quote, urlencode
 from msgspec import Meta, Struct
 
 from actors.core.messages import Scope
-from actors.source_api.options import (
-    PolledOptions,
-    Seconds,
-    Secret,
-)
+from actors.source_api.options import PolledOptions, Seconds, Secret
 from actors.source_api.plan import Target
 
 SportKey = Annotated[
