@@ -67,8 +67,7 @@ class Reserved(Struct, frozen=True, forbid_unknown_fields=True):
 class Folder:
     """A folder that this process holds.
 
-    `reached` is told of each boundary, and `on_damage` is called by any thread when a day was set aside, or
-    the one that is written is not there.
+    `reached` is told of each boundary; any thread calls `on_damage` when a day was set aside.
     """
 
     def __init__(

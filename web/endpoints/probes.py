@@ -18,9 +18,7 @@ from actors.core.cooperative import Sliced
 from actors.matches.model import fixtures_of
 from actors.matching.rules import Rule
 from actors.monitoring.present import Present
-from actors.monitoring.status import (
-    ServiceStatus,
-)
+from actors.monitoring.status import ServiceStatus
 from actors.review.review import Review
 from actors.review.survey import counts
 from web.encoding import probe_schemas as schemas
