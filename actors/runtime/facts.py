@@ -79,10 +79,11 @@ def announce(log: Log, kind: str, level: str = "", /, **why: Any) -> None:
     `level` is for a kind that has several. Raises: KeyError without such a kind.
     """
     fact, bound = FACTS[kind], log.bind(**why)
-    fields = structlog.get_context(bound)
-    subject = next((str(fields[name]) for name in _SUBJECTS if name in fields), kind.partition(".")[0])
-    why = {name: masked(value) for name, value in fields.items() if name != "exc_info"}
-    transition = Transition(kind, subject, wall_s(), why)
     getattr(bound, level or fact.level)(kind)
-    for follower in tuple(_followers):
-        follower(transition)
+    if followers := tuple(_followers):
+        fields = structlog.get_context(bound)
+        why = {name: masked(value) for name, value in fields.items() if name != "exc_info"}
+        subject = next((str(why[name]) for name in _SUBJECTS if name in why), kind.partition(".")[0])
+        transition = Transition(kind, subject, wall_s(), why)
+        for follower in followers:
+            follower(transition)
