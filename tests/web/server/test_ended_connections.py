@@ -79,6 +79,20 @@ async def test_a_client_that_ends_its_side_has_its_answer(site: Site) -> None:
     assert (2, 0) == (received.count(b"HTTP/1.1 200"), still_open)
 
 
+async def test_one_task_watches_how_long_a_connection_is_idle(site: Site) -> None:
+    """The tasks of a connection are the same after each request."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(site.base.rpartition(":")[2]))
+    found = []
+    for _ in range(3):
+        writer.write(b"HEAD /api/v2/odds HTTP/1.1\r\nHost: x\r\n\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        await _let_run()
+        found.append(asyncio.all_tasks())
+    writer.close()
+
+    assert found[:1] * 3 == found
+
+
 async def _come_and_go(site: Site, sent: bytes, *, is_answered: bool) -> None:
     loop, port = asyncio.get_running_loop(), int(site.base.rpartition(":")[2])
     for _ in range(CLIENTS):
