@@ -29,7 +29,7 @@ from web.protocol.negotiation import Coding, coding_for
 from web.protocol.problems import Problem
 from web.protocol.query import BOOKMAKER, CONFLATE, LAST_SINCE, NOT_IN_CHANGES, VIEW, Query, since_of
 from web.protocol.responses import COMMON, Asked, HttpCounters, asked, encoded, exact_path
-from web.protocol.sending import cancel_when_gone, send_problem
+from web.protocol.sending import ended_when_gone, send_problem
 from web.server.listener import KeepFresh
 
 PATH = "/api/v2/stream"
@@ -88,14 +88,12 @@ class Stream:
         self, follower: _Follower, request: Asked, scope: HTTPScope, receive: ASGIReceiveCallable
     ) -> None:
         headers = encoded({**_HEADERS, **follower.headers, "X-Request-Id": request.id, **COMMON})
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(cancel_when_gone, receive, tasks.cancel_scope)
+        async with ended_when_gone(receive):
             await follower.send({"type": "http.response.start", "status": 200, "headers": headers})
             if request.method == "GET":
                 self.keep_fresh(scope["client"])
                 await follower.follow()
             await follower.send({"type": "http.response.body", "body": b"", "more_body": False})
-            tasks.cancel_scope.cancel()
 
 
 class _Follower:

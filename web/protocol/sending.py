@@ -5,9 +5,11 @@ Pure ASGI. A Quart route costs some 150 us, this layer some 5.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 
 import anyio
 import anyio.lowlevel
@@ -110,19 +112,24 @@ class WaitingPath:
             for pattern, route, handler in self._routes:
                 if pattern.fullmatch(path):
                     request = asked(scope, next(self._ids))
-                    async with anyio.create_task_group() as tasks:
-                        tasks.start_soon(cancel_when_gone, receive, tasks.cancel_scope)
-                        await self._answer(route, handler, request, send)
-                        tasks.cancel_scope.cancel()
+                    await self._answer(route, handler, request, receive, send)
                     return
         await self._app(scope, receive, send)
 
-    async def _answer(self, route: str, handler: Handler, request: Asked, send: ASGISendCallable) -> None:
-        answer = await _answered(handler, request)
-        self._counters.count(request, route, answer.status, answer.body_bytes)
-        sending = send_prepared(answer, request, send)
-        del answer  # as in `send_prepared`
-        await sending
+    async def _answer(
+        self,
+        route: str,
+        handler: Handler,
+        request: Asked,
+        receive: ASGIReceiveCallable,
+        send: ASGISendCallable,
+    ) -> None:
+        async with ended_when_gone(receive):
+            answer = await _answered(handler, request)
+            self._counters.count(request, route, answer.status, answer.body_bytes)
+            sending = send_prepared(answer, request, send)
+            del answer  # as in `send_prepared`
+            await sending
 
 
 async def _answered(handler: Handler, request: Asked) -> Prepared:
@@ -188,8 +195,25 @@ async def send_prepared(
     del holds
 
 
-async def cancel_when_gone(receive: ASGIReceiveCallable, scope: anyio.CancelScope) -> None:
-    """Cancel `scope` when the client has left."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    scope.cancel()
+@asynccontextmanager
+async def ended_when_gone(receive: ASGIReceiveCallable) -> AsyncIterator[None]:
+    """Cancel the block when the client leaves.
+
+    A task watches for that once the block waits for something. Most blocks never do, and the task takes
+    longer than a small answer.
+    """
+    watching = anyio.CancelScope()
+
+    async def watch() -> None:
+        with watching:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            tasks.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        first = asyncio.get_running_loop().call_soon(tasks.start_soon, watch)
+        try:
+            yield
+        finally:
+            first.cancel()
+            watching.cancel()

@@ -23,7 +23,14 @@ from tests.support.systems.site import Site, open_site
 from tests.support.systems.supervision import service_record
 from web.protocol.problems import Problem
 from web.protocol.responses import Asked, HttpCounters, Prepared, prepared
-from web.protocol.sending import FEW, LONG_PIECE_BYTES, PIECE_BYTES, SENT_WHOLE, FastPath
+from web.protocol.sending import (
+    FEW,
+    LONG_PIECE_BYTES,
+    PIECE_BYTES,
+    SENT_WHOLE,
+    FastPath,
+    WaitingPath,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -246,3 +253,29 @@ async def test_what_a_body_is_of_is_kept_until_it_is_sent() -> None:
     await layer(asgi_scope("/list", "", []), _unreachable, send)  # type: ignore[arg-type]
 
     assert ([True] * 2, None) == (seen, gone())
+
+
+async def test_only_an_answer_that_waits_is_watched_for_the_end_of_its_client() -> None:
+    """The client's end is not asked for before, and ends an answer that waits."""
+    asked, waited = list[str](), list[str]()
+
+    async def answer(request: Asked) -> Prepared:
+        if request.path == "/wait":
+            waited.append("begun")
+            await anyio.sleep_forever()
+        return prepared(200, {}, (b"x",))
+
+    async def receive() -> Any:
+        asked.append("receive")
+        return {"type": "http.disconnect"}
+
+    async def send(event: Any) -> None:
+        waited.append(event["type"])
+
+    layer = WaitingPath(_unreachable, {"/now": answer, "/wait": answer}, HttpCounters(Metrics()))
+    await layer(asgi_scope("/now", "", []), receive, send)  # type: ignore[arg-type]  # as a server would
+    at_once = [*asked], [*waited]
+    await layer(asgi_scope("/wait", "", []), receive, send)  # type: ignore[arg-type]  # as above
+
+    assert ([], ["http.response.start", "http.response.body"]) == at_once
+    assert (["receive"], ["begun"]) == (asked, waited[2:])
