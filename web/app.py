@@ -46,7 +46,7 @@ from web.protocol.contract import Operation
 from web.protocol.peers import Peers
 from web.protocol.rate_limit import RateLimit, WorkLimit
 from web.protocol.responses import Handler, HttpCounters
-from web.protocol.sending import FastPath, WaitingPath
+from web.protocol.sending import FastPath, Unrouted, WaitingPath
 from web.protocol.throttle import Throttle
 from web.server.listener import KeepFresh
 
@@ -103,8 +103,9 @@ def create_app(
     fast, slow = (_served(_closed(some, access), status.cluster) for some in (handlers, waiting))
     streams = _served({stream.PATH: True}, status.cluster)
     fast |= _described((*fast, *slow, *streams), names, is_archived=past is not None)
-    quart_setup.install(app, counters, (*fast, *slow, *streams))
-    inner: ASGIFramework = WaitingPath(app.asgi_app, slow, counters)
+    quart_setup.install(app, counters)
+    unrouted = Unrouted(app.asgi_app, (*fast, *slow, *streams), counters, pages.route_of)
+    inner: ASGIFramework = WaitingPath(unrouted, slow, counters)
     following = stream.Stream(inner, live, counters, keep_fresh) if streams else inner
     guard = quart_setup.Guard(watched(following), refusals, counters)
     fast_path = FastPath(guard, fast, counters, status, pages.route_of)

@@ -1,8 +1,7 @@
-"""Quart, protected from unreadable requests: it answers 404, 405 and OPTIONS."""
+"""Quart, and the layer that protects those behind it from unreadable requests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -29,7 +28,7 @@ _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 500: 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """An ASGI application around Quart: answers what the gate has refused, and a target that is no path.
+    """An ASGI application around another: answers what the gate has refused, and a target that is no path.
 
     `refusals` is the path below which the gate asks for its refusals. The Host header, which nothing here
     needs, is replaced, because the framework cannot read every well-formed host.
@@ -70,14 +69,8 @@ def bare() -> Quart:
     return app
 
 
-def install(app: Quart, counters: HttpCounters, answered_before: Iterable[str]) -> None:
-    """Set up `g.asked`; common headers, log line and count of answers; answers to errors.
-
-    Of the paths `answered_before` only other methods come here: they are 405, or OPTIONS.
-    """
-    for path in answered_before:
-        rule = path.replace("{", "<").replace("}", ">")
-        app.add_url_rule(rule, endpoint=path.replace(".", "-"), methods=["GET"])
+def install(app: Quart, counters: HttpCounters) -> None:
+    """Set up `g.asked`; common headers, log line and count of answers; answers to errors."""
 
     @app.before_request
     async def begin() -> None:  # asynchronous, or it would run in a thread, and in a context of its own

@@ -1,6 +1,6 @@
 """Sends answers in pieces that wait for the client, and has the layers that do so in front of Quart.
 
-Pure ASGI. A Quart route costs some 150 us, this layer some 5.
+Pure ASGI. A Quart route costs some 150 us, its 404 some 600, a layer here some 5.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 
 import anyio
@@ -27,6 +27,7 @@ from web.protocol.responses import (
     asked,
     encoded,
     exact_path,
+    prepared,
     prepared_error,
 )
 
@@ -43,7 +44,13 @@ SENT_WHOLE = 327_680
 SENT_AT_ONCE = 1_048_576
 """Bytes after which other tasks run: the system takes up to four milliseconds for them."""
 
+ALLOWED = "GET, HEAD, OPTIONS"
+
 _PARAMETER = re.compile(r"\{[a-z]+\}")
+_OPTIONS = prepared(200, {"Allow": ALLOWED}, ())
+_NOTHING = Problem(
+    404, "not_found", "there is nothing at this path; GET /api/capabilities lists the supported endpoints"
+)
 
 
 class FastPath:
@@ -101,9 +108,7 @@ class WaitingPath:
         self._app = app
         self._counters = counters
         self._ids = _random_ids()
-        self._routes = [
-            (re.compile(_PARAMETER.sub("[^/]+", path)), path, handler) for path, handler in handlers.items()
-        ]
+        self._routes = [(_pattern(path), path, handler) for path, handler in handlers.items()]
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Answer the request, or pass it on."""
@@ -130,6 +135,54 @@ class WaitingPath:
             sending = send_prepared(answer, request, send)
             del answer  # as in `send_prepared`
             await sending
+
+
+class Unrouted:
+    """An ASGI application around another: answers requests that are no GET or HEAD of `paths`.
+
+    The answer to OPTIONS names the methods, any other method is 405, any other path 404. The paths may have
+    parameters. OPTIONS are counted by `route_of` their path, errors as `other`.
+    """
+
+    def __init__(
+        self,
+        app: ASGIFramework,
+        paths: Iterable[str],
+        counters: HttpCounters,
+        route_of: Callable[[str], str] = str,
+    ) -> None:
+        self._app = app
+        self._counters = counters
+        self._ids = _random_ids()
+        self._routes = {path: route_of(path) for path in paths}
+        self._patterns = [(_pattern(path), path) for path in self._routes if "{" in path]
+
+    async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        """Answer a request, pass on everything else."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = asked(scope, next(self._ids))
+        route = self._route(exact_path(scope) or "")
+        if route is None:
+            await send_problem(_NOTHING, request, "other", self._counters, send)
+        elif request.method == "OPTIONS":
+            self._counters.count(request, route, _OPTIONS.status, 0)
+            await send_prepared(_OPTIONS, request, send)
+        else:
+            why = f"{request.method} is not allowed here; allowed: {ALLOWED}"
+            problem = Problem(405, "method_not_allowed", why, {"Allow": ALLOWED})
+            await send_problem(problem, request, "other", self._counters, send)
+
+    def _route(self, path: str) -> str | None:
+        found = self._routes.get(path)
+        if found is not None:
+            return found
+        return next((route for pattern, route in self._patterns if pattern.fullmatch(path)), None)
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    return re.compile(_PARAMETER.sub("[^/]+", path))
 
 
 async def _answered(handler: Handler, request: Asked) -> Prepared:

@@ -1,4 +1,4 @@
-"""The layer in front of Quart: it answers GET and HEAD of its paths, and leaves all else to Quart."""
+"""The layers in front of Quart: they answer every request."""
 
 from __future__ import annotations
 
@@ -46,12 +46,18 @@ SPELLED = {
 }
 
 
-async def test_quart_is_not_asked_for_what_is_prepared(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """GET and HEAD are answered in front of it, however the path is spelled."""
+async def test_quart_is_not_asked(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every request is answered in front of it, however the path is spelled: its 404 takes 600 us."""
     monkeypatch.setattr(Quart, "handle_request", _unreachable)
+    waiting = ("/api/v2/changes", "/api/v2/stream", "/api/v2/fixtures/x", "/monitor/links/x/y")
     for path in (*PREPARED, *SPELLED):
         for method in ("GET", "HEAD"):
             assert 200 == (await site.raw(method, path)).status, path
+    for path in (*PREPARED, *SPELLED, *waiting):
+        assert [200, 405] == [(await site.raw(method, path)).status for method in ("OPTIONS", "PUT")], path
+    for path in ("/nothing", "/api/v2/fixtures/x/y", "/monitor/links//y"):
+        for method in ("GET", "HEAD", "OPTIONS", "POST"):
+            assert 404 == (await site.raw(method, path)).status, path
 
 
 @pytest.mark.parametrize(("spelled", "path"), SPELLED.items())

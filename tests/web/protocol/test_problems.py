@@ -23,7 +23,7 @@ SECRET = "hunter2 at /srv/oddsboard/secret.py"  # noqa: S105 - what must not get
 
 def _app() -> Quart:
     app = Quart("oddsboard", static_folder=None)
-    quart_setup.install(app, HttpCounters(Metrics()), ())
+    quart_setup.install(app, HttpCounters(Metrics()))
 
     @app.get("/ours")
     async def ours() -> Response:
