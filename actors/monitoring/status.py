@@ -53,6 +53,7 @@ class ScopeStatus:
 class SourceStatus:
     """A source; written by its actor.
 
+    `last_error` outlives its failures only where the source withdrew a list, and says why.
     `prices`: what a confirmation vouches for. `failures` counts polls in a row that failed while no other
     scope answered; `is_down` after two. `failed_by` counts all by reason, `quota` shows its budget,
     `slow_messages` what a stream held back because we read slowly. `delayed_s`: how late its prices come.
@@ -195,7 +196,8 @@ class BookmakerStatus:
         source = self.source
         if source.ended_at is not None:
             return "the recording is over: its last prices stay, and are not live"
-        found = (source.operator_error, self.error, source.error, source.unlisted.get(self.id))
+        unlisted = source.unlisted.get(self.id)
+        found = (source.operator_error, self.error, source.error, unlisted, source.last_error)
         if any(found):
             return next(filter(None, found))
         for actor in (self.actor, self.source.actor):

@@ -84,7 +84,7 @@ def rested(status: ServiceStatus, source: SourceName) -> None:
     record = status.sources[source]
     record.failures, record.is_down = 0, False
     record.failing_since = record.failing_since_mono = None
-    record.last_success_at = record.next_attempt_at = None
+    record.last_error = record.last_success_at = record.next_attempt_at = None
     record.scopes.clear()
     record.unlisted.clear()
     for bookmaker in status.bookmakers.values():

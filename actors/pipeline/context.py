@@ -78,7 +78,11 @@ class SourceContext(Generic[Options]):
 
 def redact(error: SourceError, secrets: Iterable[str]) -> None:
     """Replace the secrets in an error's message, and cut it to `MAX_ERROR_CHARS`."""
-    message = str(error)
+    error.args = (redacted(str(error), secrets),)
+
+
+def redacted(message: str, secrets: Iterable[str]) -> str:
+    """Return a message without the secrets, cut to `MAX_ERROR_CHARS`."""
     for secret in secrets:
         message = message.replace(secret, "***")
-    error.args = (message[:MAX_ERROR_CHARS],)
+    return message[:MAX_ERROR_CHARS]

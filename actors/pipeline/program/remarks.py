@@ -29,10 +29,17 @@ class Withdrawals:
             if change.complete:
                 self._why.pop(change.scope, None)
             elif change.withdrawn and self._why.get(change.scope) != change.why:
+                self._why.pop(change.scope, None)
                 self._why[change.scope] = change.why
-                yield f"list {change.scope} is withdrawn" + (
-                    f": {change.why}" if change.why else ", without a reason"
-                )
+                yield self._text(change.scope)
+
+    def newest(self) -> str | None:
+        """Return a text for the list that was withdrawn last of those that are, None if none is."""
+        return self._text(next(reversed(self._why))) if self._why else None
+
+    def _text(self, scope: Scope) -> str:
+        why = self._why[scope]
+        return f"list {scope} is withdrawn" + (f": {why}" if why else ", without a reason")
 
 
 class Remarks:

@@ -19,7 +19,7 @@ from actors.core.cooperative import run_sliced
 from actors.core.errors import SourceError, TransportError
 from actors.core.messages import Batch, Scope
 from actors.monitoring.transitions import failed, succeeded
-from actors.pipeline.context import SourceContext, redact
+from actors.pipeline.context import SourceContext, redact, redacted
 from actors.pipeline.program.feed import (
     EXIT_SCOPE,
     EXPIRY_SCOPE,
@@ -151,6 +151,9 @@ class ProgramSourceActor:
         if any(batch.complete for batch in taken.batches):
             self._backoff.succeeded(now.mono)
             succeeded(self._status, now, self._log)
+        if not self._status.failures:  # otherwise the end of its last process is the error
+            why = self._withdrawals.newest()
+            self._status.last_error = why and redacted(why, secrets_of(self._options))
         if taken.error is not None:
             raise taken.error
 

@@ -13,7 +13,8 @@ from structlog.testing import capture_logs
 from actors.core.messages import Extract, ListId, Scope
 from actors.pipeline.program.remarks import Withdrawals
 from actors.source_api.program import ListChange
-from tests.support.systems.program_stage import staged
+from tests.support.systems.program_stage import MINE, staged
+from tests.support.systems.supervision import bookmaker_record
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
@@ -114,6 +115,29 @@ async def test_why_a_list_is_withdrawn_is_logged(tmp_path: Path) -> None:
     said = [(log["log_level"], log["text"]) for log in logs if log["event"] == "program.remarked"]
 
     assert [("warning", "list epl is withdrawn: login *** lost")] == said
+
+
+async def test_why_a_list_is_withdrawn_is_the_error_of_its_source(tmp_path: Path) -> None:
+    """Until the list is back, though others are said; without the program's secrets."""
+    back = tmp_path / "back"
+    text = f"""
+listed(item("1"))
+say("withdraw", reason="login hidden-key lost")
+listed(item("2"), name="other")
+while not os.path.exists({str(back)!r}):
+    time.sleep(0.01)
+listed(item("1"))
+"""
+    async with staged(tmp_path, text + FOR_EVER, secrets={"KEY": "hidden-key"}) as stage:
+        await stage.until(lambda: stage.shown() == {"2": 2.1} and stage.status.last_error is not None)
+        error, record = stage.status.last_error, bookmaker_record(MINE)
+        record.source = stage.status
+        told = record.last_error()
+        back.touch()
+        await stage.until(lambda: stage.shown() == {"1": 2.1, "2": 2.1})
+        await stage.until(lambda: stage.status.last_error is None)
+
+    assert ["list epl is withdrawn: login *** lost"] * 2 == [error, told]
 
 
 def test_a_withdrawal_that_is_repeated_is_told_once() -> None:
