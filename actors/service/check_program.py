@@ -29,8 +29,8 @@ Report = Callable[[str], None]
 class ProgramCheck:
     """A program that is run for `for_s` seconds at most; `report` gets a line each time.
 
-    `is_good`: it has said a complete list, and nothing that would end it. Raises: ConfigError for options
-    that cannot work.
+    `is_good`: some match would be shown, and it said nothing that would end it. Raises: ConfigError for
+    options that cannot work.
     """
 
     def __init__(self, options: ProgramOptions, for_s: float, report: Report) -> None:
@@ -58,7 +58,8 @@ class ProgramCheck:
             self._report(f"ended, and would be started again: {failure}"[:MAX_CHARS])
         for line in self._summary():
             self._report(line)
-        self.is_good = failure is None and bool(self._lists.scopes())
+        shows_any = any(image.extract.matches for image in self._lists.images())
+        self.is_good = failure is None and shows_any
 
     async def _failure(self, program: Program) -> SourceError:
         """Take all lines until the program is to be ended, and return why."""

@@ -64,6 +64,16 @@ async def test_it_says_why_a_program_would_be_ended(tmp_path: Path, text: str, w
     assert f"ended, and would be started again: {why}" in ended
 
 
+@pytest.mark.parametrize(
+    "said", ["listed(item('1', '2,10'), item('ü'))", "listed()", 'say("withdraw")', ""]
+)
+async def test_a_program_of_which_nothing_would_be_shown_is_not_good(tmp_path: Path, said: str) -> None:
+    """Though its lines are right: each match is rejected, there is none, or no list."""
+    is_good, _ = await _checked(tmp_path, f"{said}\ntime.sleep(60)", for_s=1.0)
+
+    assert not is_good
+
+
 @pytest.mark.parametrize("price", ["2,50", "nan", "1e3", "-2", None, True])
 async def test_it_says_what_a_price_must_be(tmp_path: Path, price: Any) -> None:
     """In the words of the protocol, not of the program that reads it."""
