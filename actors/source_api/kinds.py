@@ -15,7 +15,7 @@ from actors.core.validation import Bounds
 from actors.source_api.options import MIN_SECRET_CHARS, PolledOptions, SourceOptions, credentials_of
 from actors.source_api.parsing import Parts
 from actors.source_api.plan import PlanMaker
-from actors.source_api.program import ProgramKind
+from actors.source_api.program import ProgramKind, ProgramOptions
 from actors.source_api.stream import StreamKind
 
 
@@ -94,8 +94,10 @@ def prices_of(kind: Kind, options: SourceOptions) -> Prices:
             return kind.prices
         case TickingKind():
             return kind.prices_of(options)
-        case StreamKind() | ProgramKind():
+        case StreamKind():
             return Prices.LIVE
+        case ProgramKind():
+            return options.prices if isinstance(options, ProgramOptions) else Prices.LIVE
 
 
 def bounds_of(kind: Kind, key: str, options: SourceOptions) -> Bounds:

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
-from actors.core.messages import Extract, ListId, Offer, Scope
+from actors.core.messages import Extract, ListId, Offer, Prices, Scope
 from actors.source_api.options import HIDDEN, Seconds, Secret, SourceOptions
 
 Argument = Annotated[str, Meta(pattern=r"^[^\x00]*$", title="text without a zero character")]
@@ -20,7 +20,8 @@ class ProgramOptions(SourceOptions, frozen=True, kw_only=True):
     """Options of a program: `command` is its arguments, the first is its file; there is no shell.
 
     Its environment is `environment` and `secrets`, nothing else. After `silence_s` without a line it is
-    ended. When it has ended, its prices stay until they are stale, or are withdrawn (`on_exit`).
+    ended. When it has ended, its prices stay until they are stale, or are withdrawn (`on_exit`). `prices`
+    says whether they are on offer when they are confirmed, or were when its list was collected.
     """
 
     command: Annotated[
@@ -39,6 +40,10 @@ class ProgramOptions(SourceOptions, frozen=True, kw_only=True):
         Seconds | None,
         Meta(description="Seconds without a line after which it is ended; not set, half of stale_after_s."),
     ] = None
+    prices: Annotated[
+        Prices,
+        Meta(description="What it confirms: prices that are on offer now, or a file of collected ones."),
+    ] = Prices.LIVE
     on_exit: Annotated[
         Literal["keep", "withdraw"],
         Meta(description="Whether prices stay until they are stale, or leave at once, when it has ended."),
@@ -81,7 +86,7 @@ class ProgramLists(Protocol):
     def expire(self, now: Instant) -> None:
         """Forget what is stale, and remove the stale matches of a list that is not."""
 
-    def withdraw(self, now: Instant) -> None:
+    def withdraw(self) -> None:
         """Withdraw all lists."""
 
     def changes(self) -> tuple[ListChange, ...]:

@@ -1,23 +1,26 @@
 #!/usr/bin/env python3
 """Prints the matches of a CSV file: csv_file.py FILE, with the columns of COLUMNS in its first line.
 
-They are on offer as long as another program writes the file once a minute: under another name and then
-renamed, so that it is never read half-written.
+The prices are as of the time at which another program wrote the file, and count for `stale_after_s` of the
+source: 900 for a file each 10 minutes. That program writes under another name and renames the file then, so
+that it is never read half-written.
 """
 
 import csv
 import json
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 COLUMNS = "match,home,away,league,start,one,draw,two"
 path, before, number = Path(sys.argv[1]), 0.0, 0
 while True:
     written = path.stat().st_mtime if path.exists() else 0.0
-    line: dict[str, object] = {"type": "alive", "list": "file"}
-    if time.time() - written > 60:
-        line = {"type": "withdraw", "list": "file", "reason": "the file is old"}
+    as_of = datetime.fromtimestamp(written, UTC).isoformat()
+    line: dict[str, object] = {"type": "alive", "list": "file", "as_of": as_of}
+    if not written:
+        line = {"type": "withdraw", "list": "file", "reason": f"there is no file {path}"}
     elif written != before:
         with path.open(encoding="utf-8-sig") as file:  # spreadsheets begin a file with a mark
             rows: list[dict[str, object]] = [
@@ -25,7 +28,8 @@ while True:
             ]
         for row in rows:
             row["odds"] = {name: row.pop(name, None) for name in ("one", "draw", "two")}
-        before, number = written, number + 1
-        line = {"type": "list", "list": "file", "id": str(number), "matches": rows}
+        number += 1
+        line = {"type": "list", "list": "file", "id": str(number), "as_of": as_of, "matches": rows}
+    before = written
     print(json.dumps(line), flush=True)
     time.sleep(2)

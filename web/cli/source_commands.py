@@ -20,6 +20,8 @@ from actors.transports.connections import LookUpLoop
 from web.cli.terminal import seconds
 from web.server.lifecycle import Exit
 
+_STALE = "the stale_after_s of its table, like 90s or 15m; default: %(default)s"
+
 
 def add_source_options(
     program: argparse.ArgumentParser, probing: argparse.ArgumentParser, example: Path
@@ -32,6 +34,10 @@ def add_source_options(
     program.add_argument(
         "--env", type=_variable, action="append", default=[], metavar="NAME=VALUE", help=variable
     )
+    program.add_argument(
+        "--stale-after", type=seconds, default="30s", dest="stale_s", metavar="DURATION", help=_STALE
+    )
+    program.add_argument("--collected", action="store_true", help='as with prices = "collected"')
     program.add_argument("--schema", action="store_true", help="print the JSON Schema of a line instead")
     program.add_argument("words", nargs="*", metavar="COMMAND", help=words)
     config = "the configuration that has the source; default: the example live-keyless"
@@ -47,10 +53,15 @@ def check_program(given: argparse.Namespace) -> Exit:
     if given.schema:
         print(json.dumps(schema(), indent=2))
         return Exit.STOPPED
+    table = {
+        "kind": "program",
+        "command": given.words,
+        "environment": dict(given.env),
+        "stale_after_s": given.stale_s,
+        "prices": "collected" if given.collected else "live",
+    }
     try:
-        options = convert(
-            {"kind": "program", "command": given.words, "environment": dict(given.env)}, ProgramOptions
-        )
+        options = convert(table, ProgramOptions)
     except ValidationError as error:
         raise ConfigError(f"the command cannot be run: {error}") from error
     checked = ProgramCheck(options, given.for_s, partial(print, flush=True))

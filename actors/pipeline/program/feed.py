@@ -68,7 +68,7 @@ class ProgramFeed:
 
     def exit(self, now: Instant) -> tuple[Batch, ...]:
         """Withdraw all lists."""
-        self.lists.withdraw(now)
+        self.lists.withdraw()
         return self._batches(self.lists.changes(), now)
 
     def refresh(self, now: Instant) -> tuple[Batch, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 from math import inf
 
+from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Extract, ListId, Match, Removal, Scope, SourceMatchId
 from actors.source_api.program import ListChange
@@ -16,6 +17,7 @@ class KnownList:
     """A list. Its matches are in the order of their last confirmation: of the list, or their own later.
 
     `is_spoken`: the present process has said it completely. `is_whole`: none of its matches was stale.
+    `confirmed_mono` is when the list was confirmed, as it was last given out: it never goes back.
     """
 
     def __init__(self, scope: Scope) -> None:
@@ -23,8 +25,15 @@ class KnownList:
         self.matches: dict[SourceMatchId, tuple[Match, float]] = {}
         self._scope = scope
         self._list_id, self._why = ListId(""), ""
-        self._said_mono = self._confirmed_mono = -inf
+        self._said_mono = self.confirmed_mono = -inf
+        self._as_of = (-inf, -inf)  # by the wall clock, and by the monotonic one
         self._forget_changes()
+
+    def mono_of(self, as_of: float, now: Instant) -> float:
+        """Return a time of its source (Unix seconds) by the monotonic clock: the same for the same time."""
+        if as_of != self._as_of[0]:
+            self._as_of = as_of, now.mono - max(now.wall - as_of, 0.0)
+        return self._as_of[1]
 
     def complete(self, list_id: ListId, items: Iterable[Match | Rejected], mono: float) -> Sliced[None]:
         """Replace everything."""
@@ -60,15 +69,14 @@ class KnownList:
 
     def confirm(self, mono: float) -> None:
         """Confirm all matches."""
-        self._said_mono = mono
+        self._said_mono = max(self._said_mono, mono)
         self._is_confirmed = True
 
-    def withdraw(self, mono: float, why: str = "") -> None:
+    def withdraw(self, why: str = "") -> None:
         """Withdraw everything until a complete list."""
         self._forget()
         self._forget_changes()
         self._is_withdrawn, self._why = True, why
-        self._confirmed_mono = mono
 
     def expire(self, stale_mono: float, early_s: float) -> None:
         """Forget everything if it was confirmed by `stale_mono`, else remove what (soon) was.
@@ -91,7 +99,7 @@ class KnownList:
         """Return what changed since the last call, None if nothing did."""
         if self._is_withdrawn:
             self._forget_changes()
-            about = (self._scope, ListId(""), Extract(()), self._confirmed_mono)
+            about = (self._scope, ListId(""), Extract(()), self.confirmed_mono)
             return ListChange(*about, withdrawn=True, why=self._why)
         if self._is_new:
             return self.image()
@@ -109,9 +117,9 @@ class KnownList:
     def _change(self, matches: Iterable[Match], *, complete: bool) -> ListChange:
         removals = (*(Removal(*removed) for removed in self._removals.items()), *self._nameless)
         self._forget_changes()
-        self._confirmed_mono = max(self._confirmed_mono, self._ages()[0])
+        self.confirmed_mono = max(self.confirmed_mono, self._ages()[0])
         extract = Extract(tuple(matches), removals)
-        return ListChange(self._scope, self._list_id, extract, self._confirmed_mono, complete=complete)
+        return ListChange(self._scope, self._list_id, extract, self.confirmed_mono, complete=complete)
 
     def _ages(self) -> tuple[float, float]:
         """Return when the match was confirmed for which that is longest ago, and the latest."""

@@ -7,13 +7,14 @@ raises PayloadError and changes no list: its process is to be ended, and the nex
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 
 from msgspec import Raw
 
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.errors import PayloadError
-from actors.core.messages import ListId, Match, Scope, SourceMatchId
+from actors.core.messages import ListId, Match, Prices, Scope, SourceMatchId
 from actors.core.validation import Bounds
 from actors.source_api.json_parts import without_half_characters
 from actors.source_api.program import ListChange, ProgramOptions
@@ -29,6 +30,8 @@ from actors.sources.program.wire import (
     Remove,
     Upsert,
     Withdraw,
+    broken,
+    read_as_of,
     read_item,
     read_line,
 )
@@ -36,16 +39,17 @@ from actors.sources.program.wire import (
 MAX_LISTS = 1000  # different names that a source may ever use: the board remembers them
 MAX_MATCHES = 100_000  # in all lists
 MAX_REJECTED = 100  # in a row; more are an error of the program
+MAX_AHEAD_S = 60.0  # of a list's own time before our clock, which may be of another machine
 STALE_EARLY_S = 1.0  # before a whole list would be withdrawn for the age of some of its matches
 
 Note = Callable[[Scope, Rejected], None]
 
 
 class OpenList:
-    """A complete list that has begun and not ended."""
+    """A complete list that has begun and not ended; `as_of` is its own time (Unix seconds) or None."""
 
-    def __init__(self, list_id: str) -> None:
-        self.id = list_id
+    def __init__(self, list_id: str, as_of: float | None) -> None:
+        self.id, self.as_of = list_id, as_of
         self.items: list[Match | Rejected] = []
 
 
@@ -55,6 +59,7 @@ class Lists:
     def __init__(self, options: ProgramOptions, note: Note = lambda _scope, _rejected: None) -> None:
         self._bounds = Bounds(options.book_sum_min, options.book_sum_max)
         self._stale_after_s = options.staleness_s
+        self._may_be_live = options.prices is Prices.LIVE
         self._note = note
         self._known: dict[Scope, KnownList] = {}
         self._open: dict[Scope, OpenList] = {}
@@ -75,16 +80,17 @@ class Lists:
         scope = Scope(message.scope)
         match message:
             case CompleteList():
-                items = yield from self._items(scope, message.matches)
-                yield from self._complete(scope, items, now)
+                as_of = self._as_of(message, now)
+                items = yield from self._items(scope, message.matches, as_of)
+                yield from self._complete(message, as_of, items, now)
             case Begin():
                 self._list(scope)  # there is room for its name
-                self._open[scope] = OpenList(message.id)
+                self._open[scope] = OpenList(message.id, self._as_of(message, now))
             case ListedMatch():
-                items = self._begun(scope, message).items
-                items.append(self._item(scope, line))
-                if len(items) > MAX_MATCHES:
-                    raise _broken(message, f"is more than the {MAX_MATCHES}th")
+                begun = self._begun(scope, message)
+                begun.items.append(self._item(scope, line, begun.as_of))
+                if len(begun.items) > MAX_MATCHES:
+                    raise broken(message, f"is more than the {MAX_MATCHES}th")
             case End():
                 yield from self._end(scope, message, now)
             case Upsert():
@@ -92,10 +98,10 @@ class Lists:
             case Remove():
                 self._spoken(scope, message).remove(SourceMatchId(message.match), "withdrawn")
             case Alive():
-                self._spoken(scope, message, is_whole=True).confirm(now.mono)
+                self._alive(message, now)
             case Withdraw():
                 self._open.pop(scope, None)
-                self._list(scope).withdraw(now.mono, message.reason)
+                self._list(scope).withdraw(message.reason)
 
     def expire(self, now: Instant) -> None:
         """Forget what is stale, and remove the stale matches of a list that is not."""
@@ -103,11 +109,11 @@ class Lists:
         for known in self._known.values():
             known.expire(now.mono - self._stale_after_s, early_s)
 
-    def withdraw(self, now: Instant) -> None:
+    def withdraw(self) -> None:
         """Withdraw all lists."""
         for known in self._known.values():
             if known.is_known:
-                known.withdraw(now.mono)
+                known.withdraw()
 
     def changes(self) -> tuple[ListChange, ...]:
         """Return what has changed since the last call, at most one change a list."""
@@ -125,16 +131,44 @@ class Lists:
         """Return the names of the lists that have begun and not ended."""
         return tuple(self._open)
 
-    def _items(self, scope: Scope, contents: Sequence[Raw]) -> Sliced[list[Match | Rejected]]:
+    def _as_of(self, message: CompleteList | Begin | Alive, now: Instant) -> float | None:
+        """Return a list's own time (Unix seconds), if it has one, once what it says of its age can be."""
+        as_of = read_as_of(message)
+        if as_of is not None and as_of > now.wall + MAX_AHEAD_S:
+            raise broken(message, f"has an as_of that is {as_of - now.wall:.0f} s ahead of our clock")
+        if not isinstance(message, Alive) and message.collected and self._may_be_live:
+            raise broken(message, 'is collected: its table of the configuration needs prices = "collected"')
+        return as_of
+
+    def _mono(self, message: AnyLine, as_of: float | None, now: Instant) -> float | None:
+        """Return when a list was confirmed (monotonic seconds); if that is stale, withdraw it: None."""
+        if as_of is None:
+            return now.mono
+        known = self._list(Scope(message.scope))
+        mono = known.mono_of(as_of, now)
+        if mono > now.mono - self._stale_after_s:
+            return mono
+        at = datetime.fromtimestamp(as_of, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        known.withdraw(f"it is as of {at}, longer ago than stale_after_s ({self._stale_after_s:g} s)")
+        return None
+
+    def _alive(self, message: Alive, now: Instant) -> None:
+        mono = self._mono(message, self._as_of(message, now), now)
+        if mono is not None:
+            self._spoken(Scope(message.scope), message, is_whole=True).confirm(mono)
+
+    def _items(
+        self, scope: Scope, contents: Sequence[Raw], as_of: float | None
+    ) -> Sliced[list[Match | Rejected]]:
         items = []
         for count, content in enumerate(contents):
             if count % SLICE == 0:
                 yield
-            items.append(self._item(scope, content))
+            items.append(self._item(scope, content, as_of))
         return items
 
-    def _item(self, scope: Scope, content: bytes | Raw) -> Match | Rejected:
-        item = read_item(content, self._bounds)
+    def _item(self, scope: Scope, content: bytes | Raw, as_of: float | None = None) -> Match | Rejected:
+        item = read_item(content, self._bounds, as_of)
         if isinstance(item, Match):
             self._rejected_in_row = 0
             return item
@@ -145,31 +179,43 @@ class Lists:
             raise PayloadError(f"{message}: {item.why}", "rejected")
         return item
 
-    def _complete(self, scope: Scope, items: Sequence[Match | Rejected], now: Instant) -> Sliced[None]:
-        known = self._list(scope)
+    def _complete(
+        self,
+        message: CompleteList | End,
+        as_of: float | None,
+        items: Sequence[Match | Rejected],
+        now: Instant,
+    ) -> Sliced[None]:
+        scope = Scope(message.scope)
+        known, mono = self._list(scope), self._mono(message, as_of, now)
+        if mono is None:
+            return
+        if mono < known.confirmed_mono:
+            ahead_s = known.confirmed_mono - mono
+            raise broken(message, f"has an as_of {ahead_s:.0f} s before the time that the list had before")
         self._check_room(len(items) - len(known.matches))
         self._completed += 1
         list_id = ListId(f"{scope}-{now.wall:.3f}-{self._completed}")
-        yield from known.complete(list_id, items, now.mono)
+        yield from known.complete(list_id, items, mono)
 
     def _end(self, scope: Scope, message: End, now: Instant) -> Sliced[None]:
         begun = self._begun(scope, message)
         del self._open[scope]
         if len(begun.items) != message.count:
-            raise _broken(message, f"has the count {message.count:g}, but {len(begun.items)} matches came")
-        yield from self._complete(scope, begun.items, now)
+            raise broken(message, f"has the count {message.count:g}, but {len(begun.items)} matches came")
+        yield from self._complete(message, begun.as_of, begun.items, now)
 
     def _begun(self, scope: Scope, message: ListedMatch | End) -> OpenList:
         begun = self._open.get(scope)
         if begun is None or begun.id != message.id:
-            raise _broken(message, f"has the id {message.id!r}, which has not begun")
+            raise broken(message, f"has the id {message.id!r}, which has not begun")
         return begun
 
     def _upsert(self, scope: Scope, message: Upsert, line: bytes, now: Instant) -> None:
         known = self._spoken(scope, message)
         item = self._item(scope, line)
         if isinstance(item, Rejected) and item.match_id is None:
-            raise _broken(message, f"has no match that can be read: {item.why}")
+            raise broken(message, f"has no match that can be read: {item.why}")
         if isinstance(item, Match) and item.source_match_id not in known.matches:
             self._check_room(1)
         known.change(item, now.mono)
@@ -179,9 +225,9 @@ class Lists:
     ) -> KnownList:
         known = self._known.get(scope)
         if known is None or not known.is_spoken:
-            raise _broken(message, "came without a complete list of this process that is not stale")
+            raise broken(message, "came without a complete list of this process that is not stale")
         if is_whole and not known.is_whole:
-            raise _broken(message, "came after matches of the list were stale")
+            raise broken(message, "came after matches of the list were stale")
         return known
 
     def _list(self, scope: Scope) -> KnownList:
@@ -195,7 +241,3 @@ class Lists:
         count = more + sum(len(known.matches) for known in self._known.values())
         if count > MAX_MATCHES:
             raise PayloadError(f"there are {count} matches, must be at most {MAX_MATCHES}", "too_many")
-
-
-def _broken(message: AnyLine, why: str) -> PayloadError:
-    return PayloadError(f"{message.__struct_config__.tag} of list {message.scope!r} {why}", "protocol")

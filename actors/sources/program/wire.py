@@ -10,6 +10,8 @@ r"""The lines that a program prints, protocol 1: UTF-8, a JSON object a line. Pu
 {"type":"remove","list":"epl","match":"1234"}
 {"type":"alive","list":"epl"}
 {"type":"withdraw","list":"epl","reason":"login lost"}
+
+`list`, `begin` and `alive` may have "as_of", `list` and `begin` "collected":true.
 """
 
 from __future__ import annotations
@@ -37,16 +39,26 @@ class Line(Struct, frozen=True, tag_field="type", rename={"scope": "list"}):
 
 
 class CompleteList(Line, frozen=True, tag="list"):
-    """A complete list: what is absent is withdrawn."""
+    """A complete list: what is absent is withdrawn.
+
+    It was on offer at `as_of`: now, if left out. If `collected`, its prices may have been older by then.
+    """
 
     id: Name
     matches: tuple[Raw, ...]
+    as_of: Time | None = None
+    collected: bool = False
 
 
 class Begin(Line, frozen=True, tag="begin"):
-    """The first line of a complete list in several lines, which replaces one that has not ended."""
+    """The first line of a complete list in several lines, which replaces one that has not ended.
+
+    `as_of` and `collected` are as of a complete list.
+    """
 
     id: Name
+    as_of: Time | None = None
+    collected: bool = False
 
 
 class ListedMatch(Line, frozen=True, tag="match"):
@@ -73,7 +85,9 @@ class Remove(Line, frozen=True, tag="remove"):
 
 
 class Alive(Line, frozen=True, tag="alive"):
-    """Everything that was last said of the list is still offered."""
+    """Everything that was last said of the list is still offered, or was at `as_of`."""
+
+    as_of: Time | None = None
 
 
 class Withdraw(Line, frozen=True, tag="withdraw"):
@@ -121,6 +135,7 @@ _LINE = msgspec.json.Decoder(AnyLine)
 _ITEM = msgspec.json.Decoder(Item)
 _ID = msgspec.json.Decoder(_Id)
 _SHOWN_BYTES = 60
+_TIME = "must have an offset, like 2026-11-22T15:00:00Z or 2026-11-22T16:00:00+01:00"
 _NO_PRICE = 'each of one, draw and two in odds must be a number, or a text like "2.10"'
 
 
@@ -135,8 +150,21 @@ def read_line(line: bytes) -> AnyLine:
     return read
 
 
-def read_item(content: bytes | Raw, bounds: Bounds) -> Match | Rejected:
-    """Return the match, judged by the rules of the board."""
+def read_as_of(line: CompleteList | Begin | Alive) -> float | None:
+    """Return the time of a list as Unix seconds, None if it has none. Raises: PayloadError."""
+    at = unix_time(line.as_of)
+    if at is None and line.as_of is not None:
+        raise broken(line, f"has the as_of {line.as_of[:_SHOWN_BYTES]!r}, {_TIME}")
+    return at
+
+
+def broken(line: AnyLine, why: str) -> PayloadError:
+    """Return the error of a line that breaks the protocol."""
+    return PayloadError(f"{line.__struct_config__.tag} of list {line.scope!r} {why}", "protocol")
+
+
+def read_item(content: bytes | Raw, bounds: Bounds, as_of: float | None = None) -> Match | Rejected:
+    """Return the match, judged by the rules of the board; `as_of` is its time if it has no other."""
     try:
         item = _ITEM.decode(content)
     except UNREADABLE as error:
@@ -144,8 +172,9 @@ def read_item(content: bytes | Raw, bounds: Bounds) -> Match | Rejected:
         return Rejected(_id_of(content), broken, _NO_PRICE if broken is Reason.PRICE else str(error))
     match_id, odds = SourceMatchId(item.match), item.odds
     start, updated = unix_time(item.start), unix_time(item.updated)
-    if (start is None) != (item.start is None) or (updated is None) != (item.updated is None):
-        return Rejected(match_id, Reason.START_TIME, "a time is not like 2026-11-22T15:00:00Z")
+    for name, given, read in (("start", item.start, start), ("updated", item.updated, updated)):
+        if read is None and given is not None:
+            return Rejected(match_id, Reason.START_TIME, f"{name} was {given[:_SHOWN_BYTES]!r}, {_TIME}")
     match = Match(
         match_id,
         item.home,
@@ -153,7 +182,7 @@ def read_item(content: bytes | Raw, bounds: Bounds) -> Match | Rejected:
         item.league,
         *(float(odds.home), float(odds.draw), float(odds.away)),
         None if start is None else int(start),
-        updated,
+        as_of if updated is None else updated,
     )
     reason = fault(match, bounds)
     return match if reason is None else Rejected(match_id, reason, _explained(match, bounds, reason))

@@ -30,6 +30,26 @@ def test_only_football_data_has_collected_prices() -> None:
     assert {"football_data"} == collected < {kind.name for kind in polled}
 
 
+def test_a_program_has_the_prices_of_its_table(tmp_path: Path) -> None:
+    """They are live unless the table says otherwise."""
+    config = tmp_path / "programs.toml"
+    table = """
+[sources.{name}]
+kind = "program"
+command = ["/bin/sh"]
+{more}
+[bookmakers.{name}]
+name = "{name}"
+source = "{name}"
+key = "program"
+"""
+    tables = [table.format(name="a", more=""), table.format(name="b", more='prices = "collected"')]
+    config.write_text("".join(tables), "utf-8")
+    status = service_status(load(config, {}), 0.0)
+
+    assert [Prices.LIVE, Prices.COLLECTED] == [source.prices for source in status.sources.values()]
+
+
 def test_replay_has_the_prices_of_its_recording(tmp_path: Path) -> None:
     """A recorded file with collected prices still has collected prices in a replay."""
     config = tmp_path / "replay.toml"

@@ -28,9 +28,9 @@ def line(kind: str, name: str = "epl", **fields: Any) -> bytes:
     return json.dumps({"type": kind, "list": name, **fields}).encode() + b"\n"
 
 
-def listed(*items: dict[str, Any], name: str = "epl", list_id: str = "1") -> bytes:
+def listed(*items: dict[str, Any], name: str = "epl", list_id: str = "1", **fields: Any) -> bytes:
     """Return a complete list in a line."""
-    return line("list", name, id=list_id, matches=items)
+    return line("list", name, id=list_id, matches=items, **fields)
 
 
 def upsert(match: str = "1", home: Any = "2.10", name: str = "epl", **changes: Any) -> bytes:

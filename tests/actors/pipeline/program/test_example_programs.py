@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from actors.board.chunks import entries_of
 from tests.support.peers.http import http_peer, respond
 from tests.support.source_code import ROOT
-from tests.support.systems.program_stage import staged
+from tests.support.systems.program_stage import MINE, staged
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
@@ -22,7 +23,7 @@ OLD_S = 1_700_000_000
 
 
 async def test_a_csv_file_is_shown_while_it_is_new(tmp_path: Path) -> None:
-    """Its rows are the list, another file replaces them, an old file withdraws them."""
+    """Its rows are the list, another file replaces them, an old file withdraws them, saying why."""
     file, new = tmp_path / "prices.csv", tmp_path / "prices.new"
     file.write_text(f"{HEADER}7,Leeds,Hull,,2099-12-22T15:00:00Z,2.1,3.4,3.6\n", "utf-8")
     command = (sys.executable, str(PROGRAMS / "csv_file.py"), str(file))
@@ -33,8 +34,31 @@ async def test_a_csv_file_is_shown_while_it_is_new(tmp_path: Path) -> None:
         await stage.until(lambda: stage.shown() == {"8": 2.2})
         os.utime(file, (OLD_S, OLD_S))
         await stage.until(lambda: stage.shown() == {})
+        await stage.until(lambda: stage.status.last_error is not None)
+        error = stage.status.last_error
 
-    assert 0 == stage.status.failures_total
+    old = "it is as of 2023-11-14T22:13:20Z, longer ago than stale_after_s (30 s)"
+    assert (0, f"list file is withdrawn: {old}") == (stage.status.failures_total, error)
+
+
+async def test_a_csv_file_counts_from_when_it_was_written(tmp_path: Path) -> None:
+    """However often its program looks at it: its age is that of its prices."""
+    file = tmp_path / "prices.csv"
+    file.write_text(f"{HEADER}7,Leeds,Hull,,,2.1,3.4,3.6\n", "utf-8")
+    command = (sys.executable, str(PROGRAMS / "csv_file.py"), str(file))
+    async with staged(tmp_path, "", command=command, stale_after_s=900.0) as stage:
+        written = stage.clock.now().wall - 600
+        os.utime(file, (written, written))
+        await stage.until(lambda: stage.shown() == {"7": 2.1})
+        said = stage.status.payloads.number
+        await stage.until(lambda: stage.status.payloads.number > said + 1)
+        (state,) = stage.published.current().books[MINE].lists.values()
+        now = stage.clock.now()
+        age_s = now.mono - state.confirmed_mono
+        (entry,) = entries_of(stage.published.current().books[MINE].chunks)
+
+    assert written == pytest.approx(entry.updated, abs=0.01)
+    assert now.wall - written == pytest.approx(age_s, abs=1.0)
 
 
 async def test_blank_cells_of_a_csv_file_are_left_out(tmp_path: Path) -> None:
