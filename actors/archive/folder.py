@@ -56,6 +56,16 @@ class ArchiveSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_bytes: Annotated[int, Meta(ge=1_000_000, le=10**15)] = 10_737_418_240
 
 
+def check_place(path: Path) -> None:
+    """Raise ValueError if no folder can be at that place, whoever may write there."""
+    place = path.absolute()
+    with suppress(OSError):  # another user may see more
+        if (above := next(part for part in (place, *place.parents) if part.exists())).is_file():
+            raise ValueError(f"path was {str(path)!r}, must be a folder: {above} is a file")
+        if any(place.resolve().is_relative_to(system) for system in ("/proc", "/sys")):
+            raise ValueError(f"path was {str(path)!r}, must be a folder in which files stay")
+
+
 class Reserved(Struct, frozen=True, forbid_unknown_fields=True):
     """The epoch of the archive, and the largest version that may have been published in it."""
 

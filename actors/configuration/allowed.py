@@ -117,8 +117,25 @@ def _message(key: str, value: Any, hint: Any, *, is_strict: bool) -> str | None:
         msgspec.convert(value, hint)
     except msgspec.ValidationError as error:
         text, _, path = str(error).partition(" - at `$")
+        if path.startswith("[...]"):  # of a table with names of the operator
+            (found,) = [name for name, item in value.items() if not _is(item, _item_of(hint))][:1]
+            path = f".{found}`"
         return f"{text} - at `$.{key}{path or '`'}"
     return None
+
+
+def _is(value: Any, hint: Any) -> bool:
+    try:
+        msgspec.convert(value, hint)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _item_of(hint: Any) -> Any:
+    """Return the annotation of the values of a table with names of the operator, Any for another type."""
+    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return get_args(kind)[1] if get_origin(kind) is dict else Any
 
 
 def _is_unset(value: Any) -> bool:
@@ -137,7 +154,7 @@ def refusal(message: str, raw: Any, table: type, at: str) -> str:
     options = _options(table)
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
-        hint = _hints(table).get(key, Any)
+        hint = _hints(table).get(key, _item_of(hint))
         options = _options(hint)
         table = hint
     if field := re.search("(unknown|missing required) field `(.+)`", text):

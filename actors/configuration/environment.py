@@ -1,4 +1,7 @@
-"""The references ${NAME} of a configuration to its environment, whose values errors never show. Pure."""
+"""The references ${NAME} of a configuration to its environment, whose values errors never show. Pure.
+
+In a text $$ is a dollar. The arguments of a command may have others: a shell reads them.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from typing import Any
 from msgspec import UNSET
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_DOLLAR = re.compile(rf"\$\$|{_VARIABLE.pattern}|\$")
+_COMMAND = re.compile(r"sources\.[^.]+\.command")
 
 
 def is_variable(text: str) -> bool:
@@ -21,7 +26,7 @@ def expanded(
 ) -> Any:
     """Replace ${NAME} in every string from the environment; `used` gets the name of each value.
 
-    A string with a name that is not set becomes UNSET, a fault.
+    A string with a name that is not set, or with another dollar, becomes UNSET, a fault.
     """
     if isinstance(value, dict):
         return {
@@ -32,17 +37,31 @@ def expanded(
         return [expanded(item, environment, used, faults, at) for item in value]
     if not isinstance(value, str):
         return value
-    if missing := [name for name in _VARIABLE.findall(value) if name not in environment]:
-        faults += [f"{at} refers to ${{{name}}}, which is not set in the environment" for name in missing]
+    dollars = [*_DOLLAR.finditer(value)]
+    missing = [found[1] for found in dollars if found[1] not in {None, *environment}]
+    wrong = [f"{at} refers to ${{{name}}}, which is not set in the environment" for name in missing]
+    if _COMMAND.fullmatch(at) is None and any(found[0] == "$" for found in dollars):
+        near = _meant(value, environment)
+        wrong.append(f"{at} has a $ that begins no ${{NAME}}, must be $$ for a dollar{near}")
+    if wrong:
+        faults += wrong
         return UNSET
 
     def replacement(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return "$"
         content = environment[found[1]]
         if content:
             used[content] = found[0]
         return content
 
-    return _VARIABLE.sub(replacement, value)
+    return _DOLLAR.sub(replacement, value)
+
+
+def _meant(text: str, environment: Mapping[str, str]) -> str:
+    """Return the reference that a text may be meant for, if its name is set: no secret is shown."""
+    found = re.match(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)", text)
+    return f"; did you mean ${{{found[1]}}}?" if found and found[1] in environment else ""
 
 
 def masked(message: str, secrets: Mapping[str, str]) -> str:

@@ -34,8 +34,13 @@ def read_text(path: Path) -> str:
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
             raise ConfigError(f"{path}: cannot be read: it has more than {MAX_BYTES} bytes")
+        if b"\0" in content[:4]:
+            raise ConfigError(f"{path}: cannot be read: it is UTF-16, as of PowerShell; save it as UTF-8")
         return content.decode("utf-8-sig")  # some editors begin with a mark of that
-    except (OSError, ValueError) as error:  # bad UTF-8, or a zero byte in the path
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}: cannot be read: line {line} is not UTF-8; save it as UTF-8") from error
+    except (OSError, ValueError) as error:  # a zero byte in the path
         why = error.strerror if isinstance(error, OSError) else error
         raise ConfigError(f"{path}: cannot be read: {why}") from error
 
@@ -51,4 +56,35 @@ def tables_of(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also a number of too many digits
-        raise ConfigError(f"is not TOML that can be read: {error}") from error
+        raise ConfigError(f"is not TOML that can be read: {error}{_advice(text, str(error))}") from error
+
+
+def _advice(text: str, error: str) -> str:
+    """Return what may be wrong in the line that an error of the parser names; its value may be a secret."""
+    lines = text.rstrip().split("\n")
+    found = re.search(r"at line ([0-9]+)", error)
+    number = int(found[1]) if found else len(lines)  # otherwise at the end of the document
+    key, _, value = (part.strip() for part in "".join(lines[number - 1 : number]).partition("="))
+    if "overwrite" in error or "twice" in error:
+        return f"; {key} is there already{_first_line(lines[: number - 1], key)}"
+    return next((f"; {key} {advice}" for shape, advice in _ADVICE if re.match(shape, value)), "")
+
+
+_ADVICE = (
+    ("[“”„‘’«»]", 'has curly quotes, must have straight ones: "..."'),  # noqa: RUF001 - of word processors
+    ("[+-]?[0-9]+,[0-9]", "has a decimal comma, must have a point, like 0.05"),
+    ("(?i:true|false|none|null|yes|no)\\b", "must be true or false in lower case, or left out"),
+    (r'"[^"]*\\[^"]*"', "has a backslash, must be in single quotes: '...'"),
+    (r"""("[^"]*|'[^']*)$""", "has no quote at its end"),
+    ("[^\"'\\[{0-9#+-]", 'is a text without quotes, must have them: "..."'),
+)
+"""How a value may look that the parser does not take, and what is wrong with it then."""
+
+
+def _first_line(lines: list[str], key: str) -> str:
+    """Return in which of the lines a key or a table is, the last of its table, if it is found."""
+    for number in range(len(lines), 0, -1):
+        name, _, _ = lines[number - 1].partition("=")
+        if name.strip() == key:
+            return f", in line {number}"
+    return ""

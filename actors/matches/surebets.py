@@ -21,7 +21,7 @@ from actors.matching.event import Chances
 from actors.matching.rules import OFF
 
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
-Commission = Annotated[float, Meta(ge=0, le=0.5)]
+Commission = Annotated[float, Meta(ge=0, le=0.5, title="a number from 0 to 0.5, where 0.05 is 5 %")]
 
 
 class Doubt(StrEnum):
@@ -40,7 +40,9 @@ class SurebetRules(Struct, frozen=True, forbid_unknown_fields=True):
     max_age_s: Seconds | None = None
     max_skew_s: Seconds | None = None
     min_life_s: Annotated[float, Meta(ge=0, le=3600)] = 2.0
-    max_profit: Annotated[float, Meta(gt=0, le=100)] = 0.10
+    max_profit: Annotated[
+        float, Meta(gt=0, le=1, title="a number above 0 and at most 1, where 0.1 is 10 %")
+    ] = 0.10
     max_price_ratio: Annotated[float, Meta(gt=1, le=1000)] = 1.25
 
 

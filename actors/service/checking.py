@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET
 
+from actors.archive.folder import check_place
 from actors.configuration.allowed import refusals
 from actors.configuration.environment import is_variable
 from actors.core.clock import Instant
@@ -51,7 +52,7 @@ class Check:
                 del wrong[tables]
         whole = {key: table for key, table in expanded.items() if key not in wrong}
         file = msgspec.convert({"sources": {}, "bookmakers": {}, **whole}, File)
-        self._check_addresses(expanded)
+        self._check_places(expanded)
         sources = {
             name: self._source(name, raw["sources"][name], file.sources[name]) for name in file.sources
         }
@@ -78,7 +79,10 @@ class Check:
         self._check_sources(settings, may_be_used=may_be_used)
         return settings
 
-    def _check_addresses(self, expanded: dict[str, Any]) -> None:
+    def _check_places(self, expanded: dict[str, Any]) -> None:
+        if isinstance(path := _value(expanded, "archive", "path"), str) and path:
+            with self._at("archive"):
+                check_place(Path(path))
         if isinstance(bind := _value(expanded, "server", "bind"), str):
             with self._at("server"):
                 parse_bind(bind)
@@ -113,10 +117,7 @@ class Check:
             return None
         self._kinds[SourceName(name)] = kind
         secret = secret_names(kind.options)
-        written = {
-            key: "***" if key in secret and value and not is_variable(str(value)) else value
-            for key, value in raw.items()
-        }
+        written = {key: _hidden(value) if key in secret else value for key, value in raw.items()}
         options = self._table(written, expanded, kind.options, at)
         url = expanded.get("url") if issubclass(kind.options, PolledOptions) else None
         is_address = not isinstance(url, str) or _is_http(url)
@@ -266,6 +267,13 @@ class Check:
                 yield
         except ConfigError as error:
             self.faults.append(str(error))
+
+
+def _hidden(value: Any) -> Any:
+    """Return what may be shown of a secret, or of a table of secrets: a reference, and the names."""
+    if isinstance(value, dict):
+        return {key: _hidden(item) for key, item in value.items()}
+    return "***" if value and not is_variable(str(value)) else value
 
 
 def _value(expanded: dict[str, Any], table: str, key: str) -> Any:

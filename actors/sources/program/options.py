@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 from actors.source_api.program import ProgramOptions, environment_of
 
@@ -19,7 +20,7 @@ def check(options: ProgramOptions, keys: tuple[str, ...]) -> None:
     del keys
     file = options.command[0]
     if shutil.which(file, path=environment_of(options).get("PATH", os.defpath)) is None:
-        raise ValueError(f"command was {file!r}, which is no program in the PATH of its environment")
+        raise ValueError(f"command was {file!r}, {_why_not(file)}")
     if options.longest_silence_s >= options.staleness_s:
         raise ValueError(
             f"silence_s was {options.longest_silence_s:g}, must be below stale_after_s,"
@@ -27,3 +28,13 @@ def check(options: ProgramOptions, keys: tuple[str, ...]) -> None:
         )
     if both := options.environment.keys() & options.secrets.keys():
         raise ValueError(f"secrets has {min(both)}, which environment has already")
+
+
+def _why_not(file: str) -> str:
+    """Return why a file is no program that can be started."""
+    if os.sep not in file:
+        near = f"; did you mean './{file}'?" if Path(file).is_file() else ""
+        return f"which is no program in the PATH of its environment{near}"
+    if Path(file).is_file():
+        return f"which has no right to be executed: chmod +x {file}, or name its interpreter before it"
+    return "which is no file"

@@ -49,6 +49,31 @@ def test_a_text_without_a_deep_key_is_searched_once(text: str) -> None:
         tables_of(text)
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("a = 1".encode("utf-16"), "it is UTF-16, as of PowerShell; save it as UTF-8"),
+        ("a = 1".encode("utf-16-le"), "it is UTF-16, as of PowerShell; save it as UTF-8"),
+        ("a = 1\nb = 'é'".encode("latin-1"), "line 2 is not UTF-8; save it as UTF-8"),
+    ],
+)
+def test_a_file_in_another_encoding_says_what_to_do(tmp_path: Path, content: bytes, why: str) -> None:
+    """Editors of Windows and PowerShell write others."""
+    path = tmp_path / "other.toml"
+    path.write_bytes(content)
+
+    with pytest.raises(ConfigError, match=rf"other\.toml: cannot be read: {why}"):
+        read_text(path)
+
+
+def test_a_fault_of_the_parser_shows_no_value() -> None:
+    """It may be a password without quotes."""
+    with pytest.raises(ConfigError) as caught:
+        tables_of("password = s3cret")
+
+    assert "s3cret" not in str(caught.value)
+
+
 def test_a_file_that_is_too_long_is_refused(tmp_path: Path) -> None:
     """Before it is read to its end."""
     path = tmp_path / "long.toml"

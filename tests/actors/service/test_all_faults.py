@@ -21,9 +21,22 @@ from tests.support.builders.configurations import (
     VALID,
 )
 
+PROGRAM = """\
+kind = "program"
+command = ["sh"]
+environment = { PLACE = "here", COUNT = 1 }
+secrets = { KEY = true }"""
 Changes = list[tuple[str, str]]
 
 SEVERAL: dict[str, tuple[str, Changes, list[str]]] = {
+    "a variable of a program that is no text, and a secret that is none": (
+        VALID,
+        [
+            (f'kind = "football_data"\nurl = "{URL}"\npoll_interval_s = 900', PROGRAM),
+            (LAST, 'key = "program"'),
+        ],
+        ["feed.environment.COUNT was '***', must be text", "feed.secrets.KEY was '***', must be text"],
+    ),
     "two unknown keys of a table": (
         VALID,
         [("[server]", "[server]\nport = 80\nhost = 1")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -29,6 +30,24 @@ def test_what_cannot_work_is_refused(options: dict[str, Any], why: str) -> None:
     """The error names the option."""
     with pytest.raises(ValueError, match=why):
         check(_options(**options), ("program",))
+
+
+def test_a_script_that_cannot_be_executed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file without the right, one that is not there, and one of this folder without its `./`."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "friend.py").write_text("#!/usr/bin/env python3\n", "utf-8")
+    why = {}
+    for file in ("./friend.py", "./fiend.py", "friend.py"):
+        with pytest.raises(ValueError, match="command was ") as caught:
+            check(_options(command=[file]), ("program",))
+        why[file] = str(caught.value).partition(", ")[2]
+
+    advice = "chmod +x ./friend.py, or name its interpreter before it"
+    assert {
+        "./friend.py": f"which has no right to be executed: {advice}",
+        "./fiend.py": "which is no file",
+        "friend.py": "which is no program in the PATH of its environment; did you mean './friend.py'?",
+    } == why
 
 
 @pytest.mark.parametrize("options", [{"command": []}, {"command": ["a\0"]}, {"environment": {"A=B": "c"}}])
