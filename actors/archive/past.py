@@ -223,6 +223,14 @@ class Days:
             if not row.is_state or older is None or is_other(row.past.entry, older.past.entry)
         ][:most]
 
+    def named(self, is_wanted: Callable[[str, str], bool], most: int) -> list[list[Row]]:
+        """Return the last two changes of each entry whose teams are wanted, in the two newest days."""
+        found: dict[str, None] = {}
+        for held in self.held()[:-3:-1]:
+            with self._reader(held.day) as reader:
+                found |= dict.fromkeys(reader.named(is_wanted, most))
+        return [rows for entry_id in found if (rows := self.last_of(entry_id, 2))]
+
     def _unknown(self, held: list[Held], view: str, gap: Gap | None, at_ms: int | None = None) -> Unknown:
         if gap is None:
             first = held[0] if held else None

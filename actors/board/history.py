@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from heapq import nlargest
 from itertools import islice, takewhile
 from operator import attrgetter
 from typing import Annotated, Any, Generic, Protocol, TypeVar
@@ -257,6 +258,18 @@ class Change(Struct, eq=False, gc=False):
 
 class ListHistory(History[BookmakerId | None, Change]):
     """The changes of the v2 list. A view is named by its bookmaker, None for all."""
+
+    def left(self, is_wanted: Callable[[Entry], bool], most: int) -> Sliced[list[Change]]:
+        """Return the newest changes with which wanted entries left, `most` at most, the newest first."""
+        yield from self.digest()
+        found = list[Change]()
+        for part in self._every_part:
+            for count, change in enumerate([*self._kept[part].values()]):
+                if count % SLICE == 0:
+                    yield
+                if change.entry is None and change.before is not None and is_wanted(change.before):
+                    found.append(change)
+        return nlargest(most, found, key=attrgetter("version"))
 
     def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
         super().__init__(first, first.books, limits)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.board.chunks import find
-from actors.board.history import Change
+from actors.board.history import Change, ListHistory
 from actors.board.snapshot import Book, Entry, RemovalReason, Snapshot
 from actors.board.validity import ListState
 from actors.core.clock import Instant
@@ -44,6 +44,14 @@ class Absent(Struct, frozen=True):
     reason: Absence
     why: str
     since: float | None = None
+
+
+class Left(Struct, frozen=True):
+    """An entry that is not on the board any more; since when (Unix seconds) and why, where it is known."""
+
+    entry: Entry
+    at: float | None = None
+    reason: RemovalReason | None = None
 
 
 class Traced(Struct, frozen=True):
@@ -137,10 +145,36 @@ def nearest(snapshot: Snapshot, given: str) -> Sliced[list[Entry]]:
     return [entry for likeness, entry in found if likeness]
 
 
+def searched(
+    snapshot: Snapshot, history: ListHistory, given: str
+) -> Sliced[tuple[list[Entry], list[Left]]]:
+    """Return the entries nearest to `given`, and the latest of those of teams named so that have left."""
+    near = yield from nearest(snapshot, given)
+    wanted = given.casefold()
+    gone = yield from history.left(
+        lambda entry: is_named(wanted, entry.match.home, entry.match.away), NEAREST
+    )
+    return near, [Left(of.before, of.at, of.reason) for of in gone if of.before is not None]
+
+
+def left_of_board(snapshot: Snapshot, found: Iterable[Left]) -> list[Left]:
+    """Return the latest of those that are not on the board, each as it is found first."""
+    left: dict[str, Left] = {}
+    for of in found:
+        book = snapshot.books.get(BookmakerId(of.entry.id.partition("_")[0]))
+        if book is None or find(book.chunks, of.entry.match.source_match_id) is None:
+            left.setdefault(of.entry.id, of)
+    return nlargest(NEAREST, left.values(), key=lambda of: of.at or 0.0)
+
+
+def is_named(wanted: str, home: str, away: str) -> bool:
+    """Return whether a text in lower case is a part of the names of two teams."""
+    return wanted in f"{home} {away}".casefold()
+
+
 def _likeness(wanted: str, entry: Entry) -> int:
     """Return how many characters an id has in common with what is wanted, at its begin and its end."""
-    match = entry.match
-    if wanted in f"{match.home} {match.away}".casefold():
+    if is_named(wanted, entry.match.home, entry.match.away):
         return 2 * len(wanted)
     entry_id = entry.id.casefold()
     begin = _common(wanted, entry_id)

@@ -66,3 +66,19 @@ def test_a_replica_says_that_another_process_collects(
     words = "good as long as its collector in the cluster is", "another process collects it"
 
     assert [stale_at is None] * 2 == [any(said in line for line in lines) for said in words]
+
+
+def test_what_has_left_is_printed(running: Service, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its id, its teams, and why and when it left, where that is known."""
+    found = running.get("/monitor/entries/odense").json()
+    about = {"home": "Odense", "away": "Brøndby"}
+    known = {"id": "alder_m1", **about, "since": found["now"] - 60, "reason": "finished"}
+    found["left"] = [known, {"id": "alder_m2", **about, "since": None, "reason": None}]
+    with http_peer() as peer:
+        peer.answers["/monitor/entries/odense"] = respond(json.dumps(found).encode())
+        _, lines = _printed(capsys, "odense", f"--url={peer.url('')}")
+    first, second = lines[-2:]
+
+    assert first.startswith("  left      alder_m1  Odense v Brøndby, finished ")
+    assert first.endswith("(1.0 min ago)")
+    assert "            alder_m2  Odense v Brøndby" == second

@@ -51,8 +51,15 @@ def trace_lines(given: argparse.Namespace) -> Iterator[str]:
         if found.source.last_error not in {None, found.bookmaker and found.bookmaker.last_error}:
             yield _line("", str(found.source.last_error))
     yield from _fixture_lines(found)
+    yield from _other_lines(found)
+
+
+def _other_lines(found: EntryTrace) -> Iterator[str]:
     for label, near in zip(["nearest", *[""] * len(found.near)], found.near, strict=False):
         yield _line(label, f"{near.id}  {near.home} v {near.away}")
+    for label, left in zip(["left", *[""] * len(found.left)], found.left, strict=False):
+        since = "" if left.since is None else f", {left.reason} {_moment(left.since, found.now)}"
+        yield _line(label, f"{left.id}  {left.home} v {left.away}{since}")
 
 
 def _title(found: EntryTrace) -> str:

@@ -8,7 +8,7 @@ from actors.board.snapshot import Entry, RemovalReason
 from actors.core.messages import Match
 from actors.matching.rules import Objection, Rule
 from actors.monitoring.status import BookmakerState
-from actors.review.trace import Absence
+from actors.review.trace import Absence, Left
 from web.encoding.link_schemas import LinkEvent
 from web.encoding.schemas import OddsV2, Version
 
@@ -115,6 +115,16 @@ class NearEntry(Struct, frozen=True):
     away: str
 
 
+class LeftEntry(Struct, frozen=True):
+    """An entry that is not on the board any more; since when and why, where that is known."""
+
+    id: str
+    home: str
+    away: str
+    since: float | None
+    reason: RemovalReason | None
+
+
 class TracedMatch(Struct, frozen=True):
     """What the bookmaker calls the match, and when it kicks off."""
 
@@ -128,7 +138,7 @@ class EntryTrace(Struct, frozen=True):
     """Where an entry's price comes from, at `now`, or why there is none; `steps` has the newest first.
 
     Names, league and kick-off (`match`) are those of the entry, or what they were. Without an entry, `near`
-    has ids that are there.
+    has ids that are there, and `left` those of teams of that name that are not there any more.
     `archived` says whether the steps are those of the archive, too; null without an archive.
     """
 
@@ -146,6 +156,7 @@ class EntryTrace(Struct, frozen=True):
     source: EntrySource | None
     fixture: EntryFixture | None
     near: tuple[NearEntry, ...]
+    left: tuple[LeftEntry, ...] = ()
 
 
 def step(
@@ -173,6 +184,12 @@ def traced_match(match: Match) -> TracedMatch:
 def near_entry(entry: Entry) -> NearEntry:
     """Return the short form of an entry."""
     return NearEntry(entry.id, entry.match.home, entry.match.away)
+
+
+def left_entry(left: Left) -> LeftEntry:
+    """Return the short form of an entry that is not there any more."""
+    match = left.entry.match
+    return LeftEntry(left.entry.id, match.home, match.away, _time(left.at), left.reason)
 
 
 def _time(at: float | None) -> float | None:

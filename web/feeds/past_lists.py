@@ -74,8 +74,24 @@ async def last_of(
 
     Raises: Problem 429 if the client had too much made.
     """
+    return await _read_or_none(client, past, own, partial(Days.last_of, entry_id=entry_id, most=most))
+
+
+async def named_then(
+    client: str | None, past: Past | None, own: OwnBodies, is_wanted: Callable[[str, str], bool], most: int
+) -> list[list[Row]]:
+    """Return the last changes of entries whose teams are wanted; none where `last_of` would return None.
+
+    Raises: Problem 429.
+    """
+    what = partial(Days.named, is_wanted=is_wanted, most=most)
+    return await _read_or_none(client, past, own, what) or []
+
+
+async def _read_or_none(
+    client: str | None, past: Past | None, own: OwnBodies, what: Callable[[Days], T]
+) -> T | None:
     try:
-        what = partial(Days.last_of, entry_id=entry_id, most=most)
         return None if past is None else await read_for(client, past, own, what)
     except Problem as problem:
         if problem.code != OVERLOADED:

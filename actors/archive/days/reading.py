@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from errno import ENOTSUP
@@ -56,6 +56,17 @@ _OF_ENTRY = (
     " JOIN commits m ON m.version = c.version + ?1 JOIN entries e ON e.entry = c.entry"
     " LEFT JOIN keyframes k ON k.version = m.version LEFT JOIN listings l ON l.listing = c.listing"
     " ORDER BY c.version DESC"
+)
+_NAMED_LIVE = (
+    "SELECT e.id FROM {changes} c JOIN entries e ON e.entry = c.entry"
+    " WHERE c.listing IN (SELECT listing FROM listings WHERE is_wanted(home, away))"
+    " GROUP BY c.entry ORDER BY max(c.version) DESC LIMIT ?"
+)
+_NAMED_SEALED = (  # without a look at all changes, which are in the order of entries
+    "SELECT e.id FROM entries e JOIN changes c ON c.entry = e.entry AND c.version ="
+    " (SELECT max(version) FROM changes x WHERE x.entry = e.entry AND x.listing IS NOT NULL)"
+    " JOIN listings l ON l.listing = c.listing WHERE is_wanted(l.home, l.away)"
+    " ORDER BY c.version DESC LIMIT ?"
 )
 _NEWEST = f"(SELECT * FROM changes ORDER BY version DESC LIMIT {MAX_LOOKED_AT})"  # noqa: S608 - the same
 _ALL = (
@@ -116,7 +127,7 @@ class Reader:
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
-        self._execute = connection.execute
+        self._execute, self._define = connection.execute, connection.create_function
         found = self._execute("PRAGMA user_version").fetchone()[0]
         if found > FORMAT and is_intact(path):
             why = f"its format is {found}, of a newer release; this one reads {FORMAT}"
@@ -232,6 +243,12 @@ class Reader:
         sql = _OF_ENTRY.format(changes="changes" if self.is_sealed else _NEWEST)
         rows = self._execute(sql, (self.base, entry_id, most))
         return [Row(change_of(change), change[-1], keyframe is not None) for *change, keyframe in rows]
+
+    def named(self, is_wanted: Callable[[str, str], bool], most: int) -> list[str]:
+        """Return the ids of entries whose teams are wanted, those shown last first, `most` at most."""
+        self._define("is_wanted", 2, is_wanted)
+        sql = _NAMED_SEALED if self.is_sealed else _NAMED_LIVE.format(changes=_NEWEST)
+        return [entry_id for (entry_id,) in self._execute(sql, (most,))]
 
     def members(self, version: int) -> list[tuple[str, str]]:
         """Return the fixtures at a version by id, each with its members as JSON."""

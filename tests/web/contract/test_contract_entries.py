@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from actors.archive.sealing import seal
+from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match, Removal, SourceMatchId
 from actors.core.validation import Reason, RefusedMatch
 from actors.matches.model import fixtures_of
@@ -240,3 +242,51 @@ async def test_the_archive_says_why_it_left_before_the_start(tmp_path: Path) -> 
         "it left then, as the archive has it; no list of its bookmaker"
     )
     assert "Home" == found["match"]["home"]
+
+
+def _left(found: Any) -> list[tuple[str, str, float | None, str | None]]:
+    return [(of["id"], of["home"], of["since"], of["reason"]) for of in found["left"]]
+
+
+async def test_a_name_leads_to_what_has_left(empty_site: Site) -> None:
+    """The latest first, whatever its bookmaker; what is on the board again is not among them."""
+    empty_site.publish("alder", match("m1", home="1. FC Köln"), match("m2"), match("m3", home="Köln II"))
+    empty_site.publish("birch", match("b1", home="Köln"))
+    empty_site.clock.pass_(1)
+    empty_site.publish("alder", match("m2"))
+    empty_site.clock.pass_(1)
+    empty_site.publish("birch")
+    empty_site.publish("alder", match("m2"), match("m3", home="Köln II"))
+
+    found = await empty_site.json("/monitor/entries/KÖLN")
+
+    assert ["alder_m3"] == [entry["id"] for entry in found["near"]]
+    assert [
+        ("birch_b1", "Köln", WALL_0 + 2, "withdrawn"),
+        ("alder_m1", "1. FC Köln", WALL_0 + 1, "withdrawn"),
+    ] == _left(found)
+
+
+def _first_day(folder: Path) -> Path:
+    return min(folder.glob("*.db"))
+
+
+@pytest.mark.parametrize("is_sealed", [False, True])
+async def test_the_archive_knows_a_name_that_has_left(
+    tmp_path: Path,
+    is_sealed: bool,  # noqa: FBT001 - a case
+) -> None:
+    """Of an earlier life, today and the day before, in either layout of a day; not what is there."""
+    async with open_site(archived=tmp_path) as site:
+        site.publish("alder", match("m1", home="Odense"), match("m2", home="Odense II"))
+        site.clock.pass_(1)
+        site.publish("alder", match("m2", home="Odense II"))
+        at = site.clock.wall
+    site.clock.pass_(86_400 if is_sealed else 60)
+    async with open_site(archived=tmp_path, clock=site.clock) as site:
+        site.publish("alder", match("m2", home="Odense II"))
+        if is_sealed:
+            run_now(seal(_first_day(tmp_path), lambda _: None))
+        found = await site.json("/monitor/entries/odense")
+
+    assert [("alder_m1", "Odense", at, "withdrawn")] == _left(found)

@@ -5,29 +5,41 @@ It reads what the board and the records have at this moment, also where somethin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import anyio
 
 from actors.archive.past import Past
 from actors.board.history import ListHistory
-from actors.board.snapshot import Readable
+from actors.board.snapshot import Entry, Readable
 from actors.core.clock import Clock
 from actors.core.messages import BookmakerId
 from actors.monitoring.status import BookmakerStatus, ServiceStatus
 from actors.review.review import Review
-from actors.review.trace import Traced, nearest, remembered, traced, unknown
+from actors.review.trace import (
+    Left,
+    Traced,
+    is_named,
+    left_of_board,
+    nearest,
+    remembered,
+    searched,
+    traced,
+    unknown,
+)
 from web.encoding import entry_schemas as schemas
 from web.endpoints.operators import entry_views as views
 from web.feeds.own_bodies import OwnBodies
-from web.feeds.past_lists import last_of
+from web.feeds.past_lists import last_of, named_then
 from web.feeds.subscribers import Audience
 from web.protocol.contract import CLOSED, Answer, Operation
 from web.protocol.query import Parameter
 from web.protocol.responses import Asked, Handler, Prepared, prepared_json
 
 TRACE = "/monitor/entries/{id}"
-MAX_STEPS = 10
+MAX_STEPS, MAX_NAMED = 10, 20
 PATIENCE_S = 3.0
 """Seconds for the archive and the linker: the rest of the answer does not need them."""
 
@@ -35,7 +47,7 @@ ENTRY = Parameter("id", "The id of an entry, `BOOKMAKER_ID`.", is_required=True,
 OPERATIONS = {
     TRACE: Operation(
         "Where the price of an entry comes from, or why there is none",
-        "Of any id: without such an entry it says why, since when, and which ids are near.",
+        "Of any id: without such an entry it says why, since when, which ids are near, which have left.",
         (Answer(200, "What is known of it.", schemas.EntryTrace, headers=("Cache-Control",)),),
         (ENTRY,),
         CLOSED,
@@ -71,7 +83,9 @@ class _Entries:
         given = request.path.rpartition("/")[2]
         record = self.status.bookmakers.get(BookmakerId(given.partition("_")[0]))
         if record is None:
-            return await self._answer(request, unknown(given, self.status.bookmakers), None, [])
+            found = unknown(given, self.status.bookmakers)
+            near, left = await self._named(given, request.client)
+            return await self._answer(found, None, [], near=near, left=left)
         change = await self.own.run(self.history.last(record.id, given), request.client)
         now, oldest = self.clock.now(), self.history.oldest(record.id)
         found = traced(self.board.newest, record, given, change=change, oldest=oldest, now=now)
@@ -82,21 +96,31 @@ class _Entries:
         if rows and (reason := rows[0].past.reason) is not None:
             before = next((row.past.entry for row in rows if row.past.entry is not None), None)
             found = remembered(found, reason, rows[0].at_ms / 1000, before)
-        steps = views.steps_view(found, rows or [])
-        return await self._answer(request, found, record, steps, archived=is_read)
+        steps, near = views.steps_view(found, rows or []), list[Entry]()
+        if found.entry is None:
+            near = await self.own.run(nearest(self.board.newest, given), request.client)
+        return await self._answer(found, record, steps, archived=is_read, near=near)
+
+    async def _named(self, given: str, client: str | None) -> tuple[list[Entry], list[Left]]:
+        """Return the entries nearest to what is given, and those of teams named so that have left."""
+        named = partial(is_named, given.casefold())
+        near, found = await self.own.run(searched(self.board.newest, self.history, given), client)
+        with anyio.move_on_after(PATIENCE_S):
+            archived = await named_then(client, self.past, self.own, named, MAX_NAMED)
+            found += [left for rows in archived if (left := views.left_of(rows)) is not None]
+        return near, left_of_board(self.board.newest, found)
 
     async def _answer(
         self,
-        request: Asked,
         found: Traced,
         record: BookmakerStatus | None,
         steps: list[schemas.EntryStep],
         *,
+        near: Sequence[Entry],
         archived: bool | None = None,
+        left: Sequence[Left] = (),
     ) -> Prepared:
         snapshot, now = self.board.newest, self.clock.now()
-        shown = found.entry is not None
-        near = [] if shown else await self.own.run(nearest(snapshot, found.id), request.client)
         fixture = None
         if record is not None:
             fixture = await views.fixture_view(self.review, snapshot, record, found, PATIENCE_S)
@@ -115,5 +139,6 @@ class _Entries:
             source=None if record is None else views.entry_source(record.source, self.status.cluster),
             fixture=fixture,
             near=tuple(map(schemas.near_entry, near)),
+            left=tuple(map(schemas.left_entry, left)),
         )
         return prepared_json(content)

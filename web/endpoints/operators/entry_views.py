@@ -13,7 +13,7 @@ from actors.matches.model import fixtures_of
 from actors.matching.event import EventKey
 from actors.monitoring.status import BookmakerStatus, SourceStatus
 from actors.review.review import Review
-from actors.review.trace import Traced
+from actors.review.trace import Left, Traced
 from actors.runtime.membership import ClusterStatus
 from web.encoding import entry_schemas as schemas
 from web.endpoints.monitor import source_view, time_view
@@ -79,6 +79,15 @@ def list_view(
         state.withdrawn,
         state.doubted,
     )
+
+
+def left_of(rows: list[Row]) -> Left | None:
+    """Return an entry that an archive has, by its last changes, the newest first."""
+    newest = rows[0]
+    entry = next((row.past.entry for row in rows if row.past.entry is not None), None)
+    if entry is None or newest.past.reason is None:
+        return None if entry is None else Left(entry)
+    return Left(entry, newest.at_ms / 1000, newest.past.reason)
 
 
 def absent_view(found: Traced) -> schemas.AbsentEntry | None:
