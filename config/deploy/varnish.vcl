@@ -18,11 +18,11 @@ sub vcl_recv {
     if (req.method != "GET" && req.method != "HEAD" && req.method != "OPTIONS") {
         return (synth(405));
     }
-    # For operators alone, however they are spelled. A Prometheus on the network of the service asks the service itself; for
-    # one that has to come this way, declare `acl scrapers { "192.0.2.7"; }` above and add `&& client.ip !~ scrapers`.
-    if (req.url ~ "(?i)^/(m|%6d)(e|%65)(t|%74)(r|%72)(i|%69)(c|%63)(s|%73)(\?|$)"
-        || req.url ~ "(?i)^/(m|%6d)(o|%6f)(n|%6e)(i|%69)(t|%74)(o|%6f)(r|%72)([/?]|$)"
-        || req.url ~ "(?i)^/(a|%61)(p|%70)(i|%69)/(s|%73)(t|%74)(a|%61)(t|%74)(s|%73)(\?|$)") {
+    # Not for the public, however it is spelled. Operators and a Prometheus ask the service itself; for
+    # those that have to come this way, declare `acl scrapers { "192.0.2.7"; }` above and add `&& client.ip !~ scrapers`.
+    if (req.url ~ "(?i)^/(m|%6d)(e|%65)(t|%74)(r|%72)(i|%69)(c|%63)(s|%73)(\?|$)" ||
+        req.url ~ "(?i)^/(m|%6d)(o|%6f)(n|%6e)(i|%69)(t|%74)(o|%6f)(r|%72)(/|%2f|\?|$)" ||
+        req.url ~ "(?i)^/(a|%61)(p|%70)(i|%69)(/|%2f)(s|%73)(t|%74)(a|%61)(t|%74)(s|%73)(\?|$)") {
         return (synth(404));
     }
     if (req.method == "OPTIONS") {
