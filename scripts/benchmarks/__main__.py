@@ -42,7 +42,12 @@ def main(arguments: list[str]) -> int:
     """Run the requested parts. Return 1 if one of them could not be measured."""
     given = _parsed(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    report = Report(is_short=given.short, has_peers=not given.without_peers, scale_file=given.file)
+    report = Report(
+        is_short=given.short,
+        has_peers=not given.without_peers,
+        has_servers=given.with_servers,
+        scale_file=given.file,
+    )
     code = 0
     for name in given.names:
         title, run = BENCHMARKS[name]
@@ -68,6 +73,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--short", action="store_true", help="a few runs of everything, for trying")
     parser.add_argument("--file", type=Path, help="the configuration of `scale`, default scale.toml")
     parser.add_argument("--without-peers", action="store_true", help="measure the service itself only")
+    parser.add_argument("--with-servers", action="store_true", help="`reads` beside Granian and nginx, too")
     parser.add_argument(
         "--against", type=Path, metavar="CLONE", help="compare with the commit of another clone, in turn"
     )

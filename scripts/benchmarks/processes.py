@@ -107,10 +107,8 @@ def nginx(folder: Path) -> Iterator[Served]:
     config = folder / "nginx.conf"
     port = config.read_text(encoding="utf-8").partition("listen 127.0.0.1:")[2].partition(";")[0]
     command = ["nginx", "-p", str(folder), "-c", str(config), "-e", "stderr", "-g", "daemon off;"]
-    with _running(command, ROOT) as process:
-        url = f"http://127.0.0.1:{port}"
-        _wait(lambda: _accepts(int(port)), "nginx")
-        yield Served(url, psutil.Process(process.pid))
+    with listening("nginx", command, int(port)) as served:
+        yield served
 
 
 @contextlib.contextmanager
@@ -119,9 +117,22 @@ def varnish(settings: Path, port: int) -> Iterator[Served]:
     state = settings.parent / "state"
     state.mkdir()
     command = ["varnishd", "-F", "-a", f"127.0.0.1:{port}", "-f", str(settings), "-n", str(state)]
-    with _running([*command, "-s", "malloc,64m", "-j", "none"], ROOT) as process:
-        _wait(lambda: _accepts(port), "Varnish")
+    with listening("Varnish", [*command, "-s", "malloc,64m", "-j", "none"], port) as served:
+        yield served
+
+
+@contextlib.contextmanager
+def listening(name: str, command: list[str], port: int, **environment: str) -> Iterator[Served]:
+    """Run a program that listens at that port, until the block ends."""
+    with _running(command, ROOT, **environment) as process:
+        _wait(lambda: _accepts(port), name)
         yield Served(f"http://127.0.0.1:{port}", psutil.Process(process.pid))
+
+
+def free_port() -> int:
+    """Return a port of this machine that nothing listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
 
 
 def get(base: str, path: str, headers: Mapping[str, str]) -> tuple[int, dict[str, str], bytes]:
@@ -141,11 +152,11 @@ def wait_until_ready(base: str) -> None:
 
 
 @contextlib.contextmanager
-def _running(command: list[str], root: Path) -> Iterator[subprocess.Popen[str]]:
+def _running(command: list[str], root: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         pinned(SERVER_CORE, command),
         cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root)},
+        env={**os.environ, "PYTHONPATH": str(root), **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,

@@ -17,18 +17,39 @@ from scripts.benchmarks.figures import markdown
 
 T = TypeVar("T")
 
-LIBRARIES = ("quart", "hypercorn", "msgspec", "uvicorn", "fastapi", "pydantic", "flask", "gunicorn")
+LIBRARIES = (
+    "quart",
+    "hypercorn",
+    "msgspec",
+    "uvicorn",
+    "uvloop",
+    "fastapi",
+    "pydantic",
+    "aiohttp",
+    "flask",
+    "gunicorn",
+    "granian",
+)
 
 
 class Report:
     """The results of one run; a short run is only for trying, and is marked so.
 
-    Without peers only the service itself is measured; `scale_file` is what `scale` measures.
+    Without peers only the service itself is measured, with `has_servers` beside Granian and nginx, too;
+    `scale_file` is what `scale` measures.
     """
 
-    def __init__(self, *, is_short: bool, has_peers: bool = True, scale_file: Path | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        is_short: bool,
+        has_peers: bool = True,
+        has_servers: bool = False,
+        scale_file: Path | None = None,
+    ) -> None:
         self.is_short = is_short
         self.has_peers = has_peers
+        self.has_servers = has_servers
         self.scale_file = scale_file
 
     def section(self, title: str) -> None:

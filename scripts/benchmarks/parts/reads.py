@@ -1,8 +1,9 @@
 """Reads: requests a second of /api/v2/odds, compared with other frameworks and with the limits.
 
 The service runs as shipped, with a local file as its one source. The peers have the same data and send the
-same shape, each written as its users would write it; the bare application and nginx send the very
-same bytes. All run at once and are measured in turn, so that a drift of the machine affects all alike.
+same shape, each written as its users would write it: some hold their bytes, others serialise at each
+request. The bare application and nginx send the very same bytes. All run at once and are measured in turn,
+so that a drift of the machine affects all alike.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ import gzip
 import json
 import os
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -28,16 +27,27 @@ from scripts.benchmarks.clients import wrk
 from scripts.benchmarks.data.boards import KEYS, csv_body
 from scripts.benchmarks.data.polled_site import site
 from scripts.benchmarks.figures import median, spread
-from scripts.benchmarks.processes import ROOT, Served, configured_service, get, nginx, server
+from scripts.benchmarks.peers.bare_asgi import ANSWERS
+from scripts.benchmarks.processes import (
+    Served,
+    configured_service,
+    free_port,
+    get,
+    listening,
+    nginx,
+    server,
+)
 from scripts.benchmarks.report import Report, versions
 
 PATH = "/api/v2/odds"
 FIXTURES = "/api/v2/fixtures"
+CHANGES = "/api/v2/changes"
 BOOKMAKERS = KEYS[:2]
 ROUNDS = {1_200: 8, 10_000: 5}
 RUN_S = 1
 FORMS = ("identity", "gzip", "304")
 Answer = tuple[int, dict[str, str], bytes]
+Asked = Mapping[str, tuple[str, Mapping[str, str]]]
 
 
 class Peer(Struct, frozen=True):
@@ -45,7 +55,7 @@ class Peer(Struct, frozen=True):
 
     name: str
     served: Served
-    asked: Mapping[str, tuple[str, Mapping[str, str]]]
+    asked: Asked
 
 
 def run(report: Report) -> None:
@@ -53,7 +63,7 @@ def run(report: Report) -> None:
     if not wrk.is_there():
         report.paragraph("Not measured: wrk is missing (Debian: `apt-get install wrk`).")
         return
-    if not shutil.which("nginx"):
+    if report.has_servers and not shutil.which("nginx"):
         report.paragraph(
             "nginx is missing (Debian: `apt-get install nginx`): the static file was not measured."
         )
@@ -66,21 +76,22 @@ def run(report: Report) -> None:
     for size in ROUNDS:
         _measure(report, size)
     report.paragraph(
-        "gzip is level 6 for all. Peers do no unneeded work: they hold the data ready to be"
-        " serialised, and a 304 compares a version that they hold. Flask runs with one worker of class"
-        " gthread, 4 threads, because a sync worker closes each connection. FastAPI runs under uvicorn with"
-        " uvloop and httptools, once with Pydantic models that it holds, once with models that it makes of"
-        " dicts at each request. nginx sends its files from one worker, the gzip form precompressed."
+        "gzip is level 6 for all. Peers do no unneeded work: they hold their bytes, or the data ready to be"
+        " serialised, and a 304 compares a version that they hold. uvicorn runs with uvloop and httptools,"
+        " aiohttp with uvloop, Flask with one worker of class gthread, 4 threads, because a sync worker"
+        " closes each connection. FastAPI sends bytes or Pydantic models that it holds, or models that it"
+        " makes of dicts at each request. Granian and nginx, which need `--with-servers`, have one worker;"
+        " nginx sends files, the gzip form precompressed."
     )
 
 
 def _measure(report: Report, size: int) -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
-        peers = _peers(running, Path(folder), size, has_peers=report.has_peers)
+        peers = _peers(running, Path(folder), size, report)
         rates: dict[tuple[str, str], list[float]] = {}
         for _ in range(report.size(ROUNDS[size], 2)):
             for form in FORMS:
-                for peer in peers:
+                for peer in [peer for peer in peers if form in peer.asked]:
                     path, headers = peer.asked[form]
                     found = wrk.rate(peer.served.url + path, headers, RUN_S)
                     rates.setdefault((peer.name, form), []).append(found)
@@ -99,13 +110,15 @@ def _row(
 ) -> list[str]:
     cells = [name]
     for form in FORMS:
-        found = rates[name, form]
+        if (found := rates.get((name, form))) is None:
+            cells += ["-", "-"]
+            continue
         ratios = [mine / theirs if theirs else inf for mine, theirs in zip(ours[form], found, strict=True)]
         cells += [spread(found), f"{median(ratios):.2f}"]
     return cells
 
 
-def _peers(running: contextlib.ExitStack, folder: Path, size: int, *, has_peers: bool) -> list[Peer]:
+def _peers(running: contextlib.ExitStack, folder: Path, size: int, report: Report) -> list[Peer]:
     """Start the service, then the peers, and check that all send the same data. Raises: RuntimeError."""
     config = folder / "bench.toml"
     files = running.enter_context(site({"/fixtures.csv": repeat(csv_body(size // len(BOOKMAKERS)))}))
@@ -115,21 +128,23 @@ def _peers(running: contextlib.ExitStack, folder: Path, size: int, *, has_peers:
     answers = {form: get(ours.url, *asked) for form, asked in peers[0].asked.items()}
     if (count := json.loads(answers["identity"][2])["matches_count"]) != size:
         raise RuntimeError(f"the board has {count} matches, must have {size}")
-    if has_peers:
-        if _has_uvicorn():
-            served = running.enter_context(configured_service(config, "--server", "uvicorn"))
-            peers.append(_peer("oddsboard (uvicorn)", served))
-        peers += _others(running, folder, answers, peers[0].asked)
+    if report.has_peers:
+        peers += _others(running, folder, answers, peers[0].asked, has_servers=report.has_servers)
     for peer in peers:
         _check(peer, answers["identity"][2])
-    return [*peers, _peer(f"oddsboard (Hypercorn), {FIXTURES} of the same entries", ours, FIXTURES)]
+    fixtures = _peer(f"oddsboard (Hypercorn), {FIXTURES} of the same entries", ours, FIXTURES)
+    since = answers["identity"][1]["etag"].strip('"')
+    newest = Peer(f"oddsboard (Hypercorn), {CHANGES} without any", ours, _asked(f"{CHANGES}?since={since}"))
+    return [*peers, fixtures, newest]
 
 
 def _others(
     running: contextlib.ExitStack,
     folder: Path,
     answers: Mapping[str, Answer],
-    asked: Mapping[str, tuple[str, Mapping[str, str]]],
+    asked: Asked,
+    *,
+    has_servers: bool,
 ) -> list[Peer]:
     """Start the peers; the bare application and nginx send the service's own answers."""
     body, canned = folder / "body.json", folder / "canned.json"
@@ -145,13 +160,19 @@ def _others(
     for name, module, kind in PEERS:
         served = running.enter_context(server(["-m", module, str(body), "--kind", kind]))
         peers.append(_peer(name, served))
-    if shutil.which("nginx"):
+    if has_servers:
+        served = running.enter_context(_granian(canned))
+        peers.append(Peer("bare ASGI application (Granian)", served, by_form))
+    if has_servers and shutil.which("nginx"):
         peers.append(_peer("nginx (static file)", running.enter_context(static(folder, answers))))
     return peers
 
 
 BARE = ("-m", "scripts.benchmarks.peers.bare_asgi")
+GRANIAN_APP = "scripts.benchmarks.peers.bare_asgi:of_environment"
 PEERS = (
+    ("FastAPI, bytes that it holds (uvicorn)", "scripts.benchmarks.peers.fastapi_app", "bytes"),
+    ("aiohttp, bytes that it holds", "scripts.benchmarks.peers.aiohttp_app", ""),
     ("Quart, jsonify (Hypercorn)", "scripts.benchmarks.peers.quart_app", "jsonify"),
     ("Quart, msgspec per request (Hypercorn)", "scripts.benchmarks.peers.quart_app", "msgspec"),
     ("FastAPI, Pydantic models that it holds (uvicorn)", "scripts.benchmarks.peers.fastapi_app", "held"),
@@ -162,8 +183,12 @@ PEERS = (
 
 def _peer(name: str, served: Served, path: str = PATH) -> Peer:
     etag = get(served.url, path, {})[1]["etag"]
-    headers = {"identity": {}, "gzip": {"Accept-Encoding": "gzip"}, "304": {"If-None-Match": etag}}
-    return Peer(name, served, {form: (path, headers[form]) for form in FORMS})
+    return Peer(name, served, {**_asked(path), "304": (path, {"If-None-Match": etag})})
+
+
+def _asked(path: str) -> Asked:
+    """Return what to ask a path for that has no 304."""
+    return {"identity": (path, {}), "gzip": (path, {"Accept-Encoding": "gzip"})}
 
 
 def _check(peer: Peer, wanted: bytes) -> None:
@@ -181,15 +206,12 @@ def _canned(status: int, headers: dict[str, str], body: bytes) -> dict[str, obje
     return {"status": status, "headers": headers, "body": body.hex()}
 
 
-def _has_uvicorn() -> bool:
-    done = subprocess.run(
-        [sys.executable, "-m", "web", "serve", "--help"],
-        check=True,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    return "--server" in done.stdout
+def _granian(canned: Path) -> contextlib.AbstractContextManager[Served]:
+    """Run Granian with the bare application."""
+    port = free_port()
+    options = ["--interface", "asgi", "--factory", "--loop", "uvloop", "--no-ws", "--log-level", "warning"]
+    command = [sys.executable, "-m", "granian", *options, "--host", "127.0.0.1", "--port", str(port)]
+    return listening("Granian", [*command, GRANIAN_APP], port, **{ANSWERS: str(canned)})
 
 
 def static(folder: Path, answers: Mapping[str, Answer]) -> contextlib.AbstractContextManager[Served]:
@@ -198,8 +220,7 @@ def static(folder: Path, answers: Mapping[str, Answer]) -> contextlib.AbstractCo
     file.parent.mkdir(parents=True)
     file.write_bytes(answers["identity"][2])
     file.with_name(file.name + ".gz").write_bytes(answers["gzip"][2])
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     user = "user root;" if os.geteuid() == 0 else ""  # otherwise its worker may not read the folder
     (folder / "nginx.conf").write_text(NGINX % (user, port, folder / "files"), encoding="utf-8")
     return nginx(folder)

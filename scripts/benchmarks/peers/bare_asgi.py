@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 from scripts.benchmarks.peers import hosting
 
+ANSWERS = "ODDSBOARD_BENCH_ANSWERS"
 Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+def of_environment() -> Callable[..., Awaitable[None]]:
+    """Return the application with the file that a variable names, for servers that import it."""
+    return canned(Path(os.environ[ANSWERS]))
 
 
 def canned(path: Path) -> Callable[..., Awaitable[None]]:
@@ -39,4 +46,5 @@ def _events(answer: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 if __name__ == "__main__":
     given = hosting.arguments()
-    hosting.serve_with(canned(given.data), given.bind, given.kind)
+    run = hosting.serve_with_uvicorn if given.kind == "uvicorn" else hosting.serve_with_hypercorn
+    run(canned(given.data), given.bind)

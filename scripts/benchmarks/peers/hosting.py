@@ -1,7 +1,4 @@
-"""Runs the peers: each listens, prints its address in a `service.started` line, and serves until stopped.
-
-`serve_with` uses the service's own servers with their own settings, so that they cost the same.
-"""
+"""Runs the peers: each listens, logs its address in a `service.started` line, and serves until stopped."""
 
 from __future__ import annotations
 
@@ -15,10 +12,8 @@ import anyio
 import uvicorn
 
 from actors.service.settings import parse_bind
-from web.cli.main import SERVERS
 from web.server.listener import address_of, listen
-
-BACKLOG = 1024
+from web.server.servers import serve
 
 
 def arguments() -> argparse.Namespace:
@@ -30,16 +25,16 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def serve_with(app: Any, bind: str, server: str = "hypercorn") -> None:
-    """Serve an ASGI application with a server of the service."""
+def serve_with_hypercorn(app: Any, bind: str) -> None:
+    """Serve an ASGI application with the service's server and settings, so that it costs the same."""
 
     async def main() -> None:
-        await SERVERS[server](app, listen_and_log(bind), anyio.Event())
+        await serve(app, listen_and_log(bind), anyio.Event())
 
     anyio.run(main)
 
 
-def serve_with_fast_uvicorn(app: Any, bind: str) -> None:
+def serve_with_uvicorn(app: Any, bind: str) -> None:
     """Serve an ASGI application with uvicorn on uvloop and httptools, without its access log."""
     config = uvicorn.Config(app, log_level="warning", access_log=False, loop="uvloop", http="httptools")
     uvicorn.Server(config).run(sockets=[listen_and_log(bind)])

@@ -59,4 +59,4 @@ def _by_msgspec(data: Path) -> tuple[str, Callable[[], Response]]:
 
 if __name__ == "__main__":
     given = hosting.arguments()
-    hosting.serve_with(application(given.data, given.kind), given.bind)
+    hosting.serve_with_hypercorn(application(given.data, given.kind), given.bind)
