@@ -23,6 +23,7 @@ from actors.core.messages import BookmakerId, SourceName
 from actors.core.nearest import did_you_mean
 from actors.core.validation import clean_name
 from actors.matching.overrides import Overrides
+from actors.monitoring.shorts import MAX_SHORT
 from actors.review.links_file import read
 from actors.service.registry import BUILT_IN, checking, kind_named
 from actors.service.tables import CLUSTER_URL, BookmakerSettings, File, Settings, SourceSettings, parse_bind
@@ -143,10 +144,13 @@ class Check:
         if not is_table:
             return None
         wrong = self._refusals(raw, expanded, BookmakerSettings, at)
-        if not wrong.keys() <= expanded.keys() - {"source", "key", "name", "company"}:
+        if not wrong.keys() <= expanded.keys() - {"source", "key", "name", "company", "short"}:
             return None
         right = {key: value for key, value in expanded.items() if key not in wrong}
         bookmaker = msgspec.convert(right, BookmakerSettings)
+        if bookmaker.short is not None and clean_name(bookmaker.short) != bookmaker.short:
+            allowed = f"1 to {MAX_SHORT} visible characters, single-spaced, in NFC"
+            self.faults.append(f"{at}.short was {raw['short']!r}, must be {allowed}")
         if bookmaker.name is None:
             return bookmaker
         if clean_name(bookmaker.name) != bookmaker.name or not bookmaker.name:
@@ -200,6 +204,18 @@ class Check:
                 )
                 allowed = "one that no other bookmaker has, or both must have the same company"
                 self.faults.append(f"{found} already, must be {allowed}")
+        self._check_shorts(settings)
+
+    def _check_shorts(self, settings: Settings) -> None:
+        """Note short names that differ in case alone, or not at all."""
+        taken: dict[str, BookmakerId] = {}
+        for bookmaker_id, bookmaker in settings.bookmakers.items():
+            if bookmaker.short is None:
+                continue
+            other = taken.setdefault(bookmaker.short.casefold(), bookmaker_id)
+            if other != bookmaker_id:
+                found = f"bookmakers.{bookmaker_id}.short was {bookmaker.short!r}, as of bookmakers.{other}"
+                self.faults.append(f"{found}, must be another")
 
     def _check_cluster(self, settings: Settings, url: object) -> None:
         """Check that what all processes must agree on is configured, and what a cluster does not have."""

@@ -306,6 +306,7 @@ def service_status(settings: Settings, now: float, log_status: LogStatus | None 
             sources[bookmaker.source],
             ActorStatus(f"bookmaker:{name}"),
             is_named=bookmaker.name is not None,
+            short=bookmaker.short,
             offer=settings.offer_of(bookmaker),
         )
         for name, bookmaker in settings.bookmakers.items()

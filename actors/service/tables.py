@@ -20,6 +20,7 @@ from actors.core.messages import BookmakerId, Fees, Offer, SourceName
 from actors.matches.fair import FairRules
 from actors.matches.surebets import Commission, SurebetRules
 from actors.matching.overrides import Overrides
+from actors.monitoring.shorts import MAX_SHORT
 from actors.source_api.kinds import Kind
 from actors.source_api.options import SourceOptions, credentials_of
 
@@ -39,7 +40,7 @@ class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """A bookmaker: its source, its key there, and its display name, None where the source gives it.
 
     `commission` is the share that it takes of what is won net on a market. `company` is the company that
-    pays, None if it has no other bookmaker.
+    pays, None if it has no other bookmaker. `short` is a name for narrow places, None to derive it.
     """
 
     source: Annotated[SourceName, Meta(title="the name of a table [sources.NAME], in quotes")]
@@ -47,6 +48,7 @@ class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     name: str | None = None
     commission: Commission = 0.0
     company: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
+    short: Annotated[str, Meta(min_length=1, max_length=MAX_SHORT)] | None = None
 
 
 class LinksSettings(Struct, frozen=True, forbid_unknown_fields=True):

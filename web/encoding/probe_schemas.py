@@ -38,10 +38,13 @@ class Ready(Report, frozen=True):
 class Check(Report, frozen=True):
     """One bookmaker in `/health`; `company` pays, several bookmakers may be of one.
 
+    No two have the same `short`.
+
     `matches` are those that version 2 shows, `not_shown` counts listed matches that it does not, by reason.
     """
 
     name: str
+    short: str
     company: str
     status: Grade
     state: BookmakerState

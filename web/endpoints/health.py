@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import UNSET
 
 from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId
 from actors.matches.model import fixtures_of
+from actors.monitoring.shorts import shorts_of
 from actors.monitoring.status import (
     ArchiveStatus,
     BookmakerState,
@@ -41,8 +44,9 @@ def readiness(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schema
 def health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.Health:
     """Return the state of bookmakers, links, archive and cluster; it fails if no bookmaker serves."""
     status.observe(snapshot, now)
+    shorts = _shorts(status.bookmakers)
     checks = {
-        str(name): _check(record, snapshot.books[name], _company(name, snapshot), now)
+        str(name): _check(record, snapshot.books[name], shorts[name], _company(name, snapshot), now)
         for name, record in status.bookmakers.items()
     }
     archive = UNSET if status.archive is None else _archive_check(status.archive, now.wall)
@@ -64,7 +68,12 @@ def _company(name: BookmakerId, snapshot: Snapshot) -> str:
     return name if snapshot.fixtures is None else fixtures_of(snapshot).terms.roster[name].company or name
 
 
-def _check(status: BookmakerStatus, book: Book, company: str, now: Instant) -> schemas.Check:
+def _shorts(bookmakers: Mapping[BookmakerId, BookmakerStatus]) -> dict[BookmakerId, str]:
+    given = {name: status.short for name, status in bookmakers.items() if status.short is not None}
+    return shorts_of({name: status.name for name, status in bookmakers.items()}, given)
+
+
+def _check(status: BookmakerStatus, book: Book, short: str, company: str, now: Instant) -> schemas.Check:
     is_well = (
         status.state is BookmakerState.LIVE
         and status.id not in status.source.unlisted
@@ -74,6 +83,7 @@ def _check(status: BookmakerStatus, book: Book, company: str, now: Instant) -> s
     return schemas.Check.of(
         status.source,
         name=status.name,
+        short=short,
         company=company,
         status=grade,
         state=status.state,

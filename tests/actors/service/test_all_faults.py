@@ -72,6 +72,25 @@ SEVERAL: dict[str, tuple[str, Changes, list[str]]] = {
             "b.source was 'fed', must be one of feed; did you mean 'feed'?",
         ],
     ),
+    "short names that are equal, too long, not clean": (
+        VALID,
+        [
+            (
+                LAST,
+                (
+                    f'{LAST}\nshort = "B365"\n'
+                    '[bookmakers.b]\nname = "B"\nsource = "feed"\nkey = "BW"\nshort = "b365"\n'
+                    '[bookmakers.c]\nname = "C"\nsource = "feed"\nkey = "PP"\nshort = "Ladbrokes 2"\n'
+                    '[bookmakers.d]\nname = "D"\nsource = "feed"\nkey = "WH"\nshort = " W"'
+                ),
+            ),
+        ],
+        [
+            "bookmakers.b.short was 'b365', as of bookmakers.bet365",
+            "bookmakers.c.short was 'Ladbrokes 2'",
+            "bookmakers.d.short was ' W'",
+        ],
+    ),
     "equal names, equal keys, a proxy, an address": (
         VALID,
         [
