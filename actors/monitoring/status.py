@@ -120,8 +120,9 @@ class BookmakerStatus:
     `errors` has the scopes whose newest document cannot be read, `rejections` the matches that are rejected
     now, `newest_rejected` the last whose prices are known; `rejected` counts all since the start by reason.
     `offer` says what kind of offer its prices are, `short` is its configured short name. Without `is_named`
-    the name is the id until the source gives one. `meter` measures its batches from receipt to commit, with the entries they changed; at
-    `changed_at` the newest of these was received, at `accepted_at` the newest that was accepted at all.
+    the name is the id until the source gives one. `meter` measures its batches from receipt to commit, with
+    the entries they changed; at `changed_at` the newest of these was received, at `accepted_at` the newest
+    that was accepted at all.
     """
 
     id: BookmakerId

@@ -23,7 +23,6 @@ from actors.core.messages import BookmakerId, SourceName
 from actors.core.nearest import did_you_mean
 from actors.core.validation import clean_name
 from actors.matching.overrides import Overrides
-from actors.monitoring.shorts import MAX_SHORT
 from actors.review.links_file import read
 from actors.service.registry import BUILT_IN, checking, kind_named
 from actors.service.tables import CLUSTER_URL, BookmakerSettings, File, Settings, SourceSettings, parse_bind
@@ -149,7 +148,7 @@ class Check:
         right = {key: value for key, value in expanded.items() if key not in wrong}
         bookmaker = msgspec.convert(right, BookmakerSettings)
         if bookmaker.short is not None and clean_name(bookmaker.short) != bookmaker.short:
-            allowed = f"1 to {MAX_SHORT} visible characters, single-spaced, in NFC"
+            allowed = "visible characters, single-spaced, in NFC"
             self.faults.append(f"{at}.short was {raw['short']!r}, must be {allowed}")
         if bookmaker.name is None:
             return bookmaker

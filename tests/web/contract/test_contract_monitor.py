@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.metadata import version
 from math import nan
 from typing import Any
 
@@ -14,6 +13,7 @@ from actors.core.validation import Reason, RefusedMatch
 from actors.runtime.actor import ActorState
 from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, SOURCE, Site
+from web.endpoints.release import release
 
 pytestmark = pytest.mark.anyio
 
@@ -151,7 +151,7 @@ async def test_the_monitor_shows_when_prices_were_confirmed(empty_site: Site) ->
 
     assert [at, None, None] == [bookmaker["confirmed_at"] for bookmaker in live["bookmakers"]]
     assert [None] * 3 == [bookmaker["confirmed_at"] for bookmaker in collected["bookmakers"]]
-    assert (at + 7, version("oddsboard")) == (live["now"], live["release"])
+    assert (at + 7, release()) == (live["now"], live["release"])
 
 
 async def test_the_monitor_shows_which_matches_were_rejected_and_at_what_prices(empty_site: Site) -> None:
