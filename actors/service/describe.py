@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from pathlib import Path
 
 from actors.configuration.allowed import Option, options_of
@@ -14,7 +15,7 @@ from actors.recordings.reader import open_source
 from actors.review.doubts import incomplete, mixed
 from actors.review.reload import EMPTY, is_silent
 from actors.service.registry import installed, kind_named
-from actors.service.settings import Settings
+from actors.service.settings import Settings, parse_bind
 from actors.source_api.kinds import PolledKind
 
 
@@ -44,6 +45,7 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
     if settings.operators.token is not None:
         yield "operators: a token opens /monitor, /metrics and /api/stats"
     yield from _warnings(settings)
+    yield from _for_own_use(settings)
     if settings.links.file is not None:
         by_hand = settings.overrides
         counts = {name: len(getattr(by_hand, name)) for name in ("teams", "leagues", "must", "must_not")}
@@ -72,6 +74,22 @@ def _warnings(settings: Settings) -> Iterator[str]:
                 f"warning: {first} and {other} have the same name; if one company pays for both, give both"
                 " the same company, else a surebet may rest on both"
             )
+
+
+def _for_own_use(settings: Settings) -> Iterator[str]:
+    """Return a line if others than this machine can reach the board, and its prices are not invented."""
+    host, port = parse_bind(settings.server.bind)
+    names = [name for name, source in settings.sources.items() if source.kind.name != "simulated"]
+    if port is not None and host != "localhost" and not _is_loopback(host) and names:
+        whose = f"unless their terms say more, the prices of {', '.join(names)} are for your own use"
+        yield f"warning: others can reach {settings.server.bind}; {whose} (docs/sources.md)"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def kind_lines(name: str | None = None) -> Iterator[str]:
