@@ -28,6 +28,8 @@ EXCEPTIONS = {
     ".venv/bin/mypy": "scripts/test runs it before the tests",
     ".venv/bin/lint-imports ": "scripts/test runs it before the tests",
     ".venv/bin/python -m pytest ": "scripts/test runs it",
+    "pip install ": "needs a package index; tests/e2e/test_wheel.py has what it installs",
+    "pip wheel ": "needs a package index; tests/e2e/test_wheel.py builds one",
     ".venv/bin/pip install -e": "needs a package index",
     ".venv/bin/oddsboard serve --server uvicorn": "needs what the line before installs; tests/e2e has it",
     ".venv/bin/pip install ./oddsboard-lines": "needs a package index; tests/e2e/test_plugin.py has it",
