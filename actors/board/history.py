@@ -162,7 +162,11 @@ class History(ABC, Generic[V, R]):
 
     def latest(self, view: V) -> int:
         """Return the view's own version: that of the last commit that changed what it shows."""
-        return self._latest.get(view, self._first)
+        return self._latest.get(self._versioned(view), self._first)
+
+    def _versioned(self, view: V) -> V:
+        """Return the view whose versions a view has."""
+        return view
 
     def oldest(self, view: V) -> int:
         """Return the oldest version since which all digested changes of the view are known.
@@ -179,7 +183,7 @@ class History(ABC, Generic[V, R]):
         yield from self.digest()
         if version < self.oldest(view):
             return None
-        is_merged = version < self._previous.get(view, self._first)
+        is_merged = version < self._previous.get(self._versioned(view), self._first)
         newest = max(self.latest(view), version)
         recent: Recent[R] = Recent(newest, is_merged, [], [], self._pending_in(view))
         found = [self._after(version, part) for part in self._parts(view)]

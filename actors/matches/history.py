@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from operator import attrgetter
 
 from msgspec import Struct
 
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Snapshot
 from actors.core.messages import BookmakerId
+from actors.matches.leagues import league_of_fixture
 from actors.matches.model import (
     Fixture,
     FixtureChange,
@@ -33,7 +35,7 @@ class Gone(Struct, frozen=True, gc=False):
 class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
     """The last change of a fixture in the views of a kind: what they show, or why it has gone.
 
-    `left` has the bookmakers whose views it left.
+    `left` has the bookmakers whose views it left, and `left_leagues` the leagues; its own is `league`.
     """
 
     id: FixtureId
@@ -41,6 +43,8 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
     fixture: Fixture | None
     gone: Gone | None
     left: Mapping[BookmakerId, Gone]
+    league: str | None = None
+    left_leagues: Mapping[str, Gone] = {}
 
     @property
     def place(self) -> Place | None:
@@ -49,11 +53,20 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
 
     def is_in(self, view: FixtureView) -> bool:
         """Return whether the view shows it."""
-        return self.fixture is not None and view.shows(self.fixture)
+        is_of_league = view.league is None or view.league == self.league
+        return self.fixture is not None and is_of_league and view.shows(self.fixture)
 
     def gone_from(self, view: FixtureView) -> Gone | None:
         """Return when and why it left the view; None if it was never there."""
-        return self.gone if view.bookmaker is None else self.left.get(view.bookmaker)
+        if view.bookmaker is None and view.league is None:
+            return self.gone
+        shown = () if self.fixture is None else self.fixture.bookmakers
+        found = list[Gone | None]()
+        if view.bookmaker is not None and view.bookmaker not in shown:
+            found.append(self.left.get(view.bookmaker))
+        if view.league not in {None, self.league}:
+            found.append(self.left_leagues.get(view.league))
+        return min(filter(None, found), key=_version, default=None) if all(found) else None
 
     def left_at(self, view: FixtureView) -> int:
         """Return the version at which it left the view; 0 if it was never there."""
@@ -61,8 +74,10 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
         return 0 if gone is None else gone.version
 
 
+_version = attrgetter("version")
 _OF_ALL = {kind: FixtureView(kind) for kind in ViewKind}
 _NOBODY: Mapping[BookmakerId, Gone] = {}
+_NOWHERE: Mapping[str, Gone] = {}
 
 
 class FixtureHistory(History[FixtureView, FixtureRecord]):
@@ -83,6 +98,9 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
         """Add the newest snapshot, at once; `digest` works through its changes."""
         super().add(snapshot)
         self._newest = fixtures_of(snapshot)
+
+    def _versioned(self, view: FixtureView) -> FixtureView:
+        return view.whole
 
     def _pending_in(self, view: FixtureView) -> int:
         return self._newest.pending_in(view)
@@ -118,4 +136,25 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
             split = dict.fromkeys(change.apart.intersection(went), Gone(version, FixtureRemoval.SPLIT))
             every = {**left, **dict.fromkeys(went, gone), **split}
             left = {name: departure for name, departure in every.items() if name not in stays}
-        return FixtureRecord(change.id, version, after, gone if after is None else None, left)
+        league = None if after is None else league_of_fixture(after).id
+        departure = gone if league is None and gone is not None else Gone(version, FixtureRemoval.LEAGUE)
+        left_leagues = _left_leagues(before, old, league, departure)
+        is_gone = gone if after is None else None
+        return FixtureRecord(change.id, version, after, is_gone, left, league, left_leagues)
+
+
+def _left_leagues(
+    before: Fixture | None, old: FixtureRecord | None, league: str | None, departure: Gone
+) -> Mapping[str, Gone]:
+    """Return the leagues that a fixture left, which is of `league` now."""
+    left = _NOWHERE if old is None else old.left_leagues
+    if before is not None and (was := _league(before, old)) != league:
+        left = {**left, was: departure}
+    return {name: gone for name, gone in left.items() if name != league} if league in left else left
+
+
+def _league(fixture: Fixture, known: FixtureRecord | None) -> str:
+    """Return the league of a fixture, which the record of its last change may have."""
+    if known is not None and known.fixture is fixture and known.league is not None:
+        return known.league
+    return league_of_fixture(fixture).id

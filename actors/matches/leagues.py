@@ -7,9 +7,15 @@ from functools import lru_cache
 from msgspec import Struct
 
 from actors.board.snapshot import Entry
+from actors.core.cooperative import Sliced
 from actors.core.messages import Scope
-from actors.matches.model import Fixture
-from actors.matching.leagues import League, league_of
+from actors.matches.model import Fixture, FixtureState
+from actors.matching.leagues import League, league_of, league_stated
+
+NO_LEAGUE = ":"
+"""The id of no league; ids that are only a label begin so."""
+UNKNOWN = "Unknown"
+"""No league, as lists show it."""
 
 
 class FixtureLeague(Struct, frozen=True, gc=False):
@@ -38,6 +44,25 @@ def league_of_fixture(fixture: Fixture) -> FixtureLeague:
         if _telling(league) > _telling(best):
             best = league
     return FixtureLeague(best.key, best.country)
+
+
+def leagues_named(text: str, state: FixtureState) -> Sliced[frozenset[str]]:
+    """Return the ids of the leagues that a text means now: an id, a label of any source, or "Unknown".
+
+    A competition of the tables has its id also without any match. Another label means the leagues of the
+    fixtures that a source labels so; an id that is only a label counts where there is no other.
+    """
+    if text == UNKNOWN:
+        return frozenset({NO_LEAGUE})
+    if (stated := league_stated(text)) is not None:
+        return frozenset({stated})
+    found = set[str]()
+    for chunk in state.chunks:
+        for fixture in chunk.entries:
+            if any(entry.match.league == text for entry in fixture.listed):
+                found.add(league_of_fixture(fixture).id)
+        yield
+    return frozenset({name for name in found if not name.startswith(NO_LEAGUE)} or found)
 
 
 def _telling(league: League) -> int:

@@ -42,13 +42,22 @@ class ViewKind(StrEnum):
 
 
 class FixtureView(Struct, frozen=True):
-    """All fixtures of a kind or, with a bookmaker, those that it has prices of, whole."""
+    """All fixtures of a kind or, with a bookmaker, those that it has prices of, whole.
+
+    With a `league` (its id) changes are of its fixtures alone; versions are still those of the whole view.
+    """
 
     kind: ViewKind
     bookmaker: BookmakerId | None = None
+    league: str | None = None
+
+    @property
+    def whole(self) -> FixtureView:
+        """The view of all leagues."""
+        return self if self.league is None else FixtureView(self.kind, self.bookmaker)
 
     def shows(self, fixture: Fixture) -> bool:
-        """Return whether the view has it."""
+        """Return whether the view has it, if it is of the league."""
         return (self.bookmaker is None or self.bookmaker in fixture.bookmakers) and (
             self.kind is ViewKind.FIXTURES or fixture.surebet is not None
         )
@@ -62,6 +71,7 @@ class FixtureRemoval(StrEnum):
     SPLIT = "split"  # the bookmaker's match turned out to be another one
     GONE = "gone"  # its prices make no surebet any more
     AGE = "age"  # a price of its surebet was not confirmed in time
+    LEAGUE = "league"  # it is of another league now
 
 
 class BookmakerInfo(Struct, frozen=True):

@@ -43,6 +43,7 @@ _SHORT = {
 _SMALL = frozenset({"de", "del", "di", "da", "do", "of", "the"})
 _NO_SCOPE = Scope("")
 Teams: TypeAlias = tuple[str, str] | tuple[()]
+_KEY = re.compile(r"soccer_\w+|:.*|[a-z][a-z .'-]*:[a-z0-9]+", re.ASCII).fullmatch  # that is of no table
 _ELECTRONIC = re.compile(r"\b(?!eSwatini)(?:e-\w|e[A-Z])").search  # eBundesliga, e-Cup
 _SEASON = re.compile(r"\b(?:19|20)\d\d(?: (?:20)?\d\d)?\b")
 _REGION = re.compile(  # before a competition of several countries: "Africa - CAF Champions League"
@@ -251,6 +252,13 @@ def _competition(label: str) -> str | None:
         if (found := table.get(f"None:{_words(_STAGE.sub('', shorter.strip()))}")) is not None:
             return found
     return None
+
+
+def league_stated(text: str) -> str | None:
+    """Return the key of the league that a text is, or that it names wherever it is used; else None."""
+    if text in _countries() or _KEY(text) is not None:
+        return text
+    return _competition(text)
 
 
 def country_named(text: str) -> str | None:

@@ -148,7 +148,8 @@ class LinkingState(Struct, frozen=True):
 class FixtureList(Struct, frozen=True):
     """Fixtures by kick-off and id; those of an unknown kick-off last.
 
-    There is a `note` if the `league` that was asked for has no match at all: perhaps it is misspelled.
+    `league_id` is that of the `league` that was asked for. There is a `note` if that has no match at all:
+    perhaps it is misspelled.
     """
 
     version: Version
@@ -157,6 +158,7 @@ class FixtureList(Struct, frozen=True):
     linking: LinkingState
     cursor: Cursor
     note: str | UnsetType = UNSET
+    league_id: str | UnsetType = UNSET
 
 
 class RemovedFixture(Struct, frozen=True):
@@ -171,7 +173,8 @@ class RemovedFixture(Struct, frozen=True):
 class FixtureChangesV2(Struct, frozen=True):
     """What leads from the fixtures at `since` to those at `version`.
 
-    `conflated` is in the stream only, `cursor` in answers only.
+    `conflated` is in the stream only, `cursor` in answers only. `league_id` is that of the `league` that was
+    asked for.
     """
 
     version: Version
@@ -181,6 +184,7 @@ class FixtureChangesV2(Struct, frozen=True):
     linking: LinkingState
     cursor: Cursor | UnsetType = UNSET
     conflated: bool | UnsetType = UNSET
+    league_id: str | UnsetType = UNSET
 
 
 class FixtureLink(Struct, frozen=True):

@@ -13,7 +13,7 @@ from web.feeds.subscribers import Live, Watched
 from web.protocol.contract import ACCEPT_ENCODING, COUNTED, Answer, Operation
 from web.protocol.negotiation import Coding, coding_for
 from web.protocol.problems import Problem
-from web.protocol.query import BOOKMAKER, NOT_IN_CHANGES, SINCE, VIEW, WAIT, Query, Since
+from web.protocol.query import BOOKMAKER, LEAGUE, NOT_IN_CHANGES, SINCE, VIEW, WAIT, Query, Since
 from web.protocol.responses import Asked, Handler, Prepared, prepared
 
 PATH = "/api/v2/changes"
@@ -31,10 +31,10 @@ OPERATIONS = {
                 bodies=(FixtureChangesV2,),
             ),
         ),
-        (SINCE, VIEW, BOOKMAKER, WAIT, ACCEPT_ENCODING),
+        (SINCE, VIEW, BOOKMAKER, LEAGUE, WAIT, ACCEPT_ENCODING),
         (
             *("invalid_since", "invalid_view", "invalid_bookmaker", "invalid_wait"),
-            *(*NOT_IN_CHANGES, "version_not_available", "commit_late", "linking"),
+            *("invalid_league", *NOT_IN_CHANGES, "version_not_available", "commit_late", "linking"),
             *("too_many_client_streams", "too_many_streams", "stopping", *COUNTED),
         ),
     )
@@ -48,6 +48,7 @@ def handlers(live: Live) -> dict[str, Handler]:
     async def changes(request: Asked) -> Prepared:
         query = Query(request.query)
         view, asked, wait_s = query.watched(live.names), query.since(), query.wait_s()
+        view = await live.resolved(view, request.client)
         since, newest = asked.version, (await live.read(view)).version
         frames = live.frames(view)
         history = frames.history
@@ -58,11 +59,9 @@ def handlers(live: Live) -> dict[str, Handler]:
         if not asked.is_of(history.epoch):
             reach = await frames.reach(view, since, request.client)
             raise _not_available(asked, history.epoch, view, reach, newest)
-        if wait_s and history.latest(view) <= since <= newest:
+        if wait_s and since <= newest and await frames.passed(view, since, request.client) is not None:
             with audience.admitted(request.client), anyio.move_on_after(wait_s):
-                while history.latest(view) <= since and not audience.is_leaving:
-                    await audience.wait(view)
-                    await live.read(view)  # withdraws what is overdue
+                await _changed(live, view, since, request.client)
         coding = coding_for(request.header(b"accept-encoding")) or Coding.IDENTITY
         while True:  # until nothing fell due while the answer was made
             snapshot = await live.read(view)
@@ -79,6 +78,18 @@ def handlers(live: Live) -> dict[str, Handler]:
         return prepared(200, headers, delta.parts, holds=delta)
 
     return {PATH: changes}
+
+
+async def _changed(live: Live, view: Watched, since: int, client: str | None) -> None:
+    """Wait until something that a view shows changed after a version, or the service is about to end."""
+    frames, passed = live.frames(view), since
+    while (found := await frames.passed(view, passed, client)) is not None:
+        if live.audience.is_leaving:
+            return
+        passed = found
+        if frames.history.latest(view) <= passed:
+            await live.audience.wait(view)
+            await live.read(view)  # withdraws what is overdue
 
 
 def _not_available(asked: Since, epoch: str, view: Watched, reach: Reach, current: int) -> Problem:

@@ -21,13 +21,21 @@ from actors.core.errors import CommitLateError
 from web.encoding.members import Member
 from web.encoding.schemas import ResetReason
 from web.feeds import messages
-from web.feeds.first_links import NotLinkedError
 from web.feeds.own_bodies import Made, OwnBody
 from web.feeds.subscribers import Live, Rest
 from web.protocol.contract import ACCEPT_ENCODING, EVENT_STREAM, LAST_EVENT_ID, Answer, Operation
 from web.protocol.negotiation import Coding, coding_for
 from web.protocol.problems import Problem
-from web.protocol.query import BOOKMAKER, CONFLATE, LAST_SINCE, NOT_IN_CHANGES, VIEW, Query, since_of
+from web.protocol.query import (
+    BOOKMAKER,
+    CONFLATE,
+    LAST_SINCE,
+    LEAGUE,
+    NOT_IN_CHANGES,
+    VIEW,
+    Query,
+    since_of,
+)
 from web.protocol.responses import COMMON, Asked, HttpCounters, asked, encoded, exact_path
 from web.protocol.sending import ended_when_gone, send_problem
 from web.server.listener import KeepFresh
@@ -39,15 +47,16 @@ OPERATIONS = {
         "The v2 list and then its changes, as events",
         "Server-Sent Events: `snapshot` with the list, `changes`, `reset`, `heartbeat` and `bye`.",
         (Answer(200, "Events without end.", str, EVENT_STREAM, _ANSWERED),),
-        (VIEW, BOOKMAKER, LAST_SINCE, CONFLATE, LAST_EVENT_ID, ACCEPT_ENCODING),
+        (VIEW, BOOKMAKER, LEAGUE, LAST_SINCE, CONFLATE, LAST_EVENT_ID, ACCEPT_ENCODING),
         (
-            *("invalid_view", "invalid_bookmaker", *NOT_IN_CHANGES, "invalid_conflate_ms"),
+            *("invalid_view", "invalid_bookmaker", "invalid_league", *NOT_IN_CHANGES),
+            *("invalid_conflate_ms", "commit_late", "linking", "too_many_requests"),
             *("too_many_client_streams", "too_many_streams"),
             *("stopping", "overloaded"),
         ),
     )
 }
-UNLINKED_S = 0.25  # between two looks whether the fixtures are linked
+UNKNOWN_S = 0.25  # between two looks whether the list can be made
 PIECE_BYTES = 65_536
 """A long message is sent in pieces, so that no more than this waits in memory for a slow client."""
 
@@ -76,6 +85,7 @@ class Stream:
         request = asked(scope, uuid4().hex)
         try:
             follower = _Follower(self.live, send, request)
+            await follower.resolve()
             with self.live.audience.admitted(request.client):
                 try:
                     await self._serve(follower, request, scope, receive)
@@ -120,6 +130,10 @@ class _Follower:
         self._woken_s: float | None = None
         """When what it was woken for was committed, until that is sent."""
 
+    async def resolve(self) -> None:
+        """Find the league that is asked for. Raises: Problem if it is not one, or not known yet."""
+        self._view = await self._live.resolved(self._view, self._client)
+
     @property
     def headers(self) -> Mapping[str, str]:
         """The headers of its coding."""
@@ -133,20 +147,20 @@ class _Follower:
         try:
             while not self._audience.is_leaving:
                 try:
-                    due, is_linked = [*await step()], True
+                    due, is_known = [*await step()], True
                     step = self._next
                 except CommitLateError:  # nothing is sent until what is overdue is withdrawn
                     continue
-                except NotLinkedError:
-                    due, is_linked = [*self._beat(self._frames.history.latest(self._view))], False
+                except Problem:  # the fixtures are not linked yet, or too much is made for single clients
+                    due, is_known = [*self._beat(self._frames.history.latest(self._view))], False
                 if due:
                     await self._write(due)
                     self._holds = None
                     self._note_written()
-                elif is_linked:
+                elif is_known:
                     self._woken_s = await self._audience.wait(self._view, self._rest)
                 else:
-                    await anyio.sleep(UNLINKED_S)
+                    await anyio.sleep(UNKNOWN_S)
         finally:
             if self._rest is not None:
                 self._rest.cancel()
@@ -187,6 +201,9 @@ class _Follower:
             made = await self._changes()
             if not self._live.is_valid(self._view, snapshot):  # something fell due meanwhile
                 return await self._next()
+            if made is not None and made.is_empty:  # nothing of its league
+                self._version = made.version
+                return await self._next()
             if made is None:
                 is_same = self._epoch == self._frames.history.epoch
                 return await self._snapshot(ResetReason.TOO_OLD if is_same else ResetReason.OTHER_EPOCH)
@@ -204,7 +221,7 @@ class _Follower:
         return self._coded(messages.heartbeat(version))
 
     async def _snapshot(self, reset_reason: ResetReason | None = None) -> Sequence[bytes]:
-        made = await self._frames.snapshot(self._view, self._coding)
+        made = await self._frames.snapshot(self._view, self._coding, self._client)
         if reset_reason is None:
             return self._take(made)
         self._audience.resets[reset_reason].inc()

@@ -15,8 +15,12 @@ from actors.board.validity import Deadlines
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId
 from actors.matches.forms import USUAL, Form, Shown, overdue, shown
+from actors.matches.leagues import UNKNOWN, league_of_fixture, leagues_named
 from actors.matches.model import Fixture, FixtureState, FixtureView, ViewKind, fixtures_of
 from web.encoding.schemas import cursor_of
+from web.protocol.problems import Problem
+
+MAX_MEANT = 20  # leagues that are named
 
 _encode = msgspec.json.Encoder().encode
 
@@ -101,7 +105,10 @@ class FixturesOf(Struct, frozen=True):
 
 
 class Choice(Struct, frozen=True):
-    """Which fixtures of a view are shown: of a league, from and before a kick-off, with so much profit."""
+    """Which fixtures of a view are shown: of a league, from and before a kick-off, with so much profit.
+
+    The league is as it was asked for, and its id when that is known.
+    """
 
     league: str | None = None
     begins_at: float = -inf
@@ -114,7 +121,7 @@ class Choice(Struct, frozen=True):
         is_timed = self.begins_at > -inf or self.ends_at < inf
         if is_timed and not (self.begins_at <= start < self.ends_at and start < inf):
             return False
-        if self.league is not None and league_of(shown.fixture) != self.league:
+        if self.league is not None and league_of_fixture(shown.fixture).id != self.league:
             return False
         surebet = shown.surebet
         return self.min_profit is None or (surebet is not None and surebet.profit >= self.min_profit)
@@ -125,22 +132,36 @@ def linking(pending: int) -> bytes:
     return b',"linking":{"pending":%d}' % pending
 
 
-def league_of(fixture: Fixture) -> str:
-    """Return the league of a fixture as it is shown."""
-    return fixture.match.league or "Unknown"
+def league_meant(asked: str, state: FixtureState) -> Sliced[str | None]:
+    """Return the id of the league that was asked for, None if no match has it now.
+
+    Raises: Problem 400 if several leagues are meant.
+    """
+    found = yield from leagues_named(asked, state)
+    if len(found) > 1:
+        ids = ", ".join(sorted(found)[:MAX_MEANT])
+        why = f"parameter 'league' was {asked[:64]!r}, which is a label of several leagues"
+        raise Problem(400, "invalid_league", f"{why}, must be one of their ids: {ids}")
+    return next(iter(found), None)
 
 
-def note(league: str, state: FixtureState) -> Sliced[bytes]:
+def of_league(league_id: str) -> bytes:
+    """Return the member of a list, or of changes, that says which league is shown."""
+    return b',"league_id":%b' % _encode(league_id)
+
+
+def note(league: str, league_id: str | None, state: FixtureState) -> Sliced[bytes]:
     """Return the member that says that no match has a league, and which may be meant; nothing if some has.
 
     That is the same in another case, or one with that in its name, best as words of their own.
     """
     leagues = set[str]()
     for chunk in state.chunks:
-        leagues.update(map(league_of, chunk.entries))
+        for fixture in chunk.entries:
+            if league_of_fixture(fixture).id == league_id:
+                return b""
+            leagues.update([entry.match.league or UNKNOWN for entry in fixture.listed])
         yield
-    if league in leagues:
-        return b""
     wanted = league.strip().casefold()
     near = [name for name in leagues if wanted and wanted in name.casefold()]
     near.sort(key=lambda name: (f" {wanted} " not in f" {name.casefold()} ", len(name), name))

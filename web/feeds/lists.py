@@ -30,7 +30,16 @@ from web.encoding.members import blocks_of
 from web.encoding.schemas import cursor_of
 from web.encoding.segments import UnencodableError, ends, gzip_at_once, gzip_body, gzipped, plain_body
 from web.feeds.catching_up import CatchUp
-from web.feeds.fixture_lists import ALL, EVERYTHING, Choice, FixturesOf, cursor, note
+from web.feeds.fixture_lists import (
+    ALL,
+    EVERYTHING,
+    Choice,
+    FixturesOf,
+    cursor,
+    league_meant,
+    note,
+    of_league,
+)
 from web.feeds.own_bodies import Made, Making, OwnBodies, Room
 from web.protocol.negotiation import Coding, acceptable, has_already
 from web.protocol.problems import Problem
@@ -168,6 +177,18 @@ class Answers:
             if made is not None and self._holds(page):
                 return page.listed(coding, made.parts)
 
+    async def chosen(self, view: FixturesOf, choice: Choice, client: str | None) -> Made:
+        """Return some fixtures of `view`, whether or not it is serving.
+
+        Raises: Problem 429 or 503 if too much is made for the client or for single clients.
+        """
+        while True:
+            snapshot = await self._read(view)
+            page = self._page(view, snapshot)
+            made = await self._made(page, Coding.IDENTITY, snapshot, choice, client)
+            if made is not None and self._holds(page):
+                return Made(page.version, made.parts)
+
     async def fixture(
         self,
         fixture_id: FixtureId,
@@ -255,12 +276,14 @@ class Answers:
         def make(room: Room) -> Sliced[Made]:
             state = fixtures_of(snapshot)
             self.fixtures.fit(state)
-            pieces, count, size = list[bytes](), 0, 0
+            pieces, count, size, asked, chosen = list[bytes](), 0, 0, choice.league, choice
+            if asked is not None and (league := (yield from league_meant(asked, state))) is not None:
+                chosen = msgspec.structs.replace(choice, league=league)
             for chunk in state.chunks:
                 if chunk.first.start >= choice.ends_at < inf:  # unknown kick-offs are infinity, and last
                     break
                 every = [view.shown(fixture, state) for fixture in chunk.entries]
-                some = [shown for shown in every if shown is not None and choice.has(shown)]
+                some = [shown for shown in every if shown is not None and chosen.has(shown)]
                 count += len(some)
                 for at in range(0, len(some), FORMED):
                     few = some[at : at + FORMED]
@@ -270,8 +293,10 @@ class Answers:
                     yield
                 yield
             more = view.linking(state) + where
-            if not count and choice.league is not None:
-                more += yield from note(choice.league, state)
+            if asked is not None and not count:
+                more += yield from note(asked, chosen.league, state)
+            if chosen is not choice and chosen.league is not None:
+                more += of_league(chosen.league)
             head, tail = ends(version, count, self.fixtures.name, more)
             coded = yield from _coded((head, *pieces, tail), coding)
             return Made(version, coded, coding)

@@ -12,20 +12,21 @@ from msgspec.structs import replace
 
 from actors.archive.past import Reach
 from actors.board.history import Change, History, ListHistory, Recent, Record
-from actors.core.cooperative import SLICE, Sliced
+from actors.core.cooperative import SLICE, Sliced, run_sliced
 from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory, FixtureRecord
-from actors.matches.model import FixtureView
+from actors.matches.model import FixtureState, FixtureView
 from web.encoding.fixture_schemas import removed_fixture
 from web.encoding.list_segments import Api
 from web.encoding.members import between, deflated
 from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, cursor_of, match_v2
 from web.encoding.segments import FIXTURES, MATCHES, UNENCODABLE, UnencodableError, gzipped
-from web.feeds.fixture_lists import FixturesOf, cursor, linking
+from web.feeds.fixture_lists import Choice, FixturesOf, cursor, league_meant, linking, of_league
 from web.feeds.lists import Answers, Listed, View
 from web.feeds.older_changes import UNKNOWN, Older, OlderChanges
 from web.feeds.own_bodies import SMALL_BYTES, Made, Making, OwnBody, Room
 from web.protocol.negotiation import Coding
+from web.protocol.problems import Problem
 
 MIN_GZIP_BYTES = 2_048
 """Bytes of a delta from which on it is compressed: below, that saves a packet at most."""
@@ -78,9 +79,9 @@ class Frames(ABC, Generic[V, R]):
         del older
         return recent
 
-    def _more(self, recent: Recent[R]) -> bytes:
+    def _more(self, recent: Recent[R], view: V) -> bytes:
         """Return what else changes have."""
-        del recent
+        del recent, view
         return b""
 
     async def delta(
@@ -98,9 +99,17 @@ class Frames(ABC, Generic[V, R]):
             if delta is None or coding is Coding.IDENTITY or sum(map(len, delta.parts)) < MIN_GZIP_BYTES:
                 return delta
             packed = yield from gzipped(delta.parts)
-            return Made(delta.version, packed, coding)
+            return replace(delta, parts=packed, coding=coding)
 
         return await self._made(("delta", since, coding), view, client, make)
+
+    async def passed(self, view: V, since: int, client: str | None) -> int | None:
+        """Return the version until which nothing of what a view shows changed after `since`.
+
+        None if something did, or if that is not known. Raises: as `delta`.
+        """
+        del client
+        return since if self.history.latest(view) <= since else None
 
     async def changes(
         self, view: V, since: int, client: str | None = None, last: bytes | None = None
@@ -123,15 +132,26 @@ class Frames(ABC, Generic[V, R]):
 
         return await self._made(("message", since, last), view, client, make)
 
-    async def snapshot(self, view: V, coding: Coding = Coding.IDENTITY) -> Made:
-        """Return the message with the whole list at the view's newest version; gzip as `changes`."""
-        made = await self._answers.listed(self.listed(view), coding)
+    async def snapshot(self, view: V, coding: Coding = Coding.IDENTITY, client: str | None = None) -> Made:
+        """Return the message with the whole list at the view's newest version; gzip as `changes`.
+
+        Raises: as `delta`, for the list of a league.
+        """
+        made = await self._list(view, coding, client)
         if made.text is None:
             message = _message("snapshot", [*made.parts], self._id(made.version))
-            return Made(made.version, message)
+            if coding is Coding.IDENTITY:
+                return Made(made.version, message)
+            blocks, text = await run_sliced(deflated(message, b""))
+            return Made(made.version, blocks, coding, text)
         head = _head("snapshot", self._id(made.version))
         blocks, text = between(head, made.parts, made.text, _END)
         return Made(made.version, blocks, coding, text)
+
+    async def _list(self, view: V, coding: Coding, client: str | None) -> Made:
+        """Return the list of a view, with gzip as blocks of a member or as it is."""
+        del client
+        return await self._answers.listed(self.listed(view), coding)
 
     def _id(self, version: int) -> bytes:
         return cursor_of(version, self.history.epoch).encode()
@@ -158,9 +178,10 @@ class Frames(ABC, Generic[V, R]):
         mark = b'"conflated":true,' if is_marked and recent.is_merged else b""
         head = b'{"version":%d,"since":%d,%b"%b":[' % (recent.version, since, mark, self.name)
         at = b"" if is_marked else cursor(recent.version, self.history.epoch)  # an event has it as its id
-        tail = b"]%b%b}" % (self._more(recent), at)
+        tail = b"]%b%b}" % (self._more(recent, view), at)
         parts = [head, *shown, b'],"removed":[', *gone, tail]
-        return Made(recent.version, parts, is_merged=recent.is_merged)
+        is_empty = not (recent.shown or recent.gone)
+        return Made(recent.version, parts, is_merged=recent.is_merged, is_empty=is_empty)
 
 
 class ListFrames(Frames[BookmakerId | None, Change]):
@@ -225,13 +246,39 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
 
     def listed(self, view: FixtureView) -> FixturesOf:
         """Return the list of a view."""
-        return FixturesOf(view)
+        return FixturesOf(view.whole)
 
     def _shown(self, record: FixtureRecord) -> bytes:
         return b"" if record.fixture is None else self._answers.fixtures.json(record.fixture, self._terms)
 
-    def _more(self, recent: Recent[FixtureRecord]) -> bytes:
-        return linking(recent.pending)
+    def _more(self, recent: Recent[FixtureRecord], view: FixtureView) -> bytes:
+        return linking(recent.pending) + (b"" if view.league is None else of_league(view.league))
+
+    async def _list(self, view: FixtureView, coding: Coding, client: str | None) -> Made:
+        if view.league is None:
+            return await super()._list(view, coding, client)
+        return await self._answers.chosen(self.listed(view), Choice(view.league), client)
+
+    async def passed(self, view: FixtureView, since: int, client: str | None) -> int | None:
+        """Return the same; of a league nothing may have changed since, though versions rose."""
+        if view.league is None or self.history.latest(view) <= since:
+            return await super().passed(view, since, client)
+        delta = await self.delta(view, since, client=client)
+        return delta.version if delta is not None and delta.is_empty else None
+
+    async def of_league(self, view: FixtureView, state: FixtureState, client: str | None) -> FixtureView:
+        """Return a view whose league is as it was asked for with the id of that league.
+
+        Raises: Problem 400 if that is not one league, 429 if the client had too much made.
+        """
+        if (asked := view.league) is None:
+            return view
+        league = await self._answers.own.charged(league_meant(asked, state), client)
+        if league is None:
+            must = "must be a label of some source, or the `league_id` of a fixture"
+            why = f"parameter 'league' was {asked[:64]!r}, which no match has now, {must}"
+            raise Problem(400, "invalid_league", why)
+        return replace(view, league=league)
 
     def _gone(self, record: FixtureRecord, view: FixtureView) -> bytes:
         gone = record.gone_from(view)

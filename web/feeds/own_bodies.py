@@ -44,7 +44,8 @@ T = TypeVar("T")
 class Made(Struct, frozen=True):
     """What a body is made of: the version that it leads to, the bytes in parts, their coding.
 
-    `text` is there if they are blocks of a member. If it `is_merged`, several versions led to it.
+    `text` is there if they are blocks of a member. If it `is_merged`, several versions led to it. Changes
+    are empty if nothing of what is shown changed until that version.
     """
 
     version: int
@@ -52,6 +53,7 @@ class Made(Struct, frozen=True):
     coding: Coding = Coding.IDENTITY
     text: Text | None = None
     is_merged: bool = False
+    is_empty: bool = False
 
 
 class OwnBody:
@@ -66,6 +68,7 @@ class OwnBody:
         self.coding = made.coding
         self.text = made.text
         self.is_merged = made.is_merged
+        self.is_empty = made.is_empty
         self.size = sum(map(len, self.parts)) + (0 if made.text is None else len(made.text.short))
         self._of = of
         self._client = client

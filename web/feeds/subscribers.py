@@ -13,13 +13,15 @@ from random import uniform
 from typing import Any, TypeAlias
 
 import anyio
+from msgspec.structs import replace
 
 from actors.board.history import History, ListHistory
 from actors.board.snapshot import Readable, Snapshot
 from actors.board.validity import Deadlines
 from actors.core.messages import BookmakerId
 from actors.matches.history import FixtureHistory
-from actors.matches.model import FixtureView
+from actors.matches.model import FixtureView, fixtures_of
+from actors.matching.leagues import league_stated
 from actors.monitoring.metrics import Metrics
 from web.encoding.schemas import ResetReason
 from web.feeds.catching_up import CatchUp
@@ -133,7 +135,8 @@ class Audience:
         """
         future: _Woken = asyncio.get_running_loop().create_future()
         if rest is None or rest.is_over:
-            waiting = self._waiting.setdefault(view, set())
+            whole = view.whole if isinstance(view, FixtureView) else view
+            waiting = self._waiting.setdefault(whole, set())
         else:
             waiting, rest.sleeper = self._resting, future
         waiting.add(future)
@@ -225,6 +228,18 @@ class Live:
         if isinstance(view, FixtureView):
             self.catch_up.check_linked()
         return snapshot
+
+    async def resolved(self, view: Watched, client: str | None) -> Watched:
+        """Return a view with the id of its league, once there is a board that knows the league's labels.
+
+        Raises: Problem 400 if not one league is meant, 429 if the client had too much made; as `read`.
+        """
+        if not isinstance(view, FixtureView) or view.league is None or self.fixtures is None:
+            return view
+        stated = league_stated(view.league)
+        if stated is not None:
+            return replace(view, league=stated)
+        return await self.fixtures.of_league(view, fixtures_of(await self.read(view)), client)
 
     def is_valid(self, view: Watched, snapshot: Snapshot) -> bool:
         """Return whether a board that was read has not begun anew, and nothing of the view is overdue."""

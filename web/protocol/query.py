@@ -54,7 +54,11 @@ VIEW: Final = Parameter(
     "Changes of fixtures, or of those with a surebet, in place of the list's.",
     {"type": "string", "enum": [*ViewKind]},
 )
-LEAGUE: Final = Parameter("league", "Show only this league, named exactly as in the answers.")
+LEAGUE: Final = Parameter(
+    "league",
+    "Show only this league: its `league_id`, or the label that any source has for it; with changes only"
+    " those of `view`.",
+)
 _TIME = re.compile(r"-?[0-9]{1,12}", re.ASCII)
 _TIMES = {
     "anyOf": [
@@ -78,8 +82,9 @@ DOUBTED: Final = Parameter(
 )
 CHOICES: Final = (LEAGUE, FROM, TO, MIN_PROFIT)
 OF_LISTS: Final = (*CHOICES, FAIR, DOUBTED)
-NOT_IN_CHANGES: Final = tuple(f"invalid_{choice.name}" for choice in OF_LISTS)
-"""Codes for parameters that changes of fixtures do not have."""
+_NOT_OF_CHANGES: Final = (FROM, TO, MIN_PROFIT, FAIR, DOUBTED)
+NOT_IN_CHANGES: Final = tuple(f"invalid_{choice.name}" for choice in _NOT_OF_CHANGES)
+"""Codes for parameters of lists that changes of fixtures do not have."""
 SINCE: Final = Parameter(
     "since",
     "The version that the client has: `VERSION-EPOCH`, as in an ETag, or `VERSION` alone.",
@@ -170,18 +175,26 @@ class Query:
         return tuple(name for name in known if name in names)
 
     def watched(self, known: Collection[BookmakerId]) -> BookmakerId | FixtureView | None:
-        """Return the view whose changes are wanted: of the list, or of fixtures."""
+        """Return the view whose changes are wanted: of the list, or of fixtures.
+
+        Its league is as it was given: an id or a label.
+        """
         must = f"must be one of: {', '.join(ViewKind)}"
         given = self._one(VIEW.name, must)
         bookmaker = self.bookmaker(known)
+        league = self._one(LEAGUE.name, "must be given once, or not at all")
         if given is None:
+            if league is not None:
+                raise _invalid(
+                    LEAGUE.name, "is of fixtures", "must come with view=fixtures or view=surebets"
+                )
             return bookmaker
         if given not in [*ViewKind]:
             raise _invalid(VIEW.name, f"was {given[:64]!r}", must)
-        for choice in OF_LISTS:
+        for choice in _NOT_OF_CHANGES:
             if choice.name in self._values:
                 raise _invalid(choice.name, "is of a whole list", "must not be given with changes")
-        return FixtureView(ViewKind(given), bookmaker)
+        return FixtureView(ViewKind(given), bookmaker, league)
 
     def choice(self) -> tuple[str | None, float, float, float | None]:
         """Return which fixtures are wanted: league, kick-off from and before, least profit."""

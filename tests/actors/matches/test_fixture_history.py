@@ -11,6 +11,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match, SourceName
 from actors.matches.history import FixtureHistory
+from actors.matches.leagues import league_of_fixture
 from actors.matches.model import (
     BookmakerInfo,
     FixtureRemoval,
@@ -29,6 +30,17 @@ from tests.support.time.virtual import WALL_0
 ALL = FixtureView(ViewKind.FIXTURES)
 LASTS_S = {ALDER: 9.0, BIRCH: 60.0, CEDAR: 45.0}
 VIEWS = [FixtureView(kind, name) for kind in ViewKind for name in (None, ALDER, BIRCH, CEDAR)]
+LABELS = {
+    ALDER: (None, "Division Nine"),
+    BIRCH: ("England - Division Nine", "Italy - Division Nine"),
+    CEDAR: ("Division Nine", "England - Division Nine"),
+}
+LEAGUES = (":", ":Division Nine", "england:divisionnine", "italy:divisionnine")
+OF_LEAGUES = [
+    FixtureView(kind, name, league)
+    for kind, name in ((ViewKind.FIXTURES, None), (ViewKind.FIXTURES, BIRCH), (ViewKind.SUREBETS, None))
+    for league in LEAGUES
+]
 
 Shown = dict[FixtureId, tuple[object, ...]]
 
@@ -42,7 +54,7 @@ def shown(state: FixtureState, view: FixtureView) -> Shown:
             [(each.key, each.rule) for each in fixture.members],
         )
         for fixture in state
-        if view.shows(fixture)
+        if view.shows(fixture) and view.league in {None, league_of_fixture(fixture).id}
     }
 
 
@@ -73,6 +85,23 @@ def test_removal_says_why_and_into_what() -> None:
     assert [(stayed.id, {ALDER: FixtureRemoval.ENDED})] == [
         (record.id, {name: gone.reason for name, gone in record.left.items()}) for record in ended.gone
     ]
+
+
+def test_fixture_of_another_league_leaves_with_that_reason() -> None:
+    """A source says more of its league: it stays in the whole view, and is in that of its new league."""
+    board = LinkedBoard()
+    board.apply(batch([match("a", league="Division Nine")], bookmaker=ALDER))
+    before = board.snapshot.version
+    board.apply(batch([match("b", league="England - Division Nine")], bookmaker=BIRCH))
+    board.link()
+    (fixture,) = board.fixtures()
+    old, new = (FixtureView(ViewKind.FIXTURES, None, f"{key}") for key in LEAGUES[1:3])
+    leads_to = run_now(board.history.since(new, before))
+
+    assert [FixtureRemoval.LEAGUE] == _reasons(board, old, before)
+    assert leads_to is not None
+    assert [fixture.id] == [record.id for record in leads_to.shown]
+    assert board.history.latest(ALL) == leads_to.version == board.history.latest(old)
 
 
 @pytest.mark.parametrize("others", [[], [match("other", home="C")]])
@@ -170,6 +199,7 @@ class Life:
             match(
                 f"{at}",
                 home=random.choice(homes[: 2 + (random.random() < 0.3) * 2]),
+                league=random.choice(LABELS[name]),
                 prices=random.choice(prices[: 3 + (random.random() < 0.2)]),
                 start_time=int(WALL_0) + 3600 * random.choice((1, 1, 2)),
             )
@@ -213,17 +243,17 @@ def test_changes_lead_from_every_version_to_the_newest(seed: int) -> None:
     """
     life = Life(seed)
     board = life.board
-    seen: dict[FixtureView, dict[int, Shown]] = {view: {1000: {}} for view in VIEWS}
+    seen: dict[FixtureView, dict[int, Shown]] = {view: {1000: {}} for view in (*VIEWS, *OF_LEAGUES)}
     for _ in range(150):
         life.step()
         state = board.state
-        for view in VIEWS:
+        for view, versions in seen.items():
             now = shown(state, view)
-            assert now == seen[view].setdefault(state.version(view), now)
-            since = life.random.choice(list(seen[view]))
+            assert now == versions.setdefault(state.version(view), now)
+            since = life.random.choice(list(versions))
             recent = run_now(board.history.since(view, since))
             assert recent is not None
-            patched = {**seen[view][since]}
+            patched = {**versions[since]}
             for gone in recent.gone:
                 patched.pop(gone.id, None)
             for record in recent.shown:

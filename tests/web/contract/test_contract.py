@@ -38,10 +38,10 @@ async def test_capabilities_have_the_specified_fields(site: Site) -> None:
     assert sorted([*specified, "bookmaker_names"]) == sorted(capabilities)
     assert {
         "/api/odds": ["bookmaker"],
-        "/api/v2/changes": ["since", "view", "bookmaker", "wait"],
+        "/api/v2/changes": ["since", "view", "bookmaker", "league", "wait"],
         "/api/v2/fixtures": ["bookmaker", "league", "from", "to", "min_profit", "fair"],
         "/api/v2/odds": ["bookmaker"],
-        "/api/v2/stream": ["view", "bookmaker", "since", "conflate_ms"],
+        "/api/v2/stream": ["view", "bookmaker", "league", "since", "conflate_ms"],
         "/api/v2/surebets": ["bookmaker", "league", "from", "to", "min_profit", "fair", "doubted"],
     } == capabilities["filters"]
     assert ["cedar", "alder", "birch"] == capabilities["supported_bookmakers"]

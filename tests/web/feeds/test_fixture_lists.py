@@ -88,4 +88,4 @@ def test_the_league_that_is_meant_has_the_words_themselves() -> None:
     leagues = ("Scottish Premiership", "England: Premier League")
     board.apply(batch([match(name, league=name, home=name) for name in leagues], bookmaker=ALDER))
 
-    assert b"did you mean 'England: Premier League'?" in run_now(note("premier", board.state))
+    assert b"did you mean 'England: Premier League'?" in run_now(note("premier", None, board.state))
