@@ -12,15 +12,18 @@ from importlib.util import find_spec
 from ipaddress import ip_address
 
 import anyio
+from hypercorn import protocol as hypercorn_protocol
 from hypercorn.asyncio import run as hypercorn_run
 from hypercorn.asyncio import serve as hypercorn_serve
 from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.config import Config, Sockets
 from hypercorn.events import Event, Updated
+from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, Scope
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
 from actors.core.errors import ConfigError, CoreFailure
+from web.server.gated import GatedProtocol
 from web.server.listener import ACCEPTED_AT_ONCE, Listener
 
 Serve = Callable[[ASGIFramework, socket.socket, anyio.Event], Coroutine[None, None, None]]
@@ -101,8 +104,11 @@ async def serve(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> N
     """Serve until `stop` is set, and then for `GRACE_S` the requests in flight; closes `sock`.
 
     Shielded from cancellation, which would skip Hypercorn's shutdown (its issue 184): set `stop` before.
-    Raises: CoreFailure if the server ends before.
+    Raises: CoreFailure if the server ends before, or on an event loop that reads past our sockets.
     """
+    if not isinstance(loop := asyncio.get_running_loop(), asyncio.SelectorEventLoop):
+        kind = f"{type(loop).__module__}.{type(loop).__qualname__}"
+        raise CoreFailure(f"the event loop was {kind}, must be asyncio's on a selector")
     config = _ListenerConfig(sock)
     config.backlog = ACCEPTED_AT_ONCE
     config.keep_alive_max_requests = sys.maxsize  # the gate counts
@@ -111,6 +117,7 @@ async def serve(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> N
     config.accesslog = None
     config.errorlog = logging.getLogger("hypercorn.error")
     hypercorn_run.TCPServer = _Connection  # type: ignore[attr-defined]  # there is no parameter for it
+    hypercorn_protocol.H11Protocol = GatedProtocol if isinstance(sock, Listener) else H11Protocol  # type: ignore[attr-defined]
     with _until(stop), contextlib.closing(sock), anyio.CancelScope(shield=True):
         await hypercorn_serve(_noted(app, sock), config, shutdown_trigger=stop.wait)
 

@@ -16,6 +16,7 @@ from actors.core.messages import BookmakerId
 from actors.service.settings import parse_bind
 from actors.transports.http import http_date, inflated, retry_after_s
 from tests.support.fuzzing.target import Target
+from web.protocol import wire
 from web.protocol.negotiation import coding_for, has_already, prefers_html
 from web.protocol.peers import Peers
 from web.protocol.problems import Problem
@@ -91,7 +92,10 @@ def targets() -> tuple[Target, ...]:
 
 
 def _head(data: bytes) -> int:
-    """Pass bytes through the gate, whole and in two parts; h11 must accept all that passes."""
+    """Pass bytes through the gate, whole and in two parts; h11 must accept all that passes.
+
+    Each head must be read alone as h11 reads it behind those before it.
+    """
     whole, parts = HeadGate(b"/s3cret/", 3, set()), HeadGate(b"/s3cret/", 3, set())
     passed = whole.feed(data)
     cut = len(data) // 3
@@ -100,11 +104,15 @@ def _head(data: bytes) -> int:
     parser = h11.Connection(h11.SERVER)
     if passed:
         parser.receive_data(passed)
+    asked: h11.Request | None = None
     while parser.our_state is not h11.MUST_CLOSE:
         event = parser.next_event()
         if isinstance(event, h11.Request):
             _request(event)
+            asked = event
         elif isinstance(event, h11.EndOfMessage):
+            head, end, passed = passed.partition(wire.END_OF_HEAD)
+            _alone(head + end, asked, is_last=parser.their_state is h11.MUST_CLOSE)
             parser.send(h11.Response(status_code=204, headers=[]))
             parser.send(event)
             if parser.our_state is not h11.MUST_CLOSE:
@@ -114,6 +122,22 @@ def _head(data: bytes) -> int:
         else:
             raise AssertionError(f"the parser found {event}")
     return 0
+
+
+def _alone(head: bytes, event: h11.Request | None, *, is_last: bool) -> None:
+    """Read a head as the server does; only other methods and versions may be left to h11."""
+    found = wire.read(head)
+    if event is None:
+        raise AssertionError("the parser found the end of no request")
+    if found is None:
+        if event.method in {b"GET", b"HEAD", b"OPTIONS"} and event.http_version == b"1.1":
+            raise AssertionError("h11 reads the head as a request to be answered")
+        return
+    path, _, query = event.target.partition(b"?")
+    ours = [found.scope[key] for key in ("method", "raw_path", "query_string", "headers")]
+    theirs = [event.method.decode(), path, query, [*event.headers]]
+    if [*ours, found.is_last] != [*theirs, is_last]:
+        raise AssertionError(f"the head alone was read as {ours}, behind others as {theirs}")
 
 
 def _request(event: h11.Request) -> None:

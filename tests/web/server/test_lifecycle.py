@@ -23,6 +23,7 @@ from actors.runtime.actor import ActorStatus
 from tests.support.peers.plain_http import NO_TLS
 from web.server.lifecycle import MIDDLE, YOUNG, Exit, Life, set_up_collector, settle_collector
 from web.server.listener import address_of, listen
+from web.server.servers import serve
 
 pytestmark = pytest.mark.anyio
 
@@ -145,6 +146,23 @@ async def test_a_server_that_fails_ends_with_70() -> None:
 
     events = [line["event"] for line in logs if not line["event"].startswith("loop.")]  # a busy machine
     assert (Exit.CORE, ["service.failed"]) == (code, events)
+
+
+def test_another_event_loop_is_refused() -> None:
+    """One such as uvloop reads past our sockets: the gate and the limits would be off."""
+    asyncio._set_running_loop(_OtherLoop())  # type: ignore[abstract]  # it does nothing here
+    try:
+        with (
+            listen("127.0.0.1", 0) as sock,
+            pytest.raises(CoreFailure, match="_OtherLoop, must be asyncio's on a selector"),
+        ):
+            serve(Quart("oddsboard", static_folder=None), sock, anyio.Event()).send(None)
+    finally:
+        asyncio._set_running_loop(None)
+
+
+class _OtherLoop(asyncio.AbstractEventLoop):
+    """A loop that is not asyncio's own."""
 
 
 def test_objects_from_before_are_not_collected_again() -> None:

@@ -1,0 +1,96 @@
+"""HTTP/1.1 behind the gate in place of Hypercorn's; docs/architecture.md says why."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import lru_cache, partial
+from typing import Any
+
+from hypercorn.config import Config
+from hypercorn.events import Closed, Event, RawData, Updated
+from hypercorn.protocol.h11 import H11Protocol
+from hypercorn.typing import ASGIReceiveEvent, ASGISendEvent
+
+from actors.core.clock import wall_s
+from web.protocol.wire import END_OF_HEAD, Answer, read
+
+_FAILED = ((b"content-length", b"0"), (b"connection", b"close"))
+
+
+class GatedProtocol(H11Protocol):
+    """Answers what `read` reads, one request after another; from the first other request on h11 does."""
+
+    _pending = b""
+    _answer: Answer | None = None
+    _tell: Callable[[ASGIReceiveEvent], Awaitable[None]]
+    """Puts an event into the queue of the request that is being answered."""
+    _is_of_h11 = _is_ended = False
+
+    async def handle(self, event: Event) -> None:
+        """Take bytes that the gate has passed, or the end of what the client sends."""
+        if self._is_of_h11:
+            await super().handle(event)
+        elif isinstance(event, RawData):
+            self._pending += event.data
+            await self._read_heads()
+        elif isinstance(event, Closed):
+            self._is_ended = True
+            await self.can_read.set()
+            if self._answer is not None:
+                await self._tell({"type": "http.disconnect"})
+
+    async def _read_heads(self) -> None:
+        while self._pending and not self._is_ended:
+            if self._answer is not None:
+                await self.can_read.clear()
+                await self.can_read.wait()  # nothing is read meanwhile
+                continue
+            head, end, rest = self._pending.partition(END_OF_HEAD)
+            if (found := read(head + end)) is None:
+                self._is_of_h11 = True
+                await super().handle(RawData(self._pending))
+                return
+            self._pending = rest
+            scope: Any = {
+                **found.scope,
+                "scheme": "http",
+                "root_path": self.config.root_path,
+                "client": self.client,
+                "server": self.server,
+                "state": self.connection_state.copy(),
+            }
+            self._answer = Answer(scope["method"], is_last=found.is_last)
+            await self.send(Updated(idle=False))
+            sender = partial(self._send, self._answer)
+            self._tell = await self.task_group.spawn_app(self.app, self.config, scope, sender)
+            await self._tell({"type": "http.request", "body": b"", "more_body": False})
+
+    async def _send(self, answer: Answer, event: ASGISendEvent | None) -> None:
+        if event is None:  # the application has ended
+            await self._end(answer)
+        elif event["type"] == "http.response.start":
+            headers = (*event["headers"], *_common(self.config, int(wall_s())))
+            for data in answer.begin(event["status"], headers):
+                await self.send(RawData(data))
+        elif event["type"] == "http.response.body":
+            for data in answer.piece(event["body"], has_more=event.get("more_body", False)):
+                await self.send(RawData(data))
+
+    async def _end(self, answer: Answer) -> None:
+        if not answer.is_sent:
+            failed = Answer("GET", is_last=answer.is_last)
+            failed.begin(500, (*_FAILED, *_common(self.config, int(wall_s()))))
+            for data in failed.piece(b"", has_more=False):
+                await self.send(RawData(data))
+        self._answer = None
+        is_last = answer.is_last or not answer.is_whole or self.context.terminated.is_set()
+        self._is_ended = self._is_ended or is_last
+        await self.can_read.set()
+        await self.send(Closed() if self._is_ended else Updated(idle=True))
+
+
+@lru_cache(maxsize=1)
+def _common(config: Config, second: int) -> list[tuple[bytes, bytes]]:
+    """Return the headers of the server, of which the date is the same for a `second`."""
+    del second
+    return config.response_headers("h11")
