@@ -1,6 +1,6 @@
 """Keeps clients from writing the log: what they cause is counted by kind, and logged once a minute at most.
 
-asyncio and the HTTP servers log each error by itself, most with a stack, and a client can cause thousands a
+asyncio and the HTTP server log each error by itself, most with a stack, and a client can cause thousands a
 second. A bug keeps its stack, but a bug that a client can repeat has a line a minute as well.
 """
 
@@ -17,7 +17,7 @@ from actors.runtime.facts import announce
 
 log = structlog.get_logger()
 
-LIMITED = ("asyncio", "hypercorn.error", "uvicorn.error")
+LIMITED = ("asyncio", "hypercorn.error")
 """Loggers whose records are limited; their level is WARNING, so that the counters are complete."""
 EVERY_S = 60.0
 
@@ -65,8 +65,6 @@ def _client_error(record: logging.LogRecord, error: BaseException | None) -> str
     first = record.getMessage().partition("\n")[0]
     if first in _KINDS:
         return _KINDS[first]
-    if record.name == "uvicorn.error" and record.levelno == logging.WARNING:
-        return "protocol"
     if record.name == "asyncio" and first != _CONNECTION:
         return None
     if isinstance(error, OSError):  # of the connection: those of the application are answered by 500

@@ -53,7 +53,7 @@ def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> LogS
     root.setLevel(level.upper())
     for noisy in ("httpx2", "httpcore2"):  # every request
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
-    for name in ("hypercorn", "uvicorn", *LIMITED):  # errors of clients are counted at every level
+    for name in ("hypercorn", *LIMITED):  # errors of clients are counted at every level
         logging.getLogger(name).setLevel(logging.WARNING)
     structlog.configure(
         processors=[*_SHARED, ProcessorFormatter.wrap_for_formatter],

@@ -31,7 +31,6 @@ EXCEPTIONS = {
     "pip install ": "needs a package index; tests/e2e/test_wheel.py has what it installs",
     "pip wheel ": "needs a package index; tests/e2e/test_wheel.py builds one",
     ".venv/bin/pip install -e": "needs a package index",
-    ".venv/bin/oddsboard serve --server uvicorn": "needs what the line before installs; tests/e2e has it",
     ".venv/bin/pip install ./oddsboard-lines": "needs a package index; tests/e2e/test_plugin.py has it",
     ".venv/bin/oddsboard archive ": "needs an archive; tests/web/cli/test_archive_command.py has it",
     "scripts/image": "needs root, debootstrap and indexes of packages",

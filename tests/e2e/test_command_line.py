@@ -79,6 +79,18 @@ def test_help_is_printed(command: str, capsys: pytest.CaptureFixture[str]) -> No
     assert out.startswith(f"usage: oddsboard {command}".rstrip())
 
 
+@pytest.mark.parametrize("given", [["--server", "uvicorn"], ["--server=hypercorn"]])
+def test_an_option_that_there_was_says_what_to_do(
+    given: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command fails as for any unknown option."""
+    with pytest.raises(SystemExit) as ended:
+        main(["serve", *given])
+
+    assert 2 == ended.value.code
+    assert capsys.readouterr().err.endswith("as fast as uvicorn was: leave the option out\n")
+
+
 @pytest.mark.parametrize("limit", ["-1", "10000", "1e3", "many", ""])
 def test_limit_of_suggestions_is_checked(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A limit that the service would refuse is a wrong use of the command."""

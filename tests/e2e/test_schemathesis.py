@@ -62,12 +62,11 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "400", "406"]
 PROGRAM = Path(sys.executable).with_name("schemathesis")
 
 
-@pytest.mark.parametrize(("server", "examples"), [("hypercorn", 100), ("uvicorn", 20)])
-def test_nothing_contradicts_the_contract(tmp_path: Path, server: str, examples: int) -> None:
+def test_nothing_contradicts_the_contract(tmp_path: Path) -> None:
     """All checks, all paths but the stream, which never ends: no failure."""
     config = tmp_path / "schemathesis.toml"
-    config.write_text(CONFIG.replace("{examples}", str(examples)))
-    serve = ("serve", "--server", server, "--config", str(DEFAULT), "--bind", "127.0.0.1:0")
+    config.write_text(CONFIG.replace("{examples}", "100"))
+    serve = ("serve", "--config", str(DEFAULT), "--bind", "127.0.0.1:0")
     with (
         program(*serve) as running,
         running.client() as client,

@@ -11,6 +11,7 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from random import Random
+from typing import NoReturn
 
 import anyio
 import structlog
@@ -62,12 +63,12 @@ from web.server.lifecycle import (
 )
 from web.server.listener import Listener, address_of, listen
 from web.server.notify import Notifier
-from web.server.servers import Serve, check_uvicorn, serve, serve_with_uvicorn
 from web.server.watch import Watch
 
 log = structlog.get_logger()
 
-SERVERS: Mapping[str, Serve] = {"hypercorn": serve, "uvicorn": serve_with_uvicorn}
+GONE = {"--server": "the one server is as fast as uvicorn was: leave the option out"}
+"""Options that there were, and what to do."""
 
 EXITS: Mapping[type[OddsboardError], Exit] = {
     ConfigError: Exit.CONFIG,
@@ -126,14 +127,12 @@ def _init(given: argparse.Namespace) -> Exit:
 def _serve(given: argparse.Namespace) -> Exit:
     settings = load(given.config)
     bind = parse_bind(given.bind or settings.server.bind)
-    if given.server == "uvicorn":
-        check_uvicorn(*bind)
     written = logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
     pause_collector()
     load_tables()
     sock, streams = _listening(bind, settings.server, settings.limits, len(settings.sources), written)
     set_up_collector()
-    return anyio.run(_run_service, settings, written, sock, streams, given.server, backend_options=_LOOP)
+    return anyio.run(_run_service, settings, written, sock, streams, backend_options=_LOOP)
 
 
 def _listening(
@@ -145,9 +144,7 @@ def _listening(
     return listen(*bind, caps, written.metrics.counts["oddsboard_http_turned_away_total"]), streams
 
 
-async def _run_service(
-    settings: Settings, written: LogStatus, sock: Listener, max_streams: int, server: str
-) -> Exit:
+async def _run_service(settings: Settings, written: LogStatus, sock: Listener, max_streams: int) -> Exit:
     clock = SystemClock()
     cluster = None if settings.cluster.url is None else partial(Cluster, settings, clock)
     system = System(settings, clock, Random(), is_archived=True, log_status=written, cluster=cluster)
@@ -169,11 +166,9 @@ async def _run_service(
         access=Access(settings.operators.token),
     )
     started = partial(_say_started, status, url=address_of(sock), archive=settings.archive.path or "none")
-    if server == "uvicorn":
-        started = partial(started, server=server, note="for a proxy on this machine only")
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
     reload = None if settings.links.file is None else system.read_links_again
-    parts = (system.supervisor, app, sock, status, drain_s, started, *ends, SERVERS[server])
+    parts = (system.supervisor, app, sock, status, drain_s, started, *ends)
     manager = Notifier(*service_manager(), lambda: liveness(status, clock.now()).status == "pass")
     if system.archive is None:
         return await Life(*parts, reload, manager).run()
@@ -262,8 +257,14 @@ def _print(lines: Iterable[str]) -> Exit:
     return Exit.STOPPED
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """End with the message, and say what to do in place of an option that there was."""
+        super().error("; ".join([message, *(why for option, why in GONE.items() if option in message)]))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="oddsboard",
         description="A consolidated board of football odds",
         epilog=EXAMPLE_CALLS,
@@ -317,12 +318,6 @@ def _add_file_options(
     init.add_argument("example", nargs="?", default="default", metavar="EXAMPLE", help=examples)
     init.add_argument("--out", type=Path, metavar="FILE", help=out)
     serving.add_argument("--bind", metavar=BIND, help="where to listen; default: as configured")
-    serving.add_argument(
-        "--server",
-        choices=SERVERS,
-        default="hypercorn",
-        help=f"the HTTP server, uvicorn only behind a proxy on the same machine; {_DEFAULT}",
-    )
 
 
 def _add_recording_options(record: argparse.ArgumentParser, replay: argparse.ArgumentParser) -> None:

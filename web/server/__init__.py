@@ -1,1 +1,1 @@
-"""Socket, HTTP servers, process: the listener, Hypercorn, uvicorn, start and stop in order."""
+"""Socket, HTTP server, process: the listener, Hypercorn, start and stop in order."""

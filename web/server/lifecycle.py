@@ -25,7 +25,7 @@ from actors.monitoring.status import ServiceStatus
 from actors.runtime.facts import announce
 from web.feeds.subscribers import FAREWELL_S
 from web.server.notify import Notifier
-from web.server.servers import GRACE_S, Serve, serve
+from web.server.servers import GRACE_S, serve
 
 log = structlog.get_logger()
 
@@ -116,7 +116,6 @@ class Life:
     started: Callable[[], None]
     stopping: Callable[[Exit], None]
     farewell: AsyncStep = anyio.lowlevel.checkpoint
-    serve: Serve = serve
     reload: AsyncStep | None = None
     manager: Notifier = Notifier()  # noqa: RUF009 - a frozen value
     close: Callable[[Exit], None] = lambda _: None
@@ -163,7 +162,7 @@ class Life:
             raise CoreFailure("the supervisor ended by itself")
 
     async def _serve(self) -> None:
-        await self.serve(self.app.asgi_app, self.sock, self._stop_server)  # Quart would only pass on to it
+        await serve(self.app.asgi_app, self.sock, self._stop_server)  # Quart would only pass on to it
         self._server_done.set()
 
     async def _drain(self, number: signal.Signals) -> None:

@@ -1,4 +1,4 @@
-"""The HTTP servers: Hypercorn, and uvicorn for installations of `oddsboard[uvicorn]`."""
+"""The HTTP server: Hypercorn, with our sockets, connections and protocol in the place of its own."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import contextlib
 import logging
 import socket
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from importlib.util import find_spec
-from ipaddress import ip_address
+from collections.abc import Iterator
 
 import anyio
 from hypercorn import protocol as hypercorn_protocol
@@ -22,12 +20,9 @@ from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.typing import ASGIFramework, ASGIReceiveCallable, ASGISendCallable, Scope
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
-from actors.core.errors import ConfigError, CoreFailure
+from actors.core.errors import CoreFailure
 from web.server.gated import GatedProtocol
 from web.server.listener import ACCEPTED_AT_ONCE, Listener
-
-Serve = Callable[[ASGIFramework, socket.socket, anyio.Event], Coroutine[None, None, None]]
-"""Serves an application on a socket until the event is set."""
 
 GRACE_S = 4.0
 """Seconds for requests in flight once new requests are refused: the whole exit takes 5."""
@@ -122,57 +117,6 @@ async def serve(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> N
         await hypercorn_serve(_noted(app, sock), config, shutdown_trigger=stop.wait)
 
 
-def check_uvicorn(host: str, port: int | None) -> None:
-    """Check that uvicorn is installed, and listens for a proxy on this machine: it never cuts slow clients.
-
-    Raises: ConfigError that says what to do.
-    """
-    if port is not None and host != "localhost" and not _is_loopback(host):
-        raise ConfigError(
-            f"--server uvicorn: bind was {host}, must be a loopback address or unix:/PATH,"
-            " for a proxy on the same machine"
-        )
-    if missing := [name for name in ("uvicorn", "httptools") if find_spec(name) is None]:
-        raise ConfigError(
-            f"--server uvicorn: {missing[0]} is not installed; pip install 'oddsboard[uvicorn]'"
-        )
-
-
-async def serve_with_uvicorn(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> None:
-    """Serve as `serve` does, without uvicorn's signal handlers and log lines. Raises: as `serve`."""
-    import uvicorn  # noqa: PLC0415 - an extra, which is not always there
-
-    class Server(uvicorn.Server):
-        @contextlib.contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            yield  # the life cycle handles signals
-
-    config = uvicorn.Config(
-        _noted(app, sock),
-        http="httptools",
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,  # else X-Forwarded-For from this machine counts
-        server_header=False,
-        backlog=ACCEPTED_AT_ONCE,
-        timeout_graceful_shutdown=int(GRACE_S),
-    )
-    server = Server(config)
-
-    async def stop_server() -> None:
-        await stop.wait()
-        server.should_exit = True
-
-    with anyio.CancelScope(shield=True):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(stop_server)
-            with _until(stop):
-                await server.serve([sock])
-            tasks.cancel_scope.cancel()
-
-
 def _noted(app: ASGIFramework, sock: socket.socket) -> ASGIFramework:
     """Return an application around `app` that tells our listener when a request begins and ends."""
     if not isinstance(sock, Listener):
@@ -189,13 +133,6 @@ def _noted(app: ASGIFramework, sock: socket.socket) -> ASGIFramework:
             sock.end(scope["client"])
 
     return noted
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from actors.monitoring.log_events import LogStatus
 from actors.monitoring.log_limits import LIMITED, LogLimits
 
-ASYNCIO, HYPERCORN, UVICORN = map(logging.getLogger, LIMITED)
+ASYNCIO, HYPERCORN = map(logging.getLogger, LIMITED)
 TIMED_OUT = TimeoutError(errno.ETIMEDOUT, "Connection timed out")
 RESET = ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
 BUG = ValueError("a bug")
@@ -83,11 +83,10 @@ def test_errors_of_connections_are_counted_by_kind(rig: Rig) -> None:
             report("Unhandled exception in client_connected_cb", ExceptionGroup("tasks", [RESET]))
             report("socket.accept() out of system resource", OSError(errno.EMFILE, "Too many open files"))
             ASYNCIO.warning("socket.send() raised exception.")
-            UVICORN.warning("Invalid HTTP request received.")
         rig.now += 61
         ASYNCIO.warning("socket.send() raised exception.")
 
-    kinds = ["timed_out", "disconnected", "no_descriptors", "sent_to_nobody", "protocol"]
+    kinds = ["timed_out", "disconnected", "no_descriptors", "sent_to_nobody"]
     lines = [(line["event"], line["kind"], line["errors"]) for line in logs]
     assert [
         *(("http.client_errors", kind, 1) for kind in kinds),

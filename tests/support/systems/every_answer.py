@@ -23,7 +23,6 @@ from tests.support.systems.site import EPOCH, MAX_STREAMS, Answered, Site, open_
 from web.endpoints.openapi import EXAMPLES
 from web.protocol.access import Access
 from web.server.connections import Caps
-from web.server.servers import Serve, serve
 
 NAMES = {BookmakerId("alder"): "Alder", BookmakerId("birch"): "Birch"}
 LISTS = ("/api/v2/odds", "/api/odds")
@@ -132,9 +131,9 @@ async def failing_probes() -> dict[str, Answered]:
         return {path: await site.raw("GET", path) for path in PROBES}
 
 
-async def problems(server: Serve = serve) -> dict[str, Answered]:
+async def problems() -> dict[str, Answered]:
     """Return an answer for each code."""
-    async with showing(serve=server) as site:
+    async with showing() as site:
         found = {code: await site.raw("GET", target) for code, target in BY_TARGET.items()}
         found |= {code: parsed(await site.exchange(data)) for code, data in BY_BYTES.items()}
         refusing = "Accept-Encoding: identity;q=0, gzip;q=0"
@@ -144,29 +143,29 @@ async def problems(server: Serve = serve) -> dict[str, Answered]:
         await site.audience.leave()
         found["stopping"] = await site.raw("GET", "/api/v2/stream")
     limits = Limits(max_streams_per_client=1, trusted_proxies=("127.0.0.1",))
-    async with showing(serve=server, of_clients=limits) as site:
+    async with showing(of_clients=limits) as site:
         found["too_many_client_streams"] = await _crowded(site, 1, "X-Forwarded-For: 198.51.100.1")
     few = Limits(requests_per_s=0.01, burst=1, trusted_proxies=("127.0.0.1",))
-    async with showing(serve=server, of_clients=few) as site:
+    async with showing(of_clients=few) as site:
         for _ in range(2):
             found["too_many_requests"] = await site.raw(
                 "GET", "/api/v2/odds", "X-Forwarded-For: 198.51.100.1"
             )
-    async with showing(serve=server, caps=Caps(connections=1)) as site:
+    async with showing(caps=Caps(connections=1)) as site:
         found["overloaded"] = await _crowded(site, 1)
-    async with showing(serve=server, access=Access("a" * 16)) as site:
+    async with showing(access=Access("a" * 16)) as site:
         found["unauthorized"] = await site.raw("GET", "/monitor")
     with TemporaryDirectory() as folder:
-        async with showing(serve=server, archived=Path(folder)) as site:
+        async with showing(archived=Path(folder)) as site:
             found |= {code: await site.raw("GET", target) for code, target in BY_PAST.items()}
-    async with open_site(names=NAMES, serve=server) as site:
+    async with open_site(names=NAMES) as site:
         found["no_bookmaker_serving"] = await site.raw("GET", "/api/v2/odds")
-    async with open_site(names=NAMES, serve=server, is_linked_first=True) as site:
+    async with open_site(names=NAMES, is_linked_first=True) as site:
         found["linking"] = await site.raw("GET", "/api/v2/fixtures")
     late = Broken(CommitLateError("what is overdue was not withdrawn in time"))
-    async with open_site(late, NAMES, serve=server) as site:
+    async with open_site(late, NAMES) as site:
         found["commit_late"] = await site.raw("GET", "/api/v2/odds")
-    async with open_site(Broken(), NAMES, serve=server) as site:
+    async with open_site(Broken(), NAMES) as site:
         found["internal_error"] = await site.raw("GET", "/api/v2/odds")
     return found
 

@@ -45,7 +45,7 @@ from web.feeds.subscribers import Audience
 from web.protocol.access import Access
 from web.server.connections import Caps, Connections
 from web.server.listener import address_of, listen
-from web.server.servers import Serve, serve
+from web.server.servers import serve
 from web.server.watch import Watch
 
 FIRST_VERSION = 5000
@@ -152,7 +152,6 @@ async def open_site(
     limits: HistoryLimits = HistoryLimits(),  # noqa: B008 - a frozen value
     *,
     of_clients: Limits = Limits(),  # noqa: B008 - the same
-    serve: Serve = serve,
     caps: Caps = Caps(),  # noqa: B008 - a frozen value
     bind: tuple[str, int | None] = ("127.0.0.1", 0),
     archived: Path | None = None,

@@ -1,4 +1,4 @@
-"""Every layer answers errors in one form: gate, limit, fast path, Quart and stream, on both servers."""
+"""Every layer answers errors in one form: gate, limit, fast path, Quart and stream."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 from tests.support.systems.every_answer import problems
 from web.protocol.problems import CODES, ProblemDocument
 from web.protocol.responses import COMMON
-from web.server.servers import Serve, serve, serve_with_uvicorn
 
 pytestmark = pytest.mark.anyio
 
@@ -16,10 +15,9 @@ OF_GATE = {"bad_request", "http2_not_supported", "too_many_parameters", "target_
 OF_GATE |= {"headers_too_large"}
 
 
-@pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
-async def test_every_error_is_a_problem_document_for_any_origin(server: Serve) -> None:
+async def test_every_error_is_a_problem_document_for_any_origin() -> None:
     """Each code there is comes with its status, the common headers, and no content but its document."""
-    found = await problems(server)
+    found = await problems()
 
     assert CODES == {code: answer.status for code, answer in found.items()}
     for code, answer in found.items():

@@ -15,11 +15,9 @@ from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, Site, open_site
 from web.server import connections, reader, watch
 from web.server.connections import Caps, Connection
-from web.server.servers import Serve, serve, serve_with_uvicorn
 
 pytestmark = pytest.mark.anyio
 
-SERVERS = pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
 GET_ODDS = b"GET /api/v2/odds HTTP/1.1\r\nHost: x\r\n\r\n"
 LIVE = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
 LIST = b"GET /api/v2/bookmakers HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -164,14 +162,13 @@ async def test_far_above_the_cap_a_connection_is_closed_at_once() -> None:
 
 
 @pytest.mark.long
-@SERVERS
 @pytest.mark.parametrize("request_", [WAIT, STREAM], ids=["wait", "stream"])
 async def test_who_leaves_while_another_request_waits_is_noticed(
-    server: Serve, request_: bytes, monkeypatch: pytest.MonkeyPatch
+    request_: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Requests behind the first hold no place either."""
     monkeypatch.setattr(watch, "LOOK_S", 0.01)
-    async with open_site(serve=server) as site:
+    async with open_site() as site:
         with crowd(site) as clients:
             for _ in range(5):
                 await clients.join(request_ + WAIT * 3 + LIVE)
@@ -181,12 +178,11 @@ async def test_who_leaves_while_another_request_waits_is_noticed(
         await site.until(lambda: site.connections.open == 0)
 
 
-@SERVERS
-async def test_who_takes_nothing_is_given_up(server: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_takes_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream ends when one `send` lasts too long, whatever the kernel does."""
     monkeypatch.setattr(watch, "LOOK_S", 0.01)
     monkeypatch.setattr(watch, "SEND_LIMIT_S", 0.1)
-    async with open_site(serve=server) as site:
+    async with open_site() as site:
         site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(20_000)))
         with crowd(site) as clients:
             await clients.join(STREAM)
@@ -288,10 +284,9 @@ async def test_a_connection_is_not_idle_while_a_part_of_its_answer_waits() -> No
         assert (False, True) == (is_idle_before, connection.is_idle())
 
 
-@SERVERS
-async def test_an_answered_connection_is_idle(server: Serve) -> None:
+async def test_an_answered_connection_is_idle() -> None:
     """The server says when an answer ends."""
-    async with open_site(serve=server) as site:
+    async with open_site() as site:
         with crowd(site) as clients:
             client = await clients.join(LIVE)
             await clients.received(client)

@@ -1,4 +1,4 @@
-"""A Unix socket, for a proxy on the same machine: served by both servers, replaced, removed."""
+"""A Unix socket, for a proxy on the same machine: served, replaced, removed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ from tests.support.systems.site import EPOCH, FIRST_VERSION, NAMES, open_site
 from web.server import reader, watch
 from web.server.connections import Caps
 from web.server.listener import address_of, listen
-from web.server.servers import Serve, serve, serve_with_uvicorn
 
 pytestmark = pytest.mark.anyio
 
-SERVERS = pytest.mark.parametrize("server", [serve, serve_with_uvicorn])
 GET = b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n"
 WAIT = GET % f"/api/v2/changes?since={FIRST_VERSION}-{EPOCH}&wait=30".encode()
 
@@ -29,14 +27,13 @@ BODY_BYTES = 9_000_000
 POST = b"POST /health/live HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n"
 
 
-@SERVERS
-async def test_a_unix_socket_is_served_and_removed_at_the_end(server: Serve, tmp_path: Path) -> None:
+async def test_a_unix_socket_is_served_and_removed_at_the_end(tmp_path: Path) -> None:
     """A file that a process left behind is replaced."""
     path = tmp_path / "board.sock"
     with socket.socket(socket.AF_UNIX) as left_behind:
         left_behind.bind(str(path))
 
-    async with open_site(serve=server, bind=(str(path), None)) as site:
+    async with open_site(bind=(str(path), None)) as site:
         transport = httpx2.AsyncHTTPTransport(uds=str(path))
         async with httpx2.AsyncClient(transport=transport, base_url="http://board") as client:
             answers = [await client.get(name) for name in ("/health/live", "/api/nothing", "/api/stats")]
@@ -80,28 +77,26 @@ def _connected(path: Path, request: bytes) -> socket.socket:
     return client
 
 
-@SERVERS
 @pytest.mark.parametrize("count", [100, 20_000])
 async def test_a_client_that_reads_nothing_is_disconnected(
-    server: Serve, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the rest of its answer is less than the server waits for, and its request has ended."""
     monkeypatch.setattr(reader, "SLOW_READER_S", 0.3)
     monkeypatch.setattr(reader, "LOOK_S", 0.1)
     monkeypatch.setattr(watch, "SEND_LIMIT_S", 0.3)
     path = tmp_path / "board.sock"
-    async with open_site(serve=server, bind=(str(path), None)) as site:
+    async with open_site(bind=(str(path), None)) as site:
         site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(count)))
         with _connected(path, GET % b"/api/v2/odds" * (20 if count == 100 else 1)):
             await site.until(lambda: site.connections.open == 1)
             await site.until(lambda: site.connections.open == 0)
 
 
-@SERVERS
-async def test_a_client_that_leaves_while_it_waits_is_given_up(server: Serve, tmp_path: Path) -> None:
+async def test_a_client_that_leaves_while_it_waits_is_given_up(tmp_path: Path) -> None:
     """Its place is free within two seconds, as over TCP."""
     path = tmp_path / "board.sock"
-    async with open_site(serve=server, bind=(str(path), None)) as site:
+    async with open_site(bind=(str(path), None)) as site:
         client = _connected(path, WAIT * 2)  # the second keeps the server from reading on
         await site.until(lambda: len(site.audience) == 1)
         client.close()
@@ -123,11 +118,10 @@ async def test_a_connection_is_not_idle_between_two_parts_of_its_answer(tmp_path
     assert changes.startswith(b"HTTP/1.1 200")
 
 
-@SERVERS
-async def test_requests_over_a_unix_socket_are_noted_while_they_wait(server: Serve, tmp_path: Path) -> None:
+async def test_requests_over_a_unix_socket_are_noted_while_they_wait(tmp_path: Path) -> None:
     """So that the excess is turned away there, too; none is left when all are answered."""
     path = tmp_path / "board.sock"
-    async with open_site(serve=server, bind=(str(path), None)) as site:
+    async with open_site(bind=(str(path), None)) as site:
         with _connected(path, GET % b"/health/live") as client:
             await anyio.to_thread.run_sync(client.recv, 65_536)
             (connection,) = site.connections.by_request
@@ -136,15 +130,14 @@ async def test_requests_over_a_unix_socket_are_noted_while_they_wait(server: Ser
         assert 0 == site.connections.load.waiting
 
 
-@SERVERS
 async def test_a_client_that_waits_after_a_long_answer_is_kept(
-    server: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It reads nothing, but there is nothing to read: only the next answer of it is slow."""
     monkeypatch.setattr(reader, "SLOW_READER_S", 0.1)
     monkeypatch.setattr(reader, "LOOK_S", 0.05)
     path = tmp_path / "board.sock"
-    async with open_site(serve=server, bind=(str(path), None)) as site:
+    async with open_site(bind=(str(path), None)) as site:
         site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(1_000)))
         with _connected(path, GET % b"/api/v2/odds") as client:
             await anyio.to_thread.run_sync(_read_list, client)
