@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.browsing import OpenContext
 from tests.support.systems.two_sources import Two, two_sources
 
 pytestmark = pytest.mark.browser
@@ -30,9 +32,16 @@ BY_PROFIT = """async (profits) => {
     const rows = arranged(matches, { by: "profit", leagues: new Map(), preferences, surebetOf });
     return rows.flatMap(({ match }) => match?.profit ?? []);
 }"""
-ROUNDED = """async ([legs, total, step]) => {
-    const { rounded, stakes } = await import("/static/stakes.js");
-    return rounded(legs, stakes(legs, total).amounts, step);
+STAKE = re.compile(r"^7[0-9]\.[0-9]{2}$")
+UNCOVERED = """(badge) => {
+    const { left, top, width, height } = badge.getBoundingClientRect();
+    const at = (part) => document.elementFromPoint(left + part * width, top + height / 2);
+    return [0.1, 0.5, 0.95].map((part) => at(part) === badge);
+}"""
+ROUNDED = """async (cases) => {
+    const { gainOf, rounded } = await import("/static/stakes.js");
+    const found = cases.map(([legs, total, step]) => rounded(legs, total, step));
+    return found.map((stakes) => stakes && { ...stakes, gain: gainOf(stakes) });
 }"""
 
 
@@ -65,20 +74,47 @@ def test_surebets_below_the_least_profit_are_not_shown(two: Two, page: Page) -> 
     expect(page.locator("#empty")).to_contain_text("No surebet fits the filter")
 
 
-def test_stakes_are_rounded_with_what_that_costs(two: Two, page: Page) -> None:
-    """Each stake is whole; what is returned at least is that of these stakes."""
+def _legs(*prices: float, commission: float = 0) -> list[dict[str, object]]:
+    return [{"id": f"{at}_m1", "odds": odds, "commission": commission} for at, odds in enumerate(prices)]
+
+
+def test_stakes_in_steps_never_lose(two: Two, page: Page) -> None:
+    """They are whole steps, no more than the total; what is returned at least is that of these stakes."""
     page.goto(two.service.base)
-    legs = [
-        {"id": f"{at}_m1", "odds": odds, "commission": taken}
-        for at, (odds, taken) in enumerate([(2.1, 0), (3.9, 0), (3.9, 0.02)])
+    prices, taken = [(2.1, 3.9, 3.9), (3.3, 3.2, 2.9), (2.02, 2.05)], (0, 0.02)
+    totals, steps = (7, 23.5, 100, 1000, 1_000_000), (100, 500, 1000)
+    cases = [
+        [_legs(*odds, commission=part), total, step]
+        for odds in prices
+        for part in taken
+        for total in totals
+        for step in steps
     ]
 
-    found = page.evaluate(ROUNDED, [legs, 100, 500])
+    found = page.evaluate(ROUNDED, cases)
 
-    assert all(amount % 500 == 0 for amount in found["amounts"])
-    home, draw, away = found["amounts"]
-    returned = min(home * 2.1, draw * 3.9, away * (1 + 2.9 * 0.98))
-    assert (int(returned), int(returned) - sum(found["amounts"])) == (found["returned"], found["gain"])
+    assert any(found)
+    for (legs, total, step), stakes in zip(cases, found, strict=True):
+        if stakes is not None:
+            amounts, net = (
+                stakes["amounts"],
+                [1 + (leg["odds"] - 1) * (1 - leg["commission"]) for leg in legs],
+            )
+            assert all(amount > 0 and amount % step == 0 for amount in amounts)
+            assert sum(amounts) <= total * 100
+            returned = min(amount * odds for amount, odds in zip(amounts, net, strict=True))
+            assert (int(returned + 1e-6), stakes["returned"] - sum(amounts)) == (
+                stakes["returned"],
+                stakes["gain"],
+            )
+            assert stakes["gain"] >= 0
+
+
+def test_there_are_no_stakes_in_steps_that_would_lose(two: Two, page: Page) -> None:
+    """Fives of a total of 7 would be more than the total."""
+    page.goto(two.service.base)
+
+    assert [None] == page.evaluate(ROUNDED, [[_legs(2.9, 3.4, 3.2), 7, 500]])
 
 
 def test_the_total_and_the_rounding_are_remembered(two: Two, page: Page) -> None:
@@ -92,9 +128,45 @@ def test_the_total_and_the_rounding_are_remembered(two: Two, page: Page) -> None
     page.get_by_role("combobox", name="Stakes in").select_option("tens")
     page.reload()
 
-    amounts = page.locator("#details-stakes tbody td:last-child")
-    expect(amounts).to_have_text(["150.00", "80.00", "80.00"])
-    expect(page.locator("#details-returned")).to_contain_text("a loss of 2.64. Rounding costs")
+    expect(page.get_by_role("combobox", name="Stakes in")).to_have_value("10")
+    expect(page.get_by_label("Total")).to_have_value("300")
+    expect(page.locator("#details-returned")).to_have_text(
+        "Returns at least 230.52 for 230.00, a gain of 0.52. Rounding costs 1.61."
+    )
+    page.get_by_label("Total").fill("7")
+    expect(page.locator("#details-returned")).to_contain_text("Stakes in these steps may lose.")
+
+
+def test_the_list_of_surebets_has_legs_stakes_and_ages(two: Two, page: Page) -> None:
+    """Stakes are for the reader's total; ages are those of the last confirmations."""
+    two.offer(SURE)
+    page.goto(f"{two.service.base}/?surebets=1")
+    legs = page.locator(".match .leg")
+    expect(legs.locator(".odds")).to_have_text(["2.10", "3.90", "3.90"])
+    expect(legs.locator(".at")).to_have_text(["Pinnacle", "William Hill", "Marathon (takes 2\xa0%)"])
+
+    page.get_by_label("stakes for").fill("300")
+
+    expect(legs.locator(".stake")).to_have_text([re.compile(r"^1[45][0-9]\.[0-9]{2}$"), *[STAKE] * 2])
+    expect(page.locator(".gain")).to_have_text(re.compile(r"^[0-9.]+ for 300\.00$"))
+    ages = page.locator(".match .age span")
+    expect(ages.first).to_have_text(re.compile("^stands for [0-9]+ "))
+    expect(ages.nth(1)).to_have_text(re.compile("^confirmed [0-9]+ s ago$"))
+    expect(ages.nth(2)).to_have_text(re.compile("left, or more$|^confirmed again since$"))
+    page.locator(".match").click()
+    expect(page.get_by_label("Total")).to_have_value("300")
+
+
+@pytest.mark.parametrize("width", [700, 1280])
+def test_nothing_covers_the_badge_of_a_surebet(two: Two, context: OpenContext, width: int) -> None:
+    """A click on the gain opens the details, and pins nothing."""
+    two.offer(SURE)
+    page = context(viewport={"width": width, "height": 700}).new_page()
+    page.goto(two.service.base)
+    badge = page.locator(".match .surebet:not(:empty)")
+    expect(badge).to_be_visible()
+
+    assert [True, True, True] == badge.evaluate(UNCOVERED)
 
 
 def test_a_new_surebet_is_notified_once(two: Two, page: Page) -> None:

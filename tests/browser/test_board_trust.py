@@ -120,13 +120,14 @@ def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
     over = threading.Event()
     service = forgetful.start()
     _opened(page, service.base)
-    button = page.get_by_role("button", name="bwin")
+    button = page.locator("#bookmakers [data-bookmaker=bwin]")
     expect(button.locator(".state")).to_have_text("collected")
 
     forgetful.peer.answers[PATH] = hang(over)
     expect(page.locator("#empty")).to_contain_text("No bookmaker is live")
     expect(page.locator(".number:visible")).to_have_count(0)
     expect(button.locator(".state")).to_have_text(re.compile("^(down|stale) since [0-9]{2}:[0-9]{2}$"))
+    expect(page.locator("#faults .name")).to_have_text(["Bet365", "bwin"])
     expect(page.locator("#overall")).to_contain_text("No bookmaker has been up since")
     expect(page.locator("#connection")).to_have_text(re.compile("^Connected"))
     expect(page.locator("#collected")).to_be_hidden()
@@ -137,6 +138,7 @@ def test_a_bookmaker_that_goes_stale_leaves_and_comes_back(
     page.clock.fast_forward(5000)
     expect(button.locator(".state")).to_have_text("collected")
     expect(page.locator("#overall")).to_have_text("All is well: all 2 bookmakers are up.")
+    expect(page.locator("#faults")).to_be_hidden()
 
 
 def _checked(page: Page, **check: object) -> None:
@@ -159,11 +161,12 @@ def test_what_is_no_bookmaker_says_so(site: Offered, page: Page) -> None:
     site.offer(DERBY)
     _checked(page, **EXCHANGE)
     _opened(page, site.start().base)
-    bwin = page.get_by_role("button", name="bwin")
+    bwin = page.locator("#bookmakers [data-bookmaker=bwin]")
 
     expect(bwin.locator(".state")).to_have_text("exchange, collected")
     expect(bwin).to_have_attribute("title", "Exchange. Fees are not included in its prices. For you alone.")
-    expect(page.get_by_role("button", name="Bet365")).to_have_attribute("title", "Bookmaker.")
+    bet365 = page.locator("#bookmakers [data-bookmaker=bet365]")
+    expect(bet365).to_have_attribute("title", "Bookmaker.")
 
 
 def test_prices_before_fees_say_so(site: Offered, page: Page) -> None:
@@ -182,6 +185,7 @@ def test_prices_before_fees_say_so(site: Offered, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     expect(page.locator(".more")).to_have_text("2 bookmakers, before fees")
     page.set_viewport_size({"width": 1280, "height": 800})
+    page.locator("#which").click()
     page.get_by_role("button", name="Bet365").click()
     expect(page.locator(".offer-title")).to_have_text(["Bet365"])
     expect(page.locator(".top-title")).to_have_text("Best")
@@ -192,7 +196,7 @@ def test_a_bookmaker_that_has_not_answered_yet_is_not_marked_as_down(site: Offer
     site.offer(DERBY)
     _checked(page, status="fail", state="starting", last_error=None)
     page.goto(site.start().base)
-    bwin = page.get_by_role("button", name="bwin")
+    bwin = page.locator("#bookmakers [data-bookmaker=bwin]")
 
     expect(bwin.locator(".state")).to_have_text("starting")
     expect(bwin).to_have_attribute("data-status", "starting")
@@ -214,7 +218,7 @@ def test_late_prices_say_how_late(site: Offered, page: Page) -> None:
     _checked(page, prices="live", delayed_s=3.0)
     _opened(page, site.start().base)
 
-    state = page.get_by_role("button", name="bwin").locator(".state")
+    state = page.locator("#bookmakers [data-bookmaker=bwin]").locator(".state")
     expect(state).to_have_text("live, up to 3 s late")
 
 
@@ -360,7 +364,7 @@ def test_a_first_failed_poll_is_not_final(forgetful: Offered, page: Page, compla
     forgetful.peer.answers[PATH] = respond(b"<html>", 500)
     page.goto(service.base)
     expect(page.locator("#empty")).to_contain_text("No bookmaker is live")
-    expect(page.locator(".chip .name")).to_have_text(["Bet365", "bwin"])
+    expect(page.locator("#bookmakers .name")).to_have_text(["Bet365", "bwin"])
     expect(page.locator("#league option")).to_have_text(["All leagues"])
     expect(page.locator("#collected")).to_be_hidden()
     expect(page.locator("#overall")).to_contain_text("No bookmaker has been up since")

@@ -79,7 +79,7 @@ def test_a_league_has_its_country_and_its_id_in_the_address(site: Offered, page:
     """A label that leagues of several countries have is that of the clubs' country."""
     _opened(site, page, ROME, DERBY)
     expect(page.locator(".body .league-title")).to_have_text(
-        ["Italy · Serie A (1)", "England · Premier League (1)"]
+        ["England · Premier League (1)", "Italy · Serie A (1)"]
     )
 
     page.get_by_role("combobox", name="League", exact=True).select_option("England · Premier League")
@@ -106,16 +106,16 @@ def test_heading_begins_with_the_country_wherever_the_label_has_it(site: Offered
 def test_pinned_leagues_and_matches_stand_on_top(site: Offered, page: Page) -> None:
     """They are remembered, and are not in the address."""
     _opened(site, page, ROME, SECOND, DERBY)
-    expect(_homes(page)).to_have_text(["Bari", "Roma", "Arsenal"])
+    expect(_homes(page)).to_have_text(["Arsenal", "Roma", "Bari"])
 
-    page.get_by_role("button", name="Pin England · Premier League").click()
+    page.get_by_role("button", name="Pin Italy · Serie B").click()
     page.get_by_role("button", name="Pin Roma").click()
     page.reload()
 
     expect(page.locator(".body .league-title")).to_have_text(
-        ["Pinned (1)", "England · Premier League (1)", "Italy · Serie B (1)"]
+        ["Pinned (1)", "Italy · Serie B (1)", "England · Premier League (1)"]
     )
-    expect(_homes(page)).to_have_text(["Roma", "Arsenal", "Bari"])
+    expect(_homes(page)).to_have_text(["Roma", "Bari", "Arsenal"])
     assert "" == urlsplit(page.url).query
 
 
@@ -127,9 +127,9 @@ def test_a_match_is_pinned_with_the_keyboard(site: Offered, page: Page) -> None:
 
     page.keyboard.press("p")
     expect(page.locator(".body .league-title").first).to_have_text("Pinned (1)")
-    expect(_homes(page)).to_have_text(["Arsenal", "Roma"])
-    page.keyboard.press("p")
     expect(_homes(page)).to_have_text(["Roma", "Arsenal"])
+    page.keyboard.press("p")
+    expect(_homes(page)).to_have_text(["Arsenal", "Roma"])
 
 
 def test_the_row_of_the_keyboard_has_a_frame_all_around(site: Offered, page: Page) -> None:
@@ -150,26 +150,24 @@ def test_matches_of_a_day_are_sorted_by_time(site: Offered, page: Page) -> None:
     _opened(site, page, ROME, SECOND, DERBY)
 
     page.get_by_role("combobox", name="Sort").select_option("By time")
-    page.get_by_role("combobox", name="Day").select_option("2099-05-02")
+    page.get_by_role("button", name="2 May 2099").click()
     page.reload()
 
     expect(_homes(page)).to_have_text(["Bari", "Roma", "Arsenal"])
     expect(page.locator(".body .league-title")).to_have_text(["2 May 2099 (3)"])
-    page.get_by_role("combobox", name="Day").select_option("Today")
+    page.get_by_role("button", name="Today").click()
     expect(page.locator("#empty")).to_contain_text("No match fits the filter")
-    assert {"day": ["today"]} == parse_qs(urlsplit(page.url).query)
+    assert {"day": ["today"], "by": ["time"]} == parse_qs(urlsplit(page.url).query)
 
 
-def test_a_match_that_has_begun_keeps_its_league_where_matches_stand_by_time(
-    site: Offered, page: Page
-) -> None:
-    """Both stand below its kick-off."""
+def test_a_match_that_has_begun_says_so_where_leagues_are_mixed(site: Offered, page: Page) -> None:
+    """With its league; below "In play" the league is enough."""
     page.add_init_script(OWN_STREAM)  # a worker would keep the real time
-    page.clock.install(time="2099-05-02T18:00:00Z")
+    page.clock.install(time="2099-05-02T14:30:00Z")
     _opened(site, page, ROME)
 
-    expect(page.locator(".match .day")).to_have_text("started")
-    page.get_by_role("combobox", name="Sort").select_option("By time")
+    expect(page.locator(".match .day")).to_have_text("Serie A")
+    page.get_by_role("button", name="Pin Roma").click()
     expect(page.locator(".match .day")).to_have_text("started · Serie A")
 
 
@@ -226,17 +224,29 @@ def test_hidden_bookmakers_are_not_reckoned_with(site: Offered, page: Page) -> N
 @pytest.mark.parametrize(
     ("odds", "prices", "texts"),
     [
-        ("fractional", [1.5, 1.53, 2.0, 2.63, 3.4, 51, 1.978], "1/2 8/15 1/1 13/8 12/5 50/1 ≈1/1"),
-        ("american", [1.5, 2.0, 3.4, 1.01, 101], "\N{MINUS SIGN}200 +100 +240 \N{MINUS SIGN}10000 +10000"),
+        (
+            "fractional",
+            [1.5, 1.53, 2.0, 2.5, 6.4, 6.75, 51, 1.978, 1.9784],
+            "1/2 53/100 1/1 6/4 27/5 23/4 50/1 489/500 ≈489/500",
+        ),
+        ("american", [1.32, 1.5, 2.0, 3.4, 1.01, 101], "-313 -200 +100 +240 -10000 +10000"),
     ],
 )
 def test_odds_are_written_as_the_reader_wants(
     site: Offered, page: Page, odds: str, prices: list[float], texts: str
 ) -> None:
-    """Fractions are those of the bookmakers' ladder; one that is not the price is marked as near it."""
+    """A fraction is the price, and is marked where it is only near it; halves are rounded up."""
     _opened(site, page, ROME)
 
-    assert texts.split() == page.evaluate(WRITTEN, [odds, prices])
+    assert texts.replace("-", "\N{MINUS SIGN}").split() == page.evaluate(WRITTEN, [odds, prices])
+
+
+def test_fractions_of_two_prices_differ(site: Offered, page: Page) -> None:
+    """Also of such as are next to each other: whoever compares fractions sees which is better."""
+    _opened(site, page, ROME)
+
+    prices = [round(1 + cents / 100, 2) for cents in range(1, 2000)]
+    assert len(prices) == len(set(page.evaluate(WRITTEN, ["fractional", prices])))
 
 
 @pytest.mark.parametrize("width", [360, 1280])

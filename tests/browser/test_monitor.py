@@ -292,3 +292,17 @@ def test_board_and_monitor_link_to_each_other(site: Offered, page: Page) -> None
     expect(page.locator("#actors")).to_contain_text("aggregator")
     page.get_by_role("link", name="Board").click()
     expect(page.locator(".number").first).to_have_text("2.00")
+
+
+def test_a_long_name_leaves_room_for_what_is_said_of_it(site: Offered, context: OpenContext) -> None:
+    """On a phone: the state is in view beside the name."""
+    site.offer(DERBY)
+    page = context(viewport={"width": 390, "height": 844}).new_page()
+
+    def name(monitor: Any) -> None:
+        monitor["bookmakers"][0]["name"] = "The Very Long Name of a Bookmaker That Has Been Merged Twice"
+
+    _altered(page, name)
+    page.goto(f"{site.start().base}/monitor")
+
+    expect(page.locator("#bookmakers tbody .state").first).to_be_in_viewport(ratio=1)

@@ -122,7 +122,7 @@ def test_simulated_prices_always_have_a_notice(running: Service, page: Page) -> 
     expect(page.locator("#simulated")).to_contain_text("not real offers")
     page.route("**/health", lambda route: route.fulfill(status=200, body="<html>"))
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(page.locator(".chip .state")).to_have_text(["unknown"] * 3)
+    expect(page.locator("#bookmakers .state")).to_have_text(["unknown"] * 3)
     expect(page.locator("#simulated")).to_be_visible()
 
 

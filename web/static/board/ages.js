@@ -9,6 +9,7 @@ export class Ages {
     #onAnswer;
     #asked = { key: "", stamp: 0, at: -Infinity };
     #entries = {};
+    #isKnown = false;
     #ahead = 0; // seconds by which the service's clock is ahead of this machine's
 
     constructor(onAnswer) {
@@ -18,20 +19,31 @@ export class Ages {
     /** Ask for those of a match: at once, after a change of it, and every few seconds. */
     async ask({ key, stamp }) {
         const { key: before, stamp: last, at } = this.#asked;
-        if (key !== before) this.#entries = {};
+        if (key !== before) [this.#entries, this.#isKnown] = [{}, false];
         else if (performance.now() - at < (stamp === last ? EVERY_MS : LEAST_MS)) return;
         const asked = { key, stamp, at: performance.now() };
         this.#asked = asked;
         const answer = await agesOf(key);
         if (this.#asked !== asked) return; // another answer is newer
         this.#entries = answer?.entries ?? {};
+        this.#isKnown = answer !== null;
         if (answer) this.#ahead = answer.at - Date.now() / 1000;
         this.#onAnswer();
     }
 
-    /** Seconds since that time of the service (Unix seconds). */
+    /** Whether there was an answer for the match that was asked for last. */
+    get isKnown() {
+        return this.#isKnown;
+    }
+
+    /** Seconds since that time of the service (Unix seconds); zero if it is yet to come. */
     since(time) {
-        return Math.max(Date.now() / 1000 + this.#ahead - time, 0);
+        return Math.max(-this.until(time), 0);
+    }
+
+    /** Seconds until that time of the service. */
+    until(time) {
+        return time - Date.now() / 1000 - this.#ahead;
     }
 
     /** Seconds since the source of an entry last vouched for its price; null if that is not known. */

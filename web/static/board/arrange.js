@@ -1,27 +1,38 @@
 // In which order matches stand, and under which headings. Pure.
 
+import { isPlayed } from "./days.js";
 import { byLeague, less } from "./leagues.js";
 
 const collator = new Intl.Collator("en", { numeric: true });
 const byName = (a, b) => collator.compare(a.home, b.home) || collator.compare(a.key, b.key);
 const byStart = (a, b) => less(a.start ?? Infinity, b.start ?? Infinity);
 
+/** The key of the heading of what is being played. */
+export const PLAYED = "played";
+
 /**
- * The rows: headings `{ key, header, title, count, league }` and matches `{ key, header, match }`, where
- * `header` is the key of the heading. Pinned matches come first. `by` is "league", "time" or "profit".
+ * The rows: headings `{ key, header, title, count, league }` and matches `{ key, header, match, isMixed }`,
+ * where `header` is the key of the heading, below which leagues are mixed or not. Pinned matches come
+ * first, then what is being played. `by` is "league", "time" or "profit"; rows by profit have `isSurebet`.
  */
-export function arranged(matches, { by, leagues, preferences, clock, surebetOf }) {
-    const isPinned = (match) => by !== "profit" && preferences.matches.includes(match.key);
+export function arranged(matches, { by, leagues, preferences, clock, minute, surebetOf }) {
+    const isSurebet = by === "profit";
+    const isPinned = (match) => !isSurebet && preferences.matches.includes(match.key);
+    const isNow = (match) => !isSurebet && !isPinned(match) && isPlayed(match, minute * 60);
+    const order = byLeague(preferences.leagues);
+    const leagueOf = (match) => leagues.get(match.leagueId);
+    const byLeagues = (a, b) => order(leagueOf(a), leagueOf(b)) || byStartAndName(a, b);
     const groups = [
-        ["pinned", () => ({ title: "Pinned" }), matches.filter(isPinned).sort(byStartAndName)],
+        ["pinned", () => ({ title: "Pinned" }), matches.filter(isPinned).sort(byStartAndName), true],
+        [PLAYED, () => ({ title: "In play" }), matches.filter(isNow).sort(byLeagues), true],
         ...GROUPS[by](
-            matches.filter((match) => !isPinned(match)),
+            matches.filter((match) => !isPinned(match) && !isNow(match)),
             { leagues, pinned: preferences.leagues, clock, surebetOf },
         ),
     ];
-    return groups.flatMap(([key, heading, some]) => {
+    return groups.flatMap(([key, heading, some, isMixed = false]) => {
         if (some.length === 0) return [];
-        const rows = some.map((match) => ({ key: match.key, header: key, match }));
+        const rows = some.map((match) => ({ key: match.key, header: key, match, isMixed, isSurebet }));
         return [{ ...heading(), key, header: key, count: some.length }, ...rows];
     });
 }
@@ -46,7 +57,7 @@ const GROUPS = {
         const groups = grouped(matches, ({ start }) => (start === null ? "" : clock.date(start)));
         return [...groups].map(([date, some]) => {
             const title = date ? clock.dayName(some[0].start) : "No kick-off known";
-            return [`day ${date}`, () => ({ title }), some];
+            return [`day ${date}`, () => ({ title }), some, true];
         });
     },
     profit(matches, { surebetOf }) {

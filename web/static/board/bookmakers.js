@@ -1,4 +1,5 @@
-// A button for each bookmaker: shows its state, and filters the list by it.
+// A button for each bookmaker: shows its state, and filters the list by it or, in the line of those that
+// are not live, opens the menu of all.
 
 import { element, setText } from "./dom.js";
 
@@ -41,7 +42,10 @@ export class Bookmakers {
         this.#onToggle = onToggle;
     }
 
-    /** Show these bookmakers, `{ id, name }`, with their checks, some of which may be missing. */
+    /**
+     * Show these bookmakers, `{ id, name }`, with their checks, some of which may be missing. `chosen` is
+     * null for buttons that choose nothing.
+     */
     show(columns, checks, chosen, clock) {
         const ids = columns.map(({ id }) => id);
         for (const [id, button] of this.#buttons) {
@@ -51,7 +55,7 @@ export class Bookmakers {
         }
         columns.forEach(({ id, name }, index) => {
             const button = this.#button(id);
-            this.#fill(button, name, checks[id] ?? UNKNOWN, chosen.includes(id), clock);
+            this.#fill(button, name, checks[id] ?? UNKNOWN, chosen?.includes(id), clock);
             const there = this.#group.children[index] ?? null;
             if (there !== button) this.#group.insertBefore(button, there);
         });
@@ -74,7 +78,7 @@ export class Bookmakers {
         setText(stateText, wordsOf(check, clock));
         const isStarting = check.state === "starting" && check.last_error === null; // that is no fault
         button.dataset.status = isStarting ? "starting" : check.status;
-        button.ariaPressed = String(isPressed);
+        button.ariaPressed = isPressed === undefined ? null : String(isPressed);
         button.title = [...offerOf(check), check.last_error].filter(Boolean).join(" ");
     }
 }

@@ -1,11 +1,14 @@
 // What the reader has chosen to see, as the address of the page has it. Pure.
 
+import { ODDS } from "./odds.js";
+import { USUAL } from "./preferences.js";
+
 export const EVERYTHING = { bookmakers: [], league: "", day: "", text: "", surebets: false };
 
 /**
  * The choice in the query of an address. `league` is an id, or a label as it was in older addresses; `day`
- * is "today", "tomorrow" or as 2026-11-26; `fixture` is the match with shown details, which filters
- * nothing.
+ * is "now" (in play), "today", "tomorrow" or as 2026-11-26; `fixture` is the match with shown details,
+ * which filters nothing.
  */
 export function choiceOf(query) {
     const given = new URLSearchParams(query);
@@ -19,23 +22,34 @@ export function choiceOf(query) {
     };
 }
 
-/** The query of a choice, empty or beginning with `?`. */
-export function queryOf({ bookmakers, league, day, text, surebets, fixture }) {
+/** The query of a choice and of what preferences show others, empty or beginning with `?`. */
+export function queryOf({ bookmakers, league, day, text, surebets, fixture }, { by, odds } = USUAL) {
     const given = new URLSearchParams();
     bookmakers.forEach((bookmaker) => given.append("bookmaker", bookmaker));
     if (league) given.set("league", league);
     if (day) given.set("day", day);
     if (text.trim()) given.set("q", text.trim());
     if (surebets) given.set("surebets", "1");
+    if (by !== USUAL.by) given.set("by", by);
+    if (odds !== USUAL.odds) given.set("odds", odds);
     if (fixture) given.set("fixture", fixture);
     const query = given.toString();
     return query && `?${query}`;
+}
+
+/** What the query says of the order and of how odds are written, in place of the reader's preferences. */
+export function shownBy(query) {
+    const given = new URLSearchParams(query);
+    const [by, odds] = [given.get("by"), given.get("odds")];
+    return { ...(ORDERS.includes(by) ? { by } : {}), ...(Object.hasOwn(ODDS, odds) ? { odds } : {}) };
 }
 
 /** Whether a choice leaves nothing out. */
 export function isEverything({ bookmakers, league, day, text, surebets }) {
     return bookmakers.length === 0 && !league && !day && !text.trim() && !surebets;
 }
+
+const ORDERS = ["league", "time"];
 
 /** A list with this value in it, or without it if it was. */
 export function toggled(values, value) {

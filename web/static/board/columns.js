@@ -1,14 +1,15 @@
 // The columns of the board: bookmakers in the reader's order, without those that are hidden. Pure.
 
 /**
- * All bookmakers, `{ id, name, company, isGross }`: those of /health in its order, then any in the stream
- * only. `isGross`: what it takes of a bet or a win is not taken from its prices.
+ * All bookmakers, `{ id, name, short, company, isGross }`: those of /health in its order, then any in the
+ * stream only. `isGross`: what it takes of a bet or a win is not taken from its prices.
  */
 export function bookmakersOf(checks, names) {
     const ids = new Set([...Object.keys(checks), ...names.keys()]);
     return [...ids].map((id) => {
-        const { name, company, fees } = checks[id] ?? { name: id, company: id };
-        return { id, name: names.get(id) ?? name, company, isGross: fees === "not included" };
+        const { name, short, company, fees } = checks[id] ?? { name: id, company: id };
+        const shown = names.get(id) ?? name;
+        return { id, name: shown, short: short ?? shown, company, isGross: fees === "not included" };
     });
 }
 
@@ -34,24 +35,20 @@ export function chipsOf(bookmakers, chosen, { order, hidden }) {
 /**
  * A column `{ id, name, short, title, of, isGross }` for each company, where its first bookmaker stands.
  * `of` are its bookmakers: two sources may list one, and the price that was confirmed last is shown
- * (best.js:offerOf). `short` is the name without what is in brackets at its end, unless another column
- * would be called so; `title` says also that prices are gross.
+ * (best.js:offerOf). `short` is for narrow places; `title` says also that prices are gross.
  */
 export function columnsOf(bookmakers) {
     const columns = new Map();
-    for (const { id, name, company, isGross } of bookmakers) {
-        if (!columns.has(company)) columns.set(company, { id, name, of: [], isGross: false });
+    for (const { id, name, short, company, isGross } of bookmakers) {
+        if (!columns.has(company)) columns.set(company, { id, name, short, of: [], isGross: false });
         const column = columns.get(company);
         column.isGross ||= isGross;
         column.of.push({ id, name });
         if (column.of.length > 1 && !column.of.some((bookmaker) => bookmaker.id === company))
             column.name = company;
     }
-    const all = [...columns.values()];
-    const names = all.map(({ name }) => name.replace(/ \([^)]*\)$/, ""));
-    const isOwn = (name) => names.filter((other) => other === name).length === 1;
-    return all.map((column, at) => {
-        const title = column.name + (column.isGross ? ", before fees" : "");
-        return { ...column, short: isOwn(names[at]) ? names[at] : column.name, title };
-    });
+    return [...columns.values()].map((column) => ({
+        ...column,
+        title: column.name + (column.isGross ? ", before fees" : ""),
+    }));
 }

@@ -1,33 +1,49 @@
-// The days on which matches begin, in the reader's time zone. Pure.
+// The days on which matches begin, in the reader's time zone, and what is being played. Pure.
 
 const DAY_S = 86_400;
+const PLAYED_S = 3 * 3600; // a match that nothing is said of is over by then
 
-/** The days of the matches to choose from, `{ value, title }`: today, tomorrow, and each as 2026-11-26. */
-export function daysOf(matches, clock) {
+/** The day that has what is being played. */
+export const NOW = "now";
+
+/** Whether a match is being played, as a source says or as its kick-off does; `now` in Unix seconds. */
+export function isPlayed({ inPlay, start }, now) {
+    return inPlay ?? (start !== null && start <= now && now < start + PLAYED_S);
+}
+
+/**
+ * The days to choose from, `{ value, title }`: all, what is played with the number of matches, today,
+ * tomorrow, and each later day as 2026-11-26.
+ */
+export function daysOf(matches, clock, now) {
     const starts = new Map();
     for (const { start } of matches) {
         if (start === null) continue;
         const date = clock.date(start);
         if (!starts.has(date)) starts.set(date, start);
     }
-    const near = new Set(["today", "tomorrow"].map((day) => dateOf(day, clock)));
-    const later = [...starts].filter(([date]) => !near.has(date)).sort(([a], [b]) => (a > b) - (a < b));
+    const near = dateOf("tomorrow", clock, now);
+    const later = [...starts].filter(([date]) => date > near).sort(([a], [b]) => (a > b) - (a < b));
     return [
+        { value: "", title: "All" },
+        { value: NOW, title: `In play ${matches.filter((match) => isPlayed(match, now)).length}` },
         { value: "today", title: "Today" },
         { value: "tomorrow", title: "Tomorrow" },
         ...later.map(([date, start]) => ({ value: date, title: clock.dayName(start) })),
     ];
 }
 
-/** The function that says whether a match is on that day. */
-export function isOn(day, clock) {
+/** The function that says whether a match is on that day; what is being played is of today. */
+export function isOn(day, clock, now) {
     if (!day) return () => true;
-    const date = dateOf(day, clock);
-    return ({ start }) => start !== null && clock.date(start) === date;
+    if (day === NOW) return (match) => isPlayed(match, now);
+    const date = dateOf(day, clock, now);
+    return (match) =>
+        (match.start !== null && clock.date(match.start) === date) ||
+        (day === "today" && isPlayed(match, now));
 }
 
-function dateOf(day, clock) {
-    const now = Date.now() / 1000;
+function dateOf(day, clock, now) {
     if (day === "today") return clock.date(now);
     if (day === "tomorrow") return dayAfter(now, clock);
     return day;

@@ -18,7 +18,7 @@ const HIDDEN = "–";
 /** Whether a key is to close the details: not one that clears the search, or closes what is before them. */
 function isEscape({ key, target, defaultPrevented }) {
     const isUsed = defaultPrevented || (target.type === "search" && target.value !== "");
-    return key === "Escape" && !isUsed && !document.querySelector("dialog[open]");
+    return key === "Escape" && !isUsed && !document.querySelector("dialog[open], :popover-open");
 }
 
 const text = (title, from, className) => ({ title, className, text: from });

@@ -1,8 +1,10 @@
 // Shows a view (view.js) in the document. Decides nothing.
 
+import { Ages } from "./ages.js";
 import { Bookmakers } from "./bookmakers.js";
-import { byId, setText } from "./dom.js";
+import { byId, element, setText } from "./dom.js";
 
+const MOST_AGES = 10; // surebets whose ages are asked for
 const SAID = {
     live: "Live again.",
     doubtful: "The connection is lost. Prices are not live.",
@@ -13,18 +15,28 @@ const SAID = {
 export class Drawing {
     #grid;
     #buttons;
+    #faults;
+    #ages = new Map(); // of the surebets that are shown, by match
     #shown = {}; // what the grid last got: it is filled again only when this changes
+    #days;
     #trust = null;
 
-    constructor(grid, onToggle) {
+    constructor(grid, { onBookmaker, onDay }) {
         this.#grid = grid;
-        this.#buttons = new Bookmakers(byId("bookmakers"), onToggle);
+        this.#buttons = new Bookmakers(byId("bookmakers"), onBookmaker);
+        this.#faults = new Bookmakers(byId("faults"), () => byId("bookmakers").showPopover());
+        this.#days = new Days(byId("days"), onDay);
+        addEventListener("beforeprint", () => setText(byId("printed"), `As of ${new Date()}`));
     }
 
     show(view, state) {
         this.#showGrid(view, state);
         const checks = state.isChecked ? state.health.checks : {};
         this.#buttons.show(view.chips, checks, state.choice.bookmakers, view.clock);
+        const faults = view.chips.filter(({ id }) => isFault(checks[id]));
+        this.#faults.show(faults, checks, null, view.clock);
+        byId("faults").hidden = faults.length === 0;
+        this.#days.show(view.days, state.choice.day);
         showChoice(view, state);
         showEmpty(view);
         showNotices(view.notices);
@@ -34,17 +46,35 @@ export class Drawing {
 
     #showGrid(view, { preferences, opened, choice }) {
         const { rows, columns, trust, clock, price, by, empty, surebetOf } = view;
-        const [pinned, { odds }] = [preferences.matches, preferences];
-        const key = JSON.stringify([trust, by, odds, preferences.zone, pinned, opened]);
+        const [pinned, { odds, total, step }] = [preferences.matches, preferences];
+        const agesOf = (match) => this.#agesOf(match);
+        if (by === "profit" && trust === "live") this.#ask(rows);
+        const key = JSON.stringify([trust, by, odds, preferences.zone, pinned, opened, total, step]);
         const shown = JSON.stringify([columns, key]);
         if (this.#shown.rows !== rows || this.#shown.key !== shown || this.#shown.surebetOf !== surebetOf) {
-            const how = { trust, clock, odds, price, by, surebetOf, opened, pinned, key };
+            const own = { preferences, opened, pinned };
+            const how = { trust, clock, odds, price, by, surebetOf, agesOf, ...own, key };
             this.#grid.show(rows, columns, how);
             this.#shown = { rows, key: shown, surebetOf };
         }
         this.#grid.hidden = empty !== null;
         this.#grid.refresh();
         this.#grid.chosen = choice.fixture;
+    }
+
+    /** Ask how old the prices of the first surebets are. */
+    #ask(rows) {
+        const matches = rows.flatMap(({ match }) => match ?? []).slice(0, MOST_AGES);
+        const keys = new Set(matches.map(({ key }) => key));
+        for (const key of this.#ages.keys()) if (!keys.has(key)) this.#ages.delete(key);
+        for (const match of matches) {
+            if (!this.#ages.has(match.key)) this.#ages.set(match.key, new Ages(() => this.#grid.rewrite()));
+            this.#ages.get(match.key).ask(match);
+        }
+    }
+
+    #agesOf({ key }) {
+        return this.#ages.get(key)?.isKnown ? this.#ages.get(key) : null;
     }
 
     #announce(trust) {
@@ -54,19 +84,57 @@ export class Drawing {
     }
 }
 
-function showChoice({ count, surebets, leagues, days, clock }, { choice, preferences }) {
+/** A bookmaker that is down or in doubt, not one that has just been started. */
+function isFault(check) {
+    if (check === undefined || check.status === "pass") return false;
+    return check.state !== "starting" || check.last_error !== null;
+}
+
+/** A tab for each day. */
+class Days {
+    #group;
+    #onDay;
+
+    constructor(group, onDay) {
+        this.#group = group;
+        this.#onDay = onDay;
+    }
+
+    show(days, chosen) {
+        const isThere = days.some(({ value }) => value === chosen);
+        const every = isThere ? days : [...days, { value: chosen, title: chosen }];
+        while (this.#group.children.length > every.length) this.#group.lastChild.remove();
+        while (this.#group.children.length < every.length) this.#group.append(this.#made());
+        every.forEach(({ value, title }, at) => {
+            const tab = this.#group.children[at];
+            tab.value = value;
+            tab.ariaPressed = String(value === chosen);
+            setText(tab, title);
+        });
+    }
+
+    #made() {
+        const tab = element("button", "tab", { type: "button" });
+        tab.addEventListener("click", () => this.#onDay(tab.value));
+        return tab;
+    }
+}
+
+function showChoice({ count, surebets, leagues, clock, which }, { choice, preferences }) {
+    which.forEach((text, at) => setText(byId("which").children[at], text));
     setText(byId("count"), count);
     setText(byId("zone"), `Times in ${clock.zone}`);
     setText(byId("surebet-count"), String(surebets));
     byId("surebets").ariaPressed = String(choice.surebets);
-    byId("least-gain").hidden = !choice.surebets;
+    for (const label of document.querySelectorAll(".wanted")) label.hidden = !choice.surebets;
+    const total = byId("for-total");
+    if (document.activeElement !== total) total.value = String(preferences.total);
     const all = { value: "", title: "All leagues" };
     showOptions(
         byId("league"),
         [all, ...leagues.map(({ id, title }) => ({ value: id, title }))],
         choice.league,
     );
-    showOptions(byId("day"), [{ value: "", title: "All days" }, ...days], choice.day);
     byId("by").value = preferences.by;
     byId("by").disabled = choice.surebets; // they stand by profit
 }

@@ -10,9 +10,9 @@ import { finder } from "./search.js";
 export function filtered(
     matches,
     { bookmakers, league, day, text, surebets },
-    { preferences, clock, surebetOf },
+    { preferences, clock, minute, surebetOf },
 ) {
-    const [finds, isOnDay] = [finder(text), isOn(day, clock)];
+    const [finds, isOnDay] = [finder(text), isOn(day, clock, minute * 60)];
     const isSure = isSurebet(surebetOf, preferences);
     return matches.filter(
         (match) =>

@@ -2,6 +2,12 @@
 
 const UNKNOWN_LEAGUE = "Unknown";
 
+/** Leagues that most readers look for, in this order. */
+const LARGE = (
+    "fifa.wc uefa.euro uefa.cl eng.1 esp.1 ita.1 ger.1 fra.1 uefa.el uefa.ecl uefa.nl con.ca caf.nations " +
+    "con.lib eng.2 por.1 ned.1 bra.1 arg.1 tur.1 bel.1 sco.1 usa.1 mex.1 ksa.1"
+).split(" ");
+
 const collator = new Intl.Collator("en", { numeric: true });
 const SMALL = new Set(["and", "of", "the"]);
 
@@ -46,12 +52,14 @@ function countryName(country) {
 }
 
 /**
- * Their order: the reader's own first, then by next kick-off, first kick-off and title; the unknown last.
+ * Their order: the reader's own first, then the large ones, then by next kick-off, first kick-off and
+ * title; the unknown last.
  */
 export function byLeague(pinned) {
-    const place = ({ id }) => (pinned.includes(id) ? pinned.indexOf(id) : Infinity);
+    const place = (ids, { id }) => (ids.includes(id) ? ids.indexOf(id) : Infinity);
     return (a, b) =>
-        less(place(a), place(b)) ||
+        less(place(pinned, a), place(pinned, b)) ||
+        less(place(LARGE, a), place(LARGE, b)) ||
         (a.title === UNKNOWN_LEAGUE) - (b.title === UNKNOWN_LEAGUE) ||
         less(a.next, b.next) ||
         less(a.first, b.first) ||

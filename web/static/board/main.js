@@ -3,7 +3,7 @@
 import { Address } from "./address.js";
 import { Beside } from "./beside.js";
 import { Board } from "./board.js";
-import { choiceOf, EVERYTHING, queryOf, toggled } from "./choice.js";
+import { choiceOf, EVERYTHING, queryOf, shownBy, toggled } from "./choice.js";
 import { Chosen } from "./chosen.js";
 import { currentId } from "./details.js";
 import { byId, setText } from "./dom.js";
@@ -27,14 +27,15 @@ const store = new Store({
     ...NOTHING,
     board: board.seen,
     choice: choiceOf(location.search),
-    preferences: remembered(),
+    preferences: Object.freeze({ ...remembered(), ...shownBy(location.search) }),
     minute: minute(),
 });
 const address = new Address(step);
 const chosen = new Chosen((answer) => store.change({ chosen: answer }));
-const drawing = new Drawing(grid, (bookmaker) =>
-    filter({ bookmakers: toggled(store.state.choice.bookmakers, bookmaker) }),
-);
+const drawing = new Drawing(grid, {
+    onBookmaker: (id) => filter({ bookmakers: toggled(store.state.choice.bookmakers, id) }),
+    onDay: (day) => filter({ day }),
+});
 const stream = new Stream({
     onList(list) {
         board.replace(list.fixtures);
@@ -72,6 +73,8 @@ const health = new Health(hear, () => !stream.isLive);
 const beside = new Beside({ onClose: close, onPin: pin, onPrefer: prefer, onShare: share });
 
 let askedAt = -Infinity;
+let own = remembered(); // the preferences of this device; a copied address may show others
+let lent = shownBy(location.search);
 
 /** The match that a match was merged into, through several merges; itself if it was not. */
 function followed(key, removed) {
@@ -104,7 +107,7 @@ function draw(state) {
 function look() {
     const { age, isLive, hasFailed, untilRetry } = stream;
     const connection = { age, isLive, hasFailed, isWaiting: untilRetry !== null };
-    if (minute() !== store.state.minute) grid.rewrite();
+    if (minute() !== store.state.minute || store.state.choice.surebets) grid.rewrite();
     store.change({ connection, minute: minute() });
     store.flush(); // in a hidden page no frame would come
 }
@@ -113,7 +116,7 @@ function look() {
 function choose(fixture) {
     const wasOpen = store.state.choice.fixture !== "";
     store.change({ choice: { ...store.state.choice, fixture } });
-    const query = queryOf(store.state.choice);
+    const query = queryNow();
     if (wasOpen && !fixture) address.close(query);
     else if (fixture && !wasOpen) address.open(query);
     else address.replace(query);
@@ -125,30 +128,38 @@ function close() {
     grid.focus();
 }
 
-/** After Back or Forward: the details as in that address, all else as it is. */
-function step(query) {
-    const { fixture } = choiceOf(query);
-    store.change({ choice: { ...store.state.choice, fixture } });
-    address.replace(queryOf(store.state.choice));
-    store.flush();
-    if (fixture) follow();
-    else grid.focus();
+function queryNow() {
+    return queryOf(store.state.choice, store.state.preferences);
 }
 
-/** Show other matches. */
-function filter(values) {
+/** After Back or Forward: what is chosen in that address; how it is written stays as it is. */
+function step(query) {
+    const before = store.state.choice;
+    const choice = choiceOf(query);
+    store.change({ choice });
+    byId("text").value = choice.text;
+    address.replace(queryNow());
+    store.flush();
+    if (choice.fixture) follow();
+    else if (before.fixture) grid.focus();
+}
+
+/** Show other matches; what is typed is one step of the history with what was typed before. */
+function filter(values, how) {
     store.change({ choice: { ...store.state.choice, ...values } });
     grid.scrollTop = 0;
-    address.replace(queryOf(store.state.choice));
+    address.push(queryNow(), how);
     store.flush();
     setText(byId("announcement"), byId("count").textContent);
 }
 
 /** Set what this device remembers. */
 function prefer(values) {
-    const preferences = Object.freeze({ ...store.state.preferences, ...values });
-    remember(preferences);
-    store.change({ preferences });
+    own = Object.freeze({ ...own, ...values });
+    lent = Object.fromEntries(Object.entries(lent).filter(([name]) => !(name in values)));
+    remember(own);
+    store.change({ preferences: Object.freeze({ ...own, ...lent }) });
+    address.replace(queryNow());
     store.flush();
 }
 
@@ -170,14 +181,15 @@ function listen() {
     let typing = 0;
     text.addEventListener("input", () => {
         clearTimeout(typing);
-        typing = setTimeout(() => filter({ text: text.value }), TYPING_MS);
+        typing = setTimeout(() => filter({ text: text.value }, { isTyped: true }), TYPING_MS);
     });
-    for (const name of ["league", "day"]) {
-        byId(name).addEventListener("change", ({ target }) => filter({ [name]: target.value }));
-    }
+    byId("league").addEventListener("change", ({ target }) => filter({ league: target.value }));
     byId("by").addEventListener("change", ({ target }) => prefer({ by: target.value }));
     byId("least").value = String(store.state.preferences.least);
     byId("least").addEventListener("input", ({ target }) => prefer({ least: target.valueAsNumber || 0 }));
+    byId("for-total").addEventListener("input", ({ target }) =>
+        prefer({ total: Math.max(target.valueAsNumber || 0, 0) }),
+    );
     byId("surebets").addEventListener("click", () => filter({ surebets: !store.state.choice.surebets }));
     grid.addEventListener("choose", ({ detail }) => {
         choose(detail);
@@ -200,12 +212,16 @@ function listen() {
         event.preventDefault();
         text.focus();
     });
-    followOthers((preferences) => store.change({ preferences }));
+    followOthers((preferences) => {
+        own = preferences;
+        store.change({ preferences: Object.freeze({ ...own, ...lent }) });
+    });
 }
 
 store.draw = draw;
 listen();
 store.flush();
+address.replace(queryNow());
 setInterval(look, 1000);
 document.addEventListener("visibilitychange", look);
 await health.start(first.health); // before the list, so that simulated prices always have their notice

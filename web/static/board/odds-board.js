@@ -1,21 +1,18 @@
 // <odds-board>: the list of matches. Only the rows in view, and a few around them, are in the document.
 
-import { offerOf } from "./best.js";
-import { element, part, setText } from "./dom.js";
-import { outcomeNames } from "./row.js";
+import { OUTCOMES } from "./board.js";
+import { element, part } from "./dom.js";
+import { HEADING, heightOf, layoutOf } from "./layout.js";
+import { leagueTitle, outcomeNames, showTitle, titlesRow } from "./row.js";
 import { RowPool } from "./row-pool.js";
 
 const AROUND = 6; // rows rendered above and below the visible rows
-const HEIGHTS = { heading: 30, match: 46, card: 72, unfolded: 8, offer: 34 };
-const WIDTHS = { fixed: 292, best: 204, offer: 186 };
-const CARDS = 640; // narrower than this each match is a card
-const ROOM = 1000; // from this width on the best prices stay in view, too
 const PAGE = 0.85; // the part of the height that Page Up and Page Down move
 
 export class OddsBoard extends HTMLElement {
     #head = part("rowgroup", "head");
     #league = element("div", "league current", { "aria-hidden": "true" });
-    #leagueName = element("span", "league-title");
+    #leagueName = leagueTitle();
     #leaguePin = element("span", "pin", { title: "Pin to the top" }, "★");
     #body = part("rowgroup", "body");
     #rows = [];
@@ -28,6 +25,7 @@ export class OddsBoard extends HTMLElement {
     #active = null; // the key of the row selected with the keyboard
     #chosen = null; // the key of the match with shown details
     #current = null; // the heading that stays in view
+    #isPrinting = false;
     #isDue = false; // whether the next frame will draw
 
     connectedCallback() {
@@ -38,16 +36,19 @@ export class OddsBoard extends HTMLElement {
         this.addEventListener("scroll", () => this.refresh(), { passive: true });
         this.addEventListener("keydown", (event) => this.#onKey(event));
         this.addEventListener("click", (event) => this.#onClick(event));
+        addEventListener("beforeprint", () => this.#print(true));
+        addEventListener("afterprint", () => this.#print(false));
         new ResizeObserver(() => this.#layOut()).observe(this);
     }
 
     /**
      * Show these rows (arrange.js) with these columns (columns.js). `how` says how they are written:
-     * `{ trust, clock, odds, price, by, surebetOf, opened, pinned, key }`; `key` differs if they are to be
-     * written again.
+     * `{ trust, clock, odds, price, by, surebetOf, agesOf, preferences, opened, pinned, key }`; `key`
+     * differs if they are to be written again.
      */
     show(rows, columns, how) {
         const anchor = this.#anchor();
+        const isOther = how.trust !== this.#how.trust;
         this.#how = how;
         this.dataset.trust = how.trust;
         this.dataset.odds = how.odds;
@@ -61,6 +62,7 @@ export class OddsBoard extends HTMLElement {
         this.#layOut();
         const index = this.#indexes.get(anchor?.key);
         if (index !== undefined) this.scrollTop = this.#tops[index] + anchor.below;
+        if (isOther) this.#render(); // no frame is to show prices as live that are not
     }
 
     /**
@@ -102,33 +104,27 @@ export class OddsBoard extends HTMLElement {
     }
 
     #fillHead() {
-        const header = (className, ...children) => part("columnheader", className, ...children);
-        const threefold = (kind, title) =>
-            header(kind, element("span", `${kind}-title`, {}, title), ...outcomeNames());
-        const isGross = this.#columns.some((column) => column.isGross);
-        const best = threefold("top", isGross ? "Best, before fees" : "Best");
-        const wide = [best, ...this.#columns.map(({ title }) => threefold("offer", title))];
-        for (const cell of wide) cell.ariaColSpan = 3;
-        const row = part("row", "titles", header("when", "Kick-off"), header("who", "Match"), ...wide);
-        row.ariaRowIndex = 1;
         const name = element("span", "league-name", {}, this.#leaguePin, this.#leagueName);
         this.#league.replaceChildren(name, ...outcomeNames());
-        this.#head.replaceChildren(row, this.#league);
+        this.#head.replaceChildren(titlesRow(this.#columns), this.#league);
     }
 
     #layOut() {
-        const isStacked = this.clientWidth < CARDS;
-        const isBest = this.#columns.length > 1;
-        this.dataset.layout = isStacked ? "stacked" : "wide";
-        this.dataset.best = isBest ? "shown" : "none";
-        this.dataset.room = this.clientWidth < ROOM ? "little" : "enough";
+        const layout = layoutOf(this.clientWidth, this.#columns);
+        this.dataset.layout = layout.name;
+        this.dataset.best = layout.isBest ? "shown" : "none";
+        this.dataset.room = layout.room;
         this.style.setProperty("--columns", this.#columns.length);
-        const width = WIDTHS.fixed + (isBest ? WIDTHS.best : 0) + WIDTHS.offer * this.#columns.length;
-        for (const block of this.children) block.style.minWidth = isStacked ? "" : `${width}px`;
+        this.style.setProperty("--outcomes", OUTCOMES.length);
+        const isSurebets = this.#how.by === "profit";
+        this.dataset.rows = isSurebets ? "surebets" : "matches";
+        const width = layout.width === null || isSurebets ? "" : `${layout.width}px`;
+        for (const block of this.children) block.style.minWidth = width;
+        const how = { name: layout.name, columns: this.#columns, opened: this.#how.opened ?? [] };
         let top = 0;
         this.#tops = this.#rows.map((row) => {
             const here = top;
-            top += this.#heightOf(row, isStacked);
+            top += heightOf(row, how);
             return here;
         });
         this.#tops.push(top);
@@ -137,19 +133,9 @@ export class OddsBoard extends HTMLElement {
         this.refresh();
     }
 
-    #heightOf(row, isStacked) {
-        if (row.match === undefined) return HEIGHTS.heading;
-        if (!isStacked) return HEIGHTS.match;
-        if (!this.#how.opened.includes(row.key)) return HEIGHTS.card;
-        const offers = this.#columns.filter((column) => offerOf(row.match, column)).length;
-        return HEIGHTS.card + HEIGHTS.unfolded + HEIGHTS.offer * offers;
-    }
-
     #render() {
-        const top = this.scrollTop;
-        const first = this.#indexAt(top);
-        const from = Math.max(first - AROUND, 0);
-        const to = Math.min(this.#indexAt(top + this.clientHeight) + AROUND, this.#rows.length - 1);
+        const first = this.#indexAt(this.scrollTop);
+        const [from, to] = this.#isPrinting ? [0, this.#rows.length - 1] : this.#inView(first);
         const kept = new Set(this.#rows.slice(from, to + 1).map(({ key }) => key));
         for (const [key, shown] of this.#rendered) {
             if (kept.has(key)) continue;
@@ -160,6 +146,17 @@ export class OddsBoard extends HTMLElement {
         for (let index = from; index <= to; index += 1) last = this.#place(index, last);
         this.#nameLeague(first);
         this.#markActive();
+    }
+
+    #inView(first) {
+        const last = this.#indexAt(this.scrollTop + this.clientHeight);
+        return [Math.max(first - AROUND, 0), Math.min(last + AROUND, this.#rows.length - 1)];
+    }
+
+    /** On paper all rows are in view. */
+    #print(isPrinting) {
+        this.#isPrinting = isPrinting;
+        this.#render();
     }
 
     #place(index, last) {
@@ -178,7 +175,8 @@ export class OddsBoard extends HTMLElement {
             shown.element.ariaRowIndex = index + 2;
         }
         const how = row.match === undefined ? this.#how : this.#howOf(row);
-        const what = [row.match?.stamp ?? row.count, row.title, row.isPinned, how.surebet?.profit, how.key];
+        const { match, count, title, isPinned, header } = row;
+        const what = [match?.stamp ?? count, title, isPinned, header, how.surebet?.profit, how.key];
         const stamp = what.join(" ");
         if (shown.stamp !== stamp) {
             shown.stamp = stamp;
@@ -214,7 +212,7 @@ export class OddsBoard extends HTMLElement {
         const header = row && this.#rows[this.#indexes.get(row.header)];
         this.#league.hidden = header === undefined;
         if (header === undefined) return;
-        setText(this.#leagueName, `${header.title} (${header.count})`);
+        showTitle(this.#leagueName, header);
         this.#leaguePin.hidden = header.league === undefined;
         this.#leaguePin.classList.toggle("pinned", header.isPinned === true);
         this.#current = header;
@@ -276,7 +274,7 @@ export class OddsBoard extends HTMLElement {
 
     #moveTo(index) {
         this.#active = this.#rows[index].key;
-        const covered = this.#rows[index].match === undefined ? 0 : HEIGHTS.heading;
+        const covered = this.#rows[index].match === undefined ? 0 : HEADING;
         const highest = this.#tops[index] - covered;
         const lowest = this.#tops[index + 1] - this.clientHeight + this.#head.offsetHeight;
         this.scrollTop = Math.min(Math.max(this.scrollTop, lowest), highest);

@@ -2,20 +2,8 @@
 
 export const ODDS = { decimal: "Decimal", fractional: "Fractional", american: "American" };
 
-/** The fractions that bookmakers use, in order. */
-const LADDER = (
-    "1/1000 1/500 1/250 1/200 1/150 1/125 1/100 1/80 1/66 1/50 1/40 1/33 1/28 1/25 1/22 1/20 1/18 " +
-    "1/16 1/14 1/12 1/11 1/10 1/9 1/8 2/15 1/7 2/13 1/6 2/11 1/5 2/9 1/4 2/7 3/10 1/3 4/11 2/5 4/9 " +
-    "1/2 8/15 4/7 8/13 4/6 8/11 4/5 5/6 10/11 20/21 1/1 21/20 11/10 6/5 5/4 11/8 7/5 6/4 8/5 13/8 " +
-    "17/10 7/4 9/5 15/8 19/10 2/1 21/10 11/5 9/4 12/5 5/2 13/5 11/4 14/5 3/1 16/5 10/3 7/2 18/5 4/1 " +
-    "9/2 5/1 11/2 6/1 13/2 7/1 15/2 8/1 17/2 9/1 10/1 11/1 12/1 14/1 16/1 18/1 20/1 22/1 25/1 28/1 " +
-    "33/1 40/1 50/1 66/1 80/1 100/1 125/1 150/1 200/1 250/1 300/1 400/1 500/1 750/1 1000/1"
-)
-    .split(" ")
-    .map((text) => {
-        const [win, stake] = text.split("/").map(Number);
-        return { text, price: 1 + win / stake };
-    });
+const MOST_PARTS = 1000; // a price has three decimals
+const MILLION = 1_000_000; // whole numbers have no rounding errors
 
 /** The function that writes a decimal price. */
 export function priceIn(odds) {
@@ -30,17 +18,24 @@ export function decimal(value) {
 }
 
 /**
- * The fraction of the ladder that wins nearest to as much; after "≈" unless the price is what it is written
- * as.
+ * What a stake of the second number wins, exactly and in lowest terms but for the usual 6/4: fractions
+ * that are only near would hide which of two prices is better. After "≈" for a price of more than three
+ * decimals.
  */
 export function fractional(value) {
-    const isNearer = ({ price }, { price: other }) => Math.abs(price - value) < Math.abs(other - value);
-    const { text, price } = LADDER.reduce((best, next) => (isNearer(next, best) ? next : best));
-    const isExact = Math.abs(price - value) < (price < 1.1 ? 0.0006 : 0.0051);
-    return isExact ? text : `≈${text}`;
+    const wins = Math.max(Math.round(value * MOST_PARTS) - MOST_PARTS, 1);
+    const by = divisor(wins, MOST_PARTS);
+    const text = `${wins / by}/${MOST_PARTS / by}`.replace(/^3\/2$/, "6/4");
+    return (MOST_PARTS + wins) / MOST_PARTS === value ? text : `≈${text}`;
 }
 
-/** What 100 wins, or after "−" what wins 100. */
+/** What 100 wins, or after "−" what wins 100, to the nearest whole number. */
 export function american(value) {
-    return value >= 2 ? `+${Math.round((value - 1) * 100)}` : `−${Math.round(100 / (value - 1))}`;
+    const wins = Math.round(value * MILLION) - MILLION; // of a stake of a million
+    return wins >= MILLION ? `+${Math.round(wins / 10_000)}` : `−${Math.round((100 * MILLION) / wins)}`;
+}
+
+/** The greatest common divisor. */
+function divisor(a, b) {
+    return b === 0 ? a : divisor(b, a % b);
 }

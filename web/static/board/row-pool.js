@@ -1,20 +1,23 @@
 // Rows that are out of view, used again for others: to make one takes far longer than to fill it.
 
 import { headingRow, matchRow } from "./row.js";
+import { surebetRow } from "./surebet-row.js";
+
+const NONE = () => ({ heading: [], match: [], surebet: [] });
 
 export class RowPool {
     #columns = [];
-    #free = { heading: [], match: [] };
+    #free = NONE();
 
     /** Make rows for these columns from now on. */
     reset(columns) {
         this.#columns = columns;
-        this.#free = { heading: [], match: [] };
+        this.#free = NONE();
     }
 
     /** A row to be filled; until the next frame its colours do not fade from those of its last match. */
-    take({ match }) {
-        const kind = match === undefined ? "heading" : "match";
+    take({ match, isSurebet }) {
+        const kind = match === undefined ? "heading" : isSurebet ? "surebet" : "match";
         const free = this.#free[kind].pop();
         if (free === undefined) return { kind, ...this.#made(kind) };
         free.element.classList.add("reused");
@@ -28,6 +31,6 @@ export class RowPool {
     }
 
     #made(kind) {
-        return kind === "heading" ? headingRow() : matchRow(this.#columns);
+        return { heading: headingRow, match: matchRow, surebet: surebetRow }[kind](this.#columns);
     }
 }

@@ -1,5 +1,6 @@
 // One row of the board: a match with its best prices and its offers, or a heading.
 
+import { PLAYED } from "./arrange.js";
 import { bestOf, isGrossAt, isMarked, namesOf, offerOf, offersOf } from "./best.js";
 import { OUTCOMES } from "./board.js";
 import { element, part, setText } from "./dom.js";
@@ -16,23 +17,55 @@ export function outcomeNames() {
     return OUTCOMES.map((name) => element("span", "outcome", { "aria-hidden": "true" }, name));
 }
 
+/** The titles of the columns; those of bookmakers in full and short. */
+export function titlesRow(columns) {
+    const manifold = (kind, title, short) => {
+        const names = [element("span", `${kind}-title`, {}, title), element("span", "short", {}, short)];
+        names[1].ariaHidden = "true";
+        const made = part("columnheader", kind, ...names, ...outcomeNames());
+        [made.ariaColSpan, made.title] = [OUTCOMES.length, title];
+        return made;
+    };
+    const isGross = columns.some((column) => column.isGross);
+    const row = part(
+        "row",
+        "titles",
+        part("columnheader", "when", "Kick-off"),
+        part("columnheader", "who", "Match"),
+        manifold("top", isGross ? "Best, before fees" : "Best", "Best"),
+        ...columns.map(({ title, short }) => manifold("offer", title, short)),
+    );
+    row.ariaRowIndex = 1;
+    return row;
+}
+
+/** The title of a heading; its name may be of another direction than the count behind it. */
+export function leagueTitle() {
+    return element("span", "league-title", {}, element("bdi"), element("span"));
+}
+
+export function showTitle(title, { title: text, count: matches }) {
+    setText(title.firstChild, text);
+    setText(title.lastChild, ` (${matches})`);
+}
+
 export function headingRow() {
     const name = element("span", "league-name", { role: "gridcell" });
-    const title = element("span", "league-title");
+    const title = leagueTitle();
     const pin = pinButton();
     name.append(pin, title);
     return {
         element: identified(part("row", "league", name, ...outcomeNames())),
-        fill({ title: text, count: matches, league, isPinned }) {
-            setText(title, `${text} (${matches})`);
-            pin.hidden = league === undefined;
-            showPin(pin, isPinned, text);
+        fill(row) {
+            showTitle(title, row);
+            pin.hidden = row.league === undefined;
+            showPin(pin, row.isPinned, row.title);
         },
     };
 }
 
 /**
- * `fill(row, how)` shows a match; `how` says how: `{ trust, clock, price, by, isOpen, isPinned, surebet }`.
+ * `fill(row, how)` shows a match; `how` says how: `{ trust, clock, price, isOpen, isPinned, surebet }`.
  */
 export function matchRow(columns) {
     const [hour, date, surebet] = ["hour", "day", "surebet"].map((name) => element("span", name));
@@ -45,10 +78,10 @@ export function matchRow(columns) {
     const row = part("row", "match", when, who, top.element, ...offers.map((offer) => offer.element));
     return {
         element: identified(row),
-        fill({ match }, how) {
-            const { trust, clock, by, isOpen, isPinned, surebet: found } = how;
+        fill({ match, isMixed, header }, how) {
+            const { trust, clock, isOpen, isPinned, surebet: found } = how;
             setText(hour, match.start === null ? "–" : clock.time(match.start));
-            setText(date, match.inPlay ? "in play" : dayOf(match, clock, by));
+            setText(date, dayOf(match, clock, isMixed, header === PLAYED));
             setText(home, match.home);
             setText(away, match.away);
             who.title = [match.home, match.away].map(isolated).join(" – ");
@@ -67,40 +100,41 @@ export function matchRow(columns) {
     };
 }
 
-function identified(row) {
+export function identified(row) {
     made += 1;
     row.id = `row-${made}`;
     return row;
 }
 
-function pinButton() {
+export function pinButton() {
     return element("button", "pin", { type: "button", tabindex: "-1" }, "★");
 }
 
-function showPin(pin, isPinned, name) {
+export function showPin(pin, isPinned, name) {
     pin.ariaPressed = String(Boolean(isPinned));
     pin.ariaLabel = `Pin ${name}`;
     pin.title = isPinned ? "Pinned: click to unpin" : "Pin to the top";
 }
 
-/** What stands below the time: the day, or the league where the matches stand by day. */
-function dayOf({ start, league }, clock, by) {
-    if (start === null) return by === "time" ? league : "no time";
-    const isStarted = start * 1000 < Date.now();
-    if (by === "time") return isStarted ? `started · ${league}` : league;
-    return isStarted ? "started" : clock.day(start);
+/** What stands below the time: the day, or the league where those of several are `isMixed`. */
+export function dayOf({ start, league, inPlay }, clock, isMixed, isSaid = false) {
+    const isStarted = start !== null && start * 1000 < Date.now();
+    const now = isSaid ? "" : inPlay ? "in play" : isStarted && inPlay !== false ? "started" : "";
+    if (isMixed) return [now, league].filter(Boolean).join(" · ");
+    return now || (start === null ? "no time" : clock.day(start));
 }
 
 /** The best price of each outcome, and where. */
 class BestCells {
     constructor() {
-        this.cells = OUTCOMES.map(() => {
+        this.cells = OUTCOMES.map((outcome) => {
             const figure = element("span", "top-figure");
             const [name, others, before, after] = ["", "", "unseen", "unseen"].map((className) =>
                 element("span", className),
             );
             const where = element("span", "top-where", { "aria-hidden": "true" }, name, others);
             const cell = part("gridcell", "top-price", before, figure, where, after);
+            cell.dataset.outcome = outcome;
             return { before, figure, name, others, after, element: cell };
         });
         this.element = element("div", "top", {}, ...this.cells.map((cell) => cell.element));
@@ -148,7 +182,7 @@ class OfferCells {
 }
 
 /** A name in a text of its own direction (U+2068, U+2069), so that home stays before away. */
-function isolated(name) {
+export function isolated(name) {
     return `\u2068${name}\u2069`;
 }
 

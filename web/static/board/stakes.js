@@ -1,56 +1,56 @@
-// Divides a total into three stakes of whole cents that never lose. Reckons with exact numbers.
+// Divides a total into stakes, one for each outcome, that never lose. Reckons with exact numbers.
+
+const TOTALS = 100n; // that are tried in steps, the largest first
 
 /**
- * The stakes on home, draw and away, and what is returned at least, in cents; null if every division may
- * lose. Legs are `{ id, odds, commission, fee_rate }`; all legs of one entry, thus of one bookmaker, are
- * one market, which takes `commission` of what is won there net, and perhaps a fee for each share. The
- * smallest return has as many whole cents as it can have.
+ * The stakes on the outcomes, and what is returned at least, in cents; null if every division may lose.
+ * Legs are `{ id, odds, commission, fee_rate }`; all legs of one entry, thus of one bookmaker, are one
+ * market, which takes `commission` of what is won there net, and perhaps a fee for each share. The smallest
+ * return has as many whole cents as it can have.
  */
 export function stakes(legs, total) {
-    const [cents, parts] = fraction(total);
-    const count = (cents * 100n) / parts;
-    const terms = legs.map((leg) => termsOf(leg, legs));
-    let amounts = count > 0n ? least(terms, count, count) : null;
+    return divided(termsOf(legs), centsOf(total), 1n);
+}
+
+/**
+ * Stakes in whole steps of so many cents, of the total or less: of the hundred largest sums the one that
+ * gains most. Null if every one of them may lose.
+ */
+export function rounded(legs, total, step) {
+    const [terms, unit] = [termsOf(legs), BigInt(step)];
+    const most = centsOf(total) / unit;
+    let best = null;
+    for (let count = most; count > 0n && count > most - TOTALS; count -= 1n) {
+        const found = divided(terms, count, unit);
+        if (found !== null && (best === null || gainOf(found) > gainOf(best))) best = found;
+    }
+    return best;
+}
+
+/** Cents that stakes gain at least. */
+export function gainOf({ amounts, returned }) {
+    return returned - amounts.reduce((total, part) => total + part);
+}
+
+/** So many units of so many cents, all of them staked; null if every division may lose. */
+function divided(terms, count, unit) {
+    let low = count * unit;
+    let amounts = count > 0n ? least(terms, count, unit, low) : null;
     if (amounts === null) return null;
-    let low = count;
-    let high = count * (BigInt(Math.ceil(Math.max(...legs.map(({ odds }) => odds)))) + 1n);
+    let high = low * terms.reduce((sum, { p, q }) => sum + p / q + 1n, 1n);
     while (high - low > 1n) {
         const middle = (low + high) / 2n;
-        const found = least(terms, count, middle);
+        const found = least(terms, count, unit, middle);
         if (found === null) high = middle;
         else [low, amounts] = [middle, found];
     }
     spread(terms, amounts, count - sum(amounts));
-    return { amounts: amounts.map(Number), returned: Number(low) };
+    return { amounts: amounts.map((amount) => Number(amount * unit)), returned: Number(low) };
 }
 
-/**
- * Stakes in whole steps of so many cents, each the next below or above the exact amount: those of the eight
- * that gain most, or lose least, whatever the result. `returned` is what is returned at least.
- */
-export function rounded(legs, amounts, step) {
-    const terms = legs.map((leg) => termsOf(leg, legs));
-    const steps = amounts.map((amount) => [Math.floor(amount / step), Math.ceil(amount / step)]);
-    const [home, draw, away] = steps.map((near) => near.map((count) => Math.max(count, 1) * step));
-    const every = home.flatMap((first) =>
-        draw.flatMap((second) => away.map((third) => [first, second, third])),
-    );
-    const gained = every.map((some) => {
-        const cents = some.map(BigInt);
-        const returns = legs.map((leg, at) => returnOf(terms, cents, at, legs));
-        const returned = Number(returns.reduce((least, next) => (next < least ? next : least)));
-        return { amounts: some, returned, gain: returned - some.reduce((total, part) => total + part) };
-    });
-    return gained.reduce((best, next) => (next.gain > best.gain ? next : best));
-}
-
-/** Whole cents that are returned if this leg wins. */
-function returnOf(terms, amounts, at, legs) {
-    const { p, q, t, u } = terms[at];
-    const staked = sum(amounts.filter((_, leg) => legs[leg].id === legs[at].id)); // on one market
-    const gross = amounts[at] * p; // by q
-    if (gross <= staked * q) return gross / q; // nothing is won net
-    return (gross * (u - t) + t * staked * q) / (q * u);
+function centsOf(total) {
+    const [value, parts] = fraction(total);
+    return (value * 100n) / parts;
 }
 
 /** The exact value of a number or a text, as it is written: 2.1 is 21/10. */
@@ -61,36 +61,39 @@ function fraction(value) {
     return scale < 0n ? [digits, 10n ** -scale] : [digits * 10n ** scale, 1n];
 }
 
-/** Price p / q after the fee, commission t / u, and net / of, the return of a stake of 1 that is alone. */
-function termsOf({ id, odds, commission, fee_rate: fee = 0 }, legs) {
-    const [[o, d], [t, u], [f, g]] = [odds, commission, fee].map(fraction);
-    const [p, q] = f > 0n ? [o * o * g, d * (o * g + f * (o - d))] : [o, d];
-    const isShared = legs.filter((other) => other.id === id).length > 1;
-    return { p, q, t, u, net: q * u + (p - q) * (u - t), of: q * u, isShared };
+/** Of each leg: price p / q after the fee, commission t / u, net / of, the return of 1 that is alone. */
+function termsOf(legs) {
+    return legs.map(({ id, odds, commission, fee_rate: fee = 0 }) => {
+        const [[o, d], [t, u], [f, g]] = [odds, commission, fee].map(fraction);
+        const [p, q] = f > 0n ? [o * o * g, d * (o * g + f * (o - d))] : [o, d];
+        const isShared = legs.filter((other) => other.id === id).length > 1;
+        return { p, q, t, u, net: q * u + (p - q) * (u - t), of: q * u, isShared };
+    });
 }
 
 /**
- * The smallest stakes that return `goal` each; null if that takes over `count`. What the other legs do not
- * need is staked on the market with several legs: the larger its sum, the less each of its legs needs.
+ * The smallest stakes in units that return `goal` cents each; null if that takes over `count`. What the
+ * other legs do not need is staked on the market with several legs: the larger its sum, the less each of
+ * its legs needs.
  */
-function least(terms, count, goal) {
-    const amounts = terms.map(({ net, of, isShared }) => (isShared ? 0n : ceil(goal * of, net)));
-    const staked = count - sum(amounts);
+function least(terms, count, unit, goal) {
+    const amounts = terms.map(({ net, of, isShared }) => (isShared ? 0n : ceil(goal * of, net * unit)));
+    const staked = (count - sum(amounts)) * unit;
     terms.forEach(({ p, q, t, u, isShared }, leg) => {
-        if (isShared) amounts[leg] = ceil((goal * u - t * staked) * q, p * (u - t));
+        if (isShared) amounts[leg] = ceil((goal * u - t * staked) * q, p * (u - t) * unit);
     });
     return sum(amounts) <= count ? amounts : null;
 }
 
-/** Add what is left, cent by cent, to what returns least. */
+/** Add the units that are left, one by one, to what returns least. */
 function spread(terms, amounts, left) {
-    const shared = [0, 1, 2].filter((leg) => terms[leg].isShared);
-    const places = shared.length > 0 ? shared : [0, 1, 2];
+    const every = terms.map((_, leg) => leg);
+    const shared = every.filter((leg) => terms[leg].isShared);
+    const places = shared.length > 0 ? shared : every;
     const returns = (leg, other) => amounts[leg] * terms[leg].net * terms[other].of;
-    for (let cent = 0n; cent < left; cent += 1n) {
+    for (let unit = 0n; unit < left; unit += 1n) {
         const lower = (leg, other) => (returns(other, leg) < returns(leg, other) ? other : leg);
-        const lowest = places.reduce(lower);
-        amounts[lowest] += 1n;
+        amounts[places.reduce(lower)] += 1n;
     }
 }
 

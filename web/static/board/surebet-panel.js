@@ -1,9 +1,9 @@
 // The surebet of a match in its details: what it gains, and the stakes for a total.
 
+import { advised } from "./advice.js";
 import { byId, setText } from "./dom.js";
 import { amount, percent, rate } from "./format.js";
 import { SPOKEN } from "./row.js";
-import { rounded, stakes } from "./stakes.js";
 import { Table } from "./table.js";
 
 /** Shows a surebet; calls `onPrefer({ total })` and `onPrefer({ step })` with what is to be remembered. */
@@ -33,12 +33,9 @@ export class SurebetPanel {
         this.#step.value = String(step);
         setText(byId("details-profit"), gainOf(surebet, clock));
         const { legs } = surebet;
-        const exact = stakes(legs, total);
-        const cents = Math.round(step * 100);
-        const used = exact && cents > 1 ? rounded(legs, exact.amounts, cents) : exact;
-        const shown = (leg, at) => (used ? amount(used.amounts[at]) : percent(leg.stake));
-        this.#stakes.show(legs.map((leg, at) => ({ ...leg, key: leg.outcome, cents: shown(leg, at) })));
-        setText(byId("details-returned"), exact ? returnOf(exact, used) : failedOf(total));
+        const { shown, text } = advised(legs, { total, step });
+        this.#stakes.show(legs.map((leg, at) => ({ ...leg, key: leg.outcome, cents: shown[at] })));
+        setText(byId("details-returned"), text);
     }
 }
 
@@ -48,28 +45,8 @@ function gainOf({ profit, since, book_sum: sum, legs }, clock) {
     return `${gain} whatever the result, since ${clock.moment(since)} (book sum ${sum.toFixed(4)}).`;
 }
 
-function failedOf(total) {
-    const why = total > 0 ? "Whole cents of this total may lose. Take a larger total." : "Enter a total.";
-    return `${why} These are shares.`;
-}
-
-function returnOf(exact, used) {
-    const gain = gainIn(used);
-    const gained =
-        gain > 0 ? `a gain of ${amount(gain)}` : gain < 0 ? `a loss of ${amount(-gain)}` : "no gain";
-    const small = used === exact && gain === 0 ? "a gain of less than 0.01" : gained;
-    const cost = gainIn(exact) - gain;
-    const rounding =
-        used === exact ? "" : cost > 0 ? ` Rounding costs ${amount(cost)}.` : " Rounding costs nothing.";
-    const staked = used === exact ? "" : ` for ${amount(stakedIn(used))}`;
-    return `Returns at least ${amount(used.returned)}${staked}, ${small}.${rounding}`;
-}
-
-const stakedIn = ({ amounts }) => amounts.reduce((sum, part) => sum + part);
-const gainIn = (divided) => divided.returned - stakedIn(divided);
-
 /** What a bookmaker takes, and for how much its price is known to be good. */
-function termsOf({ commission, fee_rate: fee, max_stake: most }) {
+export function termsOf({ commission, fee_rate: fee, max_stake: most }) {
     const terms = [
         commission > 0 ? `takes\u00a0${rate(commission)}` : "",
         fee > 0 ? `fee\u00a0${rate(fee)} of p(1\u00a0−\u00a0p)` : "",

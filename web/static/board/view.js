@@ -54,6 +54,7 @@ export function viewOf(state) {
         trust,
         bookmakers,
         shown,
+        which: whichOf(shown, bookmakers),
         columns: columnsOf(shown),
         chips: chipsOf(bookmakers, choice.bookmakers, preferences),
         by,
@@ -79,7 +80,7 @@ const idsOf = (bookmakers) => bookmakers.map(({ id }) => id).join();
 const surebetsAmong = kept((ids, chosen) => surebetsOf(ids ? ids.split(",") : [], chosen));
 const clockOf = kept((zone) => clockIn(zone));
 const leaguesAt = kept((matches, minute) => leaguesOf(matches, minute * 60));
-const daysAt = kept((matches, clock) => daysOf(matches, clock));
+const daysAt = kept((matches, clock, minute) => daysOf(matches, clock, minute * 60));
 const sortedLeagues = kept((leagues, { leagues: pinned }) => [...leagues.values()].sort(byLeague(pinned)));
 
 const matchesOf = kept((matches, shown, by, choice, preferences, clock, minute, surebetOf) =>
@@ -91,7 +92,7 @@ const matchesOf = kept((matches, shown, by, choice, preferences, clock, minute, 
 );
 
 const rowsOf = kept((matches, by, choice, preferences, clock, minute, surebetOf, leagues) =>
-    arranged(matches, { by, leagues, preferences, clock, surebetOf }),
+    arranged(matches, { by, leagues, preferences, clock, minute, surebetOf }),
 );
 
 /** Whether the prices are live: "none" before the first. */
@@ -99,6 +100,10 @@ function trustOf({ age, isLive }) {
     if (age === null) return "none";
     if (isLive) return "live";
     return age < GONE_MS ? "doubtful" : "gone";
+}
+
+function whichOf({ length: some }, { length: all }) {
+    return [some === all ? `All ${all}` : `${some} of ${all}`, all === 1 ? "bookmaker" : "bookmakers"];
 }
 
 function countOf(some, all) {

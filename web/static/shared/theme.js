@@ -1,4 +1,5 @@
 // Sets light or dark before the page is drawn: the reader's choice, or else ("Auto") the system's theme.
+// Says when a script or a style sheet of the page cannot be loaded, and loads the page again when it can.
 // A classic script because a module would run after the first paint.
 (() => {
     "use strict";
@@ -38,7 +39,39 @@
         return { "": other, [other]: system() }[theme] ?? "";
     };
 
+    const AGAIN_MS = 10_000;
+    const missing = new Set();
+    let again = 0;
+    // Only when all that was missing is there: the answer of a busy service must not replace the page.
+    const tryAgain = async () => {
+        const answers = [...missing].map((url) => fetch(url, { cache: "no-cache" }));
+        const found = await Promise.all(answers).catch(() => [{ ok: false }]);
+        if (found.every(({ ok }) => ok)) location.reload();
+    };
+    const [said, text, button] = ["p", "span", "button"].map((tag) => document.createElement(tag));
+    said.className = "warning";
+    said.role = "alert";
+    button.type = "button";
+    button.textContent = "Try again";
+    button.addEventListener("click", tryAgain);
+    said.append(text, button);
+    // Odds without a style sheet can be read, so that the reader decides. Without a script there are none.
+    const note = ({ target }) => {
+        const isScript = target.tagName === "SCRIPT";
+        if (!isScript && target.rel !== "stylesheet") return;
+        const isFirst = missing.size === 0;
+        missing.add(target.src ?? target.href);
+        if (isScript) {
+            text.textContent = "A script could not be loaded, so this page does not work. ";
+            again ||= setInterval(tryAgain, AGAIN_MS * (1 + Math.random()));
+        } else text.textContent ||= "A style sheet could not be loaded, so this page looks wrong. ";
+        if (!isFirst) return;
+        if (document.body === null) addEventListener("DOMContentLoaded", () => document.body.prepend(said));
+        else document.body.prepend(said);
+    };
+
     show();
+    addEventListener("error", note, true); // such an event does not bubble
     dark.addEventListener("change", show);
     addEventListener("storage", ({ key, newValue }) => {
         if (key !== KEY) return;

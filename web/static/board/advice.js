@@ -1,0 +1,35 @@
+// The stakes that are advised for a surebet, and what is said of them. Pure.
+
+import { amount, percent } from "./format.js";
+import { gainOf, rounded, stakes } from "./stakes.js";
+
+/**
+ * For the total and the step of the reader: of each leg the stake as a text, a share of the total where
+ * none is safe; what is said of them all; and the `gain` with what is staked, empty without stakes.
+ */
+export function advised(legs, { total, step }) {
+    const exact = stakes(legs, total);
+    const cents = Math.round(step * 100);
+    const used = cents > 1 ? rounded(legs, total, cents) : exact;
+    const shown = legs.map((leg, at) => (used ? amount(used.amounts[at]) : percent(leg.stake)));
+    if (used === null) return { shown, text: failedOf(total, exact), gain: "" };
+    const gain = `${amount(gainOf(used))} for ${amount(used.returned - gainOf(used))}`;
+    return { shown, text: returnOf(exact, used), gain };
+}
+
+/** Why there are no stakes: none of whole cents, or `exact` ones, but none in steps. */
+function failedOf(total, exact) {
+    const steps = "Stakes in these steps may lose. Take a larger total, or smaller steps.";
+    const cents = "Whole cents of this total may lose. Take a larger total.";
+    return `${total > 0 ? (exact ? steps : cents) : "Enter a total."} These are shares.`;
+}
+
+function returnOf(exact, used) {
+    const gain = gainOf(used);
+    const none = used === exact ? "a gain of less than 0.01" : "no gain";
+    const cost = exact === null ? 0 : gainOf(exact) - gain;
+    const gained = gain > 0 ? `a gain of ${amount(gain)}` : none;
+    const rounding = cost > 0 ? ` Rounding costs ${amount(cost)}.` : "";
+    const staked = amount(used.returned - gain);
+    return `Returns at least ${amount(used.returned)} for ${staked}, ${gained}.${rounding}`;
+}

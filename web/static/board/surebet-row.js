@@ -1,0 +1,71 @@
+// A row of the surebets: what it gains, its legs with the reader's stakes, how old and how long it stands.
+
+import { advised } from "./advice.js";
+import { OUTCOMES } from "./board.js";
+import { element, part, setText } from "./dom.js";
+import { duration, percent } from "./format.js";
+import { dayOf, identified, isolated, SPOKEN } from "./row.js";
+import { termsOf } from "./surebet-panel.js";
+
+/** As `matchRow`, for a match with a surebet; `how` also has `agesOf(match)` (ages.js), `preferences`. */
+export function surebetRow() {
+    const [hour, date] = ["hour", "day"].map((name) => element("span", name));
+    const [home, away] = ["home", "away"].map(() => element("span", "team", { dir: "auto" }));
+    const [profit, gain] = ["surebet", "gain"].map((name) => element("span", name));
+    const [stands, oldest, ends] = ["", "", ""].map((name) => element("span", name));
+    const legs = OUTCOMES.map(() => legRow());
+    const when = part("gridcell", "when", hour, date);
+    const who = part("rowheader", "who", home, element("span", "unseen", {}, " against "), away);
+    const gains = part("gridcell", "gains", profit, gain);
+    const all = part("gridcell", "legs", ...legs.map((leg) => leg.element));
+    const age = part("gridcell", "age", stands, oldest, ends);
+    return {
+        element: identified(part("row", "match sure", when, who, gains, all, age)),
+        fill({ match }, { trust, clock, price, surebet, agesOf, preferences }) {
+            setText(hour, match.start === null ? "–" : clock.time(match.start));
+            setText(date, dayOf(match, clock, true));
+            setText(home, match.home);
+            setText(away, match.away);
+            who.title = [match.home, match.away].map(isolated).join(" – ");
+            const shown = trust === "live" ? surebet : null;
+            const advice = shown && advised(shown.legs, preferences);
+            setText(profit, shown ? percent(shown.profit) : "");
+            setText(gain, advice?.gain ?? "");
+            gains.title = advice?.text ?? "";
+            legs.forEach((leg, at) => leg.fill(shown?.legs[at], advice?.shown[at], price));
+            const ages = shown && agesOf(match);
+            setText(stands, shown && ages ? `stands for ${duration(ages.since(shown.since))}` : "");
+            setText(oldest, shown ? oldestOf(shown, ages) : "");
+            setText(ends, shown && ages ? endOf(shown, ages) : "");
+        },
+    };
+}
+
+function legRow() {
+    const parts = ["outcome", "odds", "at", "stake"].map((name) => element("span", name));
+    const spoken = element("span", "unseen");
+    const [outcome, odds, at, stake] = parts;
+    outcome.ariaHidden = "true";
+    return {
+        element: element("div", "leg", {}, spoken, ...parts),
+        fill(leg, staked, price) {
+            setText(spoken, leg ? `${SPOKEN[leg.outcome]}: ` : "");
+            setText(outcome, leg?.outcome ?? "");
+            setText(odds, leg ? price(leg.odds) : "–");
+            setText(at, leg ? leg.bookmaker + termsOf(leg) : "");
+            at.title = at.textContent;
+            setText(stake, staked ?? "");
+        },
+    };
+}
+
+function oldestOf({ legs }, ages) {
+    const known = ages ? legs.map(({ id }) => ages.ofConfirmation(id)) : [null];
+    return known.includes(null) ? "" : `confirmed ${duration(Math.max(...known))} ago`;
+}
+
+/** It ends then unless it is confirmed again: the page is not told of a confirmation alone. */
+function endOf({ until }, ages) {
+    const left = ages.until(until);
+    return left > 0 ? `${duration(left)} left, or more` : "confirmed again since";
+}
