@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from datetime import date, datetime, time
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -19,13 +18,12 @@ from msgspec import Struct
 from actors.core.errors import PayloadError
 from actors.core.messages import Removal, SourceMatchId
 from actors.core.validation import Reason, clean_name
+from actors.source_api.match_ids import match_id_of
 from actors.sources.football_data.text import Row, is_blank, width_of
 
 LONDON: Final = ZoneInfo("Europe/London")
 MAX_CELL_CHARS = 256  # a longer cell is cut: it must not fill the caches below
-MAX_ID_CHARS = 128
 FINISHED = "finished"
-_UNSAFE = re.compile(rb"[^A-Za-z0-9]")
 _NUMBER = re.compile(r"[0-9.]+").fullmatch
 
 LEAGUES: Final[Mapping[str, str]] = {  # codes of the site's notes.txt; others are shown as they are
@@ -154,23 +152,6 @@ def _are_teams(division: str, home: str, away: str) -> bool:
         and all(any(map(str.isalpha, name)) for name in (home, away))
         and '"' not in f"{division}{home}{away}"
     )
-
-
-def match_id_of(*parts: str) -> SourceMatchId:
-    """Return an id, unique for its parts: letters and digits stay, a blank is '.', others '~XX' (UTF-8)."""
-    text = "-".join(map(_escaped, parts))
-    if len(text) > MAX_ID_CHARS:
-        digest = blake2b(text.encode(), digest_size=12).hexdigest()
-        text = f"{text[: MAX_ID_CHARS - len(digest) - 2]}~~{digest}"  # no whole id contains "~~"
-    return SourceMatchId(text)
-
-
-def _escaped(part: str) -> str:
-    if part.isascii() and part.replace(" ", "").isalnum():
-        return part.replace(" ", ".")
-    return _UNSAFE.sub(
-        lambda found: b"." if found[0] == b" " else b"~%02X" % ord(found[0]), part.encode()
-    ).decode()
 
 
 @lru_cache(maxsize=1024)

@@ -15,7 +15,8 @@ from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.validation import Reason
-from actors.sources.football_data.fixtures import LEAGUES, match_id_of
+from actors.source_api.match_ids import match_id_of
+from actors.sources.football_data.fixtures import LEAGUES
 from tests.support.builders.boards import START
 from tests.support.builders.football_data import COLUMNS, ROW, changed, csv_bytes, judged, shown
 from tests.support.builders.messages import BOOKMAKER
