@@ -173,8 +173,7 @@ class RemovedFixture(Struct, frozen=True):
 class FixtureChangesV2(Struct, frozen=True):
     """What leads from the fixtures at `since` to those at `version`.
 
-    `conflated` is in the stream only, `cursor` in answers only. `league_id` is that of the `league` that was
-    asked for.
+    `conflated` is in the stream only, `cursor` in answers only. `league_id` is the id of the asked `league`.
     """
 
     version: Version
