@@ -173,7 +173,8 @@ class RemovedFixture(Struct, frozen=True):
 class FixtureChangesV2(Struct, frozen=True):
     """What leads from the fixtures at `since` to those at `version`.
 
-    `conflated` is in the stream only, `cursor` in answers only. `league_id` is the id of the asked `league`.
+    `conflated` is in the stream only, `cursor` in answers only. `league_id` is the id of the league that was
+    asked for.
     """
 
     version: Version

@@ -21,7 +21,7 @@ from actors.monitoring.metrics import Count, Metrics
 from web.protocol.request_head import MAX_HEAD_BYTES, HeadGate
 from web.protocol.throttle import UNCOUNTED
 from web.server.load import FEW, Load, turning_away
-from web.server.reader import ReaderSocket
+from web.server.reader import ReaderSocket, as_end
 
 LINGER_S = 0.9
 """Seconds in which further bytes of a client are dropped, so that it gets its answer, not a reset."""
@@ -73,7 +73,10 @@ class Connection(ReaderSocket):
         Raises: BlockingIOError while there are none yet; ConnectionResetError if the client sends without
         end, or leaves while no request is answered: at a mere end Hypercorn keeps it until a timeout.
         """
-        data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # few requests at a time
+        try:
+            data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # few requests at a time
+        except OSError as error:
+            raise as_end(error) from None
         if not data:
             if self.is_busy:
                 return data
