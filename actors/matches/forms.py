@@ -21,13 +21,16 @@ class Form(Struct, frozen=True):
     """How fixtures are shown: with the fair odds of the bookmaker `reference`, or without.
 
     With `doubted`, surebets that are not believed are shown with their doubts. With `bookmakers` prices and
-    surebets are of these bookmakers alone; fixtures that are `overdue` have no surebet then.
+    surebets are of these bookmakers alone; fixtures that are `overdue` have no surebet then. With a `total`
+    in cents surebets have stakes in whole steps of `step` cents.
     """
 
     reference: BookmakerId | None = None
     doubted: bool = False
     bookmakers: tuple[BookmakerId, ...] = ()
     overdue: tuple[FixtureId, ...] = ()
+    total: int = 0
+    step: int = 1
 
 
 USUAL = Form()

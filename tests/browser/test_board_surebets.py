@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from actors.matches.stakes import Stakes, stakes
 from tests.support.browsing import OpenContext
+from tests.support.oracles.stake_cases import stake_cases
 from tests.support.systems.two_sources import Two, two_sources
 
 pytestmark = pytest.mark.browser
@@ -38,6 +40,10 @@ UNCOVERED = """(badge) => {
     const { left, top, width, height } = badge.getBoundingClientRect();
     const at = (part) => document.elementFromPoint(left + part * width, top + height / 2);
     return [0.1, 0.5, 0.95].map((part) => at(part) === badge);
+}"""
+TABLE = """async (cases) => {
+    const { stakes } = await import("/static/stakes.js");
+    return cases.map(({ legs, total }) => stakes(legs, total));
 }"""
 ROUNDED = """async (cases) => {
     const { gainOf, rounded } = await import("/static/stakes.js");
@@ -95,15 +101,15 @@ def test_stakes_in_steps_never_lose(two: Two, page: Page) -> None:
     found = page.evaluate(ROUNDED, cases)
 
     assert any(found)
-    for (legs, total, step), stakes in zip(cases, found, strict=True):
-        if stakes is not None:
-            amounts = stakes["amounts"]
+    for (legs, total, step), rounded in zip(cases, found, strict=True):
+        if rounded is not None:
+            amounts = rounded["amounts"]
             net = [1 + (leg["odds"] - 1) * (1 - leg["commission"]) for leg in legs]
             assert all(amount > 0 and amount % step == 0 for amount in amounts)
             assert sum(amounts) <= total * 100
             returned = min(amount * odds for amount, odds in zip(amounts, net, strict=True))
-            assert int(returned + 1e-6) == stakes["returned"]
-            assert stakes["returned"] - sum(amounts) == stakes["gain"] >= 0
+            assert int(returned + 1e-6) == rounded["returned"]
+            assert rounded["returned"] - sum(amounts) == rounded["gain"] >= 0
 
 
 def test_there_are_no_stakes_in_steps_that_would_lose(two: Two, page: Page) -> None:
@@ -111,6 +117,28 @@ def test_there_are_no_stakes_in_steps_that_would_lose(two: Two, page: Page) -> N
     page.goto(two.service.base)
 
     assert [None] == page.evaluate(ROUNDED, [[_legs(2.9, 3.4, 3.2), 7, 500]])
+
+
+def test_the_stakes_are_those_of_the_api(two: Two, page: Page) -> None:
+    """In each of a thousand cases, to the cent."""
+    page.goto(two.service.base)
+    cases = [*stake_cases()]
+    asked = [
+        {
+            "total": case.total / 100,
+            "legs": [
+                {"id": leg.market, "odds": leg.odds, "commission": leg.commission, "fee_rate": leg.fee_rate}
+                for leg in case.legs
+            ],
+        }
+        for case in cases
+    ]
+    expected = [
+        {"amounts": [*found.amounts], "returned": found.returned} if isinstance(found, Stakes) else None
+        for found in (stakes(case.legs, case.total) for case in cases)
+    ]
+
+    assert expected == page.evaluate(TABLE, asked)
 
 
 def test_the_total_and_the_rounding_are_remembered(two: Two, page: Page) -> None:

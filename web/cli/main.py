@@ -43,7 +43,7 @@ from actors.service.settings import ServerSettings, Settings, load, parse_bind, 
 from actors.service.system import System
 from actors.transports.connections import LookUpLoop
 from web.app import create_app
-from web.cli import archive_command, links_command, trace_command
+from web.cli import archive_command, links_command, surebets_command, trace_command
 from web.cli.completion import COMPLETES, SHELLS, script
 from web.cli.examples import CONFIGS, CONFIGURATIONS, EXAMPLES, default_out
 from web.cli.source_commands import add_source_options, check_program, probe
@@ -288,9 +288,10 @@ def _parser() -> argparse.ArgumentParser:
     probing = command("probe", probe, "ask a venue once, and say whether it answers as expected")
     sources = command("sources", _sources, "explain the kinds of source and their options")
     inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
-    archive = command("archive", archive_command.run, "list, check, seal or export an archive")
+    archive_command.add_options(command("archive", archive_command.run, "check, seal or export an archive"))
     links = command("links", lambda given: _print(given.lines(given)), "ask a service about its links")
     trace = command("trace", lambda given: _print(trace_command.trace_lines(given)), "ask where a price is")
+    surebets_command.add_options(command("surebets", surebets_command.run, "ask for surebets, with stakes"))
     completion = command("completion", lambda given: _print([script(given.shell, parser)]), COMPLETES)
     command("version", lambda _: _print([f"oddsboard {release()}"]), "print the version and the commit")
     _add_file_options(init, serving, record, check)
@@ -299,7 +300,6 @@ def _parser() -> argparse.ArgumentParser:
     completion.add_argument("shell", choices=SHELLS, help="its first line says how to use it")
     links_command.add_options(links)
     trace_command.add_options(trace)
-    archive_command.add_options(archive)
     add_source_options(program, probing, CONFIGS / "live-keyless.toml")
     _add_recording_options(record, replay)
     return parser

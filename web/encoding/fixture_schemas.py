@@ -17,13 +17,14 @@ from actors.matches.fair import Method
 from actors.matches.history import Gone
 from actors.matches.leagues import league_of_fixture
 from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, Roster
+from actors.matches.stakes import NoStakes
 from actors.matches.surebets import Best, Surebet, best
 from actors.matching.event import Chances, Event, EventKey, FixtureId
 from actors.matching.evidence import Evidence
 from actors.matching.matcher import Member
 from actors.matching.rules import Rule, price_gap
 from web.encoding.schemas import Cursor, Names, OddsV2, Price, Version
-from web.encoding.surebet_schemas import DoubtedSurebet, SurebetV2, surebet_v2
+from web.encoding.surebet_schemas import DoubtedSurebet, StakesV2, SurebetV2, surebet_v2
 
 Probability = Annotated[float, Meta(ge=0, le=1)]
 T = TypeVar("T")
@@ -115,7 +116,8 @@ class FixtureV2(Struct, frozen=True):
     `book_sum` is the sum of 1 / best price, null without them; `fair` the median of the bookmakers whose
     prices are live, and `reference` the odds of the bookmaker that was asked for, each with the reason if
     there are none.
-    `doubted` is a surebet that is not believed. `in_play` is there if any source says whether it is.
+    `doubted` is a surebet that is not believed. With `total` there are the `stakes`, or the reason if there
+    are none. `in_play` is there if any source says whether it is.
     """
 
     id: str
@@ -136,6 +138,8 @@ class FixtureV2(Struct, frozen=True):
     reference: FairOdds | UnsetType | None = UNSET
     reference_reason: FairReason | UnsetType = UNSET
     doubted: DoubtedSurebet | UnsetType = UNSET
+    stakes: StakesV2 | UnsetType | None = UNSET
+    stakes_reason: NoStakes | UnsetType = UNSET
     in_play: bool | UnsetType = UNSET
 
 
@@ -149,7 +153,7 @@ class FixtureList(Struct, frozen=True):
     """Fixtures by kick-off and id; those of an unknown kick-off last.
 
     `league_id` is that of the `league` that was asked for. There is a `note` if that has no match at all:
-    perhaps it is misspelled.
+    perhaps it is misspelled. `total` and `step` are those of the stakes.
     """
 
     version: Version
@@ -159,6 +163,8 @@ class FixtureList(Struct, frozen=True):
     cursor: Cursor
     note: str | UnsetType = UNSET
     league_id: str | UnsetType = UNSET
+    total: float | UnsetType = UNSET
+    step: float | UnsetType = UNSET
 
 
 class RemovedFixture(Struct, frozen=True):
@@ -173,8 +179,8 @@ class RemovedFixture(Struct, frozen=True):
 class FixtureChangesV2(Struct, frozen=True):
     """What leads from the fixtures at `since` to those at `version`.
 
-    `conflated` is in the stream only, `cursor` in answers only. `league_id` is the id of the league that was
-    asked for.
+    `conflated` is in the stream only, `cursor` in answers only. `league_id` is that of the `league` which
+    was asked for.
     """
 
     version: Version

@@ -30,7 +30,7 @@ from actors.matching.event import Chances, FixtureId
 from web.encoding.fixture_schemas import FairReason, Part, Reference, fair_odds, fixture_v2, link
 from web.encoding.schemas import Names, match_v2
 from web.encoding.segments import FIXTURES, UNENCODABLE, Kept, Segment, Segments, UnencodableError
-from web.encoding.surebet_schemas import doubted
+from web.encoding.surebet_schemas import divided, doubted
 
 MAX_VIEWS = 8
 """Besides the whole view, of so many the segments are kept: each may need as much memory as the whole."""
@@ -85,6 +85,8 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
                 json = _encode(fixture_v2(fixture, names, terms, made.chances, made.doubted, part=some))
         if surebet is not None and doubts:
             json = _with_more(json, doubted(surebet, doubts, fixture, names, terms))
+        elif surebet is not None and form.total:
+            json = _with_more(json, divided(surebet, fixture, terms, form.total, form.step))
         if (name := form.reference) is None:
             return json
         chances: Chances | None = None

@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.matches.model import Fixture, FixtureSettings
+from actors.matches.stakes import NoStakes, StakedLeg, stakes
 from actors.matches.surebets import Commission, Doubt, Surebet
 from web.encoding.schemas import Names, Price
 
@@ -58,6 +59,43 @@ class Doubted(Struct, frozen=True):
     """What a fixture has besides if its surebet is not believed."""
 
     doubted: DoubtedSurebet
+
+
+class StakesV2(Struct, frozen=True):
+    """The stake of each leg, in their order, and what is returned and gained at least, whatever wins."""
+
+    amounts: tuple[float, ...]
+    staked: float
+    returned: float
+    gain: float
+
+
+class Divided(Struct, frozen=True):
+    """What a fixture has besides with `total`: stakes that lose in no outcome, or why there are none."""
+
+    stakes: StakesV2 | None
+    stakes_reason: NoStakes | UnsetType = UNSET
+
+
+def divided(surebet: Surebet, fixture: Fixture, terms: FixtureSettings, total: int, step: int) -> Divided:
+    """Return the public form of stakes on a surebet of a fixture; `total` and `step` are in cents."""
+    entries, roster = fixture.entries, terms.roster
+    legs = tuple(
+        StakedLeg(
+            leg.bookmaker,
+            leg.odds,
+            roster[leg.bookmaker].commission,
+            entries[leg.bookmaker].match.fee_rate,
+            entries[leg.bookmaker].match.max_stake,
+        )
+        for leg in surebet.legs
+    )
+    found = stakes(legs, total, step)
+    if isinstance(found, NoStakes):
+        return Divided(None, found)
+    amounts = tuple(amount / 100 for amount in found.amounts)
+    staked = sum(found.amounts) / 100
+    return Divided(StakesV2(amounts, staked, found.returned / 100, found.gain / 100))
 
 
 def surebet_v2(surebet: Surebet, fixture: Fixture, names: Names, terms: FixtureSettings) -> SurebetV2:

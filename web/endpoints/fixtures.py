@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 
+from msgspec.structs import replace
+
 from actors.board.snapshot import Readable
 from actors.core.messages import BookmakerId
 from actors.matches.forms import Form
@@ -127,7 +129,10 @@ def _handler(answers: Answers, kind: ViewKind, names: Mapping[BookmakerId, str])
             _refuse_past(query)
             asked, fair = query.bookmakers(names), query.bookmaker(names, FAIR)
             only, several = (asked[0], ()) if len(asked) == 1 else (None, asked)
-            form = Form(fair, kind is ViewKind.SUREBETS and query.doubted(), several)
+            form = Form(fair, bookmakers=several)
+            if kind is ViewKind.SUREBETS:
+                total, step = query.division()
+                form = replace(form, doubted=query.doubted(), total=total, step=step)
             view = FixturesOf(FixtureView(kind, only), form)
             if (chosen := Choice(*query.choice())) != EVERYTHING:
                 choice = chosen

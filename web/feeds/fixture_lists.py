@@ -127,6 +127,13 @@ class Choice(Struct, frozen=True):
         return self.min_profit is None or (surebet is not None and surebet.profit >= self.min_profit)
 
 
+def division(form: Form) -> bytes:
+    """Return the members of a list that say which total is divided, in which steps; nothing without."""
+    if not form.total:
+        return b""
+    return b',"total":%b,"step":%b' % (_encode(form.total / 100), _encode(form.step / 100))
+
+
 def linking(pending: int) -> bytes:
     """Return the member of a list, or of changes, that says how many events were still to be linked."""
     return b',"linking":{"pending":%d}' % pending

@@ -36,6 +36,7 @@ from web.feeds.fixture_lists import (
     Choice,
     FixturesOf,
     cursor,
+    division,
     league_meant,
     note,
     of_league,
@@ -292,7 +293,7 @@ class Answers:
                     room(size := size + len(pieces[-1]))
                     yield
                 yield
-            more = view.linking(state) + where
+            more = view.linking(state) + where + division(view.form)
             if asked is not None and not count:
                 more += yield from note(asked, chosen.league, state)
             if chosen is not choice and chosen.league is not None:

@@ -80,9 +80,21 @@ DOUBTED: Final = Parameter(
     "Show also surebets that are not believed, with their doubts.",
     {"type": "string", "const": "1"},
 )
+_AMOUNT = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,2})?", re.ASCII)
+MAX_TOTAL = 1_000_000
+TOTAL: Final = Parameter(
+    "total",
+    f"Divide this total, from 1 to {MAX_TOTAL}, over the outcomes of each surebet, in whole cents.",
+    {"type": "number", "minimum": 1, "maximum": MAX_TOTAL, "multipleOf": 0.01},
+)
+STEP: Final = Parameter(
+    "step",
+    "With `total`: each stake is a whole multiple of this, from 0.01 to the total; default: 0.01.",
+    {"type": "number", "minimum": 0.01, "maximum": MAX_TOTAL, "multipleOf": 0.01},
+)
 CHOICES: Final = (LEAGUE, FROM, TO, MIN_PROFIT)
-OF_LISTS: Final = (*CHOICES, FAIR, DOUBTED)
-_NOT_OF_CHANGES: Final = (FROM, TO, MIN_PROFIT, FAIR, DOUBTED)
+OF_LISTS: Final = (*CHOICES, FAIR, DOUBTED, TOTAL, STEP)
+_NOT_OF_CHANGES: Final = (FROM, TO, MIN_PROFIT, FAIR, DOUBTED, TOTAL, STEP)
 NOT_IN_CHANGES: Final = tuple(f"invalid_{choice.name}" for choice in _NOT_OF_CHANGES)
 """Codes for parameters of lists that changes of fixtures do not have."""
 SINCE: Final = Parameter(
@@ -213,6 +225,13 @@ class Query:
             raise _invalid(DOUBTED.name, f"was {given[:64]!r}", must)
         return given is not None
 
+    def division(self) -> tuple[int, int]:
+        """Return the total to divide, 0 for none, and the step of its stakes, both in cents."""
+        total = self._cents(TOTAL.name, 100, MAX_TOTAL * 100)
+        if total is None and STEP.name in self._values:
+            raise _invalid(STEP.name, "is given alone", f"must come with '{TOTAL.name}'")
+        return total or 0, self._cents(STEP.name, 1, total or 1) or 1
+
     def since(self) -> Since:
         """Return the version since which changes are wanted, which must be given."""
         must = "must be the version of an answer, an integer, or that and its epoch: VERSION-EPOCH"
@@ -261,6 +280,16 @@ class Query:
         if (found := _seconds_of(given)) is None:
             raise _invalid(name, f"was {given[:64]!r}", must)
         return found
+
+    def _cents(self, name: str, least: int, most: int) -> int | None:
+        must = f"must be from {least / 100:g} to {most / 100:.10g}, in whole cents, like 100 or 99.50"
+        given = self._one(name, must)
+        if given is None:
+            return None
+        cents = round(float(given) * 100) if _AMOUNT.fullmatch(given) else 0
+        if not least <= cents <= most:
+            raise _invalid(name, f"was {given[:64]!r}", must)
+        return cents
 
     def _number(self, name: str, form: re.Pattern[str], most: int, unit: str) -> float:
         must = f"must be {unit}, at most {most}"

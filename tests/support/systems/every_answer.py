@@ -39,6 +39,8 @@ BY_TARGET = {
     "invalid_min_profit": "/api/v2/surebets?min_profit=1%25",
     "invalid_fair": "/api/v2/fixtures?fair=nobody",
     "invalid_doubted": "/api/v2/surebets?doubted=yes",
+    "invalid_total": "/api/v2/surebets?total=0",
+    "invalid_step": "/api/v2/surebets?total=100&step=0",
     "invalid_at": "/api/odds?at=2026-11-25T18:00:00Z",
     "invalid_since": "/api/v2/changes?since=yesterday",
     "invalid_wait": "/api/v2/changes?since=5001&wait=60",
@@ -113,7 +115,7 @@ async def surebets() -> Answered:
         site.publish("birch", derby(prices=(2.0, 3.0, 4.2)))
         site.clock.pass_(2)
         site.apply()
-        return await site.raw("GET", "/api/v2/surebets")
+        return await site.raw("GET", "/api/v2/surebets?total=100")
 
 
 async def archived() -> Answered:

@@ -42,7 +42,9 @@ async def test_capabilities_have_the_specified_fields(site: Site) -> None:
         "/api/v2/fixtures": ["bookmaker", "league", "from", "to", "min_profit", "fair"],
         "/api/v2/odds": ["bookmaker"],
         "/api/v2/stream": ["view", "bookmaker", "league", "since", "conflate_ms"],
-        "/api/v2/surebets": ["bookmaker", "league", "from", "to", "min_profit", "fair", "doubted"],
+        "/api/v2/surebets": [
+            *("bookmaker", "league", "from", "to", "min_profit", "fair", "doubted", "total", "step")
+        ],
     } == capabilities["filters"]
     assert ["cedar", "alder", "birch"] == capabilities["supported_bookmakers"]
     assert re.fullmatch(r"[0-9]+\.[0-9]+", capabilities["version"])

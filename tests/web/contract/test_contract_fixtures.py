@@ -384,3 +384,48 @@ async def test_nothing_is_served_without_a_bookmaker(empty_site: Site) -> None:
     responses = [await empty_site.get(path) for path in paths]
 
     assert [503] * 4 == [response.status_code for response in responses]
+
+
+async def test_a_total_is_divided_over_the_legs(empty_site: Site) -> None:
+    """The answer says total and step; a tag of its own; where rounding may lose there is the reason."""
+    _publish(empty_site)
+    _wait(empty_site, 2)
+    plain = await empty_site.get(SUREBETS)
+    cents = await empty_site.get(f"{SUREBETS}?total=100")
+    tens = await empty_site.json(f"{SUREBETS}?total=12&step=10")
+    (found,) = cents.json()["fixtures"]
+    stakes = found["stakes"]
+    returns = [
+        amount * leg["odds"]
+        for amount, leg in zip(stakes["amounts"], found["surebet"]["legs"], strict=True)
+    ]
+
+    assert (100, 0.01) == (cents.json()["total"], cents.json()["step"])
+    assert (100, round(sum(stakes["amounts"]), 2)) == (stakes["staked"], 100)
+    assert 100 < stakes["returned"] <= min(returns) + 1e-9
+    assert round(stakes["returned"] - 100, 2) == stakes["gain"]
+    assert (12, 10) == (tens["total"], tens["step"])
+    assert (None, "rounding") == tuple(tens["fixtures"][0][name] for name in ("stakes", "stakes_reason"))
+    assert plain.headers["etag"] != cents.headers["etag"]
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        *(
+            (f"total={total}", "invalid_total")
+            for total in ("0.99", "1000000.01", "1e3", "", "100.001", "-5")
+        ),
+        *((f"total=100&step={step}", "invalid_step") for step in ("0", "100.01", "0.001", "x")),
+        ("step=1", "invalid_step"),
+        ("total=100&total=100", "invalid_total"),
+    ],
+)
+async def test_totals_and_steps_that_are_not_allowed(empty_site: Site, query: str, code: str) -> None:
+    """From 1 to 1,000,000, and from a cent to the total; changes have neither."""
+    answers = [await empty_site.get(f"{SUREBETS}?{query}")]
+    if "total" in query:
+        answers.append(await empty_site.get(f"/api/v2/changes?since=1&view=surebets&{query}"))
+
+    assert (400, code) == (answers[0].status_code, answers[0].json()["code"])
+    assert {400} == {answer.status_code for answer in answers}
