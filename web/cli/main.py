@@ -52,6 +52,7 @@ from web.endpoints.health import liveness
 from web.endpoints.release import release
 from web.feeds.subscribers import Audience
 from web.protocol.access import Access
+from web.protocol.peers import Peers
 from web.server.descriptors import fitted
 from web.server.lifecycle import (
     Exit,
@@ -141,7 +142,8 @@ def _listening(
     """Return the listening socket, and how many clients may follow changes."""
     requests = limits.max_requests_per_connection
     caps, streams = fitted(limits.max_connections, server.max_streams, requests, sources)
-    return listen(*bind, caps, written.metrics.counts["oddsboard_http_turned_away_total"]), streams
+    turned_away = written.metrics.counts["oddsboard_http_turned_away_total"]
+    return listen(*bind, caps, turned_away, Peers(limits.trusted_proxies)), streams
 
 
 async def _run_service(settings: Settings, written: LogStatus, sock: Listener, max_streams: int) -> Exit:

@@ -45,6 +45,11 @@ class Peers:
             return self._forwarded(headers) or peer.client
         return None if peer.is_local else peer.client
 
+    def holder(self, address: str | None) -> str | None:
+        """Return the client that a connection counts for, None for a trusted proxy and on this machine."""
+        peer = self._socket if address is None else self._known(address) or self._socket
+        return None if peer.is_trusted or peer.is_local else peer.client
+
     def _forwarded(self, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
         """Return the last address that is no trusted proxy: what is before it can be forged."""
         lines = b",".join([value for name, value in headers if name == b"x-forwarded-for"])

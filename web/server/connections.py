@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from actors.core.clock import elapsed_s
 from actors.monitoring.metrics import Count, Metrics
+from web.protocol.peers import Peers
 from web.protocol.request_head import MAX_HEAD_BYTES, HeadGate
 from web.protocol.throttle import UNCOUNTED
 from web.server.load import FEW, Load, turning_away
@@ -31,6 +32,8 @@ PEEKED_BYTES = 4_096
 """Bytes of a head that are looked at to find out whether a new client waits for an answer."""
 TIME_TO_ASK_S = 0.05
 """Seconds for which an idle connection is kept above the cap: a new client needs some to ask."""
+SHARE, SHARED_FROM = 0.5, 0.75
+"""The part of the connections that one client may have, and the part taken from which on that counts."""
 LOOKED_AT = 8
 """Connections examined to find an idle connection, however many there are."""
 
@@ -54,8 +57,10 @@ class Caps(Struct, frozen=True):
 class Connection(ReaderSocket):
     """An accepted connection: what it receives is what its gate passes."""
 
-    def __init__(self, accepted: socket.socket, others: Connections) -> None:
+    def __init__(self, accepted: socket.socket, others: Connections, client: str | None = None) -> None:
         super().__init__(accepted)
+        self.client = client
+        """The client that it counts for, None if for none."""
         self.gate = HeadGate(others.refusals, others.caps.requests, others.known)
         self.is_excess = False
         """Whether there were too many when it was accepted."""
@@ -95,7 +100,7 @@ class Connection(ReaderSocket):
         try:
             self._others.by_request.move_to_end(self)
         except KeyError:  # it followed changes until now
-            self._others.by_request[self] = None
+            self._others.hold(self)
         return passed
 
     def wait(self) -> None:
@@ -140,8 +145,7 @@ class Connection(ReaderSocket):
 
     def close(self) -> None:
         """Close it; if the client may still be sending, read for `LINGER_S` what it sends."""
-        was_held = self in self._others.by_request
-        self._others.by_request.pop(self, None)
+        was_held = self._others.release(self)
         if was_held and self.gate.is_closing and self._others.may_linger:
             try:
                 self.shutdown(socket.SHUT_WR)
@@ -183,12 +187,23 @@ class Connections:
     `open` counts also streams, and those that are about to be closed: `ended` by us, or answered.
     """
 
-    def __init__(self, refusals: str, caps: Caps, turned_away: Count | None = None) -> None:
+    def __init__(
+        self,
+        refusals: str,
+        caps: Caps,
+        turned_away: Count | None = None,
+        peers: Peers = Peers(),  # noqa: B008 - never changed
+    ) -> None:
         self.refusals = refusals.encode()
         self.turned_away = turned_away or Metrics().counts["oddsboard_http_turned_away_total"]
         self.caps = caps
         self.known: set[bytes] = set()
         self.by_request: OrderedDict[Connection, None] = OrderedDict()
+        self._holder = peers.holder
+        self._share = max(int(caps.connections * SHARE), 1)
+        self._of_client: dict[str, set[Connection]] = {}
+        self._above_share: set[str] = set()
+        """The clients that have more."""
         self.ended: set[Connection] = set()
         self.lingering: dict[Connection, asyncio.TimerHandle] = {}
         self.load = Load()
@@ -215,10 +230,12 @@ class Connections:
         idle = self._replaceable()
         return idle is not None and elapsed_s() - idle.asked_at < TIME_TO_ASK_S
 
-    def admit(self, accepted: socket.socket) -> Connection | None:
-        """Put the gate in front of a connection, which replaces the longest idle connection above the cap.
+    def admit(self, accepted: socket.socket, address: str | None = None) -> Connection | None:
+        """Put the gate in front of a connection, which replaces another above a share or the cap.
 
-        Close it and return None if there are far too many, or if it would wait too long.
+        Above its share that is the connection of the client whose last request is the oldest, above the cap
+        the longest idle connection. Close it and return None if there are far too many, or if it would wait
+        too long. `address` is the client's, None over a Unix socket.
         """
         request = self._request_of(accepted) if self.load.is_high(elapsed_s()) else b""
         is_late = request and self.load.waiting > FEW
@@ -227,13 +244,16 @@ class Connections:
                 self._turn_away(accepted, request)
             accepted.close()
             return None
-        if (idle := self._replaceable()) is not None:
-            del self.by_request[idle]
-            self.ended.add(idle)
+        client = self._holder(address)
+        if (slowest := self._slowest(client)) is not None:
+            self._replace(slowest)
+            slowest.cut()
+        elif (idle := self._replaceable()) is not None:
+            self._replace(idle)
             idle.end()
         self.open += 1
-        connection = Connection(accepted, self)
-        self.by_request[connection] = None
+        connection = Connection(accepted, self, client)
+        self.hold(connection)
         connection.is_excess = self.are_too_many
         if request:
             connection.wait()
@@ -241,7 +261,30 @@ class Connections:
 
     def keep(self, connection: Connection) -> None:
         """Leave a connection alone until its next request: a stream is not idle while it is silent."""
-        self.by_request.pop(connection, None)
+        self.release(connection)
+
+    def hold(self, connection: Connection) -> None:
+        """Count a connection, as the one with the newest request."""
+        self.by_request[connection] = None
+        if (client := connection.client) is not None:
+            held = self._of_client.setdefault(client, set())
+            held.add(connection)
+            if len(held) > self._share:
+                self._above_share.add(client)
+
+    def release(self, connection: Connection) -> bool:
+        """Count a connection no longer; return whether it was counted."""
+        if connection not in self.by_request:
+            return False
+        del self.by_request[connection]
+        if (client := connection.client) is not None:
+            held = self._of_client[client]
+            held.remove(connection)
+            if len(held) <= self._share:
+                self._above_share.discard(client)
+            if not held:
+                del self._of_client[client]
+        return True
 
     def finish(self) -> None:
         """Close lingering connections, and let none linger from now on."""
@@ -268,6 +311,19 @@ class Connections:
         with contextlib.suppress(OSError):
             _recv(accepted, MAX_HEAD_BYTES, socket.MSG_DONTWAIT)  # else closing would reset it
             _send(accepted, turning_away(request), socket.MSG_DONTWAIT)
+
+    def _replace(self, connection: Connection) -> None:
+        self.release(connection)
+        self.ended.add(connection)
+
+    def _slowest(self, client: str | None) -> Connection | None:
+        """Return what a new connection of `client` replaces because somebody has more than a share."""
+        if len(self.by_request) < self.caps.connections * SHARED_FROM:
+            return None
+        held = self._of_client.get(client or "", set())
+        if len(held) < self._share:
+            held = max((self._of_client[each] for each in self._above_share), key=len, default=set())
+        return min(held, key=lambda connection: connection.asked_at, default=None)
 
     def _replaceable(self) -> Connection | None:
         """Return the connection to replace by a new connection, None below the cap or if none is idle."""

@@ -14,6 +14,7 @@ from weakref import ReferenceType, WeakValueDictionary, ref
 
 from actors.core.errors import BindError
 from actors.monitoring.metrics import Count
+from web.protocol.peers import Peers
 from web.server.connections import Caps, Connection, Connections
 from web.server.reader import SLOW_READER_S
 
@@ -43,12 +44,18 @@ class Listener(socket.socket):
     `refusals` is the secret path below which the gate asks for the answer to a request that it refused.
     """
 
-    def __init__(self, family: int, caps: Caps, turned_away: Count | None = None) -> None:
+    def __init__(
+        self,
+        family: int,
+        caps: Caps,
+        turned_away: Count | None = None,
+        peers: Peers = Peers(),  # noqa: B008 - never changed
+    ) -> None:
         # TCP is named, because asyncio turns Nagle's algorithm off only for a socket that names it.
         super().__init__(family, socket.SOCK_STREAM, 0 if family == socket.AF_UNIX else socket.IPPROTO_TCP)
         self.connections: WeakValueDictionary[tuple[str, int], Connection] = WeakValueDictionary()
         self.refusals = f"/{token_hex(16)}/"
-        self.held = Connections(self.refusals, caps, turned_away)
+        self.held = Connections(self.refusals, caps, turned_away, peers)
 
     def bind(self, address: Any, /) -> None:
         """Bind it; a Unix socket's file replaces a file at which no process listens any more."""
@@ -69,7 +76,8 @@ class Listener(socket.socket):
             if self.held.is_room_near():
                 break
             accepted, client = super().accept()
-            if (connection := self.held.admit(accepted)) is not None:
+            address = None if self.family == socket.AF_UNIX else client[0]
+            if (connection := self.held.admit(accepted, address)) is not None:
                 if self.family == socket.AF_UNIX:
                     _accepted.set(ref(connection))  # the loop serves it in a task that begins now
                 else:
@@ -110,14 +118,21 @@ class Listener(socket.socket):
                 _limit_unsent(connection, STREAM_UNSENT_BYTES)
 
 
-def listen(host: str, port: int | None, caps: Caps = CAPS, turned_away: Count | None = None) -> Listener:
+def listen(
+    host: str,
+    port: int | None,
+    caps: Caps = CAPS,
+    turned_away: Count | None = None,
+    peers: Peers = Peers(),  # noqa: B008 - never changed
+) -> Listener:
     """Open the listening socket; port 0 is a free port. Without a port `host` is a Unix socket's path.
 
-    `turned_away` counts the clients that it answers by itself, because too many wait.
+    `turned_away` counts the clients that it answers by itself, because too many wait. `peers` names those
+    that have a share of the connections.
     Raises: BindError if that is not possible.
     """
     family = socket.AF_UNIX if port is None else socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = Listener(family, caps, turned_away)
+    sock = Listener(family, caps, turned_away, peers)
     try:
         if family != socket.AF_UNIX:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -86,6 +86,11 @@ class ReaderSocket(socket.socket):
         """Disconnect the client."""
         raise NotImplementedError
 
+    def cut(self) -> None:
+        """Disconnect the client, and drop what it has not read."""
+        self.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _DROP_UNSENT)
+        self.end()
+
     def close(self) -> None:
         """Close it, and look no more."""
         if self._look_again is not None:
@@ -112,8 +117,7 @@ class ReaderSocket(socket.socket):
         elif now - self._taken_at >= patience_s or not (unread or self._is_unsent):
             self._note_steady(is_steady=False)
             if self._is_unsent and (taken > self._taken or not self._is_cut_by_kernel()):
-                self.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _DROP_UNSENT)
-                self.end()
+                self.cut()
                 return
         if unread or self._is_unsent:
             self._look_later()

@@ -1,0 +1,104 @@
+"""How many connections one client may have while most are taken."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from web.protocol.peers import Peers
+from web.server.connections import Caps, Connection, Connections
+
+HEAD = b"GET /api/v2/odds HTTP/1.1\r\nHost: x\r\n\r\n"
+GREEDY, OTHER, PROXY = "203.0.113.9", "198.51.100.7", "192.0.2.1"
+MOST, SHARE, SHARED_FROM = 8, 4, 6
+
+
+class Door:
+    """Connections whose requests are being answered for as long as the test runs."""
+
+    def __init__(self) -> None:
+        peers = Peers([PROXY])
+        self.held = Connections("/refused/", Caps(connections=MOST, most=100), peers=peers)
+        self.ends: list[socket.socket] = []
+
+    def join(self, address: str | None) -> Connection:
+        """Admit a connection, and read its request."""
+        ours, theirs = socket.socketpair()
+        theirs.send(HEAD)
+        self.ends.append(theirs)
+        connection = self.held.admit(ours, address)
+        assert connection is not None
+        assert HEAD == connection.recv(100)
+        return connection
+
+
+@pytest.fixture
+def door() -> Iterator[Door]:
+    """Return connections, which are closed at the end."""
+    opened = Door()
+    yield opened
+    for connection in (*opened.held.by_request, *opened.held.ended):
+        connection.finish()
+    for end in opened.ends:
+        end.close()
+
+
+def test_a_client_above_its_share_loses_its_slowest(door: Door) -> None:
+    """Once three quarters are taken, by connections of whomever; down to the share."""
+    greedy = [door.join(GREEDY) for _ in range(SHARED_FROM)]
+    before = len(door.held.by_request)
+
+    others = [door.join(OTHER) for _ in range(MOST - SHARE)]
+
+    assert SHARED_FROM == before
+    assert [*greedy[SHARED_FROM - SHARE :], *others] == [*door.held.by_request]
+    assert set(greedy[: SHARED_FROM - SHARE]) == door.held.ended
+    assert not any(connection.is_excess for connection in others)
+
+
+def test_a_new_connection_of_a_client_with_its_share_replaces_its_slowest(door: Door) -> None:
+    """A request makes a connection the newest one, and connections of others stay."""
+    others = [door.join(OTHER) for _ in range(3)]
+    first, second, *more = [door.join(GREEDY) for _ in range(SHARE)]
+    door.ends[len(others)].send(HEAD)
+    first.recv(100)
+
+    new = door.join(GREEDY)
+
+    assert {*others, first, *more, new} == set(door.held.by_request)
+    assert {second} == door.held.ended
+
+
+def test_below_three_quarters_a_client_may_have_all(door: Door) -> None:
+    """It takes them from nobody."""
+    greedy = [door.join(GREEDY) for _ in range(SHARED_FROM)]
+
+    assert greedy == [*door.held.by_request]
+
+
+@pytest.mark.parametrize("address", [None, "127.0.0.1", "::1", "::ffff:127.0.0.1", PROXY])
+def test_this_machine_and_proxies_have_no_share(door: Door, address: str | None) -> None:
+    """The connections of all clients behind a proxy come from the proxy."""
+    all_of_it = [door.join(address) for _ in range(MOST)]
+
+    assert all_of_it == [*door.held.by_request]
+
+
+def test_addresses_of_one_network_of_ipv6_have_one_share(door: Door) -> None:
+    """A customer has that many."""
+    greedy = [door.join(f"2001:db8::{number}") for number in range(MOST)]
+
+    assert greedy[MOST - SHARED_FROM :] == [*door.held.by_request]
+
+
+def test_what_has_left_counts_no_longer(door: Door) -> None:
+    """Nor does a stream: those are limited by number."""
+    greedy = [door.join(GREEDY) for _ in range(SHARED_FROM)]
+    door.held.keep(greedy[0])
+    greedy[1].close()
+    others = [door.join(OTHER) for _ in range(SHARED_FROM - SHARE + 1)]
+
+    assert [*greedy[2:], *others] == [*door.held.by_request]
+    door.held.ended.add(greedy[0])
