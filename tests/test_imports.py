@@ -61,7 +61,7 @@ def test_only_transports_touch_the_network() -> None:
 def test_the_client_of_a_cluster_is_imported_where_it_is_used_alone() -> None:
     """It is an extra: without a cluster nothing imports it."""
     importing = {module for module in modules() for name in imported(module) if is_any_of(name, {"redis"})}
-    code = "import sys, web.__main__; sys.exit('redis' in sys.modules)"
+    code = "import sys, web.cli.main; sys.exit('redis' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False, timeout=60)
 
     assert ({"actors.cluster.redis_store"}, 0) == (importing, done.returncode)

@@ -1,8 +1,25 @@
-"""`python -m web` is the command line."""
+"""`oddsboard` and `python -m web` are the command line."""
 
-from web.cli.main import main
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
 
 __all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit with its code; Ctrl+C ends it at any time with 130 and a line."""
+    try:
+        from web.cli.main import main as run  # noqa: PLC0415 - takes most of a second
+
+        run(arguments)
+    except KeyboardInterrupt:  # before, after or without the time when signals stop the service in order
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        print("oddsboard: ended by Ctrl+C", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
+
 
 if __name__ == "__main__":
     main()

@@ -31,10 +31,13 @@ class _ShortenedError(Exception):
     """An exception of which the text was too long for the log."""
 
 
-def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> LogStatus:
+def configure(
+    level: str, stream: TextIO, secrets: tuple[str, ...] = (), *, is_colourless: bool = False
+) -> LogStatus:
     """Send all logs of at least `level` ("debug", "info", ...) to `stream`, with no secret in them.
 
-    Returns the counters of what is not logged, and the newest events.
+    On a terminal they are coloured unless it `is_colourless`. Returns the counters of what is not logged,
+    and the newest events.
     """
     status = LogStatus()
     conceal(secrets)
@@ -46,7 +49,10 @@ def configure(level: str, stream: TextIO, secrets: tuple[str, ...] = ()) -> LogS
 
     handler = BackgroundHandler(stream, status)
     handler.addFilter(LogLimits(status))
-    processors = [ProcessorFormatter.remove_processors_meta, *_renderers(stream, without_secrets)]
+    processors = [
+        ProcessorFormatter.remove_processors_meta,
+        *_renderers(stream, without_secrets, is_colourless=is_colourless),
+    ]
     handler.setFormatter(ProcessorFormatter(foreign_pre_chain=_SHARED, processors=processors))
     root = logging.getLogger()
     root.handlers[:] = [handler]
@@ -76,11 +82,13 @@ def _is_ours(key: str, value: Any) -> bool:
     return key in {"timestamp", "level"} or (is_event and is_own(value) is not None)
 
 
-def _renderers(stream: TextIO, last: Processor) -> list[Processor]:
+def _renderers(stream: TextIO, last: Processor, *, is_colourless: bool) -> list[Processor]:
     # Plain stacks: the richer renderers show local variables, and with them secrets.
     first: list[Processor] = [_with_short_error, structlog.processors.format_exc_info]
     if stream.isatty():
-        console = ConsoleRenderer(exception_formatter=plain_traceback, sort_keys=False)
+        console = ConsoleRenderer(
+            colors=not is_colourless, exception_formatter=plain_traceback, sort_keys=False
+        )
         return [*first, last, _without_controls, console]
     return [*first, _main_fields_first, last, structlog.processors.JSONRenderer()]
 

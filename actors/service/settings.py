@@ -25,7 +25,9 @@ __all__ = (
     "ServerSettings",
     "Settings",
     "SourceSettings",
+    "is_colourless",
     "load",
+    "named_configuration",
     "operators_token",
     "parse_bind",
     "service_manager",
@@ -37,6 +39,17 @@ def service_manager(environment: Mapping[str, str] = os.environ) -> tuple[str, f
     watchdog_us = environment.get("WATCHDOG_USEC", "")
     seconds = int(watchdog_us) / 1e6 if watchdog_us.isdecimal() else 0.0
     return environment.get("NOTIFY_SOCKET", ""), seconds
+
+
+def named_configuration(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the configuration that $ODDSBOARD_CONFIG names, None if it names none."""
+    named = environment.get("ODDSBOARD_CONFIG", "")
+    return Path(named) if named else None
+
+
+def is_colourless(environment: Mapping[str, str] = os.environ) -> bool:
+    """Return whether a terminal is to get no colours (no-color.org), or has none."""
+    return bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
 
 
 def operators_token(file: Path | None, environment: Mapping[str, str] = os.environ) -> str | None:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import builtins
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from errno import ENOSPC
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from actors.core.errors import ServiceUnreachableError
 from actors.service.settings import load
 from tests.support.systems.process import ROOT
+from tests.support.time.waiting import DEADLINE_S
+from web.__main__ import main
 from web.cli.examples import CONFIGURATIONS, EXAMPLES
-from web.cli.main import _parser, main
+from web.cli.main import _parser
 from web.cli.terminal import directions
 
 KEYS = ("THE_ODDS_API_KEY", "BETFAIR_APP_KEY", "BETFAIR_USERNAME", "BETFAIR_PASSWORD")
@@ -89,6 +94,105 @@ def test_an_option_that_there_was_says_what_to_do(
 
     assert 2 == ended.value.code
     assert capsys.readouterr().err.endswith("as fast as uvicorn was: leave the option out\n")
+
+
+@pytest.mark.parametrize("command", ["serve", "record", "check-config", "probe"])
+def test_a_file_without_its_option_is_told_where_it_belongs(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under the usage of that command, which does not list all the others."""
+    needed = {"record": ["--out", "x"], "probe": ["azuro"]}.get(command, [])
+    code, _, err = _ended(capsys, command, *needed, "mine.toml")
+
+    assert (2, True) == (code, err.startswith(f"usage: oddsboard {command} "))
+    why = "unrecognized arguments: mine.toml; a configuration is named with --config mine.toml\n"
+    assert f"oddsboard {command}: error: {why}" in err
+
+
+@pytest.mark.parametrize("option", ["-V", "--version"])
+def test_the_version_is_an_option_as_well(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As of most commands."""
+    assert _ended(capsys, "version") == _ended(capsys, option)
+
+
+def test_ctrl_c_while_the_command_line_is_imported_is_told_in_a_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That takes most of a second, and there are no handlers of signals yet."""
+    monkeypatch.setattr(builtins, "__import__", _interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        code, out, err = _ended(capsys, "probe", "azuro")
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+    assert (130, "", "oddsboard: ended by Ctrl+C\n") == (code, out, err)
+
+
+def _interrupted(name: str, *arguments: Any, load: Callable[..., Any] = builtins.__import__) -> Any:
+    if name == "web.cli.main":
+        raise KeyboardInterrupt
+    return load(name, *arguments)
+
+
+def test_ctrl_c_ends_a_command_that_runs_with_a_line() -> None:
+    """Also while it waits for a program."""
+    program = "echo I! begun >&2; exec sleep 60"
+    command = [sys.executable, "-m", "web", "check-program", "--for", "60s", "--", "/bin/sh", "-c", program]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        begun = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=DEADLINE_S)
+
+    assert "says: I! begun\n" == begun
+    assert (130, "oddsboard: ended by Ctrl+C\n") == (process.returncode, err)
+
+
+@pytest.mark.parametrize("command", ["version", "completion bash"])
+def test_a_full_disk_is_told_in_a_line(command: str) -> None:
+    """It is neither an error of the configuration nor one of ours."""
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "web", *command.split()],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=DEADLINE_S,
+            check=False,
+        )
+
+    assert (74, "oddsboard: the output: No space left on device\n") == (done.returncode, done.stderr)
+
+
+def test_init_leaves_no_cut_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the disk is full."""
+    out = tmp_path / "mine.toml"
+
+    def full(_: Path) -> bytes:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "read_bytes", full)
+
+    line = f"oddsboard: {out}: No space left on device\n"
+    assert (74, "", line) == _ended(capsys, "init", "--out", str(out))
+    assert not out.exists()
+
+
+def test_init_lets_nobody_else_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever the umask: what `serve` reads without being told must be of this user alone."""
+    before = os.umask(0)
+    try:
+        _ended(capsys, "init", "--out", str(tmp_path / "mine.toml"))
+    finally:
+        os.umask(before)
+
+    assert 0o644 == (tmp_path / "mine.toml").stat().st_mode & 0o777
 
 
 @pytest.mark.parametrize("limit", ["-1", "10000", "1e3", "many", ""])

@@ -225,6 +225,41 @@ def test_a_closed_pipe_is_no_error() -> None:
         assert ("", 0) == (process.stderr.read(), process.wait(DEADLINE_S))
 
 
+TIMED = """
+import sys, time
+from web.cli import main
+from web.server import lifecycle
+
+class Slow:
+    def __del__(self, sleep=time.sleep):
+        sleep(1.0)  # when handlers of signals are gone
+
+slow = Slow()
+lifecycle.HARD_STOP_S = 0.3
+main.load = lambda _: lifecycle.start_exit_deadline(lifecycle.Exit.STOPPED)
+main.configuration_lines = lambda _path, _settings: ["done"]
+main.main(["check-config"])
+"""
+
+
+def test_the_timer_of_the_exit_does_not_outlive_its_handler() -> None:
+    """An interpreter that ends slowly was ended by it: 142, a failed unit of systemd."""
+    assert (0, "done\n", "") == ran("-c", TIMED)
+
+
+def test_the_configuration_that_runs_is_the_first_line(tmp_path: Path) -> None:
+    """With what it was chosen by."""
+    config = simulated(tmp_path)
+    with service(config, {"ODDSBOARD_CONFIG": "/nowhere.toml"}) as running:
+        (first, *_) = running.log
+
+    assert ("service.configured", str(config), "--config") == (
+        first["event"],
+        first["file"],
+        first["chosen"],
+    )
+
+
 def test_an_archive_in_use_is_75(tmp_path: Path) -> None:
     """A second service on the same folder refuses to start, in one line; the first goes on."""
     config = simulated(tmp_path, matches=5)

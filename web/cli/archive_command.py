@@ -22,6 +22,7 @@ from actors.archive.sealing import seal
 from actors.core.cooperative import run_now
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
+from web.cli.terminal import OF_FULL_DISK
 from web.server.lifecycle import Exit
 
 FOREVER_MS = 2**60
@@ -60,6 +61,9 @@ def run(given: argparse.Namespace) -> Exit:
         raise
     except OSError as error:
         written = getattr(given, "out", None)  # an error of writing names no file
+        if error.errno in OF_FULL_DISK:
+            error.filename = written
+            raise
         file = error.filename or written or given.path
         raise ConfigError(f"{file}: {error.strerror or error}") from error
     except (sqlite3.Error, UnreadableError) as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -39,15 +38,23 @@ from actors.service.describe import configuration_lines, kind_lines, recording_l
 from actors.service.recorder import Recorder
 from actors.service.registry import kind_named
 from actors.service.replay import Replay
-from actors.service.settings import ServerSettings, Settings, load, parse_bind, service_manager
+from actors.service.settings import (
+    ServerSettings,
+    Settings,
+    is_colourless,
+    load,
+    parse_bind,
+    service_manager,
+)
 from actors.service.system import System
 from actors.transports.connections import LookUpLoop
 from web.app import create_app
 from web.cli import archive_command, links_command, surebets_command, trace_command
+from web.cli.choosing import add_config, chosen
 from web.cli.completion import COMPLETES, SHELLS, script
 from web.cli.examples import CONFIGS, CONFIGURATIONS, EXAMPLES, default_out
 from web.cli.source_commands import add_source_options, check_program, probe
-from web.cli.terminal import EXAMPLE_CALLS, called, directions, seconds, speed_of
+from web.cli.terminal import EXAMPLE_CALLS, OF_FULL_DISK, called, directions, seconds, speed_of
 from web.endpoints.health import liveness
 from web.endpoints.release import release
 from web.feeds.subscribers import Audience
@@ -57,6 +64,7 @@ from web.server.descriptors import fitted
 from web.server.lifecycle import (
     Exit,
     Life,
+    leave,
     pause_collector,
     record_until_stopped,
     set_up_collector,
@@ -78,6 +86,7 @@ EXITS: Mapping[type[OddsboardError], Exit] = {
     ArchiveLockedError: Exit.LOCKED,
 }
 
+VERSION = ("-V", "--version")
 BIND = "HOST:PORT|unix:/PATH"
 _DEFAULT = "default: %(default)s"
 _OUT = "default: oddsboard.toml, and the example's own name if it is no configuration"
@@ -88,11 +97,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code."""
     if sys.stdout is None:  # closed from the start
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the process ends
-    parser = _parser()
-    if not (sys.argv[1:] if arguments is None else arguments):
+    parser, words = _parser(), [*(sys.argv[1:] if arguments is None else arguments)]
+    if not words:
         parser.print_help(sys.stderr)
         sys.exit(Exit.USAGE)
-    given = parser.parse_args(arguments)
+    given = _given(parser, ["version"] if words[0] in VERSION else words)
     code = Exit.STOPPED
     try:
         code = given.run(given)
@@ -102,10 +111,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"oddsboard: {line}", file=sys.stderr)
         code = EXITS[type(error)]
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except KeyboardInterrupt:  # before or after the time when signals stop the service in order
-        sys.exit(128 + signal.SIGINT)
-    sys.exit(code)
+        _drop_output()
+    except OSError as error:
+        if error.errno not in OF_FULL_DISK:
+            raise
+        if error.filename is None:
+            _drop_output()
+        print(f"oddsboard: {error.filename or 'the output'}: {error.strerror}", file=sys.stderr)
+        code = Exit.OUTPUT
+    leave(code)
+
+
+def _given(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """Return the arguments; those that no command has are told under its own usage."""
+    given, others = parser.parse_known_args(words)
+    if others:
+        is_file = hasattr(given, "config") and not others[0].startswith("-")
+        hint = f"; a configuration is named with --config {others[0]}" if is_file else ""
+        given.parser.error(f"unrecognized arguments: {' '.join(others)}{hint}")
+    return given
+
+
+def _drop_output() -> None:
+    """Have nothing written that is left, so that the end of the process does not try it again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _init(given: argparse.Namespace) -> Exit:
@@ -116,24 +145,37 @@ def _init(given: argparse.Namespace) -> Exit:
     try:
         with out.open("xb") as file:
             file.write(example.read_bytes())
-        out.chmod(out.stat().st_mode | example.stat().st_mode & 0o111)  # a program stays one
+        # A program stays one, and nobody else may write what is run without being named.
+        out.chmod((out.stat().st_mode | example.stat().st_mode & 0o111) & ~0o022)
     except FileExistsError:
         raise ConfigError(f"{out}: exists already; name another file with --out") from None
     except OSError as error:
+        if error.errno in OF_FULL_DISK:
+            out.unlink(missing_ok=True)  # it is cut
+            raise OSError(error.errno, error.strerror, str(out)) from error
         raise ConfigError(f"{out}: cannot be written: {error.strerror}") from error
     is_run = given.example in CONFIGURATIONS
     return _print([f"{out}: written" + f"; run it with: {called()} serve --config {out}" * is_run])
 
 
 def _serve(given: argparse.Namespace) -> Exit:
-    settings = load(given.config)
+    path, by = chosen(given.config)
+    settings = load(path)
     bind = parse_bind(given.bind or settings.server.bind)
-    written = logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
+    written = _logged(settings, path, by)
     pause_collector()
     load_tables()
     sock, streams = _listening(bind, settings.server, settings.limits, len(settings.sources), written)
     set_up_collector()
     return anyio.run(_run_service, settings, written, sock, streams, backend_options=_LOOP)
+
+
+def _logged(settings: Settings, path: Path, by: str) -> LogStatus:
+    """Begin the log with the configuration that is run."""
+    level, secrets = settings.server.log_level, settings.secrets()
+    written = logs.configure(level, sys.stdout, secrets, is_colourless=is_colourless())
+    announce(log, "service.configured", file=str(path), chosen=by)
+    return written
 
 
 def _listening(
@@ -183,8 +225,9 @@ def _close(archive: OpenArchive, code: Exit) -> None:
 
 
 def _record(given: argparse.Namespace) -> Exit:
-    settings = load(given.config)
-    logs.configure(settings.server.log_level, sys.stdout, settings.secrets())
+    path, by = chosen(given.config)
+    settings = load(path)
+    _logged(settings, path, by)
     load_tables()
     return anyio.run(_run_recording, settings, given.out, given.for_s, backend_options=_LOOP)
 
@@ -206,7 +249,7 @@ async def _run_recording(settings: Settings, out: Path, for_s: float) -> Exit:
 
 def _replay(given: argparse.Namespace) -> Exit:
     sources = open_sources(given.path, kind_named, given.price)
-    written = logs.configure(ServerSettings().log_level, sys.stdout)
+    written = logs.configure(ServerSettings().log_level, sys.stdout, is_colourless=is_colourless())
     load_tables()
     sock, streams = _listening(parse_bind(given.bind), ServerSettings(), Limits(), len(sources), written)
     replay = partial(Replay, sources, given.speed, archive=given.archive, log_status=written)
@@ -236,7 +279,8 @@ async def _run_replay(start: Callable[[Clock], Replay], sock: Listener, max_stre
 
 
 def _check(given: argparse.Namespace) -> Exit:
-    return _print(configuration_lines(given.config, load(given.config)))
+    path, _ = chosen(given.config)
+    return _print(configuration_lines(path, load(path)))
 
 
 def _sources(given: argparse.Namespace) -> Exit:
@@ -272,13 +316,14 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EXAMPLE_CALLS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument(*VERSION, action="store_true", help="print the version and the commit")
     commands = parser.add_subparsers(dest="command", required=True)
 
     def command(
         name: str, run: Callable[[argparse.Namespace], Exit], summary: str
     ) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=summary, description=summary)
-        added.set_defaults(run=run)
+        added.set_defaults(run=run, parser=added)
         return added
 
     init = command("init", _init, "write a commented configuration to begin with")
@@ -313,9 +358,8 @@ def _add_file_options(
     record: argparse.ArgumentParser,
     check: argparse.ArgumentParser,
 ) -> None:
-    default, config = CONFIGS / "default.toml", "the configuration; default: simulated odds"
     for configured in (serving, record, check):
-        configured.add_argument("--config", type=Path, default=default, metavar="FILE", help=config)
+        add_config(configured)
     examples, out = f"one of: {', '.join(EXAMPLES)}; {_DEFAULT}", f"the file; {_OUT}"
     init.add_argument("example", nargs="?", default="default", metavar="EXAMPLE", help=examples)
     init.add_argument("--out", type=Path, metavar="FILE", help=out)

@@ -6,9 +6,12 @@ import argparse
 import re
 import shutil
 import sys
+from errno import EDQUOT, EFBIG, ENOSPC
 from math import inf
 from pathlib import Path
 
+OF_FULL_DISK = {ENOSPC, EDQUOT, EFBIG}
+"""Errors of writing, which say nothing of the configuration."""
 EXAMPLE_CALLS = """\
 examples:
   oddsboard serve                                  simulated odds on http://127.0.0.1:8000

@@ -49,6 +49,17 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_full_disk_behind_a_pipe_is_not_the_archives(
+    folder: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Standard output may be a file, and 78 is of configurations."""
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        code, _, err = ran("export", folder)
+
+    assert (74, "oddsboard: the output: No space left on device\n") == (code, err)
+
+
 def test_info_lists_days_and_gaps(folder: Path, ran: Ran) -> None:
     """With sizes, versions and times, and why something is not known."""
     code, out, _ = ran("info", folder)
@@ -179,7 +190,7 @@ def test_a_full_disk_is_not_the_archives(folder: Path, ran: Ran) -> None:
     """The file that is written is named, though the error names none."""
     code, out, err = ran("export", folder, "--out", "/dev/full")
 
-    assert (78, "", "oddsboard: /dev/full: No space left on device\n") == (code, out, err)
+    assert (74, "", "oddsboard: /dev/full: No space left on device\n") == (code, out, err)
 
 
 def test_an_export_without_rows_says_so(folder: Path, ran: Ran) -> None:
