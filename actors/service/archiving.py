@@ -69,6 +69,8 @@ class ArchivedPlayback:
             names=lambda _: names,
             epoch=first.epoch,
         )
+        # It is written when it is much, and by the recording's clock that may be days later.
+        self._archive.status.lag_s = lambda _: 0.0
 
     def add(self, snapshot: Snapshot) -> None:
         """Archive a snapshot; what waits is written whenever it is much."""

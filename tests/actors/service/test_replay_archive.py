@@ -7,6 +7,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from structlog.testing import capture_logs
 
 from actors.archive.export import Chosen, rows
 from actors.archive.folder import Folder
@@ -41,13 +42,15 @@ async def _archived(recording: Path, folder: Path) -> Replay:
 async def test_the_same_recording_gives_the_same_archive(tmp_path: Path) -> None:
     """Every row of the export is equal, and at the end it is the board of the replay."""
     recording = _recorded(tmp_path)
-    replays = [await _archived(recording, tmp_path / name) for name in ("first", "second")]
+    with capture_logs() as logs:
+        replays = [await _archived(recording, tmp_path / name) for name in ("first", "second")]
     first, second = (
         [*rows(Folder.reading(tmp_path / name), Chosen(0, 2**60), lambda _: None)]
         for name in ("first", "second")
     )
 
     assert first == second
+    assert [] == [log for log in logs if log["event"] == "archive.delayed"]  # by the recording's clock
     assert [2.0, 2.1, None, 2.0] == [row["odds_1"] for row in first]
     snapshot = replays[0].playback.snapshot
     found = Days(Folder.reading(tmp_path / "first"), lambda: None).at_version(

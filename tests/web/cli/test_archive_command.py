@@ -226,16 +226,29 @@ def test_an_export_that_fails_leaves_what_was_there(folder: Path, ran: Ran) -> N
 
 
 def test_the_query_of_the_documents_gives_the_prices(tmp_path: Path) -> None:
-    """Also where a price is not a whole number of thousandths."""
-    prices = (2.05, 3.0000000001, 4.0)
-    with kept(tmp_path, ManualClock()) as life:
+    """Also where a price is not a whole number of thousandths; rows of a whole state are marked."""
+    prices, clock = (2.05, 3.0000000001, 4.0), ManualClock(wall=1_780_012_790.0)  # soon midnight
+    with kept(tmp_path, clock) as life:
         version = life.put("m1", prices=prices)
+        clock.pass_(20)
+        life.put("m1", "m2", prices=prices)
+        life.put("m1", "m2", "m3", prices=prices)
     (query,) = (block for block in blocks(document("docs/archive.md")) if block.language == "sql")
-    connection = sqlite3.connect(tmp_path / "2026-05-28.db")
-    found = connection.execute("\n".join(query.lines)).fetchall()
-    connection.close()
+    found = []
+    for day in ("2026-05-28", "2026-05-29"):
+        connection = sqlite3.connect(tmp_path / f"{day}.db")
+        found.append(connection.execute("\n".join(query.lines)).fetchall())
+        connection.close()
 
-    assert [(version, "alder_m1", "Home", "Away", *prices)] == found
+    about = ("Home", "Away", *prices)
+    assert [
+        [(version, "alder_m1", *about, 0), (version + 1, "alder_m2", *about, 0)],
+        [
+            (version + 1, "alder_m1", *about, 1),
+            (version + 1, "alder_m2", *about, 1),
+            (version + 2, "alder_m3", *about, 0),
+        ],
+    ] == found
 
 
 def test_seal_needs_the_folder_for_itself(folder: Path, ran: Ran) -> None:
