@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.systems.process import ROOT, ran, service, simulated
-from tests.support.time.waiting import DEADLINE_S
+from tests.support.time.waiting import DEADLINE_S, eventually
 from web.__main__ import main
 from web.endpoints.release import release
 
@@ -272,3 +273,13 @@ def test_an_archive_in_use_is_75(tmp_path: Path) -> None:
     assert (75, 200) == (code, status)
     assert "another process uses it" in err
     assert 1 == err.count("\n")
+
+
+def test_a_hangup_without_links_ends_nothing(tmp_path: Path) -> None:
+    """A reload by an operator is a line of the log, also where there is nothing to read again."""
+    with service(simulated(tmp_path)) as running:
+        running.process.send_signal(signal.SIGHUP)
+        eventually(lambda: bool(running.events("configuration.read")), "the configuration is read again")
+        status = running.get("/health/live").status_code
+
+    assert (200, [[]]) == (status, [line["needs_restart"] for line in running.events("configuration.read")])

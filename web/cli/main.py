@@ -37,6 +37,7 @@ from actors.service.clustering import Cluster
 from actors.service.describe import configuration_lines, kind_lines, recording_lines
 from actors.service.recorder import Recorder
 from actors.service.registry import kind_named
+from actors.service.reloading import Reload
 from actors.service.replay import Replay
 from actors.service.settings import (
     ServerSettings,
@@ -167,7 +168,7 @@ def _serve(given: argparse.Namespace) -> Exit:
     load_tables()
     sock, streams = _listening(bind, settings.server, settings.limits, len(settings.sources), written)
     set_up_collector()
-    return anyio.run(_run_service, settings, written, sock, streams, backend_options=_LOOP)
+    return anyio.run(_run_service, settings, path, written, sock, streams, backend_options=_LOOP)
 
 
 def _logged(settings: Settings, path: Path, by: str) -> LogStatus:
@@ -188,7 +189,9 @@ def _listening(
     return listen(*bind, caps, turned_away, Peers(limits.trusted_proxies)), streams
 
 
-async def _run_service(settings: Settings, written: LogStatus, sock: Listener, max_streams: int) -> Exit:
+async def _run_service(
+    settings: Settings, path: Path, written: LogStatus, sock: Listener, max_streams: int
+) -> Exit:
     clock = SystemClock()
     cluster = None if settings.cluster.url is None else partial(Cluster, settings, clock)
     system = System(settings, clock, Random(), is_archived=True, log_status=written, cluster=cluster)
@@ -211,7 +214,7 @@ async def _run_service(settings: Settings, written: LogStatus, sock: Listener, m
     )
     started = partial(_say_started, status, url=address_of(sock), archive=settings.archive.path or "none")
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
-    reload = None if settings.links.file is None else system.read_links_again
+    reload = Reload(path, settings, system.read_links_again).again
     parts = (system.supervisor, app, sock, status, drain_s, started, *ends)
     manager = Notifier(*service_manager(), lambda: liveness(status, clock.now()).status == "pass")
     if system.archive is None:
