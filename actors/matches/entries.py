@@ -58,18 +58,20 @@ def is_other_event(old: Entry, new: Entry) -> bool:
 
 def quotes_of(fixture: Fixture, chances: Iterable[Chances], roster: Roster) -> dict[BookmakerId, Quote]:
     """Return the prices of all bookmakers of a fixture; `chances` are their fair chances, in order."""
-    names, live, counts = fixture.bookmakers, roster.live, fixture.counts
+    names, live = fixture.bookmakers, roster.live
+    superseded = fixture.superseded(names)
     return {
-        name: Quote(entry.match.prices, of_entry, name in live and counts(name, names))
+        name: Quote(entry.match.prices, of_entry, name in live and name not in superseded)
         for name, entry, of_entry in zip(names, fixture.listed, chances, strict=True)
     }
 
 
 def live_quotes(fixture: Fixture, terms: FixtureSettings) -> dict[BookmakerId, Quote]:
     """Return the prices of the bookmakers of a fixture whose prices are live."""
-    names, live, counts = fixture.bookmakers, terms.roster.live, fixture.counts
+    names, live = fixture.bookmakers, terms.roster.live
+    superseded = fixture.superseded(names)
     return {
-        name: Quote(prices := entry.match.prices, fair(terms.method, prices), counts(name, names))
+        name: Quote(prices := entry.match.prices, fair(terms.method, prices), name not in superseded)
         for name, entry in zip(names, fixture.listed, strict=True)
         if name in live
     }

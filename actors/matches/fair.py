@@ -62,11 +62,15 @@ def consensus(chances: Sequence[Chances]) -> Chances | None:
 
     None for fewer than three bookmakers. The order of `chances` does not matter.
     """
-    count = len(chances)
+    return consensus_of_sorted([*map(sorted, zip(*chances, strict=True))])
+
+
+def consensus_of_sorted(ordered: Sequence[Sequence[float]]) -> Chances | None:
+    """Return the same of each outcome's chances in rising order."""
+    count = len(ordered[0]) if ordered else 0
     if count < MIN_BOOKMAKERS:
         return None
     upper, lower = count // 2, (count - 1) // 2
-    ordered = map(sorted, zip(*chances, strict=True))
     return _proper([of_outcome[lower] + of_outcome[upper] for of_outcome in ordered])
 
 
@@ -94,7 +98,8 @@ def overpriced(quotes: Quotes, ratio: float, fewest: int = MIN_BOOKMAKERS) -> fr
 
     That is of the median of at least `fewest` others; without so many no price is called wrong.
     """
-    if not _may_be_overpriced(quotes, ratio, fewest):
+    highest = [*map(max, zip(*[quote.prices for quote in quotes.values()], strict=True))]
+    if not may_be_overpriced(_sorted(quotes), highest, ratio, fewest):
         return frozenset()
     return frozenset(
         [
@@ -104,6 +109,26 @@ def overpriced(quotes: Quotes, ratio: float, fewest: int = MIN_BOOKMAKERS) -> fr
                 price * chance > ratio for price, chance in zip(quotes[name].prices, others, strict=True)
             )
         ]
+    )
+
+
+def may_be_overpriced(
+    ordered: Sequence[Sequence[float]],
+    highest: Sequence[float],
+    ratio: float,
+    fewest: int = MIN_BOOKMAKERS,
+) -> bool:
+    """Return whether `overpriced` may find any, which is much faster.
+
+    That is by the highest and the lowest medians that others may have. `ordered` are the chances of those
+    that count, by outcome, in rising order; `highest` the highest prices of all.
+    """
+    if (count := len(ordered[0]) if ordered else 0) < max(fewest, 2):
+        return False
+    lower, upper = (count - 2) // 2, (count + 1) // 2
+    total = sum([chances[lower] for chances in ordered])
+    return any(
+        price * chances[upper] > ratio * total for price, chances in zip(highest, ordered, strict=True)
     )
 
 
@@ -121,30 +146,22 @@ def crossed(quotes: Quotes) -> frozenset[BookmakerId]:
     return frozenset(found)
 
 
-def _may_be_overpriced(quotes: Quotes, ratio: float, fewest: int) -> bool:
-    """Return whether the highest prices are, by the highest and the lowest medians that others may have."""
-    counted = [quote.chances for quote in quotes.values() if quote.counts]
-    if (count := len(counted)) < max(fewest, 2):
-        return False
-    lower, upper = (count - 2) // 2, (count + 1) // 2
-    ordered = [sorted(chances) for chances in zip(*counted, strict=True)]
-    total = sum([chances[lower] for chances in ordered])
-    highest = map(max, zip(*[quote.prices for quote in quotes.values()], strict=True))
-    return any(
-        price * chances[upper] > ratio * total for price, chances in zip(highest, ordered, strict=True)
-    )
-
-
 def _of_others(quotes: Quotes, fewest: int) -> dict[BookmakerId, Chances]:
     """Return for each bookmaker the median of the others that count, if these are at least so many."""
-    counted = [quote.chances for quote in quotes.values() if quote.counts]
-    ordered = [sorted(chances) for chances in zip(*counted, strict=True)]
+    ordered = _sorted(quotes)
+    counted = len(ordered[0]) if ordered else 0
     found: dict[BookmakerId, Chances] = {}
     for name, quote in quotes.items():
-        if (count := len(counted) - quote.counts) >= fewest:
+        if (count := counted - quote.counts) >= fewest:
             own: Iterable[float] = quote.chances if quote.counts else repeat(inf)
             found[name] = _proper([*map(_median_of_others, own, ordered, repeat(count))])
     return found
+
+
+def _sorted(quotes: Quotes) -> list[list[float]]:
+    """Return the chances of those that count, by outcome, in rising order."""
+    counted = [quote.chances for quote in quotes.values() if quote.counts]
+    return [sorted(chances) for chances in zip(*counted, strict=True)]
 
 
 def _median_of_others(own: float, ordered: Sequence[float], count: int) -> float:

@@ -168,9 +168,9 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     surebet: Surebet | None = None
     outdone: Mapping[BookmakerId, BookmakerId] = {}
 
-    def counts(self, bookmaker: BookmakerId, among: Container[BookmakerId]) -> bool:
-        """Return whether the prices of a bookmaker count among those of these bookmakers."""
-        return self.outdone.get(bookmaker) not in among
+    def superseded(self, among: Container[BookmakerId]) -> frozenset[BookmakerId]:
+        """Return the bookmakers whose prices do not count among those of these bookmakers."""
+        return frozenset([name for name, other in self.outdone.items() if other in among])
 
     @property
     def entries(self) -> dict[BookmakerId, Entry]:

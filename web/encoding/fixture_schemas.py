@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from enum import StrEnum
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from actors.board.snapshot import Entry
@@ -15,7 +15,7 @@ from actors.core.outcomes import ONE_X_TWO, book_sum
 from actors.matches.entries import sure_legs
 from actors.matches.fair import Method
 from actors.matches.history import Gone
-from actors.matches.leagues import league_of_fixture
+from actors.matches.leagues import FixtureLeague, league_of_fixture
 from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, Roster
 from actors.matches.stakes import NoStakes
 from actors.matches.surebets import Best, Surebet, best
@@ -237,15 +237,19 @@ def fixture_v2(
     doubted: Collection[BookmakerId],
     *,
     part: Part | None = None,
+    league: FixtureLeague | None = None,
+    encoded: Raw | None = None,
 ) -> FixtureV2:
     """Return the public form of a fixture, or of a part of it with the names and fair odds of the whole.
 
-    `names` are display names, `fair` is the consensus, `doubted` are those whose prices are doubted by it.
+    `names` are display names, `fair` is the consensus, `doubted` are those whose prices it doubts. `league`
+    and `encoded`, the entries as JSON, are given where they are known.
     """
-    match, league = fixture.match, league_of_fixture(fixture)
+    match, league = fixture.match, league or league_of_fixture(fixture)
     entries, surebet = (fixture.entries, fixture.surebet) if part is None else (part.entries, part.surebet)
-    counted = [name for name in entries if fixture.counts(name, entries) and name not in doubted]
-    prices = best({name: entries[name].match.prices for name in counted})
+    unwanted, roster = fixture.superseded(entries).union(doubted), terms.roster
+    prices = best({name: entry.match.prices for name, entry in entries.items() if name not in unwanted})
+    listed: Any = encoded or entries_v2(fixture, entries, names, roster, doubted=doubted, among=entries)
     return FixtureV2(
         fixture.id,
         match.home,
@@ -254,12 +258,10 @@ def fixture_v2(
         league.id,
         league.country,
         match.start_time,
-        max(entry.updated for entry in entries.values()),
-        _entries(fixture, entries, names, terms.roster, doubted),
+        max([entry.updated for entry in entries.values()]),
+        listed,
         len(entries),
-        BestPrices(
-            *[_best(price, entries, names, terms.roster) for price in prices or (None,) * len(ONE_X_TWO)]
-        ),
+        BestPrices(*[_best(price, entries, names, roster) for price in prices or (None,) * len(ONE_X_TWO)]),
         None if prices is None else round(book_sum([price.price for price in prices]), 6),
         None if fair is None else fair_odds(terms.method, fair),
         None if surebet is None else surebet_v2(surebet, fixture, names, terms),
@@ -297,15 +299,22 @@ def link(member: Member, events: Mapping[EventKey, Event]) -> FixtureLink:
     return FixtureLink(*key, *names, event.start_time, member.rule, to, evidence)
 
 
-def _entries(
-    fixture: Fixture, entries: Entries, names: Names, roster: Roster, doubted: Collection[BookmakerId]
+def entries_v2(
+    fixture: Fixture,
+    some: Entries,
+    names: Names,
+    roster: Roster,
+    *,
+    doubted: Collection[BookmakerId],
+    among: Collection[BookmakerId],
 ) -> tuple[FixtureEntry, ...]:
+    """Return the public form of some entries of a fixture that is shown with the bookmakers `among`."""
     of_fixture = fixture.match
-    listed = of_fixture.listing
+    listed, superseded = of_fixture.listing, fixture.superseded(among)
     rules = {member.key.source: member.rule for member in fixture.members}
     sure = sure_legs(fixture, roster)
     found = []
-    for name, entry in entries.items():
+    for name, entry in some.items():
         match = entry.match
         found.append(
             FixtureEntry(
@@ -317,7 +326,7 @@ def _entries(
                 rules[roster[name].source],
                 Link.SURE if sure[name] else Link.LIKELY,
                 *(_other(match, of_fixture) if match.listing != listed else (UNSET,) * 4),
-                UNSET if fixture.counts(name, entries) else True,
+                True if name in superseded else UNSET,
                 match.url or UNSET,
                 ("price",) if name in doubted else UNSET,
             )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
+from typing import TypeAlias
 
 import msgspec
 from msgspec import UNSET
@@ -14,20 +16,30 @@ from actors.board.snapshot import Entry, Snapshot
 from actors.core.cooperative import SLICE
 from actors.core.messages import BookmakerId, Prices
 from actors.core.outcomes import ONE_X_TWO
-from actors.matches.entries import event_of, quotes_of, sure_legs
-from actors.matches.fair import Method, consensus_of, fair, overpriced
+from actors.matches.entries import event_of, is_other_event, quotes_of, sure_legs
+from actors.matches.fair import Method, consensus_of_sorted, fair, may_be_overpriced, overpriced
 from actors.matches.forms import Form, Shown
+from actors.matches.leagues import FixtureLeague, league_of_fixture
 from actors.matches.model import (
     Fixture,
     FixtureChunk,
     FixtureSettings,
     FixtureState,
     FixtureView,
+    Roster,
     ViewKind,
     fixtures_of,
 )
 from actors.matching.event import Chances, FixtureId
-from web.encoding.fixture_schemas import FairReason, Part, Reference, fair_odds, fixture_v2, link
+from web.encoding.fixture_schemas import (
+    FairReason,
+    Part,
+    Reference,
+    entries_v2,
+    fair_odds,
+    fixture_v2,
+    link,
+)
 from web.encoding.schemas import Names, match_v2
 from web.encoding.segments import FIXTURES, UNENCODABLE, Kept, Segment, Segments, UnencodableError
 from web.encoding.surebet_schemas import divided, doubted
@@ -37,6 +49,7 @@ MAX_VIEWS = 8
 
 _encode = msgspec.json.Encoder().encode
 _COUNT = len(ONE_X_TWO)
+_ENTRIES = b'"entries":['  # found once: quotes in a text of JSON are escaped
 _WHOLE = FixtureView(ViewKind.FIXTURES)
 
 
@@ -62,12 +75,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
         if known is not None and known.fixture is fixture:
             return known
         with self._rejecting(fixture):
-            of_each = _fair_of_each(fixture, terms.method, known)
-            quotes = quotes_of(fixture, _chances(of_each), terms.roster)
-            chances, doubted = consensus_of(quotes), overpriced(quotes, terms.surebets.max_price_ratio)
-            names = self._names_of(fixture)
-            json = _encode(fixture_v2(fixture, names, terms, chances, doubted))
-        made = self._made[fixture.id] = _Made(fixture, json, of_each, chances, doubted)
+            made = self._made[fixture.id] = _made(fixture, self._names_of(fixture), terms, known)
         self._made.move_to_end(fixture.id)
         for _ in range(min(len(self._made) - self._most, 2)):  # so that a smaller board costs no long step
             self._made.popitem(last=False)
@@ -137,8 +145,9 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
 class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A fixture, its JSON, and fair chances: of each entry (home, draw, away, and so on), and of all.
 
-    `doubted` are the bookmakers whose prices are doubted by those of all others.
-    Usually one of fifty bookmakers changed: the chances of the others are not computed again.
+    `doubted` are the bookmakers whose prices are doubted by those of all others. The JSON of each entry
+    begins at one of `starts` in `json`, which has one more. Usually one of fifty bookmakers changed: the
+    chances of the others are not computed again, and their JSON is cut out.
     """
 
     fixture: Fixture
@@ -146,22 +155,94 @@ class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
     fair: array[float]
     chances: Chances | None
     doubted: frozenset[BookmakerId]
+    league: FixtureLeague
+    starts: array[int]
 
 
-def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None) -> array[float]:
-    """Return the fair chances of the entries, in their order; known chances are reused."""
-    before: dict[BookmakerId, tuple[Entry, array[float]]] = {}
+Places: TypeAlias = Sequence[int | None]
+"""Where each entry of a fixture, in order, is in what was made before; None if it was another or none."""
+
+
+def _made(fixture: Fixture, names: Names, terms: FixtureSettings, known: _Made | None) -> _Made:
+    places: Places = [None] * len(fixture.listed)
     if known is not None:
-        for count, (name, entry) in enumerate(known.fixture.entries.items()):
-            before[name] = entry, known.fair[_COUNT * count : _COUNT * (count + 1)]
+        at_before = {id(entry): at for at, entry in enumerate(known.fixture.listed)}
+        places = [at_before.get(id(entry)) for entry in fixture.listed]
+    of_each = _fair_of_each(fixture, terms.method, known, places)
+    ordered, ratio = _sorted(fixture, of_each, terms.roster), terms.surebets.max_price_ratio
+    highest = [*map(max, zip(*[entry.match.prices for entry in fixture.listed], strict=True))]
+    chances, doubted = consensus_of_sorted(ordered), frozenset[BookmakerId]()
+    if may_be_overpriced(ordered, highest, ratio):
+        doubted = overpriced(quotes_of(fixture, _chances(of_each), terms.roster), ratio)
+    parts = _entries(fixture, names, terms.roster, doubted, known=known, places=places)
+    encoded = msgspec.Raw(b"[%b]" % b",".join(parts))
+    league = known.league if known is not None and _are_labelled_alike(fixture, known.fixture) else None
+    league = league or league_of_fixture(fixture)
+    json = _encode(fixture_v2(fixture, names, terms, chances, doubted, league=league, encoded=encoded))
+    first = json.index(_ENTRIES) + len(_ENTRIES)
+    starts = array("I", accumulate([len(part) + 1 for part in parts], initial=first))
+    return _Made(fixture, json, of_each, chances, doubted, league, starts)
+
+
+def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None, places: Places) -> array[float]:
+    """Return the fair chances of the entries, in their order; known chances are reused."""
     found = array("d")
-    for name, entry in fixture.entries.items():
-        old = before.get(name)
-        if old is not None and old[0] is entry:
-            found += old[1]
-        else:
+    for entry, at in zip(fixture.listed, places, strict=True):
+        if at is None or known is None:
             found.extend(fair(method, entry.match.prices))
+        else:
+            found += known.fair[_COUNT * at : _COUNT * (at + 1)]
     return found
+
+
+def _sorted(fixture: Fixture, of_each: array[float], roster: Roster) -> list[list[float]]:
+    """Return the fair chances of the entries that count, by outcome, in rising order."""
+    uncounted = fixture.superseded(fixture.bookmakers)
+    counted = [
+        _COUNT * at
+        for at, name in enumerate(fixture.bookmakers)
+        if name in roster.live and name not in uncounted
+    ]
+    return [sorted([of_each[at + outcome] for at in counted]) for outcome in range(_COUNT)]
+
+
+def _entries(
+    fixture: Fixture,
+    names: Names,
+    roster: Roster,
+    doubted: frozenset[BookmakerId],
+    *,
+    known: _Made | None,
+    places: Places,
+) -> list[bytes]:
+    """Return the JSON of each entry, in their order; that of an entry that says the same is cut out."""
+    others = frozenset(fixture.bookmakers)
+    if known is not None and _are_described_alike(fixture, known.fixture):
+        superseded, before = (each.superseded(each.bookmakers) for each in (fixture, known.fixture))
+        others = (superseded ^ before) | (doubted ^ known.doubted)
+    found: dict[BookmakerId, bytes] = {}
+    other: dict[BookmakerId, Entry] = {}
+    for name, entry, at in zip(fixture.bookmakers, fixture.listed, places, strict=True):
+        if at is None or known is None or name in others:
+            found[name], other[name] = b"", entry
+        else:
+            found[name] = known.json[known.starts[at] : known.starts[at + 1] - 1]
+    made = entries_v2(fixture, other, names, roster, doubted=doubted, among=fixture.bookmakers)
+    found.update(zip(other, map(_encode, made), strict=True))
+    return [*found.values()]
+
+
+def _are_described_alike(a: Fixture, b: Fixture) -> bool:
+    """Return whether an entry of both has the same rule and link in both, and differs in the same names."""
+    return a.members is b.members and a.match.listing == b.match.listing
+
+
+def _are_labelled_alike(a: Fixture, b: Fixture) -> bool:
+    """Return whether two states of a fixture have the same entries, but perhaps with other prices."""
+    if a.bookmakers != b.bookmakers:
+        return False
+    pairs = zip(a.listed, b.listed, strict=True)
+    return not any(is_other_event(before, after) for before, after in pairs if before is not after)
 
 
 def _chances(of_each: array[float]) -> Iterator[Chances]:

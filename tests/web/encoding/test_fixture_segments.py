@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, run_now
-from actors.core.messages import BookmakerId, Prices
+from actors.core.messages import BookmakerId, Prices, SourceName
 from actors.matches.forms import Form, shown, whole
 from actors.matches.model import BookmakerInfo, FixtureSettings, FixtureView, ViewKind, roster_of
 from actors.matching.rules import Certainty
-from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER, TERMS, TWO, LinkedBoard
+from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER, START, TERMS, TWO, LinkedBoard
 from tests.support.builders.messages import batch, match
 from web.encoding.fixture_segments import FixtureSegments
 from web.encoding.segments import UnencodableError
@@ -83,6 +84,34 @@ def test_json_is_that_of_the_prices_that_are_there(seed: int) -> None:
 
             assert anew.json(fixture, TERMS) == made
     assert has_fair
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_json_of_an_entry_that_stays_follows_what_it_depends_on(seed: int) -> None:
+    """An entry's JSON also depends on the fixture's names, its link, its company and all other prices."""
+    random, every = Random(seed), [BookmakerId(f"book-{count}") for count in range(5)]
+    companies = ["bet", "bet", "", "", ""]
+    listed = {
+        name: BookmakerInfo(SourceName(name), company=company)
+        for name, company in zip(every, companies, strict=True)
+    }
+    terms, names = FixtureSettings(roster_of(listed)), dict.fromkeys(every, "Name")
+    board, kept, seen = LinkedBoard(terms), FixtureSegments(names), set[bytes]()
+    marks = {b'"superseded":true', b'"doubts":', b'"link":"likely"', b'"league":"Unknown"'}
+    for second in range(80):
+        board.now = Instant(float(second), START.wall + second)
+        board.linker.certainty = random.choice([Certainty.SURE, Certainty.SURE, Certainty.LIKELY])
+        prices = random.choice([(2.2, 3.3, 3.4), (2.1, 3.4, 3.5), (2.2, 3.3, 4.7)])
+        league = random.choice([None, "England - Premier League", "Serie A"])
+        some = [match("a", prices=prices, league=league)]
+        board.apply(batch(some, bookmaker=random.choice(every), received_mono=board.now.mono))
+        board.link()
+        for fixture in board.state:
+            made, anew = kept.json(fixture, terms), FixtureSegments(names).json(fixture, terms)
+            seen |= {mark for mark in marks if mark in made}
+
+            assert anew == made
+    assert marks == seen
 
 
 def test_json_of_fixtures_that_are_gone_is_dropped() -> None:
