@@ -132,10 +132,11 @@ function queryNow() {
     return queryOf(store.state.choice, store.state.preferences);
 }
 
-/** After Back or Forward: what is chosen in that address; how it is written stays as it is. */
+/** After Back or Forward: details are opened or closed, all else as it is; or else the filters of then. */
 function step(query) {
     const before = store.state.choice;
-    const choice = choiceOf(query);
+    const then = choiceOf(query);
+    const choice = then.fixture === before.fixture ? then : { ...before, fixture: then.fixture };
     store.change({ choice });
     byId("text").value = choice.text;
     address.replace(queryNow());
@@ -144,11 +145,12 @@ function step(query) {
     else if (before.fixture) grid.focus();
 }
 
-/** Show other matches; what is typed is one step of the history with what was typed before. */
+/** Show other matches: a step of the history, unless details are open, which Back is to close. */
 function filter(values, how) {
     store.change({ choice: { ...store.state.choice, ...values } });
     grid.scrollTop = 0;
-    address.push(queryNow(), how);
+    if (store.state.choice.fixture) address.replace(queryNow());
+    else address.push(queryNow(), how);
     store.flush();
     setText(byId("announcement"), byId("count").textContent);
 }

@@ -30,7 +30,7 @@ export function surebetRow() {
             const shown = trust === "live" ? surebet : null;
             const advice = shown && advised(shown.legs, preferences);
             setText(profit, shown ? percent(shown.profit) : "");
-            setText(gain, advice?.gain ?? "");
+            setText(gain, advice ? advice.gain || "no safe stakes" : "");
             gains.title = advice?.text ?? "";
             legs.forEach((leg, at) => leg.fill(shown?.legs[at], advice?.shown[at], price));
             const ages = shown && agesOf(match);
