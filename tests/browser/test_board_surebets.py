@@ -45,6 +45,10 @@ TABLE = """async (cases) => {
     const { stakes } = await import("/static/stakes.js");
     return cases.map(({ legs, total }) => stakes(legs, total));
 }"""
+ADVISED = """async ([legs, total]) => {
+    const { advised } = await import("/static/advice.js");
+    return advised(legs, { total, step: 0.01 });
+}"""
 ROUNDED = """async (cases) => {
     const { gainOf, rounded } = await import("/static/stakes.js");
     const found = cases.map(([legs, total, step]) => rounded(legs, total, step));
@@ -83,6 +87,18 @@ def test_surebets_below_the_least_profit_are_not_shown(two: Two, page: Page) -> 
 
 def _legs(*prices: float, commission: float = 0) -> list[dict[str, Any]]:
     return [{"id": f"{at}_m1", "odds": odds, "commission": commission} for at, odds in enumerate(prices)]
+
+
+def test_a_stake_above_what_its_price_is_good_for_is_said(two: Two, page: Page) -> None:
+    """In the list in place of the gain, in the details behind the stakes."""
+    page.goto(two.service.base)
+    legs = [leg | {"max_stake": 30} for leg in _legs(2.1, 3.9, 3.9)]
+
+    small, large = (page.evaluate(ADVISED, [legs, total]) for total in (40, 100))
+
+    assert small["gain"].endswith(" for 40.00")
+    assert "above a limit" == large["gain"]
+    assert "more than its price is known to be good for" in large["text"]
 
 
 def test_stakes_in_steps_never_lose(two: Two, page: Page) -> None:
@@ -169,6 +185,9 @@ def test_the_list_of_surebets_has_legs_stakes_and_ages(two: Two, page: Page) -> 
     expect(legs.locator(".odds")).to_have_text(["2.10", "3.90", "3.90"])
     expect(legs.locator(".at")).to_have_text(["Pinnacle", "William Hill", "Marathon (takes 2\xa0%)"])
 
+    page.get_by_role("button", name="Surebets").click()
+    expect(page.locator(".match .price").first).to_be_visible()
+    page.get_by_role("button", name="Surebets").click()
     page.get_by_label("stakes for").fill("300")
 
     expect(legs.locator(".stake")).to_have_text([re.compile(r"^1[45][0-9]\.[0-9]{2}$"), *[STAKE] * 2])

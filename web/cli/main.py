@@ -93,6 +93,9 @@ _DEFAULT = "default: %(default)s"
 _OUT = "default: oddsboard.toml, and the example's own name if it is no configuration"
 _LOOP = {"loop_factory": LookUpLoop}
 
+Run: TypeAlias = Callable[[argparse.Namespace], Exit]
+"""Runs a command with its arguments, and returns its exit code."""
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code."""
@@ -322,9 +325,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(*VERSION, action="store_true", help="print the version and the commit")
     commands = parser.add_subparsers(dest="command", required=True)
 
-    def command(
-        name: str, run: Callable[[argparse.Namespace], Exit], summary: str
-    ) -> argparse.ArgumentParser:
+    def command(name: str, run: Run, summary: str) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=summary, description=summary)
         added.set_defaults(run=run, parser=added)
         return added

@@ -44,7 +44,7 @@ def run(given: argparse.Namespace) -> Exit:
 def surebet_lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield each surebet of a service with its stakes, by kick-off. Raises: ServiceUnreachableError."""
     asked = urlencode({"total": given.total, "step": given.step})
-    found = answer(given.url, f"{PATH}?{asked}", FixtureList)
+    found = answer(given, f"{PATH}?{asked}", FixtureList)
     if not found.fixtures:
         yield "no surebet now"
     for fixture in found.fixtures:

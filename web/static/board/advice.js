@@ -3,6 +3,8 @@
 import { amount, percent } from "./format.js";
 import { gainOf, rounded, stakes } from "./stakes.js";
 
+const OVER = "But a stake is more than its price is known to be good for: take a smaller total.";
+
 /**
  * For the total and the step of the reader: of each leg the stake as a text, a share of the total where
  * none is safe; what is said of them all; and the `gain` with what is staked, empty without stakes.
@@ -13,6 +15,8 @@ export function advised(legs, { total, step }) {
     const used = cents > 1 ? rounded(legs, total, cents) : exact;
     const shown = legs.map((leg, at) => (used ? amount(used.amounts[at]) : percent(leg.stake)));
     if (used === null) return { shown, text: failedOf(total, exact), gain: "" };
+    const isOver = legs.some(({ max_stake: most }, at) => used.amounts[at] > 100 * (most ?? Infinity));
+    if (isOver) return { shown, text: `${returnOf(exact, used)} ${OVER}`, gain: "above a limit" };
     const gain = `${amount(gainOf(used))} for ${amount(used.returned - gainOf(used))}`;
     return { shown, text: returnOf(exact, used), gain };
 }

@@ -49,12 +49,13 @@ export class OddsBoard extends HTMLElement {
     show(rows, columns, how) {
         const anchor = this.#anchor();
         const isOther = how.trust !== this.#how.trust;
+        const isOtherKind = (how.by === "profit") !== (this.#how.by === "profit"); // of rows
         this.#how = how;
         this.dataset.trust = how.trust;
         this.dataset.odds = how.odds;
         this.#rows = rows;
         this.#indexes = new Map(rows.map((row, index) => [row.key, index]));
-        if (JSON.stringify(columns) !== JSON.stringify(this.#columns)) {
+        if (isOtherKind || JSON.stringify(columns) !== JSON.stringify(this.#columns)) {
             this.#columns = columns;
             this.#clear();
             this.#fillHead();
