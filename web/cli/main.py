@@ -10,7 +10,7 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from random import Random
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 import anyio
 import structlog
