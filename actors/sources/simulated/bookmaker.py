@@ -1,14 +1,14 @@
 """How a simulated bookmaker sees the world and prices it. Pure state, no clock.
 
 A price never exceeds the fair price as the bookmaker sees it, so that prices of several bookmakers are a
-certain profit only while one of them lags behind.
+certain profit only while one of them lags behind, or boosts a price: by some 8 % above the fair one.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
@@ -26,6 +26,7 @@ PRICING_SLICE = 32  # matches priced between two yields: each takes some ten mic
 
 _KEY = re.compile(r"(sharp|standard|wide)(-[0-9]{1,3})?")
 _DRAWS = 1021
+_BOOST = 1.08  # of the fair price; what is shown is the next price of the ladder from there on
 _STEP_MS = 100  # in which lags are counted
 
 Ladder: TypeAlias = tuple[float, ...]
@@ -91,6 +92,13 @@ class ByOutcome(Struct, frozen=True, gc=False):
     away: float
 
 
+class Boost(Struct, frozen=True, gc=False):
+    """A better price than usual, for a time: the slot of the match, and the outcome (0, 1, 2)."""
+
+    slot: int
+    outcome: int
+
+
 class _Offer(Struct, eq=False, gc=False):
     listing: Listing
     opinion: ByOutcome
@@ -119,6 +127,7 @@ class Bookmaker:
         shortest, longest = self._style.lag
         self._lags = tuple(round(shortest + share * (longest - shortest)) for share in self._draws)
         self._offers: dict[int, _Offer] = {}  # by slot, in order of appearance
+        self._boost: Boost | None = None
         self.pending: defaultdict[int, list[State]] = defaultdict(list)  # by the step in which it is seen
 
     def image(self) -> Extract:
@@ -136,14 +145,15 @@ class Bookmaker:
         """Keep what happens at `at` until the bookmaker sees it."""
         self.pending[-(-at // _STEP_MS) + self._lags[state.slot % _DRAWS]].append(state)
 
-    def update(self, appeared: Mapping[int, State], until: int) -> Sliced[Extract]:
-        """Return what changes by matches that appeared, and by what it sees up to `until`."""
-        seen = dict(appeared)
+    def update(
+        self, appeared: Mapping[int, State], until: int, boost: Boost | None = None
+    ) -> Sliced[Extract]:
+        """Return what changes by matches that appeared, by what it sees up to `until`, and by a boost."""
+        seen, changed = dict(appeared), self._boosted(boost)
         for step in sorted(step for step in self.pending if step <= until // _STEP_MS):
             yield
             pending = self.pending.pop(step)
             seen |= {state.slot: state for state in pending if until < state.listing.fixture.end}
-        changed: list[Match] = []
         removals: list[Removal] = []
         for number, state in enumerate(seen.values()):
             if number % PRICING_SLICE == 0:
@@ -154,29 +164,53 @@ class Bookmaker:
                 if offer is not None:
                     removals.append(Removal(offer.listing.match_id, "finished"))
                     del self._offers[slot]
-                if self._draws[(17 * slot + 5 * listing.fixture.number) % _DRAWS] >= self._coverage:
+                if not self.lists(slot, listing.fixture.number):
                     continue
                 nothing = ByOutcome(0.0, 0.0, 0.0)  # no estimate is like that
                 offer = self._offers[slot] = _Offer(listing, self.opinion(listing.fixture), nothing)
-            if self._moves(offer, state.fair):
+            if self._moves(offer, slot, state.fair):
+                changed.pop(slot, None)
                 if offer.match is None:
                     removals.append(Removal(listing.match_id, "suspended"))
                 else:
-                    changed.append(offer.match)
-        return Extract(tuple(changed), tuple(removals))
+                    changed[slot] = offer.match
+        return Extract(tuple(changed.values()), tuple(removals))
 
-    def _moves(self, offer: _Offer, fair: Triple | None) -> bool:
+    def lists(self, slot: int, number: int) -> bool:
+        """Return whether it lists the match of a slot with that number."""
+        return self._draws[(17 * slot + 5 * number) % _DRAWS] < self._coverage
+
+    def _boosted(self, boost: Boost | None) -> dict[int, Match]:
+        """Begin another boost, and return what changes by that, by slot."""
+        before, self._boost = self._boost, boost
+        changed: dict[int, Match] = {}
+        for slot in {it.slot for it in (before, boost) if it is not None and before != boost}:
+            offer = self._offers.get(slot)
+            if offer is None or offer.match is None or offer.estimate is None:
+                continue
+            match = self._priced(offer, slot, offer.estimate)
+            if match != offer.match:
+                changed[slot] = offer.match = match
+        return changed
+
+    def _priced(self, offer: _Offer, slot: int, estimate: ByOutcome) -> Match:
+        listing, prices = offer.listing, list(self.quote(estimate, offer.opinion))
+        if self._boost is not None and self._boost.slot == slot:
+            chances = estimate.home, estimate.draw, estimate.away
+            fair, ladder = sum(chances) / chances[self._boost.outcome], self._style.ladder
+            at = min(bisect_left(ladder, _BOOST * fair), len(ladder) - 1)
+            prices[self._boost.outcome] = max(prices[self._boost.outcome], ladder[at])
+        home, draw, away = prices
+        names = listing.home, listing.away, listing.league
+        return Match(listing.match_id, *names, home, draw, away, listing.start_time)
+
+    def _moves(self, offer: _Offer, slot: int, fair: Triple | None) -> bool:
         """Return whether an offer changes at these probabilities, and change it."""
         estimate = None if fair is None else self.estimate(fair)
         if estimate == offer.estimate:
             return False
-        before, listing = offer.match, offer.listing
-        offer.estimate, offer.match = estimate, None
-        if estimate is not None:
-            prices = self.quote(estimate, offer.opinion)
-            offer.match = Match(
-                listing.match_id, listing.home, listing.away, listing.league, *prices, listing.start_time
-            )
+        before, offer.estimate = offer.match, estimate
+        offer.match = None if estimate is None else self._priced(offer, slot, estimate)
         return estimate is None or offer.match != before
 
     def opinion(self, fixture: SimulatedMatch) -> ByOutcome:

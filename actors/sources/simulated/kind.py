@@ -19,13 +19,14 @@ from actors.core.errors import SourceError
 from actors.core.messages import Extract, Scope, SourceMatchId
 from actors.source_api.kinds import TickingKind
 from actors.source_api.options import SourceOptions
-from actors.sources.simulated.bookmaker import MAX_LAG_MS, PRICING_SLICE, Bookmaker, Listing, State
+from actors.sources.simulated.bookmaker import MAX_LAG_MS, PRICING_SLICE, Bookmaker, Boost, Listing, State
 from actors.sources.simulated.names import Spelling, spelled
 from actors.sources.simulated.world import World
 
 MAX_UPDATES = 20_000  # that an `advance` follows; if more are due, the oldest are left out
 # How long an absence lasts, and how soon after the start the first may begin.
 _AWAY_MS, _FIRST_AWAY_MS = 60_000, 300_000
+_TRIES, _OPEN = 100, (0.36, 0.62)  # slots that are looked at for a boost, and how likely its outcome is
 
 # First letter of a source's ids, and the bits in which the number of a slot is changed.
 _IDS = {Spelling.PLAIN: ("s", 0), Spelling.SHORT: ("x", 173_561), Spelling.FORMAL: ("m", 94_207)}
@@ -47,6 +48,13 @@ class SimulatedOptions(SourceOptions, frozen=True, kw_only=True):
         Annotated[float, Meta(ge=300, le=1e9)] | None,
         Meta(
             description="Once in so many seconds it delivers nothing for a minute; not set, it always does."
+        ),
+    ] = None
+    boost_every_s: Annotated[
+        Annotated[float, Meta(ge=10, le=1e9)] | None,
+        Meta(
+            description="Each bookmaker pays more than the fair price for an outcome of a coming match,"
+            " each so many seconds of another; not set, it never does."
         ),
     ] = None
 
@@ -73,6 +81,7 @@ class SimulatedMachine:
         self._world = World(options.seed, options.matches, options.updates_per_s)
         self._blanks = Random(f"{options.seed}/blanks").sample(range(50), 3)
         self._bookmakers = [Bookmaker(key, options.seed, options.coverage) for key in dict.fromkeys(keys)]
+        self._boosts: dict[str, tuple[int, Boost | None]] = {}  # by key: the period, and what is boosted
         self._calendar: list[tuple[int, int, Listing]] = []  # a heap: next moment of each slot
 
     def image(self) -> Mapping[str, Extract]:
@@ -93,8 +102,31 @@ class SimulatedMachine:
         yield from self._follow(self._at, appeared)
         changes: dict[str, Extract] = {}
         for bookmaker in self._bookmakers:
-            changes[bookmaker.key] = yield from bookmaker.update(appeared, self._at)
+            boost = self._boost(bookmaker, self._at)
+            changes[bookmaker.key] = yield from bookmaker.update(appeared, self._at, boost)
         return changes
+
+    def _boost(self, bookmaker: Bookmaker, at: int) -> Boost | None:
+        """Return what a bookmaker boosts, if anything: the likeliest outcome of an open match to come."""
+        if self._options.boost_every_s is None:
+            return None
+        every = round(1000 * self._options.boost_every_s)
+        period = at // every
+        if (known := self._boosts.get(bookmaker.key)) is not None and known[0] == period:
+            return known[1]
+        draw, found = Random(f"{self._options.seed}/boost/{bookmaker.key}/{period}"), None
+        for _ in range(_TRIES):
+            slot, begins = draw.randrange(self._options.matches), period * every
+            fixture = self._world.fixture(slot, begins)
+            chances = self._world.probabilities(fixture, begins)
+            is_coming = fixture.listed_at < begins and begins + every < fixture.kickoff
+            if is_coming and chances is not None and bookmaker.lists(slot, fixture.number):
+                likeliest = max(chances)
+                if _OPEN[0] <= likeliest <= _OPEN[1]:
+                    found = Boost(slot, chances.index(likeliest))
+                    break
+        self._boosts[bookmaker.key] = period, found
+        return found
 
     def _look_at_all(self, at: int) -> Sliced[dict[int, State]]:
         """Begin anew so long before `at` that all bookmakers have seen what was then, and return that."""
