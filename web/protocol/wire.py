@@ -104,14 +104,14 @@ class Answer:
             or not head.count(b"\r") == ends == head.count(b"\n")
             or b"\0" in head
         ):
-            raise ValueError(f"no head of an answer here: {head!r}")
+            raise ValueError(f"must be the first head, and without CR, LF and NUL in a header: {head!r}")
         self._head, self._left = head + END_OF_HEAD, length
         return self._taken(b"") if length is None else ()
 
     def piece(self, data: bytes, *, has_more: bool) -> tuple[bytes, ...]:
         """Return the bytes of a piece. Raises: ValueError if the body has another length than announced."""
         if self.is_whole or not (self._head or self.is_sent):
-            raise ValueError("no piece of an answer here")
+            raise ValueError("a piece must come after the head, and before the end")
         if not self._has_body:
             data = b""
         elif self._left is None:

@@ -33,7 +33,7 @@ class GatedProtocol(H11Protocol):
         elif isinstance(event, RawData):
             self._pending += event.data
             await self._read_heads()
-        elif isinstance(event, Closed):
+        elif isinstance(event, Closed) and not self._is_ended:  # one for each piece that is not sent
             self._is_ended = True
             await self.can_read.set()
             if self._answer is not None:
@@ -47,8 +47,8 @@ class GatedProtocol(H11Protocol):
                 continue
             head, end, rest = self._pending.partition(END_OF_HEAD)
             if (found := read(head + end)) is None:
-                self._is_of_h11 = True
-                await super().handle(RawData(self._pending))
+                self._is_of_h11, pending, self._pending = True, self._pending, b""
+                await super().handle(RawData(pending))
                 return
             self._pending = rest
             scope: Any = {
@@ -77,7 +77,7 @@ class GatedProtocol(H11Protocol):
                 await self.send(RawData(data))
 
     async def _end(self, answer: Answer) -> None:
-        if not answer.is_sent:
+        if not answer.is_sent and not self._is_ended:
             failed = Answer("GET", is_last=answer.is_last)
             failed.begin(500, (*_FAILED, *_common(self.config, int(wall_s()))))
             for data in failed.piece(b"", has_more=False):

@@ -102,9 +102,9 @@ def test_a_header_that_would_end_early_is_refused(bad: bytes) -> None:
     """In a name or a value; then nothing is sent."""
     for header in [(b"x", bad), (bad, b"x")]:
         answer = Answer("GET", is_last=False)
-        with pytest.raises(ValueError, match="no head"):
+        with pytest.raises(ValueError, match="must be the first head"):
             answer.begin(200, [header, (b"content-length", b"0")])
-        with pytest.raises(ValueError, match="no piece"):
+        with pytest.raises(ValueError, match="a piece must come"):
             answer.piece(b"", has_more=False)
 
 
@@ -124,13 +124,13 @@ def test_a_body_of_another_length_is_refused(pieces: list[bytes]) -> None:
 def test_what_is_out_of_order_is_refused() -> None:
     """A piece before the head, a second head, a piece after the end."""
     answer = Answer("GET", is_last=False)
-    with pytest.raises(ValueError, match="no piece"):
+    with pytest.raises(ValueError, match="a piece must come"):
         answer.piece(b"", has_more=True)
     answer.begin(200, [])
-    with pytest.raises(ValueError, match="no head"):
+    with pytest.raises(ValueError, match="must be the first head"):
         answer.begin(200, [])
     answer.piece(b"", has_more=False)
-    with pytest.raises(ValueError, match="no piece"):
+    with pytest.raises(ValueError, match="a piece must come"):
         answer.piece(b"x", has_more=False)
 
 
