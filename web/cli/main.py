@@ -87,6 +87,7 @@ EXITS: Mapping[type[OddsboardError], Exit] = {
     ArchiveLockedError: Exit.LOCKED,
 }
 
+Run = Callable[[argparse.Namespace], Exit]
 VERSION = ("-V", "--version")
 BIND = "HOST:PORT|unix:/PATH"
 _DEFAULT = "default: %(default)s"
