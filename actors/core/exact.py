@@ -51,9 +51,9 @@ def exact_extract(given: object) -> Extract:
     """
     if not isinstance(given, Extract):
         raise NotExactError(f"what it read was a {type(given).__name__}, must be an Extract")
-    parts: tuple[object, object] = (given.matches, given.removals)
+    parts: tuple[object, ...] = (given.matches, given.removals, given.notes)
     if not all(isinstance(part, tuple | list) for part in parts):  # a generator may have no end
-        raise NotExactError("its matches and removals must be tuples")
+        raise NotExactError("its matches, removals and notes must be tuples")
     read = [_exact(match, Match) for match in given.matches]
     read += [_exact(removal, Removal) for removal in given.removals]
     counts = given.passed_over.items()
@@ -67,6 +67,7 @@ def exact_extract(given: object) -> Extract:
         None if given.lag_s is None else number(given.lag_s, "lag_s"),
         None if given.answered_at is None else number(given.answered_at, "answered_at"),
         given.is_collected is True,
+        tuple(text(note, "note") for note in given.notes),
     )
 
 

@@ -150,7 +150,8 @@ class Extract(Struct, frozen=True):
 
     `passed_over` counts by reason ignored elements that remove no match, such as another market.
     By the source's clock the answer came at `answered_at`, and its newest price was `lag_s` older.
-    With `is_collected` its prices may be of any age, as of a file that is only made now and then.
+    With `is_collected` its prices may be of any age, as of a file that is only made now and then. `notes`
+    say for an operator what could not be read, or may be read otherwise, each where it is in the document.
     """
 
     matches: tuple[Match, ...]
@@ -160,6 +161,7 @@ class Extract(Struct, frozen=True):
     lag_s: float | None = None
     answered_at: float | None = None
     is_collected: bool = False
+    notes: tuple[str, ...] = ()
 
 
 class Batch(Struct, frozen=True):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 
 import anyio
 import structlog
@@ -21,6 +22,9 @@ from actors.runtime.facts import announce
 from actors.runtime.mailbox import Bus, PoisonGuard
 from actors.runtime.supervisor import MAX_ERROR_CHARS
 
+MAX_NOTES = 3  # of a list that are logged
+NOTES_EVERY_S = 60.0
+
 log: FilteringBoundLogger = structlog.get_logger()
 
 
@@ -36,6 +40,8 @@ class BookmakerActor:
     refresh: asyncio.Event
     poison_guard: PoisonGuard
     clock: Clock
+    noted: dict[Scope, tuple[str, ...]] = field(default_factory=dict)  # as they were logged
+    noted_mono: float = -inf
 
     async def run(self) -> None:
         """Publish a batch for every delivery, for ever."""
@@ -79,12 +85,23 @@ class BookmakerActor:
                 self._report_failure(delivery)
         self.status.note_rejected(self.status.rejections.note(read.batch, read.rejected))
         self.status.learn_name(read.title, is_in_use=bool(read.batch.matches))
+        self._log_notes(delivery.scope, read.notes)
         self.bus.publish(read.batch)
         if self.status.errors.pop(delivery.scope, None) is not None:
             announce(self._logger(), "bookmaker.recovered", scope=delivery.scope)
         self.status.batches.inc()
         self.status.last_batch_at = self.clock.now().wall
         self.status.newest_rejected.note(delivery.scope, read.refused, self.status.last_batch_at)
+
+    def _log_notes(self, scope: Scope, notes: tuple[str, ...]) -> None:
+        """Log what is to be told of a list if it is new, once a minute at most."""
+        now_mono = self.clock.now().mono
+        if not notes:
+            self.noted.pop(scope, None)
+        elif notes != self.noted.get(scope) and now_mono - self.noted_mono >= NOTES_EVERY_S:
+            self.noted[scope], self.noted_mono = notes, now_mono
+            told = "; ".join(notes[:MAX_NOTES])
+            announce(self._logger(), "bookmaker.noted", scope=scope, count=len(notes), notes=told)
 
     def _failed(self, scope: Scope, error: str) -> None:
         if scope not in self.status.errors:

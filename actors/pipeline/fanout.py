@@ -39,13 +39,14 @@ _BATCHES = msgspec.json.Decoder(tuple[Batch, ...])
 class ReadBatch(Struct, frozen=True):
     """A batch that passed the integrity gate; what did not, by reason; the bookmaker's name, or "".
 
-    `refused` is as of `Admission`.
+    `refused` is as of `Admission`, `notes` of `Extract`.
     """
 
     batch: Batch
     rejected: Counter[str]
     title: str = ""
     refused: tuple[RefusedMatch, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def list_id_of(body: bytes) -> ListId:
@@ -118,7 +119,7 @@ def read_delivery(
     rejected = Counter(read.passed_over)
     rejected.update(admission.rejected)
     title = masked(clean_name(masked(read.title or "", bounds.secrets)), bounds.secrets)
-    return ReadBatch(admission.batch, rejected, title, admission.refused)
+    return ReadBatch(admission.batch, rejected, title, admission.refused, read.notes)
 
 
 def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract) -> Batch:

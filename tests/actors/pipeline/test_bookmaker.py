@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.core.errors import PayloadError
-from actors.core.messages import BookmakerId, Removal
+from actors.core.messages import BookmakerId, Extract, Removal
 from tests.support.builders.messages import batch, match
 from tests.support.systems.bookmaker_stage import BookmakerStage
 from tests.support.systems.supervision import supervised
@@ -52,6 +52,29 @@ async def test_rejected_match_is_counted_and_becomes_a_removal() -> None:
         (found.match.home_price, found.match.draw_price, found.match.away_price)
         for found in stage.status.newest_rejected
     ]
+
+
+async def test_notes_are_logged_when_they_change() -> None:
+    """Once a minute at most, the first three with how many there are."""
+    stage = BookmakerStage()
+    notes = tuple(f"line {number}: unreadable" for number in range(4))
+
+    with capture_logs() as logs:
+        async with supervised(stage.child):
+            for seconds, given in (
+                (0, notes),
+                (61, notes),
+                (0, notes[1:]),
+                (61, notes[1:]),
+                (61, ()),
+                (0, notes),
+            ):
+                await anyio.sleep(seconds)
+                stage.offer(Extract((match(),), notes=given))
+                await settle()
+
+    told = [(line["count"], line["notes"]) for line in logs if line["event"] == "bookmaker.noted"]
+    assert [(4, "; ".join(notes[:3])), (3, "; ".join(notes[1:])), (4, "; ".join(notes[:3]))] == told
 
 
 async def test_deltas_and_confirmations_pass_unchanged() -> None:

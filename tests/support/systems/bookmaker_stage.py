@@ -77,5 +77,7 @@ class BookmakerStage:
             yield
         if isinstance(content, Exception):
             raise content
+        if isinstance(content, Extract):
+            return content
         assert isinstance(content, tuple)
         return Extract(content)
