@@ -71,7 +71,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--count", type=int, default=10_000, metavar="N", help="files, default 10,000")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="another seed, other damage")
     given = parser.parse_args(arguments)
-    if not are_there():
+    invented = getattr(
+        import_module(f"tests.support.builders.{PREFIX}{given.source}"), "IS_INVENTED", False
+    )
+    if not (invented or are_there()):
         parser.error(f"no recordings in {FOLDER}, set ODDSBOARD_RECORDINGS to their folder")
     began = time.monotonic()
     tally: Tally = {}

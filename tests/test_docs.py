@@ -253,7 +253,7 @@ def test_the_read_me_is_short() -> None:
 def _declared(kind: type[Struct]) -> dict[str, str]:
     """Return each key with its default as the documents write it."""
     return {
-        field.name: "*required*" if field.required else _written(_default_of(field))
+        field.encode_name: "*required*" if field.required else _written(_default_of(field))
         for field in msgspec.structs.fields(kind)
     }
 

@@ -19,7 +19,7 @@ from tests.support.systems.process import ran
 WITHOUT_PRICES = {
     *("the_odds_api_sports", "the_odds_api_headers", "betfair_login", "settings"),
     *("request_head", "peers", "addresses", "http_date", "inflate"),
-    *("links_file", "names", "fixture_query"),
+    *("links_file", "names", "fixture_query", "table_guess"),
     *("polymarket_sports", "polymarket_markets", "azuro_games", "azuro_conditions"),
 }
 

@@ -10,8 +10,8 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 
 import anyio
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import run_sliced
@@ -27,6 +27,7 @@ from actors.runtime.supervisor import contained
 from actors.source_api.kinds import PolledKind
 from actors.source_api.options import PolledOptions, secrets_of
 from actors.source_api.plan import Target
+from actors.transports.files import FileTransport
 from actors.transports.polling import (
     Fetched,
     FetchLimits,
@@ -38,6 +39,7 @@ from actors.transports.polling import (
 
 MAX_FIRST_DELAY_S = 0.5
 SUSPENDED_S = 1.0  # an answer that is later than its timeout by more came while the process was suspended
+MAX_AHEAD_S = 60.0  # by which the clock of who writes a file may be fast
 MAX_WAIT_S = 600.0  # without a look at the plan, which may depend on a wall clock that was wrong
 
 
@@ -48,10 +50,32 @@ class LastAnswer(Struct, frozen=True):
     validators: Validators
 
 
-def connection(kind: PolledKind, options: PolledOptions, clock: Clock) -> PollingTransport:
-    """Return the transport over HTTP of a source."""
+def connection(kind: PolledKind, options: PolledOptions, clock: Clock) -> PollingTransport | FileTransport:
+    """Return the transport of a source, over HTTP or from a disk."""
     limits = FetchLimits(options.timeout_s, options.max_payload_bytes, options.max_inflated_bytes)
+    if options.reads_file:
+        return FileTransport(limits, clock)
     return PollingTransport(limits, clock, kind.headers, options.user_agent)
+
+
+def dated(answer: Fetched | NotModified, options: PolledOptions, holds_s: float) -> Fetched | NotModified:
+    """Return an answer with its age, which is that of its file where the options say so.
+
+    Raises: TransportError for prices that are as old as they hold, `holds_s`.
+    """
+    found = f"a cache had the answer for {answer.age_s:.0f} s"
+    if isinstance(answer, Fetched) and options.is_as_old_as_its_file:
+        written, at = answer.last_modified_at, answer.answered_at
+        age_s = 0.0 if written is None or at is None else at - written
+        if age_s < -MAX_AHEAD_S:
+            message = f"its file was written in {-age_s:.0f} s, as it says: one of the clocks is wrong"
+            raise TransportError(message, reason="aged")
+        if age_s > answer.age_s:
+            found, answer = f"its file was written {age_s:.0f} s ago", replace(answer, age_s=age_s)
+    if answer.age_s >= holds_s:
+        message = f"{found}, its prices hold for {holds_s:g} s"
+        raise TransportError(message, reason="aged", headers=answer.headers)
+    return answer
 
 
 def payload_of(source: SourceName, target: Target, answer: Fetched, now: Instant) -> Payload:
@@ -178,10 +202,7 @@ class SourceActor:
             message = f"no answer within {timeout_s:g} s, it took {took_s:.0f} s"
             raise TransportError(message, reason="timeout")
         holds_s = options.staleness_at(self._plan.interval_s(target, now))
-        if answer.age_s >= holds_s and not target.is_catalogue:
-            message = f"a cache had the answer for {answer.age_s:.0f} s, its prices hold for {holds_s:g} s"
-            raise TransportError(message, reason="aged", headers=answer.headers)
-        return answer
+        return answer if target.is_catalogue else dated(answer, options, holds_s)
 
     def _confirmable(self, target: Target) -> LastAnswer | None:
         """Return what a conditional request may refer to: a list that every bookmaker has on the board."""
@@ -224,7 +245,7 @@ class SourceActor:
             for made in self._plan.take_lists():
                 made_id = list_id_of(made.body)
                 listed = Payload(payload.source, made.scope, made_id, made.body, now.wall, made.since_mono)
-                listed = msgspec.structs.replace(listed, stale_after_s=made.holds_s)
+                listed = replace(listed, stale_after_s=made.holds_s)
                 await self._offer(listed)
         self._log_plan()
 
@@ -253,7 +274,7 @@ class SourceActor:
                     note_found(self._status, found, self._context.keys, self._kind.known_keys)
         finally:  # only now is it known how long it holds; what cannot be read is recorded as well
             stale_after_s = self._context.options.staleness_at(self._plan.interval_s(target, now))
-            payload = msgspec.structs.replace(payload, stale_after_s=stale_after_s)
+            payload = replace(payload, stale_after_s=stale_after_s)
             if self._context.record is not None:
                 self._context.record(payload)
         if len(needing) < len(inboxes):

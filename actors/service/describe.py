@@ -24,7 +24,8 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
     yield f"{path}: valid"
     for name, source in settings.sources.items():
         bookmakers = settings.bookmakers_of(name)
-        yield f"source {name}: {source.kind.name} {source.written.get('url', '')}".rstrip()
+        place = source.written.get("url") or source.written.get("path", "")
+        yield f"source {name}: {source.kind.name} {place}".rstrip()
         if isinstance(source.kind, PolledKind):
             keys = tuple(bookmaker.key for bookmaker in bookmakers.values())
             plan = source.kind.plan(source.options, keys)

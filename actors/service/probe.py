@@ -20,7 +20,7 @@ from actors.core.cooperative import run_sliced
 from actors.core.errors import ConfigError, PayloadError, SourceError, TransportError
 from actors.core.messages import BookmakerId, SourceName
 from actors.pipeline.fanout import document_of, extractor, read_delivery
-from actors.pipeline.polled_source import connection, payload_of
+from actors.pipeline.polled_source import connection, dated, payload_of
 from actors.recordings.reader import options_of
 from actors.service.describe import match_line
 from actors.service.registry import kind_named
@@ -63,7 +63,8 @@ def source_to_probe(settings: Settings, kind_name: str, url: str | None = None) 
         if kind.name == kind_name and isinstance(kind, PolledKind):
             if url is not None:
                 addresses = [field.name for field in fields(kind.options) if _is_address(field.name)]
-                options = options_of(kind, {**source.written, **dict.fromkeys(addresses, url)})
+                written = {name: value for name, value in source.written.items() if name != "path"}
+                options = options_of(kind, {**written, **dict.fromkeys(addresses, url)})
             keys = {named: entry.key for named, entry in settings.bookmakers_of(name).items()}
             assert isinstance(options, PolledOptions)  # noqa: S101 - those of its kind
             return Probed(name, kind, options, keys)
@@ -120,6 +121,10 @@ class Probe:
         await anyio.sleep(min(plan.wait_s(target, self._clock.now()), MAX_WAIT_S))
         plan.on_asked(target, self._clock.now())
         answer, now = await transport.fetch(target.url, Validators(), target.body), self._clock.now()
+        if not target.is_catalogue:
+            answer = dated(
+                answer, source.options, source.options.staleness_at(plan.interval_s(target, now))
+            )
         if not isinstance(answer, Fetched):
             raise PayloadError("status was 304, though nothing was known")
         plan.on_answered(target, answer.headers, now)
@@ -173,12 +178,15 @@ class Probe:
         line = f"{name} would be shown, matches {len(matches)}"
         return [
             f"{line}; not shown: {not_shown}" if not_shown else line,
+            *(f"  {note}" for note in read.notes[:MAX_SHOWN]),
             *(f"  {match_line(match)}" for match in matches[:MAX_SHOWN]),
         ]
 
     def _say(self, target: Target, what: str, *more: str) -> None:
         """Report a step: a line, and more below it."""
         method, url = "POST" if target.body else "GET", target.url
+        if self._source.options.reads_file:
+            method = "file"
         asked = f"{method} {url[:MAX_URL_CHARS]}..." if len(url) > MAX_URL_CHARS else f"{method} {url}"
         self._report(f"{len(self._asked)}. {target.scope}: {what[:MAX_CHARS]} ({asked})")
         for line in more:
@@ -214,6 +222,8 @@ def _why_not(kind: Kind) -> str:
 def _in_words(error: SourceError) -> str:
     """Return what went wrong, and what that may mean."""
     match error:
+        case TransportError(reason="file" | "unsettled" | "aged"):
+            return str(error)
         case TransportError(status=None):
             return f"no answer: {error}; is there a network, and is the site not blocked in it?"
         case TransportError(status=429):

@@ -34,6 +34,7 @@ from actors.sources.football_data import kind as football_data
 from actors.sources.polymarket import kind as polymarket
 from actors.sources.program import kind as program
 from actors.sources.simulated import kind as simulated
+from actors.sources.table import kind as table
 from actors.sources.the_odds_api import kind as the_odds_api
 
 T = TypeVar("T")
@@ -276,6 +277,7 @@ _OWN = (
     azuro.KIND,
     betfair.KIND,
     program.KIND,
+    table.KIND,
 )
 
 BUILT_IN: Final[Mapping[str, Kind]] = {kind.name: kind for kind in (*_OWN, replay_kind(kind_named))}

@@ -27,7 +27,8 @@ class PolledKind(Struct, frozen=True):
     an answer that the plan needs. With `repeats_confirm`, a 304 or the same bytes again confirm what they
     brought; without, every answer is read anew. With `has_titles` the source names its bookmakers.
     `explain(error)` may add the text of a refusal's body. With `has_fees` matches have the fees that are
-    taken, so that a bookmaker's commission would be wrong. `prices` is the object of a confirmation.
+    taken, so that a bookmaker's commission would be wrong. `prices` is the object of a confirmation,
+    of a kind that leaves that to its options what `prices_of(options)` returns.
     `keys_in(content)` returns the keys of the bookmakers in a document, where that can tell them; a key
     outside `known_keys`, if there are any, is worth a warning. `parts(content)` are the elements of a
     document, for a probe to say what came. `offer_of(key, options)` says what kind of offer the prices of
@@ -45,6 +46,7 @@ class PolledKind(Struct, frozen=True):
     has_titles: bool = False
     explain: Callable[[TransportError], None] | None = None
     prices: Prices = Prices.LIVE
+    prices_of: Callable[[Any], Prices] | None = None
     has_fees: bool = False
     keys_in: Callable[[Any], Iterable[str]] | None = None
     known_keys: frozenset[str] = frozenset()
@@ -91,7 +93,7 @@ def prices_of(kind: Kind, options: SourceOptions) -> Prices:
     """Return what a source of that kind, with these options, confirms."""
     match kind:
         case PolledKind():
-            return kind.prices
+            return kind.prices if kind.prices_of is None else kind.prices_of(options)
         case TickingKind():
             return kind.prices_of(options)
         case StreamKind():

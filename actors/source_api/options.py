@@ -72,6 +72,16 @@ class PolledOptions(SourceOptions, frozen=True, kw_only=True):
         """Seconds without confirmation: as configured, else three polls and at least 30 s."""
         return self.staleness_at(self.poll_interval_s)
 
+    @property
+    def reads_file(self) -> bool:
+        """Whether its addresses are paths of files, and not polled over HTTP."""
+        return False
+
+    @property
+    def is_as_old_as_its_file(self) -> bool:
+        """Whether its prices are of the time at which its file was written, or the answer last modified."""
+        return False
+
     def staleness_at(self, interval_s: float) -> float:
         """Return the same for a scope that is polled every `interval_s` seconds."""
         return max(3 * interval_s, MIN_STALE_AFTER_S) if self.stale_after_s is None else self.stale_after_s

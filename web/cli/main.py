@@ -54,7 +54,7 @@ from web.cli import archive_command, links_command, surebets_command, trace_comm
 from web.cli.choosing import add_config, chosen
 from web.cli.completion import COMPLETES, SHELLS, script
 from web.cli.examples import CONFIGS, CONFIGURATIONS, EXAMPLES, default_out
-from web.cli.source_commands import add_source_options, check_program, probe
+from web.cli.source_commands import add_source_options, check_program, guessed, probe
 from web.cli.terminal import EXAMPLE_CALLS, OF_FULL_DISK, called, directions, seconds, speed_of
 from web.endpoints.health import liveness
 from web.endpoints.release import release
@@ -147,9 +147,12 @@ def _init(given: argparse.Namespace) -> Exit:
         near = did_you_mean(given.example, EXAMPLES)
         raise ConfigError(f"EXAMPLE was {given.example!r}, must be one of: {', '.join(EXAMPLES)}{near}")
     example, out = EXAMPLES[given.example], given.out or default_out(given.example)
+    content, first = example.read_bytes(), ""
+    if given.table is not None:
+        content, first = guessed(given.example, given.table)
     try:
         with out.open("xb") as file:
-            file.write(example.read_bytes())
+            file.write(content)
         # A program stays one, and nobody else may write what is run without being named.
         out.chmod((out.stat().st_mode | example.stat().st_mode & 0o111) & ~0o022)
     except FileExistsError:
@@ -160,7 +163,7 @@ def _init(given: argparse.Namespace) -> Exit:
             raise OSError(error.errno, error.strerror, str(out)) from error
         raise ConfigError(f"{out}: cannot be written: {error.strerror}") from error
     is_run = given.example in CONFIGURATIONS
-    return _print([f"{out}: written" + f"; run it with: {called()} serve --config {out}" * is_run])
+    return _print([f"{out}: written" + f"; {first}run it with: {called()} serve --config {out}" * is_run])
 
 
 def _serve(given: argparse.Namespace) -> Exit:
@@ -367,6 +370,8 @@ def _add_file_options(
         add_config(configured)
     examples, out = f"one of: {', '.join(EXAMPLES)}; {_DEFAULT}", f"the file; {_OUT}"
     init.add_argument("example", nargs="?", default="default", metavar="EXAMPLE", help=examples)
+    table = "with the example table: a CSV file or JSON lines, whose columns are guessed"
+    init.add_argument("table", nargs="?", type=Path, metavar="FILE", help=table)
     init.add_argument("--out", type=Path, metavar="FILE", help=out)
     serving.add_argument("--bind", metavar=BIND, help="where to listen; default: as configured")
 

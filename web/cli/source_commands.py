@@ -10,12 +10,13 @@ from pathlib import Path
 import anyio
 from msgspec import ValidationError, convert
 
-from actors.core.errors import ConfigError
+from actors.core.errors import ConfigError, PayloadError
 from actors.service.check_program import ProgramCheck
 from actors.service.probe import Probe, source_to_probe
 from actors.service.settings import load
 from actors.source_api.program import ProgramOptions
 from actors.sources.program.schema import schema
+from actors.sources.table.guessing import configuration_of
 from actors.transports.connections import LookUpLoop
 from web.cli.terminal import seconds
 from web.server.lifecycle import Exit
@@ -42,7 +43,7 @@ def add_source_options(
     program.add_argument("words", nargs="*", metavar="COMMAND", help=words)
     config = "the configuration that has the source; default: the example live-keyless"
     probing.add_argument(
-        "kind", metavar="KIND", help="football_data, polymarket, azuro, or one of a plug-in"
+        "kind", metavar="KIND", help="football_data, polymarket, azuro, table, or one of a plug-in"
     )
     probing.add_argument("--config", type=Path, default=example, metavar="FILE", help=config)
     probing.add_argument("--url", metavar="URL", help="ask here instead of at the venue's addresses")
@@ -74,6 +75,20 @@ def probe(given: argparse.Namespace) -> Exit:
     asked = Probe(source_to_probe(load(given.config), given.kind, given.url), partial(print, flush=True))
     anyio.run(asked.run, backend_options={"loop_factory": LookUpLoop})
     return Exit.STOPPED if asked.is_good else Exit.UNEXPECTED
+
+
+def guessed(example: str, table: Path) -> tuple[bytes, str]:
+    """Return a configuration for a table, and what is to be done with it first. Raises: ConfigError."""
+    if example != "table":
+        raise ConfigError(f"FILE was {str(table)!r}, which only the example table takes")
+    try:
+        if not table.is_file():
+            raise ConfigError(f"{table}: must be a file")
+        text, asked = configuration_of(str(table), table.read_bytes())
+    except (OSError, PayloadError) as error:
+        raise ConfigError(f"{table}: cannot be read: {error}") from error
+    first = f"set {', '.join(asked)} in it, " if asked else ""
+    return text.encode(), f"{first}check its guesses, and "
 
 
 def _variable(text: str) -> tuple[str, str]:

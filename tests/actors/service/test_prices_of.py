@@ -8,7 +8,8 @@ from actors.core.messages import Prices
 from actors.service.registry import BUILT_IN
 from actors.service.settings import load
 from actors.service.system import service_status
-from actors.source_api.kinds import PolledKind
+from actors.source_api.kinds import PolledKind, prices_of
+from tests.support.builders import table
 from tests.support.builders.recorded import header, write
 
 CONFIG = """
@@ -23,11 +24,17 @@ key = "B365"
 
 
 def test_only_football_data_has_collected_prices() -> None:
-    """football_data's publisher collects prices about twice a week; other kinds deliver present ones."""
+    """football_data's publisher collects prices about twice a week; other kinds deliver present ones.
+
+    What a table has, its options say.
+    """
     polled = [kind for kind in BUILT_IN.values() if isinstance(kind, PolledKind)]
 
     collected = {kind.name for kind in polled if kind.prices is Prices.COLLECTED}
     assert {"football_data"} == collected < {kind.name for kind in polled}
+    assert [Prices.COLLECTED, Prices.LIVE] == [
+        prices_of(BUILT_IN["table"], table.options_of(prices=prices)) for prices in ("collected", "live")
+    ]
 
 
 def test_a_program_has_the_prices_of_its_table(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """The result of one trial with damaged input; each source has a module `damage_<source>` that makes trials.
 
 Each module has `KINDS`, the names of its kinds of damage, and `trial(random, kind=None)`, which damages
-one recorded input (of a random kind by default) and checks the result of our parser.
+one recorded input (of a random kind by default) and checks the result of our parser. With `IS_INVENTED` the
+input is not recorded.
 """
 
 from __future__ import annotations

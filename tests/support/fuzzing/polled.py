@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from functools import partial
 from math import isfinite
+
+import msgspec
 
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
@@ -11,10 +15,14 @@ from actors.core.errors import PayloadError, TransportError
 from actors.core.messages import Extract, ListId, Payload, Scope, SourceName
 from actors.source_api.kinds import PolledKind
 from actors.sources.football_data import kind as football_data
+from actors.sources.table import kind as table
+from actors.sources.table.guessing import configuration_of
+from actors.sources.table.options import TableOptions
 from actors.sources.the_odds_api import kind as the_odds_api
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from actors.sources.the_odds_api.plan import HEADERS, TheOddsApiPlan
 from tests.support.builders import football_data as files
+from tests.support.builders import table as tables
 from tests.support.builders.the_odds_api import API_KEY, event, market
 from tests.support.fuzzing.prices import admitted
 from tests.support.fuzzing.target import Target
@@ -47,6 +55,8 @@ EVENTS = [
     )
     for number in range(2)
 ]
+TABLE_OBJECT = json.dumps(dict(zip(tables.HEADER.split(","), tables.ROW.split(","), strict=True))).encode()
+ROWED = tables.options_of(bookmaker="Book", odds_format="american", header=True)
 SPORTS = [{"key": "soccer_epl", "active": True, "has_outrights": False}, {"key": "tennis"}]
 REFUSAL = {"message": "Usage quota has been reached.", "error_code": "OUT_OF_USAGE_CREDITS"}
 
@@ -79,6 +89,22 @@ def targets() -> tuple[Target, ...]:
             csv_tokens,
         ),
         Target(
+            "table_csv",
+            partial(_tables, (tables.options_of(), ROWED), ("own", "North", "")),
+            (
+                tables.table(tables.ROW).encode(),
+                tables.table(f"{tables.ROW},North", header=f"{tables.HEADER},Book").encode(),
+            ),
+            csv_tokens,
+        ),
+        Target(
+            "table_json",
+            partial(_tables, (tables.options_of(format="jsonl"),), ("own",)),
+            (TABLE_OBJECT, TABLE_OBJECT + b"\n" + TABLE_OBJECT),
+            (b"Home", b"Date", b'"1"'),
+        ),
+        Target("table_guess", _guess, (TABLE_OBJECT, line, tables.table(tables.ROW).encode()), csv_tokens),
+        Target(
             "the_odds_api_odds",
             _odds,
             (answer, json.dumps(EVENTS[:1]).encode(), *deep),
@@ -101,6 +127,23 @@ def payload_of(body: bytes, scope: str) -> Payload:
 
 def _file(body: bytes) -> int:
     return _prices(football_data.KIND, payload_of(body, "f.csv"), files.OPTIONS, ("B365", "BFD", "A"))
+
+
+def _tables(written: tuple[TableOptions, ...], keys: tuple[str, ...], body: bytes) -> int:
+    return sum(_prices(table.KIND, payload_of(body, "odds.csv"), options, keys) for options in written)
+
+
+def _guess(body: bytes) -> int:
+    """Guess a configuration: it is TOML, and without options to be set it is valid."""
+    try:
+        text, asked = configuration_of("odds.csv", body)
+    except PayloadError:
+        return 0
+    file = tomllib.loads(text)
+    if not asked:
+        keys = tuple(bookmaker["key"] for bookmaker in file["bookmakers"].values())
+        table.KIND.plan(msgspec.convert(file["sources"]["table"], TableOptions), keys)
+    return 0
 
 
 def _rows(rows: bytes) -> int:

@@ -1,0 +1,191 @@
+"""Options of a table, and what they must be together. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Annotated, Final, Literal, TypeAlias
+from zoneinfo import ZoneInfo, available_timezones
+
+from msgspec import Meta
+
+from actors.core.messages import Prices
+from actors.core.nearest import did_you_mean
+from actors.source_api.options import PolledOptions, Seconds
+
+MAX_COLUMNS: Final = 1_000
+KEY: Final = "{key}"  # in the name of a column: the key of a bookmaker
+ISO, UNIX, UNIX_MS = "iso", "unix", "unix_ms"
+
+Name = Annotated[str, Meta(min_length=1, max_length=128)]
+Number = Annotated[int, Meta(ge=1, le=1_000)]
+Column: TypeAlias = Number | Name  # of MAX_COLUMNS
+Encoding = Literal[
+    "utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "iso-8859-1", "iso-8859-2", "iso-8859-15"
+]
+
+
+_OUTCOMES: Final = {"home_price": "one", "draw_price": "draw", "away_price": "two"}  # as of programs
+
+
+class TableOptions(PolledOptions, frozen=True, kw_only=True, rename=_OUTCOMES):
+    """Options of a table: where it is, how it is written, and in which columns what is.
+
+    A column is a name of the header or a key of the JSON objects (`a.b` for one in another), or the number
+    of a column, from 1.
+    """
+
+    url: Annotated[str, Meta(description="The address to poll, or a path instead.")] = ""
+    path: Annotated[
+        Name | None, Meta(description="The file, from the working directory of the service.")
+    ] = None
+    poll_interval_s: Annotated[Seconds, Meta(description="The shortest time between two looks.")] = 10.0
+    prices: Annotated[
+        Prices,
+        Meta(description="Live prices hold while the file is written again; collected ones have its age."),
+    ] = Prices.LIVE
+    format: Annotated[
+        Literal["csv", "jsonl"], Meta(description="Cells with a delimiter, or a JSON object a line.")
+    ] = "csv"
+    delimiter: Annotated[
+        Literal[",", ";", "\t", "|"],
+        Meta(description="Between the cells of CSV.", title=r'"," or ";" or "\t" or "|"'),
+    ] = ","
+    encoding: Annotated[Encoding, Meta(description="Of its characters.")] = "utf-8"
+    header: Annotated[bool, Meta(description="Whether the first line of CSV names the columns.")] = True
+    home: Annotated[Column, Meta(description="The column of the home team.")]
+    away: Annotated[Column, Meta(description="The column of the away team.")]
+    league: Annotated[Column | None, Meta(description="The column of the league.")] = None
+    start: Annotated[Column | None, Meta(description="The column of date and time of the kick-off.")] = None
+    date: Annotated[Column | None, Meta(description="The column of the date, if `start` is none.")] = None
+    time: Annotated[Column | None, Meta(description="The column of the time, beside `date`.")] = None
+    date_format: Annotated[
+        str,
+        Meta(description="How `start` or `date` is written: iso, unix, unix_ms, or like %d/%m/%Y %H:%M."),
+    ] = ISO
+    timezone: Annotated[
+        str | None, Meta(description="The IANA name of the zone of times without an offset.")
+    ] = None
+    id: Annotated[Column | None, Meta(description="The column of an id that a match keeps.")] = None
+    updated: Annotated[
+        Column | None, Meta(description="The column of the time of the prices, written as `start`.")
+    ] = None
+    bookmaker: Annotated[
+        Column | None, Meta(description="The column that has the key of the row's bookmaker.")
+    ] = None
+    home_price: Annotated[
+        Column, Meta(description="The column of the home price; {key} in it is a bookmaker's.")
+    ]
+    draw_price: Annotated[Column, Meta(description="The column of the price of the draw.")]
+    away_price: Annotated[Column, Meta(description="The column of the away price.")]
+    odds_format: Annotated[
+        Literal["decimal", "american", "fractional"], Meta(description="How prices are written.")
+    ] = "decimal"
+    decimal_comma: Annotated[bool, Meta(description="Whether prices are written 2,10, not 2.10.")] = False
+
+    @property
+    def reads_file(self) -> bool:
+        """Whether its address is the path of a file."""
+        return self.path is not None
+
+    @property
+    def is_as_old_as_its_file(self) -> bool:
+        """Whether its prices hold only for a time after the file was written."""
+        return self.prices is Prices.LIVE
+
+    @property
+    def outcomes(self) -> tuple[Column, Column, Column]:
+        """The columns of the prices in the order of the outcomes: home, draw, away."""
+        return self.home_price, self.draw_price, self.away_price
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that are the same for all bookmakers."""
+        named = (self.home, self.away, self.league, self.start, self.date, self.time, self.id, self.updated)
+        return tuple(column for column in (*named, self.bookmaker) if column is not None)
+
+
+def check_key(key: str) -> None:
+    """Raise ValueError unless `key` can be what a column, or a cell, calls a bookmaker."""
+    if not (key.isprintable() and key == key.strip() and 0 < len(key) <= 64):  # noqa: PLR2004
+        raise ValueError(f"key was {key!r}, must be 1 to 64 visible characters: as the table has it")
+
+
+def check(options: TableOptions, keys: tuple[str, ...]) -> None:
+    """Raise ValueError, naming the options that do not fit each other."""
+    if fault := next(_faults(options, keys), None):
+        raise ValueError(fault)
+
+
+def _faults(options: TableOptions, keys: tuple[str, ...]) -> Iterator[str]:
+    if (options.path is None) == (not options.url):
+        yield "path or url must be set, and not both"
+    if (options.start is None) == (options.date is None):
+        yield "start or date must be the column of the kick-off, and not both"
+    if options.time is not None and options.date is None:
+        yield "time was set without date; a column that has both is start"
+    if not (options.header or options.format == "jsonl") and any(
+        isinstance(column, str) for column in (*options.columns, *options.outcomes)
+    ):
+        yield "header was false: columns then must be numbers, from 1"
+    if options.format == "jsonl" and any(
+        isinstance(column, int) for column in (*options.columns, *options.outcomes)
+    ):
+        yield 'format was "jsonl": columns then must be names of keys'
+    if len({*options.outcomes}) < len(options.outcomes):
+        yield "one, draw and two must be three columns"
+    yield from _faults_of_keys(options, keys)
+    yield from _faults_of_times(options)
+
+
+def _faults_of_keys(options: TableOptions, keys: tuple[str, ...]) -> Iterator[str]:
+    with_key = sum(KEY in str(column) for column in options.outcomes)
+    if with_key not in {0, len(options.outcomes)}:
+        yield f"one, draw and two must all have {KEY} in them, or none"
+    if with_key and options.bookmaker is not None:
+        yield f"bookmaker was set, and {KEY} is in one, draw and two: must be one or the other"
+    if not with_key and options.bookmaker is None and len(keys) > 1:
+        yield f"one, draw and two must have {KEY} in them, or bookmaker be set: there are {len(keys)} keys"
+
+
+def _faults_of_times(options: TableOptions) -> Iterator[str]:
+    name, pattern = options.timezone, options.date_format
+    if name is not None and zone_named(name) is None:
+        near = did_you_mean(name, available_timezones())
+        yield f"timezone was {name!r}, must be an IANA name like 'Europe/Berlin'{near}"
+    if pattern in {UNIX, UNIX_MS}:
+        if options.time is not None:
+            yield f"date_format was {pattern!r}, which has the time: must be start, not date and time"
+        return
+    if pattern != ISO and (fault := _fault_of_pattern(pattern, has_clock=options.time is not None)):
+        yield f"date_format was {pattern!r}, {fault}"
+    if name is None and (options.date is not None or (pattern != ISO and "%z" not in pattern)):
+        yield "timezone is missing, must be the IANA name of the zone of its times, like 'Europe/Berlin'"
+
+
+def _fault_of_pattern(pattern: str, *, has_clock: bool) -> str:
+    """Return what is wrong with a pattern: a moment that it writes must be read as that, or as its day."""
+    moment = datetime(2026, 12, 31, 13, 45, tzinfo=UTC)
+    try:
+        read = datetime.strptime(moment.strftime(pattern), pattern).replace(tzinfo=UTC)
+    except (ValueError, re.error):
+        read = None
+    if read == moment and has_clock:
+        return "must be the pattern of the date alone, as there is a column time"
+    if read in {moment, moment.replace(hour=0, minute=0)}:
+        return ""
+    patterns = '"%d/%m/%Y", "%d/%m/%Y %H:%M" or "%m/%d/%Y %I:%M %p"'
+    return f'must be "iso", "unix", "unix_ms" or a pattern like {patterns}'
+
+
+@lru_cache(maxsize=16)
+def zone_named(name: str) -> ZoneInfo | None:
+    """Return the zone of that name, None if there is none."""
+    try:
+        zone = ZoneInfo(name)
+        datetime(2026, 1, 1, tzinfo=zone).utcoffset()
+    except (KeyError, ValueError, OSError):  # no such zone, no name of one, a folder of zones
+        return None
+    return zone

@@ -1,0 +1,126 @@
+"""Files that other programs write: read when they are the same at two looks, and only regular ones."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from actors.core.clock import SystemClock
+from actors.core.errors import TransportError
+from actors.transports.files import FileTransport
+from actors.transports.polling import Fetched, FetchLimits, Validators
+
+pytestmark = pytest.mark.anyio
+
+LIMIT = 1000
+
+
+async def _read(path: Path, *between: Callable[[], object], timeout_s: float = 60.0) -> Fetched:
+    """Read a file; `between` are done one after the other between two looks."""
+    steps: Iterator[Callable[[], object]] = iter(between)
+
+    async def pause() -> None:
+        next(steps, lambda: None)()
+
+    waits: Callable[[], Awaitable[None]] = pause
+    async with FileTransport(FetchLimits(timeout_s, LIMIT, LIMIT), SystemClock(), waits) as transport:
+        return await transport.fetch(str(path), Validators())
+
+
+async def test_a_file_is_read_with_its_time(tmp_path: Path) -> None:
+    """Its time is that of the last change, as an answer's Last-Modified."""
+    path = tmp_path / "odds.csv"
+    path.write_bytes(b"one\n")
+    os.utime(path, (1.7e9, 1.7e9))
+
+    read = await _read(path)
+
+    assert (b"one\n", 1.7e9, True) == (read.body, read.last_modified_at, read.is_framed)
+
+
+async def test_a_file_that_is_written_is_read_when_it_is_done(tmp_path: Path) -> None:
+    """While its size or time changes it may be half-written."""
+    path = tmp_path / "odds.csv"
+    path.write_bytes(b"one\n")
+
+    def grow() -> None:
+        with path.open("ab") as file:
+            file.write(b"two\n")
+
+    def rewrite() -> None:
+        path.write_bytes(b"six\ntwo\n")  # as long as before
+        os.utime(path, (1.7e9, 1.7e9))
+
+    def change() -> None:
+        path.write_bytes(b"new\ntwo\n")
+        os.utime(path, (1.7e9 + 1, 1.7e9 + 1))
+
+    assert b"new\ntwo\n" == (await _read(path, grow, rewrite, change)).body
+
+
+async def test_a_file_that_is_replaced_is_read_whole(tmp_path: Path) -> None:
+    """What is read is one file or the other."""
+    path, other = tmp_path / "odds.csv", tmp_path / "new"
+    path.write_bytes(b"one\n")
+    os.utime(path, (1.7e9, 1.7e9))
+    other.write_bytes(b"two\n")
+    os.utime(other, (1.7e9, 1.7e9))
+
+    assert b"two\n" == (await _read(path, lambda: other.replace(path))).body
+
+
+async def test_a_file_that_always_changes_is_no_answer(tmp_path: Path) -> None:
+    """The error says that no two looks found the same."""
+    path = tmp_path / "odds.csv"
+    path.write_bytes(b"one\n")
+
+    def grow() -> None:
+        with path.open("ab") as file:
+            file.write(b"x")
+
+    with pytest.raises(TransportError, match=r"was not the same at two looks within 0\.2 s") as error:
+        await _read(path, *[grow] * 1_000_000, timeout_s=0.2)
+    assert "unsettled" == error.value.reason
+
+
+async def test_what_is_no_file_is_told(tmp_path: Path) -> None:
+    """Neither is a FIFO waited for, nor a device opened."""
+    fifo, link, loop = tmp_path / "fifo", tmp_path / "link", tmp_path / "loop"
+    os.mkfifo(fifo)
+    link.symlink_to(fifo)
+    loop.symlink_to(loop)
+    told = [
+        (fifo, "is a FIFO, must be a file"),
+        (link, "is a FIFO, must be a file"),
+        (tmp_path, "is a folder, must be a file"),
+        (Path("/dev/zero"), "is a device, must be a file"),
+        (tmp_path / "nothing", "cannot be read: No such file"),
+        (loop, "cannot be read: Too many levels of symbolic links"),
+        (Path("a\0b"), "cannot be read: "),
+    ]
+
+    for path, why in told:
+        with pytest.raises(TransportError, match=why) as error:
+            await _read(path)
+        assert "file" == error.value.reason
+
+
+async def test_a_link_to_a_file_is_followed(tmp_path: Path) -> None:
+    """As programs that keep old tables have it."""
+    (tmp_path / "one").write_bytes(b"one\n")
+    (tmp_path / "link").symlink_to(tmp_path / "one")
+
+    assert b"one\n" == (await _read(tmp_path / "link")).body
+
+
+async def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    """The limit is that of an answer."""
+    path = tmp_path / "odds.csv"
+    path.write_bytes(b"x" * (LIMIT + 1))
+
+    with pytest.raises(TransportError, match="has 1001 bytes, at most 1000") as error:
+        await _read(path)
+    assert "too_big" == error.value.reason
