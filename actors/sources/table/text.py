@@ -23,7 +23,7 @@ MAX_DEPTH: Final = 3  # of JSON objects in objects
 TWICE: Final = -1  # the place of a column whose name the header has twice
 
 # Control characters, and what is read in place of bytes that are not of the encoding.
-_NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]").search
+_NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd]").search
 
 Columns = dict[str | int, int]
 

@@ -206,8 +206,8 @@ def _start(day: str, clock: str, form: str) -> int | None:
         at = datetime.strptime(day, form).replace(tzinfo=BERLIN)
         if not clock:
             return int(at.replace(hour=23, minute=59).timestamp()) + 60
-        hour, minute, *_ = map(int, re.split("[:.]", half[1] if half else clock))
-        return int(at.replace(hour=hour, minute=minute).timestamp())
+        hour, minute, *second = map(int, re.split("[:.]", half[1] if half else clock))
+        return int(at.replace(hour=hour, minute=minute, second=sum(second)).timestamp())
     except ValueError:
         return None
 

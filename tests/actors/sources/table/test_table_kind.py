@@ -140,6 +140,7 @@ def test_bookmakers_may_have_rows_of_their_own() -> None:
         ),
         (ROW.replace("Alder Town", "Birch United"), "line 2 has the teams"),
         (ROW.replace("Alder", "Al\0der"), "line 2 has bytes that are no text in the encoding"),
+        (ROW.replace("Alder", "Al\x8dder"), "line 2 has bytes that are no text in the encoding"),
         (ROW.replace("2.10", "2;10"), "line 2: 1 was '2;10', must be a decimal number above 1, like 2.10"),
         (ROW.replace("2.10", "1.00"), "line 2: 1 was '1.00', must be a decimal number above 1"),
         (ROW.replace("2.10", ""), "line 2: 1 was '', must be a decimal number above 1"),
