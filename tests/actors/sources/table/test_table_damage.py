@@ -18,7 +18,7 @@ SEEDS = st.integers(0, 2**64)
 @settings(max_examples=10_000 // len(KINDS) + 1)
 @given(SEEDS)
 def test_damage_never_moves_a_price(kind: str, seed: int) -> None:
-    """A price near flipped or lost bytes, moved cells or other delimiters is rejected, or as the text says."""
+    """A price near lost bytes, moved cells or other delimiters is rejected, or as the text says."""
     assert () == trial(Random(seed), kind).wrong
 
 
