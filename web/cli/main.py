@@ -10,7 +10,7 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from random import Random
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
 
 import anyio
 import structlog
@@ -93,9 +93,6 @@ BIND = "HOST:PORT|unix:/PATH"
 _DEFAULT = "default: %(default)s"
 _OUT = "default: oddsboard.toml, and the example's own name if it is no configuration"
 _LOOP = {"loop_factory": LookUpLoop}
-
-Run: TypeAlias = Callable[[argparse.Namespace], Exit]
-"""Runs a command with its arguments, and returns its exit code."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
