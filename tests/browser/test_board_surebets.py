@@ -41,9 +41,11 @@ UNCOVERED = """(badge) => {
     const at = (part) => document.elementFromPoint(left + part * width, top + height / 2);
     return [0.1, 0.5, 0.95].map((part) => at(part) === badge);
 }"""
+STEPS = (5, 10, 50, 100, 500, 1_000)
 TABLE = """async (cases) => {
-    const { stakes } = await import("/static/stakes.js");
-    return cases.map(({ legs, total }) => stakes(legs, total));
+    const { rounded, stakes } = await import("/static/stakes.js");
+    return cases.map(({ legs, total, step }) =>
+        step === 1 ? stakes(legs, total) : rounded(legs, total, step));
 }"""
 ADVISED = """async ([legs, total]) => {
     const { advised } = await import("/static/advice.js");
@@ -136,22 +138,23 @@ def test_there_are_no_stakes_in_steps_that_would_lose(two: Two, page: Page) -> N
 
 
 def test_the_stakes_are_those_of_the_api(two: Two, page: Page) -> None:
-    """In each of a thousand cases, to the cent."""
+    """In each of a thousand cases, to the cent and in larger steps."""
     page.goto(two.service.base)
-    cases = [*stake_cases()]
+    cases = [(case, step) for case in stake_cases() for step in (1, STEPS[case.total % len(STEPS)])]
     asked = [
         {
             "total": case.total / 100,
+            "step": step,
             "legs": [
                 {"id": leg.market, "odds": leg.odds, "commission": leg.commission, "fee_rate": leg.fee_rate}
                 for leg in case.legs
             ],
         }
-        for case in cases
+        for case, step in cases
     ]
     expected = [
         {"amounts": [*found.amounts], "returned": found.returned} if isinstance(found, Stakes) else None
-        for found in (stakes(case.legs, case.total) for case in cases)
+        for found in (stakes(case.legs, case.total, step) for case, step in cases)
     ]
 
     assert expected == page.evaluate(TABLE, asked)
