@@ -255,7 +255,7 @@ async def ended_when_gone(receive: ASGIReceiveCallable) -> AsyncIterator[None]:
     A task watches for that once the block waits for something. Most blocks never do, and the task takes
     longer than a small answer.
     """
-    watching = anyio.CancelScope()
+    watching, is_watching = anyio.CancelScope(), False
 
     async def watch() -> None:
         with watching:
@@ -263,10 +263,16 @@ async def ended_when_gone(receive: ASGIReceiveCallable) -> AsyncIterator[None]:
                 pass
             tasks.cancel_scope.cancel()
 
+    def begin() -> None:
+        nonlocal is_watching
+        is_watching = True
+        tasks.start_soon(watch)
+
     async with anyio.create_task_group() as tasks:
-        first = asyncio.get_running_loop().call_soon(tasks.start_soon, watch)
+        first = asyncio.get_running_loop().call_soon(begin)
         try:
             yield
         finally:
             first.cancel()
-            watching.cancel()
+            if is_watching:  # to cancel takes as long as all of the rest
+                watching.cancel()
