@@ -10,6 +10,7 @@ from msgspec import Struct
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Snapshot
 from actors.core.messages import BookmakerId
+from actors.matches.entries import is_other_event
 from actors.matches.leagues import league_of_fixture
 from actors.matches.model import (
     Fixture,
@@ -136,7 +137,7 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
             split = dict.fromkeys(change.apart.intersection(went), Gone(version, FixtureRemoval.SPLIT))
             every = {**left, **dict.fromkeys(went, gone), **split}
             left = {name: departure for name, departure in every.items() if name not in stays}
-        league = None if after is None else league_of_fixture(after).id
+        league = None if after is None else _league(after, old)
         departure = gone if league is None and gone is not None else Gone(version, FixtureRemoval.LEAGUE)
         left_leagues = _left_leagues(before, old, league, departure)
         is_gone = gone if after is None else None
@@ -154,7 +155,16 @@ def _left_leagues(
 
 
 def _league(fixture: Fixture, known: FixtureRecord | None) -> str:
-    """Return the league of a fixture, which the record of its last change may have."""
-    if known is not None and known.fixture is fixture and known.league is not None:
+    """Return the league of a fixture; the record of its last change has it, if only prices are others."""
+    if known is not None and known.league is not None and _is_named_as(fixture, known.fixture):
         return known.league
     return league_of_fixture(fixture).id
+
+
+def _is_named_as(fixture: Fixture, known: Fixture | None) -> bool:
+    if fixture is known or known is None:
+        return known is not None
+    if (fixture.lead, fixture.bookmakers) != (known.lead, known.bookmakers):
+        return False
+    listed = zip(fixture.listed, known.listed, strict=True)
+    return not any(is_other_event(old, new) for new, old in listed if new is not old)
