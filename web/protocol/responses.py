@@ -116,13 +116,16 @@ def encoded(headers: Mapping[str, str]) -> Headers:
     return tuple((name.lower().encode(), value.encode()) for name, value in headers.items())
 
 
+_COMMON = encoded(COMMON)
+
+
 def prepared(
     status: int, headers: Mapping[str, str], parts: tuple[bytes, ...] | None, holds: object = None
 ) -> Prepared:
     """Prepare an answer; without `parts` it has no body at all, as 304."""
     length = sum(map(len, parts or ()))
-    of_body = {} if parts is None else {"Content-Length": str(length)}
-    return Prepared(status, encoded({**headers, **of_body, **COMMON}), parts or (), length, holds)
+    of_body = () if parts is None else ((b"content-length", b"%d" % length),)
+    return Prepared(status, (*encoded(headers), *of_body, *_COMMON), parts or (), length, holds)
 
 
 def prepared_json(content: object, *, ok: bool = True, **headers: str) -> Prepared:

@@ -72,7 +72,7 @@ class FastPath:
         self._status = status
         self._handlers = {path: (route_of(path), handler) for path, handler in handlers.items()}
         self._counters = counters
-        self._ids = _random_ids()
+        self._ids = random_ids()
         self._sending = 0
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
@@ -107,7 +107,7 @@ class WaitingPath:
     def __init__(self, app: ASGIFramework, handlers: Mapping[str, Handler], counters: HttpCounters) -> None:
         self._app = app
         self._counters = counters
-        self._ids = _random_ids()
+        self._ids = random_ids()
         self._routes = [(_pattern(path), path, handler) for path, handler in handlers.items()]
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
@@ -153,7 +153,7 @@ class Unrouted:
     ) -> None:
         self._app = app
         self._counters = counters
-        self._ids = _random_ids()
+        self._ids = random_ids()
         self._routes = {path: route_of(path) for path in paths}
         self._patterns = [(_pattern(path), path) for path in self._routes if "{" in path]
 
@@ -213,7 +213,7 @@ def _closing(send: ASGISendCallable) -> ASGISendCallable:
     return closing
 
 
-def _random_ids() -> Iterator[str]:
+def random_ids() -> Iterator[str]:
     """Return ids that cannot be guessed and say nothing; random numbers are made many at a time."""
     while True:
         numbers = os.urandom(ID_BYTES * 256).hex()

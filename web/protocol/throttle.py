@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Iterator, Mapping
+from dataclasses import dataclass, field
 from math import ceil
-from uuid import uuid4
 
 from hypercorn.typing import (
     ASGIFramework,
@@ -23,7 +22,7 @@ from web.protocol.problems import Problem
 from web.protocol.rate_limit import RateLimit, Taken
 from web.protocol.request_head import PROBES
 from web.protocol.responses import HttpCounters, asked
-from web.protocol.sending import send_problem
+from web.protocol.sending import random_ids, send_problem
 
 UNCOUNTED: Mapping[bytes, tuple[str, ...]] = {
     **dict.fromkeys(PROBES, ("GET", "HEAD")),
@@ -45,6 +44,7 @@ class Throttle:
     peers: Peers
     refusals: str
     counters: HttpCounters
+    ids: Iterator[str] = field(default_factory=random_ids)
 
     def __call__(
         self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable
@@ -80,7 +80,7 @@ class Throttle:
     async def _refuse(self, taken: Taken, scope: HTTPScope, send: ASGISendCallable) -> None:
         self.counters.metrics.counts["oddsboard_http_throttled_total"].inc()
         is_of_gate = scope["path"].startswith(self.refusals)
-        request = asked({**scope, "path": ""} if is_of_gate else scope, uuid4().hex)
+        request = asked({**scope, "path": ""} if is_of_gate else scope, next(self.ids))
         limit = f"{self.limit.burst} requests at once and {self.limit.per_s:g} a second"
         retry_after = {"Retry-After": str(ceil(taken.retry_after_s))}
         problem = Problem(429, "too_many_requests", f"this client may send {limit}", retry_after)
