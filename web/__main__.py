@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-__all__ = ["main"]
+__all__ = ["main", "process"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -21,5 +21,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(128 + signal.SIGINT)
 
 
+def process() -> None:
+    """Run the command of the process, and end it: where its end has a deadline, at once."""
+    try:
+        main()
+    except SystemExit as ended:
+        if not callable(signal.getsignal(signal.SIGALRM)):
+            raise
+        from web.server.lifecycle import leave  # noqa: PLC0415 - only a service has it
+
+        leave(int(ended.code or 0))
+
+
 if __name__ == "__main__":
-    main()
+    process()

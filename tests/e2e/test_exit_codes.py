@@ -228,6 +228,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 TIMED = """
 import sys, time
+from web.__main__ import process
 from web.cli import main
 from web.server import lifecycle
 
@@ -239,7 +240,8 @@ slow = Slow()
 lifecycle.HARD_STOP_S = 0.3
 main.load = lambda _: lifecycle.start_exit_deadline(lifecycle.Exit.STOPPED)
 main.configuration_lines = lambda _path, _settings: ["done"]
-main.main(["check-config"])
+sys.argv[1:] = ["check-config"]
+process()
 """
 
 

@@ -65,7 +65,6 @@ from web.server.descriptors import fitted
 from web.server.lifecycle import (
     Exit,
     Life,
-    leave,
     pause_collector,
     record_until_stopped,
     set_up_collector,
@@ -121,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _drop_output()
         print(f"oddsboard: {error.filename or 'the output'}: {error.strerror}", file=sys.stderr)
         code = Exit.OUTPUT
-    leave(code)
+    sys.exit(code)
 
 
 def _given(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:

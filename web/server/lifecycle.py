@@ -8,7 +8,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -74,28 +73,16 @@ def start_exit_deadline(code: Exit) -> None:
     It needs no thread: there may be none left. A handler of ours, not the signal's default action, because
     that would end the process with another exit code.
     """
-    signal.signal(signal.SIGALRM, _Deadline(code))
+    signal.signal(signal.SIGALRM, lambda *_: _exit(code))
     signal.setitimer(signal.ITIMER_REAL, HARD_STOP_S)
 
 
 def leave(code: int) -> NoReturn:
-    """End the process. Where a deadline was set, at once.
+    """End the process after a deadline was set.
 
     An interpreter that ends by itself takes handlers away first: then the timer would end it with 142.
     """
-    if isinstance(signal.getsignal(signal.SIGALRM), _Deadline):
-        _exit(code)
-    sys.exit(code)
-
-
-@dataclass(frozen=True, slots=True)
-class _Deadline:
-    """The handler of the timer."""
-
-    code: Exit
-
-    def __call__(self, *_: object) -> None:
-        _exit(self.code)
+    _exit(code)
 
 
 def pause_collector() -> None:
@@ -220,7 +207,7 @@ async def end_at_once(signals: AsyncIterator[signal.Signals]) -> None:
     _exit(128 + number)
 
 
-def _exit(code: int) -> None:
+def _exit(code: int) -> NoReturn:
     logging.shutdown()
     os._exit(code)
 
