@@ -1,0 +1,1 @@
+"""What can be bet on: markets, their outcomes, and what a bet returns."""

@@ -1,0 +1,131 @@
+"""Markets: their only spelling, their lines, and what a bet on them returns."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.markets.market import FORMS, ONE_X_TWO, Kind, Market, market_of, parsed
+from actors.markets.returns import Result, least_return, result_of, results, returned
+
+LINES = [
+    Market(kind, at)
+    for kind, form in FORMS.items()
+    if form.lines
+    for at in range(form.lines[0], form.lines[1] + 1)
+]
+EVERY = [*LINES, *(Market(kind) for kind, form in FORMS.items() if form.lines is None)]
+SCORES = [*itertools.product(range(13), repeat=2)]
+
+
+@pytest.mark.parametrize("market", EVERY, ids=str)
+def test_a_market_has_one_spelling(market: Market) -> None:
+    """It is read as it is written."""
+    assert market == parsed(str(market))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("over_under:2.50", "must be spelled over_under:2.5"),
+        ("over_under:+2.5", "must be spelled over_under:2.5"),
+        ("asian_handicap:-0", "must be spelled asian_handicap:0"),
+        ("asian_handicap:-.5", "must be a number"),
+        ("over_under:02.5", "must be spelled over_under:2.5"),
+        ("over_under:2.3", "multiple of 0.25 from 0.25 to 20"),
+        ("over_under:0", "from 0.25 to 20"),
+        ("asian_handicap:10.25", "from -10 to 10"),
+        ("over_under:nan", "must be a number"),
+        ("over_under:1e1", "must be a number"),
+        ("over_under", "needs a line"),
+        ("over_under:", "must be a number"),
+        ("1x2:0", "has no line"),
+        ("1X2", "must be 1x2, over_under:LINE, asian_handicap:LINE, btts, double_chance"),
+        ("", "must be 1x2"),
+    ],
+)
+def test_another_spelling_is_refused(text: str, said: str) -> None:
+    """The error names the spelling, or what is allowed."""
+    with pytest.raises(ValueError, match=said):
+        parsed(text)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_market_or_refused(text: str) -> None:
+    """Nothing else happens, and what is read is spelled so."""
+    with contextlib.suppress(ValueError):
+        assert text == str(parsed(text))
+
+
+def _by_halves(outcome: str, line: float, home: int, away: int, odds: float) -> float:
+    """Return what a bet returns by the rule of two half bets, on lines of half a goal or a whole one."""
+    sides = {"over": home + away - line, "under": line - home - away}
+    sides |= {"home": home - away + line, "away": away - home - line}
+    beyond = sides[outcome]
+    halves = [beyond] if (2 * line).is_integer() else [beyond - 0.25, beyond + 0.25]
+    return sum(odds if half > 0 else 0.0 if half < 0 else 1.0 for half in halves) / len(halves)
+
+
+@pytest.mark.parametrize("market", LINES, ids=str)
+def test_a_bet_on_a_line_returns_what_two_half_bets_do(market: Market) -> None:
+    """After each score up to 12:12, at odds with which no two results return the same."""
+    line, odds = market.line, 2.6
+    assert line is not None
+    for (home, away), outcome in itertools.product(SCORES, market.outcomes):
+        expected = _by_halves(outcome, line, home, away, odds)
+        assert expected == pytest.approx(returned(result_of(market, outcome, home, away), odds), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", [Kind.ONE_X_TWO, Kind.BTTS, Kind.DOUBLE_CHANCE])
+def test_so_many_outcomes_win_after_each_score(kind: Kind) -> None:
+    """The others are lost whole."""
+    market = market_of(kind)
+    for home, away in SCORES:
+        ends = [result_of(market, outcome, home, away) for outcome in market.outcomes]
+        assert FORMS[kind].winners == ends.count(Result.WON)
+        assert len(ends) - FORMS[kind].winners == ends.count(Result.LOST)
+
+
+def test_outcomes_without_a_line_are_those_of_the_score() -> None:
+    """Each won outcome of four scores."""
+    won = {
+        (score, outcome)
+        for score in [(2, 1), (0, 0), (1, 1), (0, 3)]
+        for market in (ONE_X_TWO, market_of(Kind.BTTS), market_of(Kind.DOUBLE_CHANCE))
+        for outcome in market.outcomes
+        if result_of(market, outcome, *score) is Result.WON
+    }
+    expected = {(2, 1): "1 yes 1X 12", (0, 0): "X no 1X X2", (1, 1): "X yes 1X X2", (0, 3): "2 no 12 X2"}
+
+    assert won == {(score, outcome) for score, some in expected.items() for outcome in some.split()}
+
+
+@pytest.mark.parametrize("market", EVERY, ids=str)
+def test_no_score_has_results_of_its_own(market: Market) -> None:
+    """The distinct ends are those of a brute force over scores to 30:30."""
+    every = {
+        tuple(result_of(market, outcome, home, away) for outcome in market.outcomes)
+        for home, away in itertools.product(range(31), repeat=2)
+    }
+
+    assert every == {*results(market)}
+
+
+@pytest.mark.parametrize(
+    ("market", "least"),
+    [
+        ("over_under:2.5", 1.05),
+        ("asian_handicap:-0.25", 1.025),
+        ("asian_handicap:-0.75", 1.025),
+        ("asian_handicap:0", 1.0),
+        ("asian_handicap:-1", 1.0),
+        ("btts", 1.05),
+    ],
+)
+def test_stakes_on_both_outcomes_return_less_where_the_stake_comes_back(market: str, least: float) -> None:
+    """At 2.1 on both: the whole gain on a half line, half of it on a quarter, nothing on a whole one."""
+    assert least == pytest.approx(least_return(parsed(market), (0.5, 0.5), (2.1, 2.1)))
