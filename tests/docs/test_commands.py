@@ -30,7 +30,6 @@ EXCEPTIONS = {
     ".venv/bin/python -m pytest ": "scripts/test runs it",
     "pip install ": "needs a package index; tests/e2e/test_wheel.py has what it installs",
     "pip wheel ": "needs a package index; tests/e2e/test_wheel.py builds one",
-    ".venv/bin/pip install -e": "needs a package index",
     ".venv/bin/pip install ./oddsboard-lines": "needs a package index; tests/e2e/test_plugin.py has it",
     ".venv/bin/oddsboard archive ": "needs an archive; tests/web/cli/test_archive_command.py has it",
     "scripts/image": "needs root, debootstrap and indexes of packages",
@@ -46,7 +45,11 @@ EXCEPTIONS = {
 }
 """Beginnings of commands that are not run, with reasons."""
 
-ASKING = (".venv/bin/oddsboard links ", ".venv/bin/oddsboard trace ")
+ASKING = (
+    ".venv/bin/oddsboard links ",
+    ".venv/bin/oddsboard trace ",
+    ".venv/bin/oddsboard surebets ",
+)
 """Commands that ask the running service; ID is that of a fixture."""
 
 EXACT = ".venv/bin/oddsboard check-config "
