@@ -24,7 +24,7 @@ class GatedProtocol(H11Protocol):
     _answer: Answer | None = None
     _tell: Callable[[ASGIReceiveEvent], Awaitable[None]]
     """Puts an event into the queue of the request that is being answered."""
-    _is_of_h11 = _is_ended = False
+    _is_of_h11 = _is_ended = _is_unsent = False
 
     async def handle(self, event: Event) -> None:
         """Take bytes that the gate has passed, or the end of what the client sends."""
@@ -70,20 +70,24 @@ class GatedProtocol(H11Protocol):
             await self._end(answer)
         elif event["type"] == "http.response.start":
             headers = (*event["headers"], *_common(self.config, int(wall_s())))
-            for data in answer.begin(event["status"], headers):
-                await self.send(RawData(data))
+            await self._write(answer.begin(event["status"], headers))
         elif event["type"] == "http.response.body":
-            for data in answer.piece(event["body"], has_more=event.get("more_body", False)):
-                await self.send(RawData(data))
+            await self._write(answer.piece(event["body"], has_more=event.get("more_body", False)))
+
+    async def _write(self, pieces: tuple[bytes, ...]) -> None:
+        self._is_unsent = True
+        for data in pieces:
+            await self.send(RawData(data))
+        self._is_unsent = False
 
     async def _end(self, answer: Answer) -> None:
         if not answer.is_sent and not self._is_ended:
             failed = Answer("GET", is_last=answer.is_last)
             failed.begin(500, (*_FAILED, *_common(self.config, int(wall_s()))))
-            for data in failed.piece(b"", has_more=False):
-                await self.send(RawData(data))
+            await self._write(failed.piece(b"", has_more=False))
         self._answer = None
-        is_last = answer.is_last or not answer.is_whole or self.context.terminated.is_set()
+        is_cut = self._is_unsent or not answer.is_whole
+        is_last = answer.is_last or is_cut or self.context.terminated.is_set()
         self._is_ended = self._is_ended or is_last
         await self.can_read.set()
         await self.send(Closed() if self._is_ended else Updated(idle=True))

@@ -95,6 +95,7 @@ class _Line:
     def __init__(self) -> None:
         self.sent, self.scopes = b"", list[Any]()
         self.is_closed, self.is_idle = False, True
+        self.error: OSError | None = None
         self.is_lost = False
         """Whether nothing can be sent any more: as in Hypercorn, each piece then says so."""
 
@@ -128,6 +129,8 @@ class _Line:
         return re.sub(rb"date: [^\r]*", b"date: now", self.sent)
 
     async def _take(self, event: Event) -> None:
+        if isinstance(event, RawData) and self.error is not None:
+            raise self.error
         if isinstance(event, RawData) and self.is_lost:
             await self._protocol.handle(Closed())
         elif isinstance(event, RawData) and not self.is_closed:
@@ -188,6 +191,15 @@ async def test_a_lost_connection_is_told_once_however_many_pieces_follow() -> No
         await line.run(GatedProtocol, GET.replace(b"whole", b"many"))
 
     assert 1 == len(line.scopes)
+
+
+async def test_what_could_not_be_sent_ends_the_connection() -> None:
+    """The requests behind it are not answered, whatever error it was."""
+    line = _Line()
+    line.error = TimeoutError()
+    await line.run(GatedProtocol, 3 * GET)
+
+    assert (1, True) == (len(line.scopes), line.is_closed)
 
 
 async def test_hypercorn_takes_our_protocol() -> None:
