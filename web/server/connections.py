@@ -22,7 +22,7 @@ from web.protocol.peers import Peers
 from web.protocol.request_head import MAX_HEAD_BYTES, HeadGate
 from web.protocol.throttle import UNCOUNTED
 from web.server.load import FEW, Load, turning_away
-from web.server.reader import ReaderSocket, as_end
+from web.server.reader import ReaderSocket
 
 LINGER_S = 0.9
 """Seconds in which further bytes of a client are dropped, so that it gets its answer, not a reset."""
@@ -78,10 +78,7 @@ class Connection(ReaderSocket):
         Raises: BlockingIOError while there are none yet; ConnectionResetError if the client sends without
         end, or leaves while no request is answered: at a mere end Hypercorn keeps it until a timeout.
         """
-        try:
-            data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # few requests at a time
-        except OSError as error:
-            raise as_end(error) from None
+        data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # few requests at a time
         if not data:
             if self.is_busy:
                 return data

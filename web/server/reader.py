@@ -8,7 +8,6 @@ socket: these are decided here.
 from __future__ import annotations
 
 import asyncio
-import errno
 import socket
 import struct
 import sys
@@ -34,16 +33,6 @@ _DROP_UNSENT = struct.pack("ii", 1, 0)  # the kernel would else keep it while th
 _send, _sendmsg = socket.socket.send, socket.socket.sendmsg
 
 
-def as_end(error: OSError) -> OSError:
-    """Return the error of a lost client, such as ETIMEDOUT, as the end of its connection.
-
-    Hypercorn takes a ConnectionError as an end, and each other as a fault of the application.
-    """
-    if isinstance(error, BlockingIOError | InterruptedError | ConnectionError):
-        return error
-    return ConnectionResetError(errno.ECONNRESET, f"the client is lost: {error.strerror}")
-
-
 class ReaderSocket(socket.socket):
     """A connection that knows whether its client reads; `end` disconnects the client.
 
@@ -65,8 +54,6 @@ class ReaderSocket(socket.socket):
         sent = 0
         try:
             sent = _send(self, data, flags)
-        except OSError as error:
-            raise as_end(error) from None
         finally:  # also where nothing could be sent
             self._note(len(data), sent)
         return sent
@@ -76,8 +63,6 @@ class ReaderSocket(socket.socket):
         pieces, sent = list(buffers), 0
         try:
             sent = _sendmsg(self, pieces, *more)
-        except OSError as error:
-            raise as_end(error) from None
         finally:
             self._note(sum(map(len, pieces)), sent)
         return sent
