@@ -12,7 +12,6 @@ from quart import Quart
 from actors.archive.past import Past
 from actors.board.snapshot import Readable
 from actors.core.clock import Clock
-from actors.core.limits import Limits
 from actors.core.messages import BookmakerId
 from actors.monitoring.metrics import Metrics
 from actors.monitoring.status import ServiceStatus
@@ -43,11 +42,10 @@ from web.feeds.subscribers import Audience, Live
 from web.protocol import quart_setup
 from web.protocol.access import Access
 from web.protocol.contract import Operation
-from web.protocol.peers import Peers
 from web.protocol.rate_limit import RateLimit, WorkLimit
 from web.protocol.responses import Handler, HttpCounters
 from web.protocol.sending import FastPath, Unrouted, WaitingPath
-from web.protocol.throttle import Throttle
+from web.protocol.throttle import ClientLimits, Throttle
 from web.server.listener import KeepFresh
 
 V = TypeVar("V")
@@ -82,15 +80,15 @@ def create_app(
     keep_fresh: KeepFresh,
     refusals: str,
     watched: Callable[[ASGIFramework], ASGIFramework] = lambda app: app,
-    limits: Limits = Limits(),  # noqa: B008 - a frozen value
+    limits: ClientLimits | None = None,
     review: Review | None = None,
     past: Past | None = None,
     access: Access = Access(),  # noqa: B008 - a frozen value
 ) -> Quart:
     """Return the application that shows `board`; `keep_fresh` and `refusals` are the listener's."""
-    app, limit = quart_setup.bare(), RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
-    counters = _counters(status.metrics, audience, limit)
-    answers, live = _live(_catch_up(board, status, clock), names, audience, limits.max_clients, past=past)
+    app, limits = quart_setup.bare(), limits or ClientLimits()
+    counters = _counters(status.metrics, audience, limits.requests)
+    answers, live = _live(_catch_up(board, status, clock), names, audience, limits.work, past=past)
     handlers = _odds(answers, names, board, clock, past)
     handlers |= probes.handlers(
         board, status, counters, clock, answers.own, review=review, is_operator=access.allows
@@ -109,7 +107,7 @@ def create_app(
     following = stream.Stream(inner, live, counters, keep_fresh) if streams else inner
     guard = quart_setup.Guard(watched(following), refusals, counters)
     fast_path = FastPath(guard, fast, counters, status, pages.route_of)
-    throttle = Throttle(fast_path, limit, Peers(limits.trusted_proxies), refusals, counters)
+    throttle = Throttle(fast_path, limits.requests, limits.peers, refusals, counters)
     app.asgi_app = throttle  # type: ignore[assignment, method-assign]  # as Quart documents
     return app
 
@@ -155,12 +153,12 @@ def _live(
     catch_up: CatchUp,
     names: Mapping[BookmakerId, str],
     audience: Audience,
-    max_clients: int,
+    work: WorkLimit,
     *,
     past: Past | None,
 ) -> tuple[Answers, Live]:
     board = catch_up.board
-    answers = Answers(board, names, OwnBodies(WorkLimit(max_clients=max_clients)), catch_up)
+    answers = Answers(board, names, OwnBodies(work), catch_up)
     older = None if past is None else OlderChanges(past, names, answers.own)
     lists, history = ListFrames(audience.history, names, answers, older), audience.fixtures
     of_fixtures = None if history is None else FixtureFrames(history, answers)

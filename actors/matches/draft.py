@@ -10,6 +10,7 @@ from math import inf
 from typing import TypeVar
 
 from immutables import Map
+from msgspec.structs import replace
 
 from actors.board.diff import is_other
 from actors.board.snapshot import Entry, Linked
@@ -22,6 +23,7 @@ from actors.matches.model import (
     FixtureChanges,
     FixtureChunk,
     FixtureRemoval,
+    FixtureSettings,
     FixtureState,
     FixtureView,
     Highest,
@@ -43,7 +45,7 @@ class FixtureUpdate:
     """Changes of `base`, to become the fixtures of `version`. Owned by one caller; never waits."""
 
     def __init__(self, base: FixtureState, roster: Roster, version: int, books: Books) -> None:
-        self.base = base
+        self.base, self.terms = base, base.terms
         self.version = version
         self.events: dict[EventKey, None] = {}
         """The events that may have to be linked anew."""
@@ -78,6 +80,14 @@ class FixtureUpdate:
     def put(self, fixture: Fixture) -> None:
         """Put a fixture in place of that with its id."""
         self._fixtures[fixture.id] = fixture
+
+    def adopt(self, terms: FixtureSettings) -> Sliced[None]:
+        """Take over other settings, with which all fixtures change: prices are doubted by them."""
+        self.terms = terms
+        for count, fixture in enumerate(self.base, 1):
+            self.put(replace(fixture))  # what is made of it is kept by the object
+            if count % SLICE == 0:
+                yield
 
     def move(self, keys: Iterable[EventKey], into: FixtureId | None) -> None:
         """Note that these events are in that fixture from now on, or (None) that no source lists them."""
@@ -183,6 +193,7 @@ class FixtureUpdate:
         """Return the fixtures with all changes, and what readers see of them; None if nothing changed."""
         base, is_linked = self.base, self.pending == 0 < self.base.pending
         is_same = self.candidates is base.candidates and self.pending == base.pending
+        is_same = is_same and self.terms is base.terms
         if is_same and not (self._fixtures or self.events):
             return None
         chunks, places = yield from self._arranged()
@@ -192,7 +203,7 @@ class FixtureUpdate:
             views[kind] = views.get(kind, set()) | {name for name, pending in pendings.items() if pending}
         state = FixtureState(
             base.first_version,
-            base.terms,
+            self.terms,
             chunks,
             (yield from _changed(base.places, places)),
             (yield from _changed(base.by_event, self._by_event)),
@@ -234,9 +245,10 @@ class FixtureUpdate:
 
     def _seen(self) -> Sliced[list[FixtureChange]]:
         changes: list[FixtureChange] = []
+        is_same = self.terms is self.base.terms
         for count, (fixture_id, new) in enumerate(self._fixtures.items(), 1):
             old = self._looked_up(fixture_id)
-            if is_seen(old, new):
+            if is_seen(old, new) if is_same else old is not new:
                 reason, into = self.reasons.get(fixture_id, (FixtureRemoval.ENDED, None))
                 of_surebet = FixtureRemoval.AGE if fixture_id in self.aged else FixtureRemoval.GONE
                 apart = frozenset[BookmakerId]()

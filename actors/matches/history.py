@@ -17,6 +17,7 @@ from actors.matches.model import (
     FixtureChange,
     FixtureChanges,
     FixtureRemoval,
+    FixtureSettings,
     FixtureView,
     Place,
     ViewKind,
@@ -37,6 +38,7 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
     """The last change of a fixture in the views of a kind: what they show, or why it has gone.
 
     `left` has the bookmakers whose views it left, and `left_leagues` the leagues; its own is `league`.
+    `terms` are those of its version.
     """
 
     id: FixtureId
@@ -44,6 +46,7 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
     fixture: Fixture | None
     gone: Gone | None
     left: Mapping[BookmakerId, Gone]
+    terms: FixtureSettings
     league: str | None = None
     left_leagues: Mapping[str, Gone] = {}
 
@@ -86,7 +89,6 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
 
     def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
         super().__init__(first, ViewKind, limits)
-        self.terms = fixtures_of(first).terms
 
     def _begin(self, first: Snapshot) -> None:
         super()._begin(first)
@@ -116,12 +118,12 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
     def _records(self, snapshot: Snapshot) -> Iterator[tuple[ViewKind, FixtureRecord]]:
         if isinstance(snapshot.fixture_changes, FixtureChanges):
             for change in snapshot.fixture_changes.changes:
-                yield ViewKind.FIXTURES, self._record(ViewKind.FIXTURES, change, snapshot.version)
+                yield ViewKind.FIXTURES, self._record(ViewKind.FIXTURES, change, snapshot)
                 if (change.before and change.before.surebet) or (change.after and change.after.surebet):
-                    yield ViewKind.SUREBETS, self._record(ViewKind.SUREBETS, change, snapshot.version)
+                    yield ViewKind.SUREBETS, self._record(ViewKind.SUREBETS, change, snapshot)
 
-    def _record(self, kind: ViewKind, change: FixtureChange, version: int) -> FixtureRecord:
-        view = _OF_ALL[kind]
+    def _record(self, kind: ViewKind, change: FixtureChange, snapshot: Snapshot) -> FixtureRecord:
+        view, version, terms = _OF_ALL[kind], snapshot.version, fixtures_of(snapshot).terms
         before, after = (
             fixture if fixture is not None and view.shows(fixture) else None
             for fixture in (change.before, change.after)
@@ -141,7 +143,7 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
         departure = gone if league is None and gone is not None else Gone(version, FixtureRemoval.LEAGUE)
         left_leagues = _left_leagues(before, old, league, departure)
         is_gone = gone if after is None else None
-        return FixtureRecord(change.id, version, after, is_gone, left, league, left_leagues)
+        return FixtureRecord(change.id, version, after, is_gone, left, terms, league, left_leagues)
 
 
 def _left_leagues(

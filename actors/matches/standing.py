@@ -90,7 +90,7 @@ class Surebets:
         old = former or Candidate()
         candidate, surebet = Candidate(seen=evaluation), None
         if found is not None and not found.doubts:
-            since, appears = old.since, old.appears
+            since, appears = old.since, old.appears + self._longer_s(draft)
             if appears == inf and is_present:
                 since, appears = round(now.wall, 3), now.mono + self._terms.surebets.min_life_s
             candidate = Candidate(since, appears, seen=evaluation)
@@ -101,11 +101,16 @@ class Surebets:
                 surebet = evaluation.published(found, since)
         elif found is not None and _OF_TIME.issuperset(found.doubts):
             draft.aged.add(fixture.id)
-        if former is not None and known is not None and _is_as_before(known, fixture, surebet):
+        is_known = former is not None and draft.terms is draft.base.terms
+        if is_known and known is not None and _is_as_before(known, fixture, surebet):
             candidate, surebet = msgspec.structs.replace(candidate, seen=old.seen), known.surebet
         if surebet != fixture.surebet:
             draft.put(msgspec.structs.replace(fixture, surebet=surebet))
         return candidate
+
+    def _longer_s(self, draft: FixtureUpdate) -> float:
+        """Return how much longer a surebet has to stand than by the rules of the base."""
+        return self._terms.surebets.min_life_s - draft.base.terms.surebets.min_life_s
 
     def _evaluation(self, fixture: Fixture, books: Books, now: Instant) -> Evaluation:
         """Return what its surebets are made of at `now`."""

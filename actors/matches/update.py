@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from math import inf
 
+from msgspec.structs import replace
+
 from actors.board.board import Books, Noted
 from actors.board.chunks import find
 from actors.board.diff import named
@@ -23,6 +25,7 @@ from actors.matches.linking import Links, apply
 from actors.matches.links import part
 from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, fixtures_of
 from actors.matches.standing import Surebets
+from actors.matches.surebets import SurebetRules
 from actors.matching.event import Chances, EventKey, FixtureId
 from actors.matching.matcher import Member
 from actors.matching.rules import Rule, price_gap
@@ -39,7 +42,12 @@ class FixtureUpdater:
         self._of_source: dict[SourceName, list[BookmakerId]] = {}
         for name, info in terms.roster.items():
             self._of_source.setdefault(info.source, []).append(name)
-        self._surebets = Surebets(terms)
+        self._terms, self._surebets = terms, Surebets(terms)
+
+    def rule(self, rules: SurebetRules) -> None:
+        """Find surebets by these rules from the next commit on, with which all fixtures change."""
+        self._terms = replace(self._terms, surebets=rules)
+        self._surebets = Surebets(self._terms)
 
     def __call__(
         self,
@@ -56,7 +64,10 @@ class FixtureUpdater:
         Only surebets depend on the time, which may be of a while ago, unless it `is_present`; if it is not
         known, there are none.
         """
+        terms, surebets = self._terms, self._surebets
         draft = FixtureUpdate(fixtures_of(base), self.roster, base.version + 1, books)
+        if draft.terms.surebets != terms.surebets:
+            yield from draft.adopt(terms)
         yield from self.take(draft, books, noted)
         if isinstance(links, Links):
             draft.pending = links.pending + draft.pending - draft.base.pending
@@ -64,9 +75,9 @@ class FixtureUpdater:
                 self._part(draft, fixture, {member.key.source for member in fixture.members})
                 yield
         if now is None:
-            self._surebets.end(draft)
+            surebets.end(draft)
         else:
-            yield from self._surebets.settle(draft, base.books, books, now, is_present=is_present)
+            yield from surebets.settle(draft, base.books, books, now, is_present=is_present)
         return (yield from draft.finish())
 
     def take(self, draft: FixtureUpdate, books: Books, noted: Noted) -> Sliced[None]:

@@ -56,18 +56,28 @@ def configure(
     handler.setFormatter(ProcessorFormatter(foreign_pre_chain=_SHARED, processors=processors))
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(level.upper())
-    for noisy in ("httpx2", "httpcore2"):  # every request
-        logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
     for name in ("hypercorn", *LIMITED):  # errors of clients are counted at every level
         logging.getLogger(name).setLevel(logging.WARNING)
     structlog.configure(
         processors=[*_SHARED, ProcessorFormatter.wrap_for_formatter],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=False,
     )
+    set_level(level)
     return status
+
+
+def set_level(level: str) -> None:
+    """Log events of at least this level from now on.
+
+    Loggers that are bound already keep their own filter, so that this must not be above `info`.
+    """
+    root = logging.getLogger()
+    root.setLevel(level.upper())
+    for noisy in ("httpx2", "httpcore2"):  # every request
+        logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
+    shown = "debug" if root.level <= logging.DEBUG else "info"
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(shown))
 
 
 def show(*lines: str) -> None:

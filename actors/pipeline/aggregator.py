@@ -94,7 +94,12 @@ class AggregatorActor:
     tick_s: float = TICK_S
     _singly: int = field(init=False, default=0)
     """So many turns take one item each, to find the item that crashes."""
-    _log: FilteringBoundLogger = field(init=False, default_factory=lambda: log.bind(actor="aggregator"))
+
+    @property
+    def _log(self) -> FilteringBoundLogger:
+        """Bound anew each time: the level of the log may have changed."""
+        bound: FilteringBoundLogger = log.bind(actor="aggregator")
+        return bound
 
     async def run(self) -> None:
         """Run for ever: a turn at once, after every arrival, at every deadline, at least every `tick_s`."""

@@ -1,7 +1,13 @@
-"""SIGHUP: reads the configuration again, says what of it needs a restart, and reads the file of links."""
+"""SIGHUP: reads the configuration again, applies what can change in a service that runs, names the rest.
+
+All is read and checked before anything changes, which it does in one step of the loop. Display names stay:
+another name would be a change without a version. In a cluster all stays that processes must have in common
+(`clustering.shape_of`).
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +16,7 @@ from typing import Any
 import anyio.to_thread
 import structlog
 from msgspec import Struct
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
 from actors.core.errors import ConfigError
 from actors.runtime.facts import announce
@@ -19,13 +25,20 @@ from actors.service.settings import Settings, load
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reload:
-    """The configuration at `path`, which runs as `settings`; `read_links` reads the file of links again."""
+    """The configuration at `path`, of which `settings` run.
+
+    `read_links` reads the file of links again, applies it, and returns whether it can be used; not where
+    the configuration names another file by now. `apply` is given the settings that ran and those that are
+    to run; `set_level` sets the level of the log.
+    """
 
     path: Path
     settings: Settings
-    read_links: Callable[[], Coroutine[Any, Any, None]]
+    read_links: Callable[[], Coroutine[Any, Any, bool]]
+    apply: Callable[[Settings, Settings], None]
+    set_level: Callable[[str], None]
 
     async def again(self) -> None:
         """Read everything; what cannot be used is logged, and nothing changes, the links neither."""
@@ -33,13 +46,40 @@ class Reload:
             new = await anyio.to_thread.run_sync(load, self.path, abandon_on_cancel=True)
         except (ConfigError, RuntimeError) as error:  # the latter if the system allows no further thread
             faults = str(error).splitlines()
-            if not all(fault.startswith(f"{self.path}: links.file: ") for fault in faults):
+            is_of_links = all(fault.startswith(f"{self.path}: links.file: ") for fault in faults)
+            if not is_of_links or await self.read_links():  # which says that its own file is broken
                 announce(log, "configuration.rejected", error="; ".join(faults))
-                return
-        else:
-            changed = [*differences(self.settings, new)]
-            announce(log, "configuration.read", file=str(self.path), needs_restart=changed)
-        await self.read_links()
+            return
+        if new.links != self.settings.links or await self.read_links():
+            self._apply(new)
+
+    def _apply(self, new: Settings) -> None:
+        old, running = self.settings, changed(self.settings, new)
+        self.settings = running
+        self.apply(old, running)
+        lists = {
+            "applied": [*differences(old, running)],
+            "needs_restart": [*differences(running, new)],
+        }
+        # The line is of the level `info`: it is shown if that was shown before, or is from now on.
+        levels = old.server.log_level, running.server.log_level
+        self.set_level(min(levels, key=lambda level: logging.getLevelNamesMapping()[level.upper()]))
+        announce(log, "configuration.read", file=str(self.path), **lists)
+        self.set_level(running.server.log_level)
+
+
+def changed(running: Settings, new: Settings) -> Settings:
+    """Return the settings that run, with what of the new ones can be applied while they do."""
+    of_server = {name: getattr(new.server, name) for name in ("max_streams", "log_level")}
+    found = replace(running, server=replace(running.server, **of_server), limits=new.limits)
+    if running.cluster.url is not None:
+        return found
+    of_bookmakers = running.bookmakers
+    if of_bookmakers.keys() == new.bookmakers.keys():  # else two might have one short name
+        of_bookmakers = {
+            name: replace(entry, short=new.bookmakers[name].short) for name, entry in of_bookmakers.items()
+        }
+    return replace(found, bookmakers=of_bookmakers, surebets=new.surebets)
 
 
 def differences(old: Settings, new: Settings) -> Iterator[str]:

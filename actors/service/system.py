@@ -22,6 +22,7 @@ from actors.core.validation import Reason
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Links, Partition, Waiting
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
+from actors.matches.surebets import SurebetRules
 from actors.matches.update import FixtureUpdater
 from actors.matching.overrides import Overrides
 from actors.monitoring.log_events import LogStatus
@@ -89,11 +90,11 @@ class System:
     ) -> None:
         now = clock.now()
         self._settings, self._clock, self._random = settings, clock, random
-        self._record, self._transports = record, transports
-        self._streams, self._tick_s = streams, tick_s
+        self._record, self._transports, self._streams = record, transports, streams
         self.status = service_status(settings, now.wall, log_status)
         self.status.board.last_turn_mono = now.mono
         self._terms, self._intake = terms_of(settings), new_intake()
+        self._updater, self._tick_s = FixtureUpdater(self._terms), tick_s
         self._cluster = None if cluster is None else cluster(self._terms)
         self._own = open_configured(settings, self.status, clock, self._terms) if is_archived else None
         self.archive: OpenArchive | None = self._own
@@ -161,7 +162,7 @@ class System:
             *(intake, self.published, self.status, self._blame_item, self._clock),
             resumed=self._wake_sources,
             on_rejected=self._reject_list,
-            advance=FixtureUpdater(self._terms) if self._cluster is None else None,
+            advance=self._updater if self._cluster is None else None,
             tick_s=self._tick_s,
         )
         return ChildSpec(board.actor, start, lambda: intake.in_flight is not None, is_core=True)
@@ -176,16 +177,27 @@ class System:
             actor, partial(LinkerActor, *parts, self._intake.put_nowait, self.review, self._clock)
         )
 
-    async def read_links_again(self) -> None:
-        """Read the file of links again, and link by it; a bad file is logged and changes nothing."""
+    async def read_links_again(self) -> bool:
+        """Read the file of links again, if there is one, and link by it at once.
+
+        A bad file is logged and changes nothing. Return whether what was read, or nothing, can be used.
+        """
+        if self._settings.links.file is None:
+            return True
         overrides = await self._links_file.read_again(self.review.overrides)
         if overrides is not None:
             self.replace_links(overrides)
+        return overrides is not None
 
     def replace_links(self, overrides: Overrides) -> None:
         """Link all events anew, by these overrides from now on."""
         self.review.replace(overrides)
         self._waiting.begin_anew()
+
+    def replace_rules(self, rules: SurebetRules) -> None:
+        """Find surebets by these rules from the next commit on, which comes now; not in a cluster."""
+        self._updater.rule(rules)
+        self._intake.put_nowait(Overdue())
 
     def _wake_sources(self) -> None:
         for context in self._contexts.values():

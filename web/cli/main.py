@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -61,6 +62,8 @@ from web.endpoints.release import release
 from web.feeds.subscribers import Audience
 from web.protocol.access import Access
 from web.protocol.peers import Peers
+from web.protocol.throttle import ClientLimits
+from web.server.connections import Caps
 from web.server.descriptors import fitted
 from web.server.lifecycle import (
     Exit,
@@ -169,9 +172,12 @@ def _serve(given: argparse.Namespace) -> Exit:
     written = _logged(settings, path, by)
     pause_collector()
     load_tables()
-    sock, streams = _listening(bind, settings.server, settings.limits, len(settings.sources), written)
+    caps, streams = _fitted(settings.server, settings.limits, len(settings.sources))
+    limits = ClientLimits(settings.limits)
+    sock = _listening(bind, caps, written, limits.peers)
     set_up_collector()
-    return anyio.run(_run_service, settings, path, written, sock, streams, backend_options=_LOOP)
+    run = partial(_run_service, settings, path, written, sock, max_streams=streams, limits=limits)
+    return anyio.run(run, backend_options=_LOOP)
 
 
 def _logged(settings: Settings, path: Path, by: str) -> LogStatus:
@@ -182,18 +188,25 @@ def _logged(settings: Settings, path: Path, by: str) -> LogStatus:
     return written
 
 
-def _listening(
-    bind: tuple[str, int | None], server: ServerSettings, limits: Limits, sources: int, written: LogStatus
-) -> tuple[Listener, int]:
-    """Return the listening socket, and how many clients may follow changes."""
+def _fitted(server: ServerSettings, limits: Limits, sources: int) -> tuple[Caps, int]:
+    """Return how many connections there may be, and how many clients may follow changes."""
     requests = limits.max_requests_per_connection
-    caps, streams = fitted(limits.max_connections, server.max_streams, requests, sources)
-    turned_away = written.metrics.counts["oddsboard_http_turned_away_total"]
-    return listen(*bind, caps, turned_away, Peers(limits.trusted_proxies)), streams
+    return fitted(limits.max_connections, server.max_streams, requests, sources)
+
+
+def _listening(bind: tuple[str, int | None], caps: Caps, written: LogStatus, peers: Peers) -> Listener:
+    """Return the listening socket."""
+    return listen(*bind, caps, written.metrics.counts["oddsboard_http_turned_away_total"], peers)
 
 
 async def _run_service(
-    settings: Settings, path: Path, written: LogStatus, sock: Listener, max_streams: int
+    settings: Settings,
+    path: Path,
+    written: LogStatus,
+    sock: Listener,
+    *,
+    max_streams: int,
+    limits: ClientLimits,
 ) -> Exit:
     clock = SystemClock()
     cluster = None if settings.cluster.url is None else partial(Cluster, settings, clock)
@@ -210,20 +223,44 @@ async def _run_service(
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
         watched=Watch(sock.find).around,
-        limits=settings.limits,
+        limits=limits,
         review=system.review,
         past=None if system.archive is None else system.archive.past(),
         access=Access(settings.operators.token),
     )
     started = partial(_say_started, status, url=address_of(sock), archive=settings.archive.path or "none")
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
-    reload = Reload(path, settings, system.read_links_again).again
+    apply = _Running(system, audience, limits, sock).apply
+    reload = Reload(path, settings, system.read_links_again, apply, logs.set_level).again
     parts = (system.supervisor, app, sock, status, drain_s, started, *ends)
     manager = Notifier(*service_manager(), lambda: liveness(status, clock.now()).status == "pass")
     if system.archive is None:
         return await Life(*parts, reload, manager).run()
     system.archive.start()
     return await Life(*parts, reload, manager, partial(_close, system.archive)).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """The parts of a service that change with its configuration."""
+
+    system: System
+    audience: Audience
+    limits: ClientLimits
+    sock: Listener
+
+    def apply(self, old: Settings, new: Settings) -> None:
+        """Change what differs; never waits."""
+        if (old.limits, old.server.max_streams) != (new.limits, new.server.max_streams):
+            caps, self.audience.max_clients = _fitted(new.server, new.limits, len(new.sources))
+            self.audience.max_per_client = new.limits.max_streams_per_client
+            self.sock.held.change(caps)
+        if old.limits != new.limits:
+            self.limits.change(new.limits)
+        if old.surebets != new.surebets:
+            self.system.replace_rules(new.surebets)
+        for name, bookmaker in new.bookmakers.items():
+            self.system.status.bookmakers[name].short = bookmaker.short
 
 
 def _close(archive: OpenArchive, code: Exit) -> None:
@@ -257,7 +294,8 @@ def _replay(given: argparse.Namespace) -> Exit:
     sources = open_sources(given.path, kind_named, given.price)
     written = logs.configure(ServerSettings().log_level, sys.stdout, is_colourless=is_colourless())
     load_tables()
-    sock, streams = _listening(parse_bind(given.bind), ServerSettings(), Limits(), len(sources), written)
+    caps, streams = _fitted(ServerSettings(), Limits(), len(sources))
+    sock = _listening(parse_bind(given.bind), caps, written, Peers())
     replay = partial(Replay, sources, given.speed, archive=given.archive, log_status=written)
     set_up_collector()
     return anyio.run(_run_replay, replay, sock, streams)

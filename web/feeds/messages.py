@@ -14,7 +14,7 @@ from actors.archive.past import Reach
 from actors.board.history import Change, History, ListHistory, Recent, Record
 from actors.core.cooperative import SLICE, Sliced, run_sliced
 from actors.core.messages import BookmakerId
-from actors.matches.history import FixtureHistory, FixtureRecord
+from actors.matches.history import FixtureRecord
 from actors.matches.model import FixtureState, FixtureView
 from web.encoding.fixture_schemas import removed_fixture
 from web.encoding.list_segments import Api
@@ -240,16 +240,12 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
 
     name = FIXTURES
 
-    def __init__(self, history: FixtureHistory, answers: Answers) -> None:
-        super().__init__(history, answers)
-        self._terms = history.terms
-
     def listed(self, view: FixtureView) -> FixturesOf:
         """Return the list of a view."""
         return FixturesOf(view.whole)
 
     def _shown(self, record: FixtureRecord) -> bytes:
-        return b"" if record.fixture is None else self._answers.fixtures.json(record.fixture, self._terms)
+        return b"" if record.fixture is None else self._answers.fixtures.json(record.fixture, record.terms)
 
     def _more(self, recent: Recent[FixtureRecord], view: FixtureView) -> bytes:
         return linking(recent.pending) + (b"" if view.league is None else of_league(view.league))

@@ -84,8 +84,7 @@ class Audience:
         self._refused = {code: refused.labels(code) for code in REFUSALS}
         self.beats = 0
         self.is_leaving = False
-        self._max_clients = max_clients
-        self._max_per_client = max_per_client
+        self.max_clients, self.max_per_client = max_clients, max_per_client
         self._per_client: Counter[str | None] = Counter()
         self._clients: set[anyio.CancelScope] = set()
         self._waiting: dict[Watched, set[_Woken]] = {}
@@ -108,11 +107,11 @@ class Audience:
         """
         if self.is_leaving:
             raise self._refusal("stopping", "the service is about to end")
-        if client is not None and self._per_client[client] >= self._max_per_client:
-            why = f"this client follows changes {self._max_per_client} times already"
+        if client is not None and self._per_client[client] >= self.max_per_client:
+            why = f"this client follows changes {self.max_per_client} times already"
             raise self._refusal("too_many_client_streams", why, 429)
-        if len(self._clients) >= self._max_clients:
-            raise self._refusal("too_many_streams", f"{self._max_clients} clients follow changes already")
+        if len(self._clients) >= self.max_clients:
+            raise self._refusal("too_many_streams", f"{self.max_clients} clients follow changes already")
         if self._heart is None:
             self._heart = asyncio.get_running_loop().call_later(HEARTBEAT_S, self._beat)
         with anyio.CancelScope() as scope:

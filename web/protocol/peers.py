@@ -29,6 +29,10 @@ class Peers:
     """Names clients. `trusted_proxies` are addresses, networks or `LOCAL`."""
 
     def __init__(self, trusted_proxies: Iterable[str] = ()) -> None:
+        self.trust(trusted_proxies)
+
+    def trust(self, trusted_proxies: Iterable[str]) -> None:
+        """Trust these from now on, and no others."""
         written = set(trusted_proxies)
         self._socket = _Address(LOCAL, LOCAL in written, is_local=True)
         self._trusted = tuple(map(ip_network, sorted(written - {LOCAL})))

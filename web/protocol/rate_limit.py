@@ -31,12 +31,17 @@ class RateLimit:
     """
 
     def __init__(self, per_s: float, burst: int, max_clients: int) -> None:
+        self._full_at: OrderedDict[str, float] = OrderedDict()
+        self.change(per_s, burst, max_clients)
+
+    def change(self, per_s: float, burst: int, max_clients: int) -> None:
+        """Limit clients so from now on; each has its whole burst."""
+        self._full_at.clear()
         self.per_s = per_s
         self.burst = burst
         self._interval_s = 1.0 / per_s
         self._tolerance_s = burst * self._interval_s
         self._max_clients = max_clients
-        self._full_at: OrderedDict[str, float] = OrderedDict()
         self._policy = b'"client";q=%d;w=%d' % (burst, ceil(self._tolerance_s))
 
     def __len__(self) -> int:
@@ -85,7 +90,7 @@ class WorkLimit:
     ) -> None:
         self._share = share
         self._tolerance_s = burst_s / share
-        self._max_clients = max_clients
+        self.max_clients = max_clients
         self._paid_at: OrderedDict[str, float] = OrderedDict()
 
     def wait_s(self, client: str | None, now: float) -> float:
@@ -100,5 +105,5 @@ class WorkLimit:
             return
         self._paid_at[client] = max(self._paid_at.get(client, now), now) + work_s / self._share
         self._paid_at.move_to_end(client)
-        if len(self._paid_at) > self._max_clients:
+        while len(self._paid_at) > self.max_clients:
             self._paid_at.popitem(last=False)

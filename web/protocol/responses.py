@@ -24,6 +24,7 @@ from web.protocol.negotiation import Coding, coding_for, has_already
 from web.protocol.problems import Problem, ProblemDocument
 
 log = structlog.get_logger()
+_root = logging.getLogger()
 
 COMMON = {
     "Access-Control-Allow-Origin": "*",
@@ -215,7 +216,6 @@ class HttpCounters:
         self.metrics = metrics
         self._body = metrics.counts["oddsboard_http_response_body_bytes_total"]
         self._bound: dict[tuple[str, str, int], tuple[Count, Timing | None]] = {}
-        self._is_logged = log.bind().is_enabled_for(logging.DEBUG)  # logging is set up before
 
     def count(
         self, request: Asked, route: str, status: int, body_bytes: int, *, is_timed: bool = True
@@ -236,7 +236,7 @@ class HttpCounters:
         if request.method == "HEAD":
             body_bytes = 0
         self._body.inc(body_bytes)
-        if self._is_logged:
+        if _root.isEnabledFor(logging.DEBUG):  # the level may change; ten times as fast as to ask `log`
             log.debug(
                 "request.served",
                 request_id=request.id,

@@ -17,9 +17,10 @@ from hypercorn.typing import (
 )
 
 from actors.core.clock import elapsed_s
+from actors.core.limits import Limits
 from web.protocol.peers import Peers
 from web.protocol.problems import Problem
-from web.protocol.rate_limit import RateLimit, Taken
+from web.protocol.rate_limit import RateLimit, Taken, WorkLimit
 from web.protocol.request_head import PROBES
 from web.protocol.responses import HttpCounters, asked
 from web.protocol.sending import random_ids, send_problem
@@ -29,6 +30,21 @@ UNCOUNTED: Mapping[bytes, tuple[str, ...]] = {
     b"/api/v2/stream": ("GET",),  # a refusal ends an EventSource for good: streams are limited by number
 }
 """The methods of a raw path that a client may use at any rate."""
+
+
+class ClientLimits:
+    """The limits of each client, and who is a client; they may change while requests are answered."""
+
+    def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008 - a frozen value
+        self.requests = RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
+        self.work = WorkLimit(max_clients=limits.max_clients)
+        self.peers = Peers(limits.trusted_proxies)
+
+    def change(self, limits: Limits) -> None:
+        """Limit clients so from now on."""
+        self.requests.change(limits.requests_per_s, limits.burst, limits.max_clients)
+        self.work.max_clients = limits.max_clients
+        self.peers.trust(limits.trusted_proxies)
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,19 +193,23 @@ class Connections:
     ) -> None:
         self.refusals = refusals.encode()
         self.turned_away = turned_away or Metrics().counts["oddsboard_http_turned_away_total"]
-        self.caps = caps
         self.known: set[bytes] = set()
         self.by_request: OrderedDict[Connection, None] = OrderedDict()
         self._holder = peers.holder
-        self._share = max(int(caps.connections * SHARE), 1)
         self._of_client: dict[str, set[Connection]] = {}
-        self._above_share: set[str] = set()
-        """The clients that have more."""
+        self.change(caps)
         self.ended: set[Connection] = set()
         self.lingering: dict[Connection, asyncio.TimerHandle] = {}
         self.load = Load()
         self.open = 0
         self.is_ending = False
+
+    def change(self, caps: Caps) -> None:
+        """Cap them so from now on: none is closed for it, and those that are open keep their requests."""
+        self.caps = caps
+        self._share = max(int(caps.connections * SHARE), 1)
+        of_client = self._of_client.items()
+        self._above_share = {client for client, held in of_client if len(held) > self._share}
 
     @property
     def are_too_many(self) -> bool:

@@ -23,10 +23,11 @@ from actors.matches.model import (
     roster_of,
 )
 from actors.matches.standing import Surebets
-from actors.matches.surebets import Doubt, Surebet
+from actors.matches.surebets import Doubt, Surebet, SurebetRules
+from actors.matches.update import FixtureUpdater
 from actors.matching.event import FixtureId
 from actors.matching.rules import Certainty
-from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, RULES, LinkedBoard
+from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, RULES, TERMS, LinkedBoard
 from tests.support.builders.messages import batch, match
 from tests.support.time.virtual import WALL_0
 
@@ -46,6 +47,7 @@ class Market(LinkedBoard):
         prices: tuple[Odds, Odds] = (ONE, OTHER),
     ) -> None:
         super().__init__()
+        self.advancing = FixtureUpdater(TERMS)  # whose rules a test may change
         self.linker.certainty = certainty
         self.lasts = {ALDER: first_s, BIRCH: second_s}
         self.list("alder", prices[0])
@@ -409,16 +411,72 @@ def test_doubts_are_those_of_the_version() -> None:
     market.confirm(ALDER, BIRCH)
     market.pass_to(25)
     later = seen()
+    market.advancing.rule(SurebetRules(max_price_ratio=2.0))
+    market.expire()
+    ruled = seen()
+    market.pass_to(26)
     market.list("alder", (2.21, 3.9, 3.0))
     after = seen()
 
     assert before is not None
-    assert after is not None
     assert before is later
-    assert [0.0, 25.0] == [evaluation.at.mono for evaluation in (before, after)]
+    seconds = [None if evaluation is None else evaluation.at.mono for evaluation in (before, ruled, after)]
+    assert [0.0, 25.0, 26.0] == seconds
     found = before.found(rules)
     assert found is not None
     assert (Doubt.LINK,) == found.doubts
+
+
+def test_other_rules_hold_with_the_next_commit() -> None:
+    """Of all views, with what makes its doubts; a surebet that is believed again stands anew."""
+    market = Market()
+    market.pass_to(2.0)
+    before, version = market.surebet(), market.snapshot.version
+    market.advancing.rule(SurebetRules(max_profit=0.01))
+    market.expire()
+    strict, views = market.surebet(), market.changes[-1].views
+    (candidate,) = market.state.candidates.by_fixture.values()
+    market.expire()
+    as_strict = market.snapshot.version
+    market.advancing.rule(SurebetRules())
+    market.expire()
+    at_once = market.surebet()
+    market.pass_to(4.0)
+
+    assert before is not None
+    assert (None, version + 1) == (strict, as_strict)
+    assert {FixtureView(kind, name) for kind in ViewKind for name in (None, ALDER, BIRCH)} == {*views}
+    assert candidate.seen is not None
+    assert (2.0, inf) == (candidate.seen.at.mono, candidate.appears)
+    assert at_once is None
+    assert market.surebet() is not None
+
+
+@pytest.mark.parametrize(("min_life_s", "until"), [(10.0, 10.0), (0.5, 1.0)])
+def test_surebet_has_to_stand_as_long_as_the_newest_rules_say(min_life_s: float, until: float) -> None:
+    """Since when it stands does not change."""
+    market = Market()
+    market.pass_to(1.0)
+    market.advancing.rule(SurebetRules(min_life_s=min_life_s))
+    market.expire()
+    if until > 1.0:
+        market.pass_to(until - 0.1)
+        assert market.surebet() is None
+        market.pass_to(until)
+    found = market.surebet()
+
+    assert found is not None
+    assert WALL_0 == found.since
+
+
+def test_rules_of_a_board_without_a_fixture_change_no_version() -> None:
+    """But hold for what comes."""
+    board = LinkedBoard(TERMS)
+    board.advancing, version = FixtureUpdater(TERMS), board.snapshot.version
+    board.advancing.rule(SurebetRules(max_profit=0.01))
+    board.expire()
+
+    assert (version, 0.01) == (board.snapshot.version, board.state.terms.surebets.max_profit)
 
 
 def test_candidates_are_evaluated_once_a_second() -> None:

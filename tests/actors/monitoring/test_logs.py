@@ -7,10 +7,12 @@ import logging
 import os
 import pty
 import re
+from pathlib import Path
 
 import pytest
 import structlog
 
+from actors.monitoring import logs
 from tests.support.configured_log import configured
 
 HOSTILE = [
@@ -82,3 +84,19 @@ def _raised_from(cause: Exception) -> Exception:
     error = KeyError("known")
     error.__cause__ = cause
     return error
+
+
+@pytest.mark.parametrize(("level", "shown"), [("debug", 3), ("info", 2), ("warning", 1), ("error", 0)])
+@pytest.mark.parametrize("first", ["debug", "error"])
+def test_another_level_holds_at_once(tmp_path: Path, first: str, level: str, shown: int) -> None:
+    """Also for loggers that were bound at another."""
+    path = tmp_path / "log"
+    with path.open("w", encoding="utf-8") as stream, configured(stream):
+        logs.set_level(first)
+        bound = structlog.get_logger().bind(actor="a")
+        logs.set_level(level)
+        structlog.get_logger().debug("test.logged")
+        bound.info("test.logged")
+        bound.warning("test.logged")
+
+    assert shown == path.read_text("utf-8").count("test.logged")

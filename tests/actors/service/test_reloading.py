@@ -1,4 +1,4 @@
-"""SIGHUP: what of a configuration that was read again is said, and what happens."""
+"""SIGHUP: what of a configuration that was read again is applied, what is said, and what stays."""
 
 from __future__ import annotations
 
@@ -9,43 +9,55 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.service.reloading import Reload, differences
-from actors.service.settings import load
+from actors.service.settings import Settings, load
 from tests.support.builders.configurations import BOOKMAKER, LAST, URL, VALID
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_time]
 
 TWIN = '\n[bookmakers.twin]\nname = "Twin"\nsource = "feed"\nkey = "BW"\n'
-CHANGES = {
-    "nothing": ("", "", []),
-    "a comment": ("[board]", "# new\n[board]", []),
-    "a default": ("[server]", "[server]\ndrain_s = 1.0", []),
-    "an address": ("127.0.0.1:0", "127.0.0.1:1", ["server.bind"]),
-    "two keys of a table": (
+CLUSTER = '[cluster]\nurl = "redis://127.0.0.1:9"\n[board]'
+# What is replaced in the valid configuration, by what, the keys that are applied, those that are not.
+CHANGES: dict[str, tuple[str, str, list[str], list[str]]] = {
+    "nothing": ("", "", [], []),
+    "a comment": ("[board]", "# new\n[board]", [], []),
+    "a default": ("[server]", "[server]\ndrain_s = 1.0", [], []),
+    "an address": ("127.0.0.1:0", "127.0.0.1:1", [], ["server.bind"]),
+    "some keys of a table": (
         "[server]",
-        '[server]\ndrain_s = 2.0\nlog_level = "debug"',
-        ["server.drain_s", "server.log_level"],
+        '[server]\ndrain_s = 2.0\nmax_streams = 3\nlog_level = "debug"',
+        ["server.max_streams", "server.log_level"],
+        ["server.drain_s"],
     ),
-    "a table": ("[board]", "[surebets]\nmax_profit = 0.2\n[board]", ["surebets.max_profit"]),
-    "limits": ("[board]", "[limits]\nburst = 7\n[board]", ["limits.burst"]),
-    "an option of a source": (URL, "http://127.0.0.1:9/other.csv", ["sources.feed.url"]),
-    "a name": ('name = "Bet365"', 'name = "Bet 365"', ["bookmakers.bet365.name"]),
-    "a bookmaker more": (LAST, f"{LAST}{TWIN}", ["bookmakers.twin"]),
-    "the order of bookmakers": (BOOKMAKER, f"{TWIN}{BOOKMAKER}", ["bookmakers.twin"]),
-    "the file of links": ("[board]", '[links]\nfile = "links.toml"\n[board]', ["links.file"]),
+    "rules": ("[board]", "[surebets]\nmax_profit = 0.2\n[board]", ["surebets.max_profit"], []),
+    "limits": ("[board]", "[limits]\nburst = 7\n[board]", ["limits.burst"], []),
+    "an option of a source": (URL, "http://127.0.0.1:9/other.csv", [], ["sources.feed.url"]),
+    "a name": ('name = "Bet365"', 'name = "Bet 365"', [], ["bookmakers.bet365.name"]),
+    "a short name": (LAST, f'{LAST}\nshort = "B3"', ["bookmakers.bet365.short"], []),
+    "a bookmaker more": (
+        LAST,
+        f'{LAST}\nshort = "B3"{TWIN}',
+        [],
+        ["bookmakers.bet365.short", "bookmakers.twin"],
+    ),
+    "the order of bookmakers": (BOOKMAKER, f"{TWIN}{BOOKMAKER}", [], ["bookmakers.twin"]),
 }
 
 
 class Service:
-    """A service that runs the valid configuration, and counts how often the links were read."""
+    """A service that runs a configuration, and notes what is done with it when it is read again."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path, self.read = folder / "mine.toml", 0
+    def __init__(self, folder: Path, text: str = VALID) -> None:
+        self.path, self.read, self.links_hold = folder / "mine.toml", 0, True
         (folder / "links.toml").write_text("none = true\n", "utf-8")
-        self.path.write_text(VALID, "utf-8")
-        self.reload = Reload(self.path, load(self.path), self._read_links)
+        self.path.write_text(text, "utf-8")
+        self.applied: list[tuple[Settings, Settings]] = []
+        self.levels: list[str] = []
+        parts = (self._read_links, lambda *settings: self.applied.append(settings), self.levels.append)
+        self.reload = Reload(self.path, load(self.path), *parts)
 
-    async def _read_links(self) -> None:
+    async def _read_links(self) -> bool:
         self.read += 1
+        return self.links_hold
 
     async def hung_up(self, text: str) -> list[dict[str, Any]]:
         """Write another configuration, and return what is logged when it is read."""
@@ -56,17 +68,43 @@ class Service:
 
 
 @pytest.mark.parametrize("case", CHANGES)
-async def test_what_needs_a_restart_is_named_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
+async def test_what_is_applied_and_what_needs_a_restart_is_named_in_one_line(
+    tmp_path: Path, case: str
 ) -> None:
-    """By key, without a value; the file of links is read again."""
-    monkeypatch.chdir(tmp_path)
-    old, new, changed = CHANGES[case]
-    service = Service(tmp_path)
+    """By key, without a value; the file of links is read again. What is not applied is named each time."""
+    old, new, applied, needs_restart = CHANGES[case]
+    service, text = Service(tmp_path), VALID.replace(old, new, 1) if old else VALID
 
-    (line,) = await service.hung_up(VALID.replace(old, new, 1) if old else VALID)
+    (line,) = await service.hung_up(text)
+    (again,) = await service.hung_up(text)
 
-    assert ("configuration.read", changed, 1) == (line["event"], line["needs_restart"], service.read)
+    found = [(each["event"], each["applied"], each["needs_restart"]) for each in (line, again)]
+    assert [("configuration.read", keys, needs_restart) for keys in (applied, [])] == found
+    assert applied == [*differences(*service.applied[0])]
+    assert 2 == service.read
+
+
+async def test_in_a_cluster_what_all_processes_share_needs_a_restart(tmp_path: Path) -> None:
+    """Of all of them. Limits are each process's own."""
+    text = VALID.replace("[board]", CLUSTER)
+    service = Service(tmp_path, text)
+
+    more = "[limits]\nburst = 7\n[surebets]\nmax_profit = 0.2\n[board]"
+    (line,) = await service.hung_up(f'{text.replace("[board]", more)}short = "B3"\n')
+
+    assert ["limits.burst"] == line["applied"]
+    assert ["bookmakers.bet365.short", "surebets.max_profit"] == line["needs_restart"]
+
+
+@pytest.mark.parametrize(("first", "then"), [("error", "info"), ("info", "error")])
+async def test_the_line_is_shown_at_the_lower_of_two_levels(tmp_path: Path, first: str, then: str) -> None:
+    """The new level holds after it."""
+    text = VALID.replace("[server]", f'[server]\nlog_level = "{first}"')
+    service = Service(tmp_path, text)
+
+    await service.hung_up(text.replace(f'"{first}"', f'"{then}"'))
+
+    assert ["info", then] == service.levels
 
 
 @pytest.mark.parametrize("broken", ["[sources.feed", VALID.replace("= 900", "= 0"), ""])
@@ -76,18 +114,46 @@ async def test_a_broken_configuration_changes_nothing(tmp_path: Path, broken: st
 
     (line,) = await service.hung_up(broken)
 
-    assert ("configuration.rejected", 0) == (line["event"], service.read)
+    assert ("configuration.rejected", 0, []) == (line["event"], service.read, service.applied)
     assert str(service.path) in line["error"]
 
 
 async def test_a_broken_file_of_links_is_told_by_its_own_line(tmp_path: Path) -> None:
-    """Which `/health` repeats, as before."""
+    """Which `/health` repeats, as before; nothing else changes."""
     links = tmp_path / "links.toml"
-    service = Service(tmp_path)
-    links.write_text("[[team]]\n", "utf-8")
+    text = VALID.replace("[board]", f"[links]\nfile = {str(links)!r}\n[board]")
+    service = Service(tmp_path, text)
+    service.links_hold = False
+    more = text.replace("[board]", "[limits]\nburst = 7\n[board]")
 
-    assert [] == await service.hung_up(VALID.replace("[board]", f"[links]\nfile = {str(links)!r}\n[board]"))
-    assert 1 == service.read
+    emptied = await service.hung_up(more)
+    links.write_text("[[team]]\n", "utf-8")
+    broken = await service.hung_up(more)
+
+    assert ([], []) == (emptied, broken)
+    assert (2, []) == (service.read, service.applied)
+
+
+async def test_another_file_of_links_needs_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The decisions that hold do until then, whatever becomes of their file."""
+    monkeypatch.chdir(tmp_path)
+    service = Service(tmp_path)
+
+    (line,) = await service.hung_up(VALID.replace("[board]", '[links]\nfile = "links.toml"\n[board]'))
+
+    assert (["links.file"], 0) == (line["needs_restart"], service.read)
+
+
+async def test_another_file_of_links_that_is_broken_is_told(tmp_path: Path) -> None:
+    """The file that holds is not at fault, and has no line that says so."""
+    service = Service(tmp_path)
+
+    (line,) = await service.hung_up(VALID.replace("[board]", '[links]\nfile = "not_there.toml"\n[board]'))
+
+    assert ("configuration.rejected", []) == (line["event"], service.applied)
+    assert "links.file" in line["error"]
 
 
 def test_the_order_of_bookmakers_is_one_of_the_lists(tmp_path: Path) -> None:

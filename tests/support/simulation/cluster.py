@@ -38,6 +38,7 @@ from tests.support.systems.front_end import UNLIMITED, front_end, get
 from tests.support.time.virtual import WALL_0, VirtualClock
 from web.feeds import own_bodies
 from web.feeds.subscribers import Audience
+from web.protocol.throttle import ClientLimits
 
 PATHS = (
     ("/api/v2/odds", ""),
@@ -285,7 +286,9 @@ class _Machine:
         system.published.follow(lambda snapshot: world.truth.follow(board, snapshot))
         audience = Audience(system.shown.history, 100, 100, system.fixture_history)
         shown = (system.shown, system.status, system.status.names, self._clock, audience)
-        self.app = front_end(*shown, limits=UNLIMITED).asgi_app if "replica" in self._roles else None
+        self.app = (
+            front_end(*shown, limits=ClientLimits(UNLIMITED)).asgi_app if "replica" in self._roles else None
+        )
         try:
             yield
         finally:

@@ -43,6 +43,7 @@ from tests.support.time.waiting import DEADLINE_S
 from web.app import create_app
 from web.feeds.subscribers import Audience
 from web.protocol.access import Access
+from web.protocol.throttle import ClientLimits
 from web.server.connections import Caps, Connections
 from web.server.listener import address_of, listen
 from web.server.servers import serve
@@ -195,7 +196,7 @@ async def open_site(
         keep_fresh=sock.keep_fresh,
         refusals=sock.refusals,
         watched=Watch(sock.find).around,
-        limits=of_clients,
+        limits=ClientLimits(of_clients),
         past=None if archive is None else archive.past(),
         access=access,
     )

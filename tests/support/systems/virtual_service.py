@@ -44,6 +44,7 @@ from tests.support.systems.front_end import UNLIMITED, Answer, front_end, get
 from tests.support.systems.site import NAMES
 from tests.support.time.virtual import WALL_0, VirtualClock, settle
 from web.feeds.subscribers import Audience
+from web.protocol.throttle import ClientLimits
 
 OpenTransport = Callable[[], AbstractAsyncContextManager[Transport]]
 
@@ -127,7 +128,7 @@ class VirtualService:
     def app(self) -> ASGIFramework:
         """The front end."""
         parts = (self.system.published, self.system.status, self.names, self.clock, self.audience)
-        return front_end(*parts, limits=UNLIMITED, review=self.system.review).asgi_app
+        return front_end(*parts, limits=ClientLimits(UNLIMITED), review=self.system.review).asgi_app
 
     @property
     def snapshot(self) -> Snapshot:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from actors.core.cooperative import SLICE, run_now
-from actors.matches.model import FixtureSettings, FixtureView, ViewKind
+from actors.core.messages import BookmakerId, SourceName
+from actors.matches.model import BookmakerInfo, FixtureSettings, FixtureView, ViewKind, roster_of
 from actors.matches.surebets import SurebetRules
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER, TERMS
 from tests.support.builders.messages import batch, match
@@ -80,6 +81,41 @@ async def test_what_is_kept_is_in_proportion_to_what_is_there(asked: str) -> Non
                 await frames.changes(ALL.view, since)
 
         assert 0 < len(answers.fixtures._made) <= 2 * NEW + SLICE
+
+
+@pytest.mark.parametrize("asked", ["the list", "changes", "one"])
+async def test_a_price_that_other_rules_doubt_is_shown_so_in_another_version(asked: str) -> None:
+    """No body of the former rules is kept under a newer tag, and who follows changes is told."""
+    names = [BookmakerId(name) for name in "abcd"]
+    terms = FixtureSettings(roster_of({name: BookmakerInfo(SourceName("own")) for name in names}))
+    board = ReadableBoard(terms)
+    answers = Answers(board, {name: name for name in names})
+    frames = FixtureFrames(board.history, answers)
+    for name in names:
+        prices = (2.0, 3.6, 3.9) if name != "d" else (2.3, 3.6, 3.9)
+        board.apply(batch([match("1", prices=prices)], bookmaker=name))
+    (fixture,) = board.state
+
+    async def shown(since: int) -> tuple[str, bytes]:
+        match asked:
+            case "changes":
+                delta = await frames.changes(ALL.view, since)
+                return "", b"" if delta is None else b"".join(delta.parts)
+            case "one":
+                found = await answers.fixture(fixture.id, None, None)
+            case _:
+                found = await answers.answer(ALL, None, None)
+        assert found is not None
+        return dict(found.headers)[b"etag"].decode(), b"".join(found.parts)
+
+    before = await shown(board.snapshot.version - 1)
+    since = board.snapshot.version
+    board.advancing.rule(SurebetRules(max_price_ratio=1.1))
+    board.expire()
+    after = await shown(since)
+
+    assert [0, 1] == [body.count(b'"doubts":["price"]') for _, body in (before, after)]
+    assert asked == "changes" or before[0] != after[0]
 
 
 def test_the_league_that_is_meant_has_the_words_themselves() -> None:

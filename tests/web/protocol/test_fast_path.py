@@ -73,8 +73,11 @@ async def test_a_hidden_slash_makes_another_path(site: Site, path: str) -> None:
 
 
 @pytest.mark.parametrize(("path", "status"), [("/api/odds", 200), ("/api/v2/changes?since=5000", 200)])
-async def test_each_answer_is_logged_at_debug(path: str, status: int) -> None:
+async def test_each_answer_is_logged_at_debug(
+    path: str, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
     """Each answer has one log line with method, path, status, bytes and time, whichever layer gives it."""
+    caplog.set_level(logging.DEBUG)
     with structlog.testing.capture_logs() as lines:
         async with open_site() as site:
             site.publish("alder", match())

@@ -34,6 +34,17 @@ def test_without_proxies_the_address_counts() -> None:
         assert client == Peers().client(address, _forwarded("198.51.100.1")), (address, client)
 
 
+def test_proxies_may_change() -> None:
+    """An address that was looked up before is looked at anew."""
+    peers = Peers(["192.0.2.7"])
+    found = []
+    for trusted in (["192.0.2.7"], [], ["192.0.2.0/24"]):
+        peers.trust(trusted)
+        found.append(peers.client("192.0.2.7", _forwarded("198.51.100.1")))
+
+    assert ["198.51.100.1", "192.0.2.7", "198.51.100.1"] == found
+
+
 def test_behind_a_trusted_proxy_the_forwarded_address_counts() -> None:
     """The last one that is no proxy counts: everything before it can be forged."""
     for address, lines, client in [

@@ -75,6 +75,19 @@ def test_the_table_keeps_the_clients_that_asked_last() -> None:
     assert [True, True, False] == [limit.take(name, 0.0).retry_after_s > 0 for name in "adb"]
 
 
+def test_other_limits_hold_at_once() -> None:
+    """Each client has its whole burst by them, and is told of them."""
+    limit = RateLimit(0.01, 1, 3)
+    refused = [limit.take("a", 0.0).retry_after_s > 0 for _ in range(2)]
+    limit.change(1.0, 2, 1)
+    after = [limit.take("a", 0.0).retry_after_s for _ in range(3)]
+    limit.take("b", 0.0)
+
+    assert [False, True] == refused
+    assert [0.0, 0.0, 1.0] == after
+    assert (1, b'"client";q=2;w=2') == (len(limit), dict(limit.fields(Taken(1, 0.0)))[b"ratelimit-policy"])
+
+
 def test_the_table_is_bounded_however_many_ask() -> None:
     """Refused clients take no more room than others."""
     limit = RateLimit(0.01, 1, 100)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import socket
 from contextlib import closing
 
@@ -71,9 +72,12 @@ def test_a_closed_or_unknown_connection_is_ignored() -> None:
 
 
 @pytest.mark.anyio
-async def test_little_of_a_stream_is_buffered_for_a_client_that_does_not_read(site: Site) -> None:
+async def test_little_of_a_stream_is_buffered_for_a_client_that_does_not_read(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
     """Of 1.6 MB that no client reads, less than half of a body's buffer is sent."""
     site.publish(next(iter(NAMES)), *(match(f"m{number}") for number in range(8_000)))
+    caplog.set_level(logging.DEBUG)
     with capture_logs() as logs:
         with socket.socket() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL)

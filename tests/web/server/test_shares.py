@@ -102,3 +102,14 @@ def test_what_has_left_counts_no_longer(door: Door) -> None:
 
     assert [*greedy[2:], *others] == [*door.held.by_request]
     door.held.ended.add(greedy[0])
+
+
+def test_other_caps_hold_for_the_next_connection(door: Door) -> None:
+    """None is closed for them; a client that has more than its new share loses its slowest then."""
+    greedy = [door.join(GREEDY) for _ in range(SHARED_FROM - 1)]
+    door.held.change(Caps(connections=SHARED_FROM, most=100))
+    kept = [*door.held.by_request]
+    door.join(OTHER)
+
+    assert greedy == kept
+    assert {greedy[0]} == door.held.ended
