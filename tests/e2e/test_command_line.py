@@ -65,6 +65,7 @@ def test_every_command_and_option_has_a_help_text() -> None:
         "inspect",
         "version",
         "links",
+        "surebets",
         "archive",
         "check-program",
         "probe",
@@ -174,10 +175,10 @@ def test_init_leaves_no_cut_file(
     """When the disk is full."""
     out = tmp_path / "mine.toml"
 
-    def full(_: Path) -> bytes:
+    def full(_: Path, __: int) -> None:
         raise OSError(ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "read_bytes", full)
+    monkeypatch.setattr(Path, "chmod", full)  # the step after the file is written
 
     line = f"oddsboard: {out}: No space left on device\n"
     assert (74, "", line) == _ended(capsys, "init", "--out", str(out))

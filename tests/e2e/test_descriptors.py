@@ -68,6 +68,6 @@ def test_with_few_descriptors_the_limits_are_lowered_and_nothing_else_is_logged(
     (lowered,) = running.events("service.limits_lowered")
     assert 256 == lowered["open_files"]
     assert lowered["max_connections"] + lowered["max_streams"] < 256
-    assert {"service.limits_lowered", "service.started", "source.simulated"} == {
-        line["event"] for line in running.log
-    } - {"service.stopping", "service.stopped"}
+    expected = {"service.configured", "service.limits_lowered", "service.started", "source.simulated"}
+    found = {line["event"] for line in running.log}
+    assert expected == found - {"service.stopping", "service.stopped"}

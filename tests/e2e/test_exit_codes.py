@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -51,6 +52,10 @@ def test_a_configuration_error_is_78_and_one_line(tmp_path: Path, command: str) 
     assert re.fullmatch(rf"oddsboard: {config}: sources\.feed\.url was 'gopher://x', .*\n", err)
 
 
+def _events(out: str) -> list[str]:
+    return [json.loads(line)["event"] for line in out.splitlines()]
+
+
 def test_an_address_in_use_is_71_and_one_line(tmp_path: Path) -> None:
     """A failed bind names the address."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -60,7 +65,7 @@ def test_an_address_in_use_is_71_and_one_line(tmp_path: Path) -> None:
             "-m", "web", "serve", "--config", str(_config(tmp_path, "http://x/")), "--bind", address
         )
 
-    assert (71, "") == (code, out)
+    assert (71, ["service.configured"]) == (code, _events(out))
     assert re.fullmatch(rf"oddsboard: cannot listen on {re.escape(address)}: .*\n", err)
 
 
@@ -71,7 +76,7 @@ def test_an_address_of_another_machine_is_71_and_one_line(tmp_path: Path, host: 
         "-m", "web", "serve", "--config", str(_config(tmp_path, "http://x/")), "--bind", host
     )
 
-    assert (71, "", 1) == (code, out, err.count("\n"))
+    assert (71, ["service.configured"], 1) == (code, _events(out), err.count("\n"))
     assert host in err
 
 

@@ -75,7 +75,7 @@ def test_lines_come_once_somebody_reads(tmp_path: Path) -> None:
         code = running.process.returncode
 
     events = [json.loads(line)["event"] for line in text.splitlines()]
-    assert ("service.started", "service.stopped", 0) == (events[0], events[-1], code)
+    assert ("service.configured", "service.stopped", 0) == (events[0], events[-1], code)
 
 
 @pytest.mark.parametrize("redirection", [">&-", ">/dev/full"])

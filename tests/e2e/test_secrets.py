@@ -180,7 +180,7 @@ def test_a_key_in_a_name_is_not_shown(tmp_path: Path) -> None:
         text += "".join(running.get(path).text for path in lists)
     kept = b"".join(path.read_bytes() for path in archive.rglob("*") if path.is_file())
 
-    assert ('"secret":2' in text, HINT in text) == (True, False)
+    assert ('"secret":' in text, HINT in text) == (True, False)
     assert (b"Alphaville" in kept, HINT.encode() in kept) == (True, False)
 
 

@@ -212,12 +212,12 @@ def _logged(config: Path, log: Path) -> str:
     forged = {"User-Agent": '"}\t{"event": "forged"}', "X-Request-Id": "forged"}
     with log.open("wb") as output, subprocess.Popen(command, cwd=ROOT, stdout=output) as process:
         try:
-            eventually(lambda: b"service.started" in log.read_bytes(), "it has started")
-            base = json.loads(log.read_bytes().partition(b"\n")[0])["url"]
+            eventually(lambda: b"source.down" in log.read_bytes(), "it has started, and a source is down")
+            (started,) = [line for line in log.read_bytes().splitlines() if b'"service.started"' in line]
+            base = json.loads(started)["url"]
             with httpx2.Client(base_url=base, headers=forged, trust_env=False, verify=NO_TLS) as client:
                 for path in PATHS * 25:
                     client.get(path)
-            eventually(lambda: b"source.down" in log.read_bytes(), "a source is down")
             process.terminate()
             process.wait(DEADLINE_S)
         finally:
