@@ -310,7 +310,7 @@ def test_a_stream_passes_as_far_as_it_has_come(scripted: tuple[HttpPeer, str]) -
     assert b"id: 1" == first
 
 
-@pytest.mark.parametrize("path", ["/api/v2/changes", "/api/v2/fixtures?from=1", "/monitor"])
+@pytest.mark.parametrize("path", ["/api/v2/changes", "/api/v2/fixtures?from=1", "/health"])
 def test_the_service_is_rid_of_a_long_answer_that_is_not_read(
     scripted: tuple[HttpPeer, str], path: str
 ) -> None:
