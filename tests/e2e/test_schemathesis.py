@@ -50,8 +50,8 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "404", "406",
 checks.negative_data_rejection.expected-statuses = ["400", "404", "405", "406", "414", "431", "501"]
 
 [[operations]]
-# Where nothing changes, each that waits takes 30 seconds. A label that no match has is an error, which no schema can
-# say.
+# Where nothing changes, each that waits takes 30 seconds.
+# A label that no match has is an error, which no schema can say.
 include-path = "/api/v2/changes"
 generation.max-examples = 20
 checks.positive_data_acceptance.expected-statuses = ["2xx", "304", "400", "406", "410"]
