@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from itertools import repeat
 from math import exp, inf, log, sqrt
 from operator import mul
@@ -42,6 +43,7 @@ class FairRules(Struct, frozen=True, forbid_unknown_fields=True):
     method: Method = Method.POWER
 
 
+@lru_cache(maxsize=8192)  # surebets ask again for all prices of a fixture of which one changed
 def fair(method: Method, prices: Odds) -> Chances:
     """Return the probability of each outcome, each above 0 and below 1, their sum 1.
 
