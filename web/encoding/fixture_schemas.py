@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 from msgspec.structs import replace
@@ -222,6 +222,10 @@ EVENTS = {"snapshot": FixtureList, "changes": FixtureChangesV2}
 Entries = dict[BookmakerId, Entry]
 
 
+BestOfAll: TypeAlias = tuple[Best, ...]
+"""The best price of each outcome, in their order."""
+
+
 class Part(Struct, frozen=True):
     """Some entries of a fixture, and the surebet that these make."""
 
@@ -239,16 +243,16 @@ def fixture_v2(
     part: Part | None = None,
     league: FixtureLeague | None = None,
     encoded: Raw | None = None,
+    prices: BestOfAll | None = None,
 ) -> FixtureV2:
     """Return the public form of a fixture, or of a part of it with the names and fair odds of the whole.
 
-    `names` are display names, `fair` is the consensus, `doubted` are those whose prices it doubts. `league`
-    and `encoded`, the entries as JSON, are given where they are known.
+    `names` are display names, `fair` is the consensus, `doubted` are those whose prices it doubts. The
+    `league`, `encoded`, the entries as JSON, and `prices`, the best, are given where they are known.
     """
     match, league = fixture.match, league or league_of_fixture(fixture)
     entries, surebet = (fixture.entries, fixture.surebet) if part is None else (part.entries, part.surebet)
-    unwanted, roster = fixture.superseded(entries).union(doubted), terms.roster
-    prices = best({name: entry.match.prices for name, entry in entries.items() if name not in unwanted})
+    roster, prices = terms.roster, prices or best_of(fixture, entries, doubted)
     listed: Any = encoded or entries_v2(fixture, entries, names, roster, doubted=doubted, among=entries)
     return FixtureV2(
         fixture.id,
@@ -268,6 +272,14 @@ def fixture_v2(
         FairReason.TOO_FEW if fair is None else UNSET,
         in_play=any(said) if (said := _said_in_play(fixture)) else UNSET,
     )
+
+
+def best_of(
+    fixture: Fixture, entries: Mapping[BookmakerId, Entry], doubted: Collection[BookmakerId]
+) -> BestOfAll | None:
+    """Return the best prices among some entries of a fixture, None if no price counts."""
+    unwanted = fixture.superseded(entries).union(doubted)
+    return best({name: entry.match.prices for name, entry in entries.items() if name not in unwanted})
 
 
 def _said_in_play(fixture: Fixture) -> list[bool]:

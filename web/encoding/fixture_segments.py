@@ -32,9 +32,11 @@ from actors.matches.model import (
 )
 from actors.matching.event import Chances, FixtureId
 from web.encoding.fixture_schemas import (
+    BestOfAll,
     FairReason,
     Part,
     Reference,
+    best_of,
     entries_v2,
     fair_odds,
     fixture_v2,
@@ -157,6 +159,7 @@ class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
     doubted: frozenset[BookmakerId]
     league: FixtureLeague
     starts: array[int]
+    best: BestOfAll | None
 
 
 Places: TypeAlias = Sequence[int | None]
@@ -178,10 +181,35 @@ def _made(fixture: Fixture, names: Names, terms: FixtureSettings, known: _Made |
     encoded = msgspec.Raw(b"[%b]" % b",".join(parts))
     league = known.league if known is not None and _are_labelled_alike(fixture, known.fixture) else None
     league = league or league_of_fixture(fixture)
-    json = _encode(fixture_v2(fixture, names, terms, chances, doubted, league=league, encoded=encoded))
+    prices = None if known is None else _best_as_before(fixture, known, doubted, places)
+    prices = prices or best_of(fixture, fixture.entries, doubted)
+    of_all = fixture_v2(
+        fixture, names, terms, chances, doubted, league=league, encoded=encoded, prices=prices
+    )
+    json = _encode(of_all)
     first = json.index(_ENTRIES) + len(_ENTRIES)
     starts = array("I", accumulate([len(part) + 1 for part in parts], initial=first))
-    return _Made(fixture, json, of_each, chances, doubted, league, starts)
+    return _Made(fixture, json, of_each, chances, doubted, league, starts, prices)
+
+
+def _best_as_before(
+    fixture: Fixture, known: _Made, doubted: frozenset[BookmakerId], places: Places
+) -> BestOfAll | None:
+    """Return the best prices of before if no price that changed is, or was, as high; None if one may be."""
+    before, names = known.fixture, fixture.bookmakers
+    if known.best is None or known.doubted != doubted or before.bookmakers != names:
+        return None
+    if before.superseded(names) != fixture.superseded(names):
+        return None
+    least = [price.price for price in known.best]
+    changed = [
+        prices
+        for old, new, at in zip(before.listed, fixture.listed, places, strict=True)
+        if at is None
+        for prices in (old.match.prices, new.match.prices)
+    ]
+    is_below = all(price < high for prices in changed for price, high in zip(prices, least, strict=True))
+    return known.best if is_below else None
 
 
 def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None, places: Places) -> array[float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, run_now
 from actors.core.messages import BookmakerId, Prices, SourceName
+from actors.core.outcomes import Odds
 from actors.matches.forms import Form, shown, whole
 from actors.matches.model import BookmakerInfo, FixtureSettings, FixtureView, ViewKind, roster_of
 from actors.matching.rules import Certainty
@@ -112,6 +114,38 @@ def test_json_of_an_entry_that_stays_follows_what_it_depends_on(seed: int) -> No
 
             assert anew == made
     assert marks == seen
+
+
+USUAL, LOW, LOWER, BEST = (1.95, 3.3, 3.7), (1.9, 2.2, 2.3), (1.8, 2.1, 2.2), (2.0, 3.4, 3.8)
+A, B, C, D, E = (BookmakerId(f"book-{letter}") for letter in "abcde")
+
+
+@pytest.mark.parametrize(
+    ("company", "listed", "changes"),
+    [
+        # The fair price of home rises with lower prices of three, so that a fourth is believed.
+        ("", {A: USUAL, B: USUAL, C: USUAL, D: (2.7, 3.3, 3.7), E: BEST}, [(A, LOW), (B, LOW), (C, LOW)]),
+        # The other bookmaker of a company is confirmed later, so that the best prices count no more.
+        ("bet", {B: LOW, A: BEST, C: USUAL, D: USUAL}, [(B, LOWER)]),
+        ("", {A: USUAL, C: BEST}, [(A, BEST), (A, USUAL), (C, USUAL), (A, LOW), (C, BEST)]),
+    ],
+)
+def test_best_prices_follow_what_they_depend_on(
+    company: str, listed: Mapping[BookmakerId, Odds], changes: Sequence[tuple[BookmakerId, Odds]]
+) -> None:
+    """They are kept where no price that changed is as high, and follow doubts and companies as well."""
+    infos = {name: BookmakerInfo(TWO, company=company if name in {A, B} else "") for name in listed}
+    terms, names = FixtureSettings(roster_of(infos)), dict.fromkeys(listed, "Name")
+    board, segments, shown_best = LinkedBoard(terms), FixtureSegments(names), set[str]()
+    for second, (name, prices) in enumerate([*listed.items(), *changes]):
+        board.now = Instant(float(second), START.wall + second)
+        board.apply(batch([match("a", prices=prices)], bookmaker=name, received_mono=board.now.mono))
+        (fixture,) = board.fixtures()
+        made = segments.json(fixture, terms)
+        shown_best.add(str(json.loads(made)["best"]))
+
+        assert FixtureSegments(names).json(fixture, terms) == made
+    assert len(shown_best) > 1
 
 
 def test_json_of_fixtures_that_are_gone_is_dropped() -> None:
