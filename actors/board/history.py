@@ -263,6 +263,9 @@ class Change(Struct, eq=False, gc=False):
 class ListHistory(History[BookmakerId | None, Change]):
     """The changes of the v2 list. A view is named by its bookmaker, None for all."""
 
+    def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
+        super().__init__(first, first.books, limits)
+
     def left(self, is_wanted: Callable[[Entry], bool], most: int) -> Sliced[list[Change]]:
         """Return the newest changes with which wanted entries left, `most` at most, the newest first."""
         yield from self.digest()
@@ -274,9 +277,6 @@ class ListHistory(History[BookmakerId | None, Change]):
                 if change.entry is None and change.before is not None and is_wanted(change.before):
                     found.append(change)
         return nlargest(most, found, key=attrgetter("version"))
-
-    def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
-        super().__init__(first, first.books, limits)
 
     def _begin(self, first: Snapshot) -> None:
         super()._begin(first)

@@ -1,1 +1,1 @@
-"""What can be bet on: markets, their outcomes, and what a bet returns."""
+"""Markets, their outcomes, and the returns of bets on them."""

@@ -1,4 +1,4 @@
-"""A market: what can be bet on of one match, such as its result, or whether it has more than 2.5 goals.
+"""A market is a question about one match, such as its result, or whether it has more than 2.5 goals.
 
 Pure values. Goals are those of 90 minutes and stoppage time. The line of a handicap is the goals that are
 added to the home team; the away team has the opposite line, which is never said.

@@ -1,7 +1,7 @@
-"""What a bet returns: won, half won, returned, half lost or lost, by the goals of a match.
+"""The result of a bet by the goals of a match: won, half won, returned, half lost or lost.
 
-Pure. A bet on a quarter line is two bets of half the stake, on the lines a quarter below and above. That
-comes to the margin alone: half a goal or more is won, a quarter half won (a rule of all Asian markets).
+Pure. A bet on a quarter line is two bets of half the stake, on the lines a quarter below and above. The
+margin alone decides: half a goal or more is won, a quarter half won (a rule of all Asian markets).
 """
 
 from __future__ import annotations

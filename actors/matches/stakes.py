@@ -49,7 +49,7 @@ class Stakes(Struct, frozen=True):
 
     @property
     def gain(self) -> int:
-        """What is gained at least."""
+        """The least gain."""
         return self.returned - sum(self.amounts)
 
 

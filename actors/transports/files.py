@@ -24,7 +24,7 @@ BETWEEN_LOOKS_S = 1.0
 
 
 class Look(Struct, frozen=True):
-    """What must not change while a file is read; its time is in nanoseconds."""
+    """The marks of a file that stay the same while it is read; its time is in nanoseconds."""
 
     device: int
     number: int
