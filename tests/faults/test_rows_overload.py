@@ -113,7 +113,7 @@ def test_g4_idle_connections_are_bounded(tmp_path: Path, figure: Figure) -> None
         f"{found['connected']:,} connected, at most {most - base:,} at a time; {found['cut']:,} closed,"
         f" the last after {found['longest_s']} s; a normal client: {probed(served)}"
     )
-    assert found["connected"] >= 3 * MAX_CONNECTIONS  # the others waited for the kernel, on a busy machine
+    assert found["connected"] >= 4_500  # the rest waited for the kernel, on a busy machine
     # A connection that only the kernel has accepted is open for its client, and nobody can close it.
     assert found["cut"] >= MAX_CONNECTIONS
     assert most - base <= 2_600  # 1,000, 500 for streams, and those about to be closed
