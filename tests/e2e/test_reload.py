@@ -224,6 +224,11 @@ def _running(folder: Path) -> Iterator[tuple[Service, str]]:
         yield running, text
 
 
+def _tag(running: Service) -> str:
+    """Return the tag of the surebets, once what a reload started anew is linked."""
+    return eventually(lambda: running.get("/api/v2/surebets").headers.get("etag"), "they have a tag")
+
+
 def _hung_up(running: Service, event: str) -> dict[str, Any]:
     """Have the service read again, and return its line."""
     before = len(running.events(event))
@@ -239,7 +244,7 @@ def test_what_can_change_does_and_the_rest_is_named(tmp_path: Path) -> None:
     with _running(tmp_path) as (running, text):
         second = text[text.index("\n[sources.bb]") :]
         eventually(lambda: _surebets(running) == 1, "there is a surebet")
-        tag = running.get("/api/v2/surebets").headers["etag"]
+        tag = _tag(running)
         for name, change in CHANGES.items():
             old, new = change.old.replace("{bb}", second), change.new.format(folder=tmp_path)
             if change.new == "{folder}":
@@ -261,7 +266,7 @@ def test_what_can_change_does_and_the_rest_is_named(tmp_path: Path) -> None:
             assert (list(change.applied), []) == (line["applied"], line["needs_restart"]), name
             eventually(lambda: _limit(running) == USUAL, f"all is as before: {name}")
             eventually(lambda: _surebets(running) == 1, f"so are surebets: {name}")
-        later = running.get("/api/v2/surebets").headers["etag"]
+        later = _tag(running)
         code = running.stop()
 
     assert tag != later
