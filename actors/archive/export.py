@@ -21,9 +21,9 @@ from actors.archive.days.reading import Reader, Row
 from actors.archive.folder import Folder
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
-from actors.core.outcomes import ONE_X_TWO
+from actors.markets.market import ONE_X_TWO
 
-_ODDS: Final = tuple([f"odds_{outcome.lower()}" for outcome in ONE_X_TWO])
+_ODDS: Final = tuple([f"odds_{outcome.lower()}" for outcome in ONE_X_TWO.outcomes])
 _SHOWN: Final = ("home", "away", "league", "start_time", *_ODDS, "updated", "source_time")
 COLUMNS: Final = ("version", "time", "kind", "bookmaker", "id", *_SHOWN, "reason")
 Values = dict[str, str | int | float | None]

@@ -19,7 +19,7 @@ from actors.board.snapshot import Chunk, Entry, RemovalReason
 from actors.cluster.store import CollectorId
 from actors.cluster.wire_fixtures import WireFixtures, WireLinks
 from actors.core.cooperative import Sliced
-from actors.core.match_codec import FIELDS
+from actors.core.match_codec import FIELDS, values_of
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
 
 UNENCODABLE = (ValueError, OverflowError)
@@ -156,7 +156,7 @@ def decoded(data: bytes) -> Record:
 
 def wire_entry(entry: Entry) -> WireEntry:
     """Return an entry as it travels."""
-    return WireEntry(entry.scope, entry.updated, entry.received_at, *astuple(entry.match))
+    return WireEntry(entry.scope, entry.updated, entry.received_at, *values_of(entry.match))
 
 
 def entry_of(bookmaker: BookmakerId, wire: WireEntry) -> Entry:

@@ -17,7 +17,7 @@ from actors.board.board import Books
 from actors.board.chunks import find
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, SourceMatchId
-from actors.core.outcomes import Odds
+from actors.markets.odds import Odds
 from actors.matches.candidates import Candidates
 from actors.matches.linking import Links
 from actors.matches.model import (

@@ -11,14 +11,18 @@ from typing import Any, Final, get_args
 from msgspec.structs import astuple, fields
 
 from actors.core.messages import Match
+from actors.markets.market import ONE_X_TWO, Market
 
-FIELDS: Final[dict[str, Any]] = {field.name: field.type for field in fields(Match)}
-"""The type of each field, in their order: that of `astuple` and of the constructor."""
+_OF_MARKETS: Final = ("market", "odds")
+FIELDS: Final[dict[str, Any]] = {
+    field.name: field.type for field in fields(Match) if field.name not in _OF_MARKETS
+}
+"""The type of each field of a 1X2 match, in their order: that of the constructor."""
 
 _UNLISTED: Final = ("latest_start", "in_play", "url")  # what lists do not show
 # Fee and stake are public in surebets alone, whose legs are entries.
 _CONTENT: Final = tuple(
-    [name for name in FIELDS if name not in {"source_match_id", "source_time", *_UNLISTED}]
+    [name for name in FIELDS if name not in {"source_match_id", "source_time", *_UNLISTED}] + ["odds"]
 )
 _content, _unlisted = attrgetter(*_CONTENT), attrgetter(*_UNLISTED)
 _EXACT: Final = [
@@ -36,6 +40,21 @@ def is_same_unlisted(a: Match, b: Match) -> bool:
     return bool(_unlisted(a) == _unlisted(b))
 
 
+def values_of(match: Match) -> tuple[Any, ...]:
+    """Return the values of `FIELDS`, in their order."""
+    return astuple(match)[: len(FIELDS)]
+
+
 def is_exact(match: Match) -> bool:
     """Return whether each value is of exactly a type of its field, not of a subclass."""
-    return all(map(contains, _EXACT, map(type, astuple(match))))
+    return _is_exact_market(match.market, match.odds) and all(
+        map(contains, _EXACT, map(type, values_of(match)))
+    )
+
+
+def _is_exact_market(market: object, odds: object) -> bool:
+    if type(odds) is not tuple:
+        return False
+    if market is ONE_X_TWO:
+        return not odds
+    return type(market) is Market and all(type(price) is float for price in odds)

@@ -10,14 +10,21 @@ from enum import StrEnum
 from typing import NewType
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from actors.core.outcomes import Odds
+from actors.markets.market import ONE_X_TWO, Kind, Market
+from actors.markets.odds import Odds
 
 BookmakerId = NewType("BookmakerId", str)  # [a-z0-9-]{1,32}: the first part of every match id
 SourceName = NewType("SourceName", str)  # its table in the configuration
 Scope = NewType("Scope", str)  # what a payload covers: a file, a league key, a subscription
 ListId = NewType("ListId", str)  # a complete list of a scope, for its later confirmations
-SourceMatchId = NewType("SourceMatchId", str)  # [A-Za-z0-9._~-]{1,128}, stable while the match is listed
+SourceMatchId = NewType("SourceMatchId", str)
+"""`[A-Za-z0-9._~-]{1,128}`, stable while the match is listed.
+
+The id of another market than 1X2 has the market behind it, as in `4711 over_under:2.5`: each market of a
+match enters a list, and leaves it, by itself.
+"""
 
 
 class Prices(StrEnum):
@@ -91,8 +98,8 @@ class Document(Struct, frozen=True):
     stale_after_s: float
 
 
-class Match(Struct, frozen=True, gc=False):
-    """A football match as one bookmaker lists it, with its three decimal prices.
+class Match(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A football match as one bookmaker lists it, with the decimal prices of one market.
 
     Times are Unix seconds; `source_time` is the source's own for this content. Where the start is unknown,
     `latest_start` may be the last moment for it, such as the end of its day; it is not public. `in_play` is
@@ -100,6 +107,7 @@ class Match(Struct, frozen=True, gc=False):
     So is a fee of `fee_rate` x p x (1 - p) for each share of a prediction market, p being 1 / price: the
     prices are before it. They are offered for at least `max_stake` US dollars, and nothing is said of more.
     `url` is the bookmaker's page of the match, which only fixtures show.
+    Of another `market` than 1X2 the prices are in `odds`, and the three others are 0 (`of_market`).
     """
 
     source_match_id: SourceMatchId
@@ -116,11 +124,31 @@ class Match(Struct, frozen=True, gc=False):
     fee_rate: float = 0.0
     max_stake: float | None = None
     url: str | None = None
+    market: Market = ONE_X_TWO
+    odds: Odds = ()
 
     @property
     def prices(self) -> Odds:
-        """The prices in the order of the outcomes: home, draw, away."""
-        return self.home_price, self.draw_price, self.away_price
+        """The prices in the order of the outcomes: of 1X2 home, draw, away."""
+        return self.odds or (self.home_price, self.draw_price, self.away_price)
+
+    @property
+    def event_id(self) -> SourceMatchId:
+        """The id that all markets of the match have in common."""
+        return event_id_of(self.source_match_id)
+
+    def of_market(self, market: Market, odds: Odds) -> Match:
+        """Return another market of the same match, with its prices in the order of its outcomes."""
+        match_id = market_id(event_id_of(self.source_match_id), market)
+        return replace(
+            self,
+            source_match_id=match_id,
+            home_price=0.0,
+            draw_price=0.0,
+            away_price=0.0,
+            market=market,
+            odds=odds,
+        )
 
     @property
     def listing(self) -> tuple[str, str, str | None, int | None]:
@@ -136,6 +164,22 @@ class Match(Struct, frozen=True, gc=False):
     def begun_by(self) -> int | None:
         """The moment (Unix seconds) by which it has certainly kicked off; None if that is unknown."""
         return self.latest_start if self.start_time is None else self.start_time
+
+
+def market_id(event_id: SourceMatchId, market: Market) -> SourceMatchId:
+    """Return the id of a market of a match; of 1X2 that of the match."""
+    return event_id if market.kind is Kind.ONE_X_TWO else SourceMatchId(f"{event_id} {market}")
+
+
+def event_id_of(match_id: SourceMatchId) -> SourceMatchId:
+    """Return the id of the match of which this is a market."""
+    return SourceMatchId(match_id.partition(" ")[0]) if " " in match_id else match_id
+
+
+def kind_of(match_id: SourceMatchId) -> str:
+    """Return the kind of the market of which this is the id, as it is spelled."""
+    market = match_id.partition(" ")[2]
+    return market.partition(":")[0] or Kind.ONE_X_TWO
 
 
 class Removal(Struct, frozen=True, gc=False):
@@ -172,7 +216,8 @@ class Batch(Struct, frozen=True):
     removals; with neither, its confirmation. With `withdrawn` the list leaves the board until a complete
     list comes. `received_mono` is when the source confirmed it, which holds for `stale_after_s`. With
     `answered_at`, the source's clock then, the `source_time` of a match is when it confirmed its prices.
-    `delay_s` is how old its prices may be by then, as the source says.
+    `delay_s` is how old its prices may be by then, as the source says. It speaks for these `kinds` of
+    market alone: what it has not of another says nothing.
     """
 
     bookmaker: BookmakerId
@@ -188,6 +233,7 @@ class Batch(Struct, frozen=True):
     is_image: bool = False
     answered_at: float | None = None
     delay_s: float = 0.0
+    kinds: tuple[Kind, ...] = (Kind.ONE_X_TWO,)
 
     @property
     def is_confirmation(self) -> bool:

@@ -9,17 +9,19 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from math import inf, isfinite
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from actors.core.cooperative import SLICE, Sliced
-from actors.core.messages import Batch, Match, Removal, SourceMatchId
-from actors.core.outcomes import book_sum
+from actors.core.messages import Batch, Match, Removal, SourceMatchId, market_id
+from actors.markets.lines import are_contradictory
+from actors.markets.market import Kind
+from actors.markets.odds import book_sum
 
 MAX_NAME_CHARS = 128
 MAX_RAW_CHARS = 1024  # of a name that are read
@@ -42,7 +44,9 @@ class Reason(StrEnum):
 
     INCOMPLETE = "incomplete"  # not all three prices are there
     PRICE = "price"  # a price is unreadable, not finite, not above 1.0, or that of a match that is decided
-    BOOK_SUM = "book_sum"  # the three prices cannot be a single offer
+    BOOK_SUM = "book_sum"  # the prices of a market cannot be a single offer
+    LINES = "lines"  # the prices of two lines of a market contradict each other: all its lines are rejected
+    MARKET = "market"  # a market of a kind that the source is not asked for
     MATCH_ID = "match_id"  # the source's id has another shape than ours
     START_TIME = "start_time"  # an impossible date or time
     DUPLICATE = "duplicate"  # the same id again in one list: the last wins
@@ -61,15 +65,29 @@ class Reason(StrEnum):
     SECRET = "secret"  # noqa: S105 - a text of the match repeats a credential of its source
 
 
+TWO_WAY = (0.97, 1.20)
+DOUBLE_CHANCE = (1.94, 2.60)
+"""The sums of 1 / price that are believed of two outcomes, and of the three of which two win."""
+BOOK_SUMS: Mapping[Kind, tuple[float, float]] = {
+    Kind.OVER_UNDER: TWO_WAY,
+    Kind.ASIAN_HANDICAP: TWO_WAY,
+    Kind.BTTS: TWO_WAY,
+    Kind.DOUBLE_CHANCE: DOUBLE_CHANCE,
+}
+
+
 class Bounds(Struct, frozen=True):
     """The smallest and the largest book sum that is believed, both included, and what no text may contain.
 
-    `secrets` are the credentials of the source, longest first.
+    Those of other kinds of market than 1X2 are in `book_sums`. `secrets` are the credentials of the source,
+    longest first. It is asked for these `kinds` of market.
     """
 
     book_sum_min: float = 0.95
     book_sum_max: float = 1.40
     secrets: tuple[str, ...] = ()
+    book_sums: Mapping[Kind, tuple[float, float]] = field(default_factory=lambda: BOOK_SUMS)
+    kinds: tuple[Kind, ...] = (Kind.ONE_X_TWO,)
 
 
 class RefusedMatch(Struct, frozen=True):
@@ -120,13 +138,16 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
             removed[match_id] = Removal(match_id, reason)
             if len(refused) < MAX_REFUSED:
                 refused.append(RefusedMatch(_without(match, bounds.secrets), reason))
+    for match_id in [match.source_match_id for match in _contradictory(accepted.values(), bounds)]:
+        removed[match_id] = Removal(match_id, Reason.LINES)
+        rejected[Reason.LINES] += 1
+        refused.append(RefusedMatch(accepted.pop(match_id), Reason.LINES))
     if bounds.secrets:
         removed = {of: _masked_id(removal, bounds.secrets) for of, removal in removed.items()}
     yield
-    result = msgspec.structs.replace(
-        batch, matches=tuple(accepted.values()), removals=tuple(removed.values())
-    )
-    return Admission(result, rejected, tuple(refused))
+    matches, removals = tuple(accepted.values()), tuple(removed.values())
+    result = msgspec.structs.replace(batch, matches=matches, removals=removals, kinds=bounds.kinds)
+    return Admission(result, rejected, tuple(refused[:MAX_REFUSED]))
 
 
 def fault(match: Match, bounds: Bounds) -> Reason | None:
@@ -136,14 +157,46 @@ def fault(match: Match, bounds: Bounds) -> Reason | None:
         return Reason.PRICE
     if not (0 <= match.fee_rate <= 1 and (match.max_stake is None or 0 < match.max_stake < inf)):
         return Reason.PRICE
-    if not bounds.book_sum_min <= book_sum(prices) <= bounds.book_sum_max:
-        return Reason.BOOK_SUM
-    if _MATCH_ID(match.source_match_id) is None:
-        return Reason.MATCH_ID
+    if (reason := _fault_of_market(match, bounds)) is not None:
+        return reason
     start = match.begun_by
     if start is not None and not 0 < start <= MAX_START_TIME:
         return Reason.START_TIME
     return None
+
+
+def _fault_of_market(match: Match, bounds: Bounds) -> Reason | None:
+    """Return what is wrong with the market of a match, or the sum of its prices."""
+    market, (least, most) = match.market, (bounds.book_sum_min, bounds.book_sum_max)
+    if match.odds:
+        if market.kind not in bounds.kinds or market.kind is Kind.ONE_X_TWO:
+            return Reason.MARKET
+        if len(match.odds) != len(market.outcomes):
+            return Reason.INCOMPLETE
+        least, most = bounds.book_sums[market.kind]
+    if not least <= book_sum(match.prices) <= most:
+        return Reason.BOOK_SUM
+    event_id = match.event_id
+    if _MATCH_ID(event_id) is None or match.source_match_id != market_id(event_id, market):
+        return Reason.MATCH_ID
+    return None
+
+
+def _contradictory(matches: Iterable[Match], bounds: Bounds) -> list[Match]:
+    """Return all lines of the kinds of market of a match of which two contradict each other."""
+    if len(bounds.kinds) == 1:
+        return []
+    lines: dict[tuple[str, Kind], list[Match]] = {}
+    for match in matches:
+        if match.market.quarters is not None:
+            lines.setdefault((match.event_id, match.market.kind), []).append(match)
+    return [
+        match
+        for (_, kind), some in lines.items()
+        if len(some) > 1
+        and are_contradictory(kind, [(match.market.quarters or 0, match.odds) for match in some])
+        for match in some
+    ]
 
 
 def _leak(match: Match, clean: Match, secrets: tuple[str, ...]) -> Reason | None:

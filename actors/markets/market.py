@@ -86,6 +86,9 @@ FORMS: Final[Mapping[Kind, Form]] = {
 }
 """All that is to be known of a kind: a new one is a row here."""
 
+OUTCOMES: Final = {kind: tuple(form.outcomes) for kind, form in FORMS.items()}
+"""The names of the outcomes of each kind, in their order."""
+
 
 class Market(Struct, frozen=True, order=True, gc=False):
     """A kind and, where it has lines, the line in quarters of a goal."""
@@ -101,7 +104,7 @@ class Market(Struct, frozen=True, order=True, gc=False):
     @property
     def outcomes(self) -> tuple[str, ...]:
         """The names of its outcomes, in their order."""
-        return tuple(FORMS[self.kind].outcomes)
+        return OUTCOMES[self.kind]
 
     def __str__(self) -> str:
         """Return its only spelling, such as `1x2` or `asian_handicap:-0.75`."""

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from enum import IntEnum
 from functools import lru_cache
 
-from actors.core.outcomes import Odds
 from actors.markets.market import FORMS, Market
+from actors.markets.odds import Odds
 
 MAX_GOALS = 21
 """Goals of a team up to which scores are looked at: any line lies below, so that more change no result."""

@@ -15,7 +15,7 @@ from actors.board.snapshot import Book, Entry
 from actors.board.validity import is_skewed, until
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId
-from actors.core.outcomes import ONE_X_TWO
+from actors.markets.market import ONE_X_TWO
 from actors.matches.surebets import (
     SHARE_DIGITS,
     FoundSurebet,
@@ -61,7 +61,7 @@ class Evaluation(Struct, frozen=True):
                 round(share, SHARE_DIGITS),
                 round(max(self.at.mono - leg.vouched_mono, 0.0), 3),
             )
-            for outcome, leg, share in zip(ONE_X_TWO, found.legs, found.shares, strict=True)
+            for outcome, leg, share in zip(ONE_X_TWO.outcomes, found.legs, found.shares, strict=True)
         )
         ends_at = min(self.at.wall + (found.until - self.at.mono), self.kick_off)
         profit, book_sum = round(found.profit, 6), round(found.book_sum, 6)

@@ -7,7 +7,7 @@ from statistics import median
 
 from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId, SourceName
-from actors.core.outcomes import scaled
+from actors.markets.odds import scaled
 from actors.matches.fair import Quote, fair
 from actors.matches.model import Fixture, FixtureSettings, FixtureState, Roster
 from actors.matching.event import Chances, Event, EventKey

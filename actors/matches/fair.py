@@ -16,7 +16,7 @@ from typing import TypeAlias, assert_never
 from msgspec import Struct
 
 from actors.core.messages import BookmakerId
-from actors.core.outcomes import Odds, book_sum, scaled
+from actors.markets.odds import Odds, book_sum, scaled
 from actors.matching.event import Chances
 from actors.matching.rules import AGREE, distance
 

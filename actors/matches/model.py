@@ -19,7 +19,8 @@ from msgspec.structs import replace
 from actors.board.chunks import SortedChunk, entries_of, find
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.messages import BookmakerId, Match, Prices, SourceName
-from actors.core.outcomes import ONE_X_TWO, Odds
+from actors.markets.market import ONE_X_TWO
+from actors.markets.odds import Odds
 from actors.matches.candidates import Candidates
 from actors.matches.fair import Method
 from actors.matches.surebets import Surebet, SurebetRules
@@ -126,7 +127,7 @@ def roster_of(bookmakers: Mapping[BookmakerId, BookmakerInfo]) -> Roster:
 class Highest(Struct, frozen=True, gc=False):
     """The highest live price of each outcome; 1 where there is none."""
 
-    prices: Odds = (1.0,) * len(ONE_X_TWO)
+    prices: Odds = (1.0,) * len(ONE_X_TWO.outcomes)
 
     @classmethod
     def of(cls, live: Collection[Match]) -> Highest:

@@ -16,7 +16,7 @@ from actors.board.snapshot import Book
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Scope
-from actors.core.outcomes import book_sum
+from actors.markets.odds import book_sum
 from actors.matches.candidates import EVERY_S, Candidate, Evaluation
 from actors.matches.draft import FixtureUpdate, is_seen
 from actors.matches.entries import live_quotes, sure_legs

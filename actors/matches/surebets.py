@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 
 from actors.board.validity import is_skewed, max_age, until
 from actors.core.messages import BookmakerId, Prices
-from actors.core.outcomes import Odds, book_sum, scaled
+from actors.markets.odds import Odds, book_sum, scaled
 from actors.matches.fair import MIN_BOOKMAKERS, Quotes, crossed, overpriced
 from actors.matching.event import Chances
 from actors.matching.rules import OFF

@@ -10,6 +10,8 @@ from urllib.parse import quote, quote_plus
 
 from msgspec import Meta, Struct
 
+from actors.markets.market import Kind
+
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
 Bytes = Annotated[int, Meta(gt=0, le=2**30)]
 UserAgent = Annotated[
@@ -17,6 +19,11 @@ UserAgent = Annotated[
     Meta(pattern=r"^[!-~]([ -~]{0,254}[!-~])?$", title="text of 1 to 256 printable ASCII characters"),
 ]
 BookSum = Annotated[float, Meta(gt=0, le=100)]
+Markets = Annotated[
+    tuple[Kind, ...],
+    Meta(description="The kinds of market that are read; 1x2 is always one of them.", min_length=1),
+]
+"""The option `markets` of a kind of source that reads more than 1X2."""
 
 _SECRET, HIDDEN = {"secret": True}, {"hidden": True}
 _PRINTABLE, _PRINTABLE_IN_WORDS = r"^[ -~]{1,256}$", "text of 1 to 256 printable ASCII characters"
@@ -47,10 +54,30 @@ class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Meta(description="The largest such sum that is believed of an exchange or a prediction market."),
     ] = 1.12  # above it some prices are offers that nobody means, left over in an empty market
 
+    two_way_book_sum_min: Annotated[
+        BookSum, Meta(description="The smallest such sum of a market of two outcomes that is believed.")
+    ] = 0.97
+    two_way_book_sum_max: Annotated[BookSum, Meta(description="The largest such sum.")] = 1.20
+    double_chance_book_sum_min: Annotated[
+        BookSum, Meta(description="The smallest such sum of double chance that is believed.")
+    ] = 1.94
+    double_chance_book_sum_max: Annotated[BookSum, Meta(description="The largest such sum.")] = 2.60
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of market that are read, 1X2 first: `markets` of the kinds of source that have more."""
+        return every_kind(getattr(self, "markets", ()))
+
     @property
     def staleness_s(self) -> float:
         """Seconds without confirmation after which a list is withdrawn."""
         return MIN_STALE_AFTER_S if self.stale_after_s is None else self.stale_after_s
+
+
+def every_kind(asked: Iterable[Kind]) -> tuple[Kind, ...]:
+    """Return kinds of market, 1X2 first, the others in the order of `Kind`, each once."""
+    wanted = {Kind.ONE_X_TWO, *asked}
+    return tuple(kind for kind in Kind if kind in wanted)
 
 
 class PolledOptions(SourceOptions, frozen=True, kw_only=True):

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId, Match, Prices
-from actors.core.outcomes import ONE_X_TWO, book_sum
+from actors.markets.market import ONE_X_TWO
+from actors.markets.odds import book_sum
 from actors.matches.entries import sure_legs
 from actors.matches.fair import Method
 from actors.matches.history import Gone
@@ -265,7 +266,7 @@ def fixture_v2(
         max([entry.updated for entry in entries.values()]),
         listed,
         len(entries),
-        BestPrices(*[_best(price, entries, names, roster) for price in prices or (None,) * len(ONE_X_TWO)]),
+        BestPrices(*[_best(price, entries, names, roster) for price in prices or (None,) * len(ONE_X_TWO.outcomes)]),
         None if prices is None else round(book_sum([price.price for price in prices]), 6),
         None if fair is None else fair_odds(terms.method, fair),
         None if surebet is None else surebet_v2(surebet, fixture, names, terms),

@@ -15,7 +15,7 @@ from msgspec import UNSET
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.cooperative import SLICE
 from actors.core.messages import BookmakerId, Prices
-from actors.core.outcomes import ONE_X_TWO
+from actors.markets.market import ONE_X_TWO
 from actors.matches.entries import event_of, is_other_event, quotes_of, sure_legs
 from actors.matches.fair import Method, consensus_of_sorted, fair, may_be_overpriced, overpriced
 from actors.matches.forms import Form, Shown
@@ -50,7 +50,7 @@ MAX_VIEWS = 8
 """Besides the whole view, of so many the segments are kept: each may need as much memory as the whole."""
 
 _encode = msgspec.json.Encoder().encode
-_COUNT = len(ONE_X_TWO)
+_COUNT = len(ONE_X_TWO.outcomes)
 _ENTRIES = b'"entries":['  # found once: quotes in a text of JSON are escaped
 _WHOLE = FixtureView(ViewKind.FIXTURES)
 

@@ -23,8 +23,8 @@ from msgspec import Meta, Raw, Struct
 
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import Match, SourceMatchId
-from actors.core.outcomes import book_sum
 from actors.core.validation import Bounds, Reason, fault
+from actors.markets.odds import book_sum
 from actors.source_api.parsing import unix_time
 
 Name = Annotated[str, Meta(min_length=1, max_length=64)]

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.core.messages import BookmakerId
-from actors.core.outcomes import Odds
+from actors.markets.odds import Odds
 from actors.matches.fair import Method, Quote, Quotes, consensus, crossed, fair, overpriced
 from actors.matching.event import Chances
 from tests.support.oracles.disagreeing import crossed_of, overpriced_of

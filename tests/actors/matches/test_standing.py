@@ -12,7 +12,7 @@ from actors.board.validity import is_due
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE
 from actors.core.messages import Removal, SourceMatchId
-from actors.core.outcomes import Odds
+from actors.markets.odds import Odds
 from actors.matches.candidates import EVERY_S, Candidate, Candidates, Evaluation
 from actors.matches.draft import FixtureUpdate
 from actors.matches.model import (

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from statistics import median
 
 from actors.core.messages import BookmakerId
-from actors.core.outcomes import Odds
+from actors.markets.odds import Odds
 from actors.matches.fair import Method, fair
 
 Prices = Mapping[BookmakerId, Odds]

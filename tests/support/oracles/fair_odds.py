@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.core.outcomes import Odds
+from actors.markets.odds import Odds
 from actors.matches.fair import Method
 
 Numbers = NDArray[np.float64]

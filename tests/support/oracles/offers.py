@@ -11,7 +11,7 @@ from math import inf
 
 from msgspec import Struct
 
-from actors.core.outcomes import Odds
+from actors.markets.odds import Odds
 
 Results = tuple[str, str, str]
 ENOUGH = 3  # other companies that list a match: by their prices one that is far too high is known

@@ -16,7 +16,7 @@ from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.clock import Clock, Instant
 from actors.core.messages import BookmakerId, Prices
-from actors.core.outcomes import Odds
+from actors.markets.odds import Odds
 from actors.matches import surebets
 from actors.matches.candidates import EVERY_S
 from actors.matches.fair import MIN_BOOKMAKERS, fair

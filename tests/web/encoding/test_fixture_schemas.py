@@ -9,7 +9,7 @@ import pytest
 
 from actors.core.clock import Instant
 from actors.core.messages import Match, Prices
-from actors.core.outcomes import Odds
+from actors.markets.odds import Odds
 from actors.matches.entries import event_of
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
 from actors.matching.event import Event

@@ -13,7 +13,7 @@ import pytest
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, run_now
 from actors.core.messages import BookmakerId, Prices, SourceName
-from actors.core.outcomes import Odds
+from actors.markets.odds import Odds
 from actors.matches.forms import Form, shown, whole
 from actors.matches.model import BookmakerInfo, FixtureSettings, FixtureView, ViewKind, roster_of
 from actors.matching.rules import Certainty

@@ -1,15 +1,9 @@
-"""The outcomes of a market, and prices in their order.
-
-Pure. Nothing here but `ONE_X_TWO` depends on how many outcomes there are.
-"""
+"""The prices of a market, in the order of its outcomes, however many these are. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, TypeAlias
-
-ONE_X_TWO: Final = ("1", "X", "2")
-"""The result of a match: home win, draw, away win."""
+from typing import TypeAlias
 
 Odds: TypeAlias = tuple[float, ...]
 """The decimal prices of one market, in the order of its outcomes."""
