@@ -6,9 +6,9 @@ stays as it was: after a crash half-way, and for a reader at any moment, there i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from math import inf
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -29,11 +29,17 @@ MAX_DOUBTED = 3  # accept a suspicious list when it is the third in a row (fault
 Books: TypeAlias = Mapping[BookmakerId, Book]
 Noted: TypeAlias = Mapping[BookmakerId, Differences]
 
-Advance: TypeAlias = Callable[[Snapshot, Books, Noted, object, Instant], Sliced[Linked | None]]
-"""Returns what becomes of the fixtures of a snapshot; None: nothing.
 
-It is given the books and differences of the commit, and the groups to link (None: none).
-"""
+class Advance(Protocol):
+    """Takes the fixtures of a snapshot to the next version."""
+
+    def __call__(
+        self, base: Snapshot, books: Books, noted: Noted, links: object, now: Instant, *, version: int
+    ) -> Sliced[Linked | None]:
+        """Return what becomes of them; None: nothing.
+
+        It is given the books and differences of the commit, and the groups to link (None: none).
+        """
 
 
 class Applied(Struct, frozen=True):
@@ -47,10 +53,20 @@ class Applied(Struct, frozen=True):
 
 
 class Board:
-    """The next snapshot in the making. Owned by one caller; never waits."""
+    """The next snapshot in the making. Owned by one caller; never waits.
 
-    def __init__(self, base: Snapshot, rules: BoardRules, advance: Advance | None = None) -> None:
+    It gets `version`, one more than that of `base` where no other board counts with it.
+    """
+
+    def __init__(
+        self,
+        base: Snapshot,
+        rules: BoardRules,
+        advance: Advance | None = None,
+        version: int | None = None,
+    ) -> None:
         self._base = base
+        self._version = base.version + 1 if version is None else version
         self._rules = rules
         self._advance = advance
         self._links: object = None
@@ -151,7 +167,9 @@ class Board:
         """
         base, books, linked = self._base, self._changed_books(), None
         if self._advance is not None:
-            linked = yield from self._advance(base, books, self._noted, self._links, now)
+            linked = yield from self._advance(
+                base, books, self._noted, self._links, now, version=self._version
+            )
         if books is base.books and linked is None:
             return base
         is_seen = any(books[name].v1_version > base.version for name in self._noted)
@@ -159,7 +177,7 @@ class Board:
         fixtures = base.fixtures if linked is None else linked.fixtures
         of_books = earliest(books.values())
         return Snapshot(
-            base.version + is_seen,
+            self._version if is_seen else base.version,
             books,
             of_books.stale if fixtures is None else min(of_books.stale, fixtures.valid_until),
             of_books.first_start,
@@ -184,7 +202,7 @@ class Board:
         """Replace a book; its views that show something else than in the base get the next version."""
         if new.noted is not None:
             self._noted[bookmaker] = new.noted
-        self._books[bookmaker] = new.made(self._base.books[bookmaker], self._base.version + 1)
+        self._books[bookmaker] = new.made(self._base.books[bookmaker], self._version)
 
 
 def is_doubtful(book: Book, batch: Batch, diff: Diff, now: Instant) -> bool:

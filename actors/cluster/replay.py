@@ -130,7 +130,9 @@ def applied(state: State, at: Position, record: Record, updater: FixtureUpdater)
             collectors[name] = None
     links = None if record.links is None else links_of(record.links)
     now, is_present = None if tick is None else Instant(tick.mono, tick.wall), record.tick is not None
-    linked = yield from updater(base, books, step.noted, links, now, is_present=is_present)
+    linked = yield from updater(
+        base, books, step.noted, links, now, version=base.version + 1, is_present=is_present
+    )
     if at.sub and linked is not None and linked.is_seen:
         linked = None
     snapshot = Snapshot(

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from actors.board.diff import is_other
 from actors.board.snapshot import Entry, Linked
 from actors.core.cooperative import SLICE, Sliced
-from actors.core.messages import BookmakerId
+from actors.core.messages import BookmakerId, Match
+from actors.markets.market import ONE_X_TWO, Market
 from actors.matches.candidates import Books
 from actors.matches.model import (
     Fixture,
@@ -26,6 +27,7 @@ from actors.matches.model import (
     FixtureSettings,
     FixtureState,
     FixtureView,
+    Head,
     Highest,
     Place,
     Roster,
@@ -112,7 +114,14 @@ class FixtureUpdate:
         return fixture
 
     def made(
-        self, fixture_id: FixtureId, created: int, members: tuple[Member, ...], entries: Entries
+        self,
+        fixture_id: FixtureId,
+        created: int,
+        members: tuple[Member, ...],
+        entries: Entries,
+        *,
+        market: Market = ONE_X_TWO,
+        head: Head | None = None,
     ) -> Fixture:
         """Return a fixture of these members, its entries in order.
 
@@ -129,19 +138,31 @@ class FixtureUpdate:
             members = rooted(members)
             if before is not None and bonds(before.members) == bonds(members):
                 created, members = before.created, before.members
-        place, outdone = _place_of(entries[lead], fixture_id), self._outdone(entries)
-        listed, highest = tuple(entries.values()), None
-        if before is not None and before.bookmakers == names and not outdone and not before.outdone:
-            pairs = zip(names, before.listed, listed, strict=True)
-            changed = [
-                (old.match, new.match) for name, old, new in pairs if old is not new and name in live
-            ]
-            highest = before.highest.after(changed)
+        named = entries[lead].match if head is None else head.match
+        place, outdone = _place_of(named, fixture_id), self._outdone(entries)
+        listed = tuple(entries.values())
+        highest = None if outdone or before is None else self._highest_after(before, names, listed)
         if highest is None:
-            highest = Highest.of(
-                [entry.match for name, entry in entries.items() if name in live and name not in outdone]
-            )
-        return Fixture(fixture_id, created, members, names, listed, lead, place, highest, outdone=outdone)
+            counted = [
+                entry.match for name, entry in entries.items() if name in live and name not in outdone
+            ]
+            highest = Highest.of(counted, market)
+        return Fixture(
+            *(fixture_id, created, members, names, listed, lead, place, highest),
+            outdone=outdone,
+            market=market,
+            head=head,
+        )
+
+    def _highest_after(
+        self, before: Fixture, names: tuple[BookmakerId, ...], listed: tuple[Entry, ...]
+    ) -> Highest | None:
+        """Return the highest prices by those of before; None if all have to be looked at."""
+        if before.bookmakers != names or before.outdone:
+            return None
+        live, pairs = self._roster.live, zip(names, before.listed, listed, strict=True)
+        changed = [(old.match, new.match) for name, old, new in pairs if old is not new and name in live]
+        return before.highest.after(changed)
 
     def _outdone(self, entries: Entries) -> dict[BookmakerId, BookmakerId]:
         """Return the bookmakers, each with another of its company that was confirmed later."""
@@ -289,9 +310,9 @@ def _apart(old: Fixture, into: Fixture) -> frozenset[BookmakerId]:
     return frozenset([name for name, entry in old.entries.items() if entry.id not in there])
 
 
-def _place_of(lead: Entry, fixture_id: FixtureId) -> Place:
-    """Return the place of a fixture that is named by that entry."""
-    start = lead.match.start_time
+def _place_of(lead: Match, fixture_id: FixtureId) -> Place:
+    """Return the place of a fixture that is named by that match."""
+    start = lead.start_time
     return Place(inf if start is None else start, fixture_id)  # the entry's own number: one object less
 
 
@@ -300,6 +321,8 @@ def is_seen(old: Fixture | None, new: Fixture | None) -> bool:
     if old is None or new is None:
         return old is not new
     if old.surebet != new.surebet or old.bookmakers != new.bookmakers or old.outdone != new.outdone:
+        return True
+    if old.head is not new.head and old.head != new.head:
         return True
     if old.members is not new.members and bonds(old.members) != bonds(new.members):
         return True

@@ -35,6 +35,8 @@ def league_of_fixture(fixture: Fixture) -> FixtureLeague:
 
     Where several say as much, that of the match that names the fixture counts.
     """
+    if (head := fixture.head) is not None:
+        return FixtureLeague(head.league, head.country)
     lead = fixture.listed[fixture.bookmakers.index(fixture.lead)]
     best = _league(lead)
     for entry in fixture.listed:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
+from math import inf
 
 from immutables import Map
 from msgspec import Struct, field
@@ -19,7 +20,7 @@ from msgspec.structs import replace
 from actors.board.chunks import SortedChunk, entries_of, find
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.messages import BookmakerId, Match, Prices, SourceName
-from actors.markets.market import ONE_X_TWO
+from actors.markets.market import ONE_X_TWO, Market
 from actors.markets.odds import Odds
 from actors.matches.candidates import Candidates
 from actors.matches.fair import Method
@@ -45,20 +46,24 @@ class ViewKind(StrEnum):
 class FixtureView(Struct, frozen=True):
     """All fixtures of a kind or, with a bookmaker, those that it has prices of, whole.
 
-    With a `league` (its id) changes are of its fixtures alone; versions are still those of the whole view.
+    With a `league` (its id), or another `market` than 1X2, changes are of these fixtures alone; versions
+    are still those of the whole view, which is of one kind of market.
     """
 
     kind: ViewKind
     bookmaker: BookmakerId | None = None
     league: str | None = None
+    market: Market = ONE_X_TWO
 
     @property
     def whole(self) -> FixtureView:
-        """The view of all leagues."""
-        return self if self.league is None else FixtureView(self.kind, self.bookmaker)
+        """The view of all leagues and all lines."""
+        if self.league is None and self.market is ONE_X_TWO:
+            return self
+        return FixtureView(self.kind, self.bookmaker)
 
     def shows(self, fixture: Fixture) -> bool:
-        """Return whether the view has it, if it is of the league."""
+        """Return whether the view has it, if it is of the league and the market."""
         return (self.bookmaker is None or self.bookmaker in fixture.bookmakers) and (
             self.kind is ViewKind.FIXTURES or fixture.surebet is not None
         )
@@ -73,6 +78,7 @@ class FixtureRemoval(StrEnum):
     GONE = "gone"  # its prices make no surebet any more
     AGE = "age"  # a price of its surebet was not confirmed in time
     LEAGUE = "league"  # it is of another league now
+    NO_MARKET = "no_market"  # nobody lists the market any more, but another of the match
 
 
 class BookmakerInfo(Struct, frozen=True):
@@ -130,10 +136,10 @@ class Highest(Struct, frozen=True, gc=False):
     prices: Odds = (1.0,) * len(ONE_X_TWO.outcomes)
 
     @classmethod
-    def of(cls, live: Collection[Match]) -> Highest:
-        """Return the highest of these prices."""
+    def of(cls, live: Collection[Match], market: Market = ONE_X_TWO) -> Highest:
+        """Return the highest of these prices of a market."""
         if not live:
-            return cls()
+            return cls((1.0,) * len(market.outcomes))
         return cls(tuple(map(max, zip(*[match.prices for match in live], strict=True))))
 
     def after(self, changed: Iterable[tuple[Match, Match]]) -> Highest | None:
@@ -148,14 +154,29 @@ class Highest(Struct, frozen=True, gc=False):
         return Highest(highest)
 
 
-class Fixture(Struct, frozen=True, eq=False, gc=False):
-    """One match: its events, first the event that it began with, and what each bookmaker lists of them.
+class Head(Struct, frozen=True, gc=False):
+    """What a fixture of another market than 1X2 has of that of the 1X2 prices.
 
-    Other `members` are in the order of their keys.
+    The prices of `match` are 0. By all entries it kicks off at `kick_off` at the earliest (Unix seconds;
+    infinity if no live source says), and is, or is not, in play (None: nobody says).
+    """
+
+    match: Match
+    league: str
+    country: str | None
+    kick_off: float = inf
+    in_play: bool | None = None
+
+
+class Fixture(Struct, frozen=True, eq=False, gc=False):
+    """One market of a match: its events, and what each bookmaker lists of them.
+
+    The first of `members` is the event that it began with, the others are in the order of their keys.
     `bookmakers` are in the order of the configuration, `listed` has the entry of each. Names, league and
     kick-off are what `lead` lists, a bookmaker of the first source. `created` is the version that it
     appeared with. Of a company only the entry that was confirmed last, when the fixture changed last,
     counts for best prices and fair odds: `outdone` has the other bookmakers, each with the one that counts.
+    Of another `market` than 1X2 its id has that behind it, and `head` names it where there are 1X2 prices.
     """
 
     id: FixtureId
@@ -168,6 +189,13 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     highest: Highest
     surebet: Surebet | None = None
     outdone: Mapping[BookmakerId, BookmakerId] = {}
+    market: Market = ONE_X_TWO
+    head: Head | None = None
+
+    @property
+    def match_id(self) -> FixtureId:
+        """The id that the fixtures of all markets of the match have in common."""
+        return FixtureId(self.id.partition(" ")[0])
 
     def superseded(self, among: Container[BookmakerId]) -> frozenset[BookmakerId]:
         """Return the bookmakers whose prices do not count among those of these bookmakers."""
@@ -186,6 +214,8 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     @property
     def match(self) -> Match:
         """The match that names the fixture."""
+        if self.head is not None:
+            return self.head.match
         return self.listed[self.bookmakers.index(self.lead)].match
 
 

@@ -122,12 +122,13 @@ class Surebets:
     def _kick_off(self, fixture: Fixture) -> float:
         """Return the earliest kick-off that a live source gives (Unix seconds); infinity if none does."""
         listed = [entry.match for name, entry in fixture.entries.items() if name in self._live]
-        return min(
-            [float(match.start_time) for match in listed if match.start_time is not None], default=inf
-        )
+        starts = [float(match.start_time) for match in listed if match.start_time is not None]
+        return min([*starts, inf if fixture.head is None else fixture.head.kick_off])
 
     def _is_in_play(self, fixture: Fixture) -> bool:
         """Return whether a live source says that it is being played."""
+        if fixture.head is not None and fixture.head.in_play:
+            return True
         return any(entry.match.in_play for name, entry in fixture.entries.items() if name in self._live)
 
     def _legs(self, fixture: Fixture, books: Books) -> Iterator[PricedLeg]:

@@ -57,6 +57,7 @@ class FixtureUpdater:
         links: object,
         now: Instant | None,
         *,
+        version: int,
         is_present: bool = True,
     ) -> Sliced[Linked | None]:
         """Return the fixtures after these differences and links at `now`; None if they stay as they are.
@@ -65,7 +66,7 @@ class FixtureUpdater:
         known, there are none.
         """
         terms, surebets = self._terms, self._surebets
-        draft = FixtureUpdate(fixtures_of(base), self.roster, base.version + 1, books)
+        draft = FixtureUpdate(fixtures_of(base), self.roster, version, books)
         if draft.terms.surebets != terms.surebets:
             yield from draft.adopt(terms)
         yield from self.take(draft, books, noted)

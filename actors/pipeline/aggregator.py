@@ -16,13 +16,14 @@ import anyio.lowlevel
 import structlog
 from structlog.typing import FilteringBoundLogger
 
-from actors.board.board import Advance, Applied, Board
+from actors.board.board import Advance, Applied
 from actors.board.published import Overdue, Published, Rejection
 from actors.board.snapshot import Snapshot
-from actors.board.validity import is_due
 from actors.core.clock import Clock, elapsed_s
 from actors.core.cooperative import run_now, run_sliced
 from actors.core.messages import Batch, BookmakerId, Failure, Scope
+from actors.market_fixtures.boards import Drafts, MarketBoards
+from actors.markets.market import Kind
 from actors.matches.linking import Links
 from actors.monitoring.status import ServiceStatus
 from actors.monitoring.transitions import record_latencies, record_turn
@@ -70,6 +71,7 @@ class _Turn:
 
     batches: list[Batch] = field(default_factory=list)
     applied: list[Applied] = field(default_factory=list)
+    others: list[tuple[Kind, Applied]] = field(default_factory=list)
     rejected: list[tuple[BookmakerId, Scope, str]] = field(default_factory=list)
     links: Links | None = None
 
@@ -78,7 +80,8 @@ class _Turn:
 class AggregatorActor:
     """Applies what is in its mailbox; calls `blame` with an item that crashed it.
 
-    `advance` makes the fixtures of a commit (None: there are none). `on_rejected` is called with a list
+    `advance` makes the fixtures of a commit (None: there are none). `markets` are the boards of the other
+    kinds of market, which are committed right after that of 1X2. `on_rejected` is called with a list
     that was withdrawn because an entry cannot be shown, and why; `resumed` after the process was
     suspended, because timers elsewhere are late then. `tick_s` is the longest time between two turns.
     """
@@ -91,6 +94,7 @@ class AggregatorActor:
     resumed: Callable[[], None]
     on_rejected: Callable[[BookmakerId, Scope, str], None] = lambda *_: None
     advance: Advance | None = None
+    markets: MarketBoards = field(default_factory=MarketBoards)
     tick_s: float = TICK_S
     _singly: int = field(init=False, default=0)
     """So many turns take one item each, to find the item that crashes."""
@@ -108,7 +112,7 @@ class AggregatorActor:
         first: Item | None = None
         while True:
             await self._turn(first)
-            left_s = self.published.newest.valid_until - self.clock.now().mono
+            left_s = min(board.newest.valid_until for board in self._boards) - self.clock.now().mono
             with anyio.move_on_after(min(self.tick_s, max(left_s, 0.0))):
                 first = None
                 first = await self.intake.get()
@@ -117,11 +121,16 @@ class AggregatorActor:
                 self.resumed()
             last_mono = now_mono
 
+    @property
+    def _boards(self) -> tuple[Published, ...]:
+        """The published boards, first that of 1X2."""
+        return self.published, *self.markets.published.values()
+
     async def _turn(self, first: Item | None) -> None:
         began, base = elapsed_s(), self.published.newest
         waiting = 0 if self._singly else self.intake.depth
         self._singly = max(self._singly - 1, 0)
-        board, turn = Board(base, self.published.rules, self.advance), _Turn()
+        board, turn = Drafts(self.published, self.advance, self.markets), _Turn()
         await run_sliced(board.expire(self.clock.now()), STEP_S)
         yielded = began
         while first is not None:
@@ -133,7 +142,7 @@ class AggregatorActor:
             first = self.intake.get_nowait() if waiting else None
             waiting -= 1
         snapshot = await self._finished(board)
-        self.published.publish(snapshot)
+        board.publish()
         now, took_s = self.clock.now(), elapsed_s() - began
         self.intake.ack_all()
         if turn.links is not None:
@@ -148,13 +157,17 @@ class AggregatorActor:
         bookmakers = [batch.bookmaker for batch in turn.batches]
         applied = zip(bookmakers, turn.applied, strict=True)
         record_turn(self.status, snapshot, applied, now, self._log)
-        self.published.end_turn()
-        await run_sliced(self.published.digest(), STEP_S)
+        for published in self._boards:
+            published.end_turn()
+        for published in self._boards:
+            await run_sliced(published.digest(), STEP_S)
 
-    async def _take(self, board: Board, item: Item, turn: _Turn) -> None:
+    async def _take(self, board: Drafts, item: Item, turn: _Turn) -> None:
         match item:
             case Batch():
-                turn.applied.append(await run_sliced(board.apply(item, self.clock.now()), STEP_S))
+                applied = await run_sliced(board.apply(item, self.clock.now()), STEP_S)
+                turn.applied.append(applied.pop(Kind.ONE_X_TWO))
+                turn.others.extend(applied.items())
                 turn.batches.append(item)
             case Failure():
                 board.fail(item.bookmaker, item.scope, item.at_mono)
@@ -167,8 +180,8 @@ class AggregatorActor:
             case Overdue():  # each turn withdraws it
                 pass
 
-    async def _finished(self, board: Board) -> Snapshot:
-        """Return the next snapshot; nothing in it is overdue yet."""
+    async def _finished(self, board: Drafts) -> Snapshot:
+        """Return the next snapshot of 1X2; nothing in any board is overdue yet."""
         items = self.intake.unacked
         if len(items) == 1 and not isinstance(items[0], Overdue):  # a crash can only be due to that
             self.intake.in_flight = items[0]
@@ -176,7 +189,7 @@ class AggregatorActor:
             now = self.clock.now()
             await run_sliced(board.expire(now), STEP_S)
             snapshot = await run_sliced(board.finish(now), STEP_S)
-            if not is_due(snapshot.deadlines, self.published.rules, self.clock.now()):
+            if not board.is_due(self.clock.now()):
                 break
         self.intake.in_flight = None
         return snapshot
@@ -189,9 +202,10 @@ class AggregatorActor:
             self._singly = crashed
             return
         if isinstance(item, Batch):
-            board = Board(self.published.newest, self.published.rules, self.advance)
+            board = Drafts(self.published, self.advance, self.markets)
             run_now(board.withdraw(item.bookmaker, item.scope))
-            self.published.publish(run_now(board.finish(self.clock.now())))
+            run_now(board.finish(self.clock.now()))
+            board.publish()
             self.status.board.dropped.inc()
             announce(self._log, "batch.dropped", bookmaker=item.bookmaker, scope=item.scope)
         self.blame(item)

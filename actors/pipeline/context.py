@@ -16,6 +16,7 @@ from actors.board.published import Published
 from actors.core.clock import Clock, Instant
 from actors.core.errors import SourceError
 from actors.core.messages import BookmakerId, Failure, ListId, Payload, Scope
+from actors.market_fixtures.boards import MarketBoards
 from actors.monitoring.status import SourceStatus
 from actors.runtime.conflation import Inbox
 from actors.runtime.mailbox import Bus, PoisonGuard
@@ -48,6 +49,13 @@ class SourceContext(Generic[Options]):
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     record: Callable[[Payload], None] | None = None
     bus: Bus = field(default_factory=Bus)
+    markets: MarketBoards = field(default_factory=MarketBoards)
+
+    def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
+        """Return whether the boards of all kinds of market that the source reads have that very list."""
+        return self.published.holds(bookmaker, scope, list_id) and self.markets.hold(
+            self.options.kinds, bookmaker, scope, list_id
+        )
 
     @contextmanager
     def attempt(self, scope: Scope) -> Iterator[None]:

@@ -212,8 +212,7 @@ class SourceActor:
     def _is_shown(self, scope: Scope) -> bool:
         last = self._last.get(scope)
         return last is not None and all(
-            self._context.published.holds(bookmaker, scope, last.list_id)
-            for bookmaker in self._context.inboxes
+            self._context.holds(bookmaker, scope, last.list_id) for bookmaker in self._context.inboxes
         )
 
     async def _confirmed(self, target: Target, list_id: ListId, answer: NotModified) -> None:
@@ -251,7 +250,7 @@ class SourceActor:
 
     async def _offer(self, payload: Payload) -> None:
         """Hand out a list that was not asked for by itself."""
-        inboxes, holds = self._context.inboxes, self._context.published.holds
+        inboxes, holds = self._context.inboxes, self._context.holds
         content = await self._decoded(payload)
         if self._context.record is not None:
             self._context.record(payload)
@@ -263,7 +262,7 @@ class SourceActor:
         return next((each for each in self._plan.targets() if each.scope == target.scope), target)
 
     async def _hand_out(self, target: Target, payload: Payload, now: Instant) -> None:
-        inboxes, holds, content = self._context.inboxes, self._context.published.holds, None
+        inboxes, holds, content = self._context.inboxes, self._context.holds, None
         needing = needing_document(payload, self._kind, inboxes, holds)
         try:
             if needing:

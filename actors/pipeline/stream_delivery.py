@@ -74,9 +74,9 @@ class StreamDelivery:
         """Return whether the board lacks the list for longer than an image may take."""
         if now.mono - self._image_mono < self._wait_s or self.feed.is_too_late:
             return False
-        published, list_id = self._context.published, self.feed.list_id
+        list_id = self.feed.list_id
         if list_id is None or not all(
-            published.holds(bookmaker, SCOPE, list_id) for bookmaker in self._context.inboxes
+            self._context.holds(bookmaker, SCOPE, list_id) for bookmaker in self._context.inboxes
         ):
             return True
         self._wait_s = FIRST_WAIT_S

@@ -85,7 +85,7 @@ class TickingSourceActor:
         """Return whether its list is not on the board, and no image is on its way there."""
         list_id, wait_s = self._lists.get(bookmaker), self._wait_s.get(bookmaker, 0.0)
         if list_id is not None:
-            if self._context.published.holds(bookmaker, machine.scope, list_id):
+            if self._context.holds(bookmaker, machine.scope, list_id):
                 self._wait_s[bookmaker] = 0.0
                 return False
             if now.mono - self._image_mono[bookmaker] < wait_s:

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from actors.board.board import Applied, Board
 from actors.board.history import HistoryLimits, ListHistory
+from actors.board.kinds import parts
 from actors.board.snapshot import Entry, Snapshot
 from actors.board.validity import BoardRules, Deadlines, is_due
 from actors.core.clock import Instant
@@ -23,6 +24,7 @@ from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, SourceError
 from actors.core.messages import Batch, BookmakerId, ListId, Payload, Scope, SourceName
 from actors.core.validation import RefusedMatch
+from actors.markets.market import Kind as MarketKind
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Linking, Partition, Waiting
 from actors.matches.model import (
@@ -222,7 +224,8 @@ class Playback:
             except PayloadError as error:
                 results.append(BookmakerResult(bookmaker, error=str(error)))
             else:
-                applied = yield from board.apply(read.batch, self._now)
+                batch = (yield from parts(read.batch))[MarketKind.ONE_X_TWO]
+                applied = yield from board.apply(batch, self._now)
                 found = (read.batch, read.rejected, read.title)
                 results.append(BookmakerResult(bookmaker, *found, applied=applied, refused=read.refused))
         yield from self._publish(board)

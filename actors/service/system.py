@@ -19,6 +19,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
 from actors.core.messages import Batch, BookmakerId, Failure, Payload, Scope, SourceName
 from actors.core.validation import Reason
+from actors.market_fixtures.boards import market_boards
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Links, Partition, Waiting
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
@@ -98,9 +99,7 @@ class System:
         self._cluster = None if cluster is None else cluster(self._terms)
         self._own = open_configured(settings, self.status, clock, self._terms) if is_archived else None
         self.archive: OpenArchive | None = self._own
-        first = self._first(now.wall)
-        self.published = Published(first, settings.board, clock, settings.history, self._intake.put_nowait)
-        self.shown, self.fixture_history = self.published, FixtureHistory(first, settings.history)
+        self._begin(self._first(now.wall))
         self.bus, self.review, self._waiting = Bus(), Review(settings.overrides), Waiting()
         self._links_file = LinksFile(settings.links.file, self.status.links, settings.overrides)
         if self._cluster is not None:
@@ -113,6 +112,16 @@ class System:
         self._poisoned_mono: dict[BookmakerId | None, float] = {}
         self.status.is_idle = self._is_idle
         self.supervisor = Supervisor(self._children(linker), clock)
+
+    def _begin(self, first: Snapshot) -> None:
+        """Open the boards of all kinds of market."""
+        settings, clock, request = self._settings, self._clock, self._intake.put_nowait
+        self.published = Published(first, settings.board, clock, settings.history, request)
+        self.shown, self.fixture_history = self.published, FixtureHistory(first, settings.history)
+        kinds, rules, limits = settings.market_kinds, settings.board, settings.history
+        self.markets = market_boards(
+            first, self._terms, kinds, rules=rules, clock=clock, limits=limits, request=request
+        )
 
     def _show(self, cluster: Cluster, *, is_archived: bool) -> None:
         """Show the board of a cluster in place of what is collected here."""
@@ -163,6 +172,7 @@ class System:
             resumed=self._wake_sources,
             on_rejected=self._reject_list,
             advance=self._updater if self._cluster is None else None,
+            markets=self.markets,
             tick_s=self._tick_s,
         )
         return ChildSpec(board.actor, start, lambda: intake.in_flight is not None, is_core=True)
@@ -197,6 +207,7 @@ class System:
     def replace_rules(self, rules: SurebetRules) -> None:
         """Find surebets by these rules from the next commit on, which comes now; not in a cluster."""
         self._updater.rule(rules)
+        self.markets.rule(rules)
         self._intake.put_nowait(Overdue())
 
     def _wake_sources(self) -> None:
@@ -265,6 +276,7 @@ class System:
             status=self.status.sources[name],
             refresh=asyncio.Event(),
             published=self.published,
+            markets=self.markets,
             clock=self._clock,
             random=self._random,
             record=None if self._record is None else self._record(name),

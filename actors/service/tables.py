@@ -17,12 +17,13 @@ from actors.board.validity import BoardRules
 from actors.core.errors import ConfigError
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId, Fees, Offer, SourceName
+from actors.markets.market import Kind as MarketKind
 from actors.matches.fair import FairRules
 from actors.matches.surebets import Commission, SurebetRules
 from actors.matching.overrides import Overrides
 from actors.monitoring.shorts import MAX_SHORT
 from actors.source_api.kinds import Kind
-from actors.source_api.options import SourceOptions, credentials_of
+from actors.source_api.options import SourceOptions, credentials_of, every_kind
 
 
 class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -124,6 +125,11 @@ class Settings(Struct, frozen=True):
     archive: ArchiveSettings = ArchiveSettings()
     cluster: ClusterSettings = ClusterSettings()
     operators: OperatorsSettings = OperatorsSettings()
+
+    @property
+    def market_kinds(self) -> tuple[MarketKind, ...]:
+        """The kinds of market that any source reads, 1X2 first."""
+        return every_kind(kind for source in self.sources.values() for kind in source.options.kinds)
 
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
         """Return the bookmakers of `source`."""

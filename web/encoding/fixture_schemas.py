@@ -221,6 +221,7 @@ EVENTS = {"snapshot": FixtureList, "changes": FixtureChangesV2}
 """The data of those events of the stream that are others with `view`."""
 
 Entries = dict[BookmakerId, Entry]
+_NO_PRICES = (None,) * len(ONE_X_TWO.outcomes)
 
 
 BestOfAll: TypeAlias = tuple[Best, ...]
@@ -266,7 +267,7 @@ def fixture_v2(
         max([entry.updated for entry in entries.values()]),
         listed,
         len(entries),
-        BestPrices(*[_best(price, entries, names, roster) for price in prices or (None,) * len(ONE_X_TWO.outcomes)]),
+        BestPrices(*[_best(price, entries, names, roster) for price in prices or _NO_PRICES]),
         None if prices is None else round(book_sum([price.price for price in prices]), 6),
         None if fair is None else fair_odds(terms.method, fair),
         None if surebet is None else surebet_v2(surebet, fixture, names, terms),

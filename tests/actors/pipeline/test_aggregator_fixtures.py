@@ -27,13 +27,13 @@ HOSTILE = SourceMatchId("hostile")
 
 
 def _breaking(
-    base: Snapshot, books: Books, noted: Noted, links: object, now: Instant
+    base: Snapshot, books: Books, noted: Noted, links: object, now: Instant, *, version: int
 ) -> Sliced[Linked | None]:
     states = [state for book in books.values() for state in book.lists.values()]
     is_listed = any(str(listed.list_id) == HOSTILE and not listed.withdrawn for listed in states)
     if is_listed or any(differences.after.get(HOSTILE) is not None for differences in noted.values()):
         raise RuntimeError("no fixture can be made of it")
-    return (yield from ADVANCING(base, books, noted, links, now))
+    return (yield from ADVANCING(base, books, noted, links, now, version=version))
 
 
 async def test_batch_of_which_no_fixtures_can_be_made_is_dropped() -> None:

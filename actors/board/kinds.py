@@ -1,0 +1,35 @@
+"""The parts of a batch for the boards of the kinds of market: each kind has a board of its own. Pure.
+
+All boards count versions with one counter, so that a version names one state of all of them.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from actors.core.cooperative import SLICE, Sliced
+from actors.core.messages import Batch, Match, Removal, kind_of
+from actors.markets.market import Kind
+
+ONLY_ONE_X_TWO = (Kind.ONE_X_TWO,)
+
+
+def parts(batch: Batch) -> Sliced[dict[Kind, Batch]]:
+    """Return what a batch says of each kind of market that it speaks for: all else of it is the same."""
+    if batch.kinds == ONLY_ONE_X_TWO:
+        return {Kind.ONE_X_TWO: batch}
+    matches: dict[Kind, list[Match]] = {kind: [] for kind in batch.kinds}
+    removals: dict[str, list[Removal]] = {kind: [] for kind in batch.kinds}
+    for count, match in enumerate(batch.matches, 1):
+        matches[match.market.kind].append(match)
+        if count % SLICE == 0:
+            yield
+    for count, removal in enumerate(batch.removals, 1):
+        if (some := removals.get(kind_of(removal.source_match_id))) is not None:
+            some.append(removal)
+        if count % SLICE == 0:
+            yield
+    return {
+        kind: replace(batch, matches=tuple(matches[kind]), removals=tuple(removals[kind]), kinds=(kind,))
+        for kind in batch.kinds
+    }

@@ -1,0 +1,161 @@
+"""The boards of all kinds of market: one of 1X2, one beside it for each other kind that a source reads.
+
+All count versions with one counter: a commit gives every board that it changes the same new version, and
+leaves the others as they are. So a version of 1X2 never moves for another market's sake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.board.board import Advance, Applied, Board
+from actors.board.history import HistoryLimits
+from actors.board.kinds import parts
+from actors.board.published import Published, Request
+from actors.board.snapshot import Entry, Snapshot
+from actors.board.validity import BoardRules, is_due
+from actors.core.clock import Clock, Instant
+from actors.core.cooperative import Sliced
+from actors.core.messages import Batch, BookmakerId, ListId, Scope
+from actors.market_fixtures.model import Followed, first_of_kind
+from actors.market_fixtures.update import MarketUpdater
+from actors.markets.market import FORMS, Kind
+from actors.matches.history import FixtureHistory
+from actors.matches.model import FixtureChanges, FixtureSettings, FixtureState
+from actors.matches.surebets import SurebetRules
+
+LINES = 8
+"""So many times as many entries as matches there may be of a kind that has lines."""
+
+
+class MarketBoards(Struct, frozen=True, eq=False):
+    """The published boards of the other kinds than 1X2, their fixtures' changes, and what makes those."""
+
+    published: Mapping[Kind, Published] = {}
+    histories: Mapping[Kind, FixtureHistory] = {}
+    updaters: Mapping[Kind, MarketUpdater] = {}
+
+    def rule(self, rules: SurebetRules) -> None:
+        """Find surebets by these rules from the next commit on."""
+        for updater in self.updaters.values():
+            updater.rule(rules)
+
+    def hold(self, kinds: Collection[Kind], bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
+        """Return whether the boards of all of these other kinds have that very list."""
+        return all(
+            self.published[kind].holds(bookmaker, scope, list_id)
+            for kind in kinds
+            if kind in self.published
+        )
+
+
+def market_boards(
+    first: Snapshot,
+    terms: FixtureSettings,
+    kinds: Collection[Kind],
+    *,
+    rules: BoardRules,
+    clock: Clock,
+    limits: HistoryLimits,
+    request: Callable[[Request], None],
+) -> MarketBoards:
+    """Return boards of other kinds than 1X2, each without any list yet, beside the `first` board of 1X2."""
+    published: dict[Kind, Published] = {}
+    histories: dict[Kind, FixtureHistory] = {}
+    for kind in kinds:
+        if kind is Kind.ONE_X_TWO:
+            continue
+        empty = first_of_kind(first, terms)
+        most = rules.max_matches * (LINES if FORMS[kind].lines else 1)
+        board = Published(empty, replace(rules, max_matches=most), clock, limits, request)
+        published[kind], histories[kind] = board, FixtureHistory(empty, limits)
+        board.follow(histories[kind].add, histories[kind].digest)
+    return MarketBoards(published, histories, {kind: MarketUpdater(terms) for kind in published})
+
+
+class Drafts:
+    """The next snapshots of all boards in the making. Owned by one caller; never waits."""
+
+    def __init__(self, main: Published, advance: Advance | None, markets: MarketBoards) -> None:
+        self._main, self._published = main, markets.published
+        newest = [main.newest.version, *(board.newest.version for board in markets.published.values())]
+        version = max(newest) + 1
+        self._base = main.newest
+        self._board = Board(main.newest, main.rules, advance, version)
+        self._others = {
+            kind: Board(board.newest, board.rules, markets.updaters[kind], version)
+            for kind, board in markets.published.items()
+        }
+        self._made: dict[Kind, Snapshot] = {}
+
+    def apply(self, batch: Batch, now: Instant) -> Sliced[dict[Kind, Applied]]:
+        """Apply what a batch says of each kind of market, and return what became of that."""
+        found: dict[Kind, Applied] = {}
+        for kind, part in (yield from parts(batch)).items():
+            board = self._board if kind is Kind.ONE_X_TWO else self._others.get(kind)
+            if board is not None:
+                found[kind] = yield from board.apply(part, now)
+        return found
+
+    def expire(self, now: Instant) -> Sliced[None]:
+        """Withdraw what is overdue on any board."""
+        for board in self._boards:
+            yield from board.expire(now)
+
+    def withdraw(self, bookmaker: BookmakerId, scope: Scope) -> Sliced[None]:
+        """Remove a list from all boards until a complete one comes."""
+        for board in self._boards:
+            yield from board.withdraw(bookmaker, scope)
+
+    def fail(self, bookmaker: BookmakerId, scope: Scope, at_mono: float) -> None:
+        """Note that an attempt to get a list failed."""
+        for board in self._boards:
+            board.fail(bookmaker, scope, at_mono)
+
+    def reject(self, bookmaker: BookmakerId, entry: Entry) -> Sliced[Scope | None]:
+        """Withdraw the list of an entry that cannot be shown from the board of its kind of market."""
+        kind = entry.match.market.kind
+        board = self._board if kind is Kind.ONE_X_TWO else self._others.get(kind)
+        return None if board is None else (yield from board.reject(bookmaker, entry))
+
+    def link(self, links: object) -> None:
+        """Make these groups of events fixtures with this commit."""
+        self._board.link(links)
+
+    def finish(self, now: Instant) -> Sliced[Snapshot]:
+        """Make the next snapshots, and return that of 1X2. Afterwards more may be applied."""
+        main = yield from self._board.finish(now)
+        self._made = {Kind.ONE_X_TWO: main}
+        before, after = self._base.fixtures, main.fixtures
+        if isinstance(before, FixtureState) and isinstance(after, FixtureState):
+            changes = main.fixture_changes if main is not self._base else FixtureChanges()
+            followed = Followed(
+                before, after, changes if isinstance(changes, FixtureChanges) else FixtureChanges()
+            )
+            for kind, board in self._others.items():
+                board.link(followed)
+                self._made[kind] = yield from board.finish(now)
+        return main
+
+    def is_due(self, now: Instant) -> bool:
+        """Return whether anything of what was made is overdue by now."""
+        return any(
+            is_due(made.deadlines, self._published_of(kind).rules, now) for kind, made in self._made.items()
+        )
+
+    def publish(self) -> None:
+        """Publish what was made, all at one moment."""
+        for kind, made in self._made.items():
+            published, epoch = self._published_of(kind), self._main.newest.epoch
+            is_of_epoch = made is published.newest or made.epoch == epoch
+            published.publish(made if is_of_epoch else replace(made, epoch=epoch))
+
+    @property
+    def _boards(self) -> tuple[Board, ...]:
+        return self._board, *self._others.values()
+
+    def _published_of(self, kind: Kind) -> Published:
+        return self._main if kind is Kind.ONE_X_TWO else self._published[kind]
