@@ -27,12 +27,16 @@ from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureChanges, FixtureSettings, FixtureState
 from actors.matches.surebets import SurebetRules
 
+OTHERS = tuple(kind for kind in Kind if kind is not Kind.ONE_X_TWO)
 LINES = 8
 """So many times as many entries as matches there may be of a kind that has lines."""
 
 
 class MarketBoards(Struct, frozen=True, eq=False):
-    """The published boards of the other kinds than 1X2, their fixtures' changes, and what makes those."""
+    """The published boards of the other kinds than 1X2, their fixtures' changes, and what makes those.
+
+    There is a board of every kind; only those with an updater ever change: some source reads their kind.
+    """
 
     published: Mapping[Kind, Published] = {}
     histories: Mapping[Kind, FixtureHistory] = {}
@@ -46,9 +50,7 @@ class MarketBoards(Struct, frozen=True, eq=False):
     def hold(self, kinds: Collection[Kind], bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
         """Return whether the boards of all of these other kinds have that very list."""
         return all(
-            self.published[kind].holds(bookmaker, scope, list_id)
-            for kind in kinds
-            if kind in self.published
+            self.published[kind].holds(bookmaker, scope, list_id) for kind in kinds if kind in self.updaters
         )
 
 
@@ -62,32 +64,40 @@ def market_boards(
     limits: HistoryLimits,
     request: Callable[[Request], None],
 ) -> MarketBoards:
-    """Return boards of other kinds than 1X2, each without any list yet, beside the `first` board of 1X2."""
+    """Return boards of other kinds than 1X2, without any list yet, beside the `first` board of 1X2.
+
+    Some source reads `kinds`: the other boards stay empty.
+    """
     published: dict[Kind, Published] = {}
     histories: dict[Kind, FixtureHistory] = {}
-    for kind in kinds:
-        if kind is Kind.ONE_X_TWO:
-            continue
+    for kind in OTHERS:
         empty = first_of_kind(first, terms)
         most = rules.max_matches * (LINES if FORMS[kind].lines else 1)
         board = Published(empty, replace(rules, max_matches=most), clock, limits, request)
         published[kind], histories[kind] = board, FixtureHistory(empty, limits)
         board.follow(histories[kind].add, histories[kind].digest)
-    return MarketBoards(published, histories, {kind: MarketUpdater(terms) for kind in published})
+    return MarketBoards(
+        published, histories, {kind: _updater(kind, terms) for kind in OTHERS if kind in kinds}
+    )
+
+
+def _updater(kind: Kind, terms: FixtureSettings) -> MarketUpdater:
+    return MarketUpdater(terms, may_count_from_now=kind is Kind.ASIAN_HANDICAP)
 
 
 class Drafts:
     """The next snapshots of all boards in the making. Owned by one caller; never waits."""
 
     def __init__(self, main: Published, advance: Advance | None, markets: MarketBoards) -> None:
-        self._main, self._published = main, markets.published
-        newest = [main.newest.version, *(board.newest.version for board in markets.published.values())]
+        self._main = main
+        self._published = {kind: markets.published[kind] for kind in markets.updaters}
+        newest = [main.newest.version, *(board.newest.version for board in self._published.values())]
         version = max(newest) + 1
         self._base = main.newest
         self._board = Board(main.newest, main.rules, advance, version)
         self._others = {
             kind: Board(board.newest, board.rules, markets.updaters[kind], version)
-            for kind, board in markets.published.items()
+            for kind, board in self._published.items()
         }
         self._made: dict[Kind, Snapshot] = {}
 

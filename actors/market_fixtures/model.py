@@ -25,12 +25,19 @@ class MarketState(FixtureState, frozen=True, eq=False):
     """All fixtures of one kind of market at one version.
 
     `homes` has the fixture of the match that each event with such a market is in, `markets` the fixtures of
-    its markets. They follow the 1X2 fixtures in `followed`.
+    its markets. They follow the 1X2 fixtures in `followed`. At `next_start` (Unix seconds) the next match
+    begins, if that is for the fixtures to know.
     """
 
     homes: Map[EventKey, FixtureId] = field(default_factory=Map)
     markets: Map[FixtureId, tuple[FixtureId, ...]] = field(default_factory=Map)
     followed: FixtureState | None = None
+    next_start: float = inf
+
+    @property
+    def kick_off(self) -> float:
+        """Unix second at which it changes by itself, also if that clock was set meanwhile."""
+        return min(self.candidates.kick_off, self.next_start)
 
     def of_match(self, match_id: FixtureId) -> list[Fixture]:
         """Return the fixtures of the markets of a match, by line."""
@@ -84,8 +91,10 @@ def with_markets(
     state: FixtureState,
     homes: Map[EventKey, FixtureId],
     markets: Map[FixtureId, tuple[FixtureId, ...]],
+    *,
     followed: FixtureState,
+    next_start: float,
 ) -> MarketState:
     """Return a state of fixtures as one of markets."""
     fields = {name: getattr(state, name) for name in FixtureState.__struct_fields__}
-    return MarketState(**fields, homes=homes, markets=markets, followed=followed)
+    return MarketState(**fields, homes=homes, markets=markets, followed=followed, next_start=next_start)

@@ -7,6 +7,7 @@ were linked otherwise, named otherwise, or kick off at another time.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from typing import TypeAlias
 
 from immutables import Map
@@ -46,10 +47,14 @@ Edits: TypeAlias = dict[FixtureId, dict[BookmakerId, Entry | None]]
 
 
 class MarketUpdater:
-    """The function for `Board` that takes the fixtures of one kind of market to the next version."""
+    """The function for `Board` that takes the fixtures of one kind of market to the next version.
 
-    def __init__(self, terms: FixtureSettings) -> None:
+    Of a kind that `may_count_from_now` in play, fixtures know whether their match has begun.
+    """
+
+    def __init__(self, terms: FixtureSettings, *, may_count_from_now: bool = False) -> None:
         self._terms, self._surebets = terms, Surebets(terms)
+        self._may_count_from_now = may_count_from_now
 
     def rule(self, rules: SurebetRules) -> None:
         """Find surebets by these rules from the next commit on, with which all fixtures change."""
@@ -73,18 +78,51 @@ class MarketUpdater:
             yield from following.look_at_all()
         yield from following.take(noted)
         yield from following.settle()
+        if self._may_count_from_now:
+            yield from _begin(draft, state, now.wall)
         yield from self._surebets.settle(draft, base.books, books, now)
-        linked = yield from draft.finish()
-        if linked is None:
-            if followed.after is state.followed:
-                return None
-            followed_now = with_markets(state, state.homes, state.markets, followed.after)
-            return Linked(followed_now)
+        linked = (yield from draft.finish()) or Linked(state)
         made = linked.fixtures
         if not isinstance(made, FixtureState):
             raise TypeError("fixtures of a draft are a state")
-        markets = with_markets(made, following.homes(), following.markets(), followed.after)
-        return Linked(markets, linked.changes, linked.is_seen)
+        if made is state and followed.after is state.followed:
+            return None
+        next_start = _next_start(made, now.wall) if self._may_count_from_now else inf
+        homes, markets = following.homes(), following.markets()
+        of_kind = with_markets(made, homes, markets, followed=followed.after, next_start=next_start)
+        return Linked(of_kind, linked.changes, linked.is_seen)
+
+
+def _begin(draft: FixtureUpdate, state: MarketState, wall: float) -> Sliced[None]:
+    """Note which matches have begun, or may have."""
+    for fixture_id in draft.touched:
+        if (fixture := draft.get(fixture_id)) is not None and _has_begun(fixture, wall):
+            draft.put(replace(fixture, has_begun=True))
+    if state.next_start > wall:
+        return
+    for chunk in state.chunks:
+        if chunk.first.start > wall:
+            break
+        for known in chunk.entries:
+            fixture = draft.get(known.id)
+            if fixture is not None and not fixture.has_begun and _has_begun(fixture, wall):
+                draft.put(replace(fixture, has_begun=True))
+        yield
+
+
+def _has_begun(fixture: Fixture, wall: float) -> bool:
+    head = fixture.head
+    if fixture.place.start <= wall or (head is not None and (head.in_play or head.kick_off <= wall)):
+        return True
+    return any(entry.match.in_play for entry in fixture.listed)
+
+
+def _next_start(state: FixtureState, wall: float) -> float:
+    """Return when the next match begins (Unix seconds); infinity if no kick-off is known."""
+    for chunk in state.chunks:
+        if chunk.keys[-1].start > wall:
+            return next(place.start for place in chunk.keys if place.start > wall)
+    return inf
 
 
 class _Following:

@@ -324,6 +324,8 @@ def is_seen(old: Fixture | None, new: Fixture | None) -> bool:
         return True
     if old.head is not new.head and old.head != new.head:
         return True
+    if old.has_begun != new.has_begun:
+        return True
     if old.members is not new.members and bonds(old.members) != bonds(new.members):
         return True
     return any(

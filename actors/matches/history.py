@@ -10,6 +10,7 @@ from msgspec import Struct
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Snapshot
 from actors.core.messages import BookmakerId
+from actors.markets.market import ONE_X_TWO, Market
 from actors.matches.entries import is_other_event
 from actors.matches.leagues import league_of_fixture
 from actors.matches.model import (
@@ -57,11 +58,17 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
 
     def is_in(self, view: FixtureView) -> bool:
         """Return whether the view shows it."""
-        is_of_league = view.league is None or view.league == self.league
-        return self.fixture is not None and is_of_league and view.shows(self.fixture)
+        is_chosen = (view.league is None or view.league == self.league) and self._is_of(view.market)
+        return self.fixture is not None and is_chosen and view.shows(self.fixture)
+
+    def _is_of(self, market: Market) -> bool:
+        """Return whether it is of that market."""
+        return market is ONE_X_TWO or self.id.endswith(f" {market}")
 
     def gone_from(self, view: FixtureView) -> Gone | None:
         """Return when and why it left the view; None if it was never there."""
+        if not self._is_of(view.market):
+            return None
         if view.bookmaker is None and view.league is None:
             return self.gone
         shown = () if self.fixture is None else self.fixture.bookmakers

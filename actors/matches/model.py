@@ -84,6 +84,8 @@ class FixtureRemoval(StrEnum):
 class BookmakerInfo(Struct, frozen=True):
     """A bookmaker in the configuration: its source and what that vouches for, its place and its source's.
 
+    In play its handicap `counts_from_now` on: goals before the bet do not count, as they do of an exchange.
+
     The place of a source is that of its first bookmaker. `commission` is the part of a win that it keeps,
     `company` who pays: several may be of one company.
     """
@@ -94,6 +96,7 @@ class BookmakerInfo(Struct, frozen=True):
     company: str = ""
     place: int = 0
     source_place: int = 0
+    counts_from_now: bool = True
 
 
 class Roster(dict[BookmakerId, BookmakerInfo]):
@@ -177,6 +180,7 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     appeared with. Of a company only the entry that was confirmed last, when the fixture changed last,
     counts for best prices and fair odds: `outdone` has the other bookmakers, each with the one that counts.
     Of another `market` than 1X2 its id has that behind it, and `head` names it where there are 1X2 prices.
+    A handicap `has_begun` once its match has, or may have: some bookmakers count the goals from then on.
     """
 
     id: FixtureId
@@ -191,6 +195,7 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     outdone: Mapping[BookmakerId, BookmakerId] = {}
     market: Market = ONE_X_TWO
     head: Head | None = None
+    has_begun: bool = False
 
     @property
     def match_id(self) -> FixtureId:

@@ -124,7 +124,7 @@ class AggregatorActor:
     @property
     def _boards(self) -> tuple[Published, ...]:
         """The published boards, first that of 1X2."""
-        return self.published, *self.markets.published.values()
+        return self.published, *(self.markets.published[kind] for kind in self.markets.updaters)
 
     async def _turn(self, first: Item | None) -> None:
         began, base = elapsed_s(), self.published.newest

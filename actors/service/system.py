@@ -17,7 +17,7 @@ from actors.archive.archive import OpenArchive
 from actors.board.published import Overdue, Published, Rejection
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
-from actors.core.messages import Batch, BookmakerId, Failure, Payload, Scope, SourceName
+from actors.core.messages import Batch, BookmakerId, Failure, Payload, Scope, SourceName, Venue
 from actors.core.validation import Reason
 from actors.market_fixtures.boards import market_boards
 from actors.matches.history import FixtureHistory
@@ -348,7 +348,11 @@ def terms_of(settings: Settings) -> FixtureSettings:
     kinds = {name: prices_of(source.kind, source.options) for name, source in settings.sources.items()}
     listed = {
         name: BookmakerInfo(
-            bookmaker.source, kinds[bookmaker.source], bookmaker.commission, bookmaker.company or name
+            bookmaker.source,
+            kinds[bookmaker.source],
+            bookmaker.commission,
+            bookmaker.company or name,
+            counts_from_now=settings.offer_of(bookmaker).venue is Venue.BOOKMAKER,
         )
         for name, bookmaker in settings.bookmakers.items()
     }
