@@ -13,6 +13,7 @@ from actors.archive.past import Past
 from actors.board.snapshot import Readable
 from actors.core.clock import Clock
 from actors.core.messages import BookmakerId
+from actors.markets.market import Kind
 from actors.monitoring.metrics import Metrics
 from actors.monitoring.status import ServiceStatus
 from actors.review.review import Review
@@ -84,16 +85,21 @@ def create_app(
     review: Review | None = None,
     past: Past | None = None,
     access: Access = Access(),  # noqa: B008 - a frozen value
+    markets: Mapping[Kind, Readable] = {},
 ) -> Quart:
-    """Return the application that shows `board`; `keep_fresh` and `refusals` are the listener's."""
+    """Return the application that shows `board`; `keep_fresh` and `refusals` are the listener's.
+
+    `markets` are the boards of the other kinds of market than 1X2; the `audience` has their histories.
+    """
     app, limits = quart_setup.bare(), limits or ClientLimits()
     counters = _counters(status.metrics, audience, limits.requests)
-    answers, live = _live(_catch_up(board, status, clock), names, audience, limits.work, past=past)
+    live = _live(_catch_up(board, status, clock), names, audience, limits.work, past=past, markets=markets)
+    answers = live.answers
     handlers = _odds(answers, names, board, clock, past)
     handlers |= probes.handlers(
         board, status, counters, clock, answers.own, review=review, is_operator=access.allows
     )
-    handlers |= fixtures.handlers(answers, names, audience.fixtures) | pages.handlers()
+    handlers |= fixtures.handlers(live) | pages.handlers()
     waiting = changes.handlers(live) | ages.handlers(board, clock)
     waiting |= links.handlers(board, clock, review, answers.own)
     waiting |= entries.handlers(board, status, clock, audience, answers.own, review=review, past=past)
@@ -156,13 +162,18 @@ def _live(
     work: WorkLimit,
     *,
     past: Past | None,
-) -> tuple[Answers, Live]:
-    board = catch_up.board
-    answers = Answers(board, names, OwnBodies(work), catch_up)
-    older = None if past is None else OlderChanges(past, names, answers.own)
+    markets: Mapping[Kind, Readable],
+) -> Live:
+    board, own = catch_up.board, OwnBodies(work)
+    answers = Answers(board, names, own, catch_up)
+    older = None if past is None else OlderChanges(past, names, own)
     lists, history = ListFrames(audience.history, names, answers, older), audience.fixtures
-    of_fixtures = None if history is None else FixtureFrames(history, answers)
-    return answers, Live(board, names, audience, catch_up, lists, of_fixtures)
+    of_fixtures, of_kinds = None if history is None else FixtureFrames(history, answers), {}
+    for kind, other in markets.items():
+        of_kind = Answers(other, names, own, CatchUp(other, 0.0, catch_up.first_links), main=board)
+        frames = FixtureFrames(audience.markets[kind], of_kind)
+        of_kinds[kind] = Live(other, names, audience, of_kind, lists, frames)
+    return Live(board, names, audience, answers, lists, of_fixtures, of_kinds)
 
 
 def _described(

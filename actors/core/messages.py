@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NewType
+from typing import NewType, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -171,9 +171,12 @@ def market_id(event_id: SourceMatchId, market: Market) -> SourceMatchId:
     return event_id if market.kind is Kind.ONE_X_TWO else SourceMatchId(f"{event_id} {market}")
 
 
-def event_id_of(match_id: SourceMatchId) -> SourceMatchId:
-    """Return the id of the match of which this is a market."""
-    return SourceMatchId(match_id.partition(" ")[0]) if " " in match_id else match_id
+Id = TypeVar("Id", bound=str)
+
+
+def event_id_of(match_id: Id) -> Id:
+    """Return the id of the match of which this is a market; likewise of an entry."""
+    return cast("Id", match_id.partition(" ")[0]) if " " in match_id else match_id
 
 
 def kind_of(match_id: SourceMatchId) -> str:

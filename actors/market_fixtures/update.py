@@ -71,6 +71,7 @@ class MarketUpdater:
         draft = FixtureUpdate(state, self._terms.roster, version, books)
         if draft.terms.surebets != self._terms.surebets:
             yield from draft.adopt(self._terms)
+        draft.pending = followed.after.pending
         following = _Following(draft, state, followed.after, self._terms.roster)
         if followed.before is state.followed and followed.changes is not None:
             yield from following.follow(followed.changes.changes)

@@ -114,6 +114,11 @@ class Market(Struct, frozen=True, order=True, gc=False):
 ONE_X_TWO: Final = Market(Kind.ONE_X_TWO)
 
 
+def may_return(market: Market) -> bool:
+    """Return whether the stake, or half of it, may come back: of all lines but those of half goals."""
+    return market.quarters is not None and market.quarters % QUARTERS != QUARTERS // 2
+
+
 def market_of(kind: Kind, line: float | None = None) -> Market:
     """Return the market of a kind on a line (goals). Raises: ValueError that says what is allowed."""
     lines = FORMS[kind].lines

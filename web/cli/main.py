@@ -215,7 +215,15 @@ async def _run_service(
     system = System(settings, clock, Random(), is_archived=True, log_status=written, cluster=cluster)
     published, status = system.shown, system.status
     per_client = settings.limits.max_streams_per_client
-    audience = Audience(published.history, max_streams, per_client, system.fixture_history, status.metrics)
+    histories = system.markets.histories
+    audience = Audience(
+        published.history,
+        max_streams,
+        per_client,
+        system.fixture_history,
+        status.metrics,
+        markets=histories,
+    )
     app = create_app(
         published,
         status,
@@ -229,6 +237,7 @@ async def _run_service(
         review=system.review,
         past=None if system.archive is None else system.archive.past(),
         access=Access(settings.operators.token),
+        markets=system.markets.published,
     )
     started = partial(_say_started, status, url=address_of(sock), archive=settings.archive.path or "none")
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s

@@ -10,8 +10,8 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from actors.board.snapshot import Entry
-from actors.core.messages import BookmakerId, Match, Prices
-from actors.markets.market import ONE_X_TWO
+from actors.core.messages import BookmakerId, Match, Prices, event_id_of
+from actors.markets.market import ONE_X_TWO, Market, may_return
 from actors.markets.odds import book_sum
 from actors.matches.entries import sure_legs
 from actors.matches.fair import Method
@@ -86,12 +86,16 @@ class BestPrices(Struct, frozen=True):
 
 
 class FairOdds(Struct, frozen=True):
-    """The probabilities without margin."""
+    """The probabilities without margin.
+
+    With `conditional` they are of what is not returned: the whole stake, or half of it, may come back.
+    """
 
     method: Method
     home: Probability = field(name="1")
     draw: Probability = field(name="X")
     away: Probability = field(name="2")
+    conditional: Literal["not_returned"] | UnsetType = UNSET
 
 
 class FairReason(StrEnum):
@@ -101,6 +105,7 @@ class FairReason(StrEnum):
     NOT_LISTED = "not_listed"  # the bookmaker does not list the match
     NOT_LIVE = "not_live"  # its prices are collected
     LIKELY_LINK = "likely_link"  # its entry may be of another match
+    IN_PLAY_RULE = "in_play_rule"  # in play bookmakers count other goals
 
 
 class Reference(Struct, frozen=True):
@@ -119,6 +124,9 @@ class FixtureV2(Struct, frozen=True):
     there are none.
     `doubted` is a surebet that is not believed. With `total` there are the `stakes`, or the reason if there
     are none. `in_play` is there if any source says whether it is.
+    Of another `market` than 1X2, odds and probabilities have the names of its outcomes. With the
+    `in_play_rule` "from_now" some of its bookmakers count only goals after the bet: their prices cannot be
+    compared with others.
     """
 
     id: str
@@ -142,6 +150,8 @@ class FixtureV2(Struct, frozen=True):
     stakes: StakesV2 | UnsetType | None = UNSET
     stakes_reason: NoStakes | UnsetType = UNSET
     in_play: bool | UnsetType = UNSET
+    market: str | UnsetType = UNSET
+    in_play_rule: Literal["from_now"] | UnsetType = UNSET
 
 
 class LinkingState(Struct, frozen=True):
@@ -221,7 +231,6 @@ EVENTS = {"snapshot": FixtureList, "changes": FixtureChangesV2}
 """The data of those events of the stream that are others with `view`."""
 
 Entries = dict[BookmakerId, Entry]
-_NO_PRICES = (None,) * len(ONE_X_TWO.outcomes)
 
 
 BestOfAll: TypeAlias = tuple[Best, ...]
@@ -255,9 +264,12 @@ def fixture_v2(
     match, league = fixture.match, league or league_of_fixture(fixture)
     entries, surebet = (fixture.entries, fixture.surebet) if part is None else (part.entries, part.surebet)
     roster, prices = terms.roster, prices or best_of(fixture, entries, doubted)
+    is_other_bet = fixture.has_begun and any(roster[name].counts_from_now for name in fixture.bookmakers)
+    if is_other_bet:
+        fair = prices = None
     listed: Any = encoded or entries_v2(fixture, entries, names, roster, doubted=doubted, among=entries)
     return FixtureV2(
-        fixture.id,
+        fixture.match_id,
         match.home,
         match.away,
         match.league or UNKNOWN,
@@ -267,12 +279,14 @@ def fixture_v2(
         max([entry.updated for entry in entries.values()]),
         listed,
         len(entries),
-        BestPrices(*[_best(price, entries, names, roster) for price in prices or _NO_PRICES]),
+        _best_prices(fixture.market, prices, entries, names, roster),
         None if prices is None else round(book_sum([price.price for price in prices]), 6),
-        None if fair is None else fair_odds(terms.method, fair),
+        None if fair is None else fair_odds(terms.method, fair, fixture.market),
         None if surebet is None else surebet_v2(surebet, fixture, names, terms),
-        FairReason.TOO_FEW if fair is None else UNSET,
+        FairReason.IN_PLAY_RULE if is_other_bet else FairReason.TOO_FEW if fair is None else UNSET,
         in_play=any(said) if (said := _said_in_play(fixture)) else UNSET,
+        market=UNSET if fixture.market is ONE_X_TWO else str(fixture.market),
+        in_play_rule="from_now" if is_other_bet else UNSET,
     )
 
 
@@ -286,18 +300,33 @@ def best_of(
 
 def _said_in_play(fixture: Fixture) -> list[bool]:
     """Return `in_play` of the sources that give it."""
-    return [said for entry in fixture.listed if (said := entry.match.in_play) is not None]
+    said = [said for entry in fixture.listed if (said := entry.match.in_play) is not None]
+    if fixture.head is not None and fixture.head.in_play is not None:
+        said.append(fixture.head.in_play)
+    return said
 
 
-def fair_odds(method: Method, chances: Chances) -> FairOdds:
-    """Return the public form of fair odds."""
-    return FairOdds(method, *(round(chance, 6) for chance in chances))
+def fair_odds(method: Method, chances: Chances, market: Market = ONE_X_TWO) -> FairOdds:
+    """Return the public form of fair odds of a market."""
+    rounded = [round(chance, 6) for chance in chances]
+    if market is ONE_X_TWO:
+        home, draw, away = rounded
+        return FairOdds(method, home, draw, away)
+    of_market: Any = {"method": method, **dict(zip(market.outcomes, rounded, strict=True))}
+    if may_return(market):
+        of_market["conditional"] = "not_returned"
+    return of_market  # type: ignore[no-any-return]
 
 
 def removed_fixture(fixture_id: FixtureId, gone: Gone) -> RemovedFixture:
     """Return the public form of a removal."""
-    into = UNSET if gone.into is None else str(gone.into)
-    return RemovedFixture(fixture_id, gone.reason, gone.version, into)
+    into = UNSET if gone.into is None else _match_id(gone.into)
+    return RemovedFixture(_match_id(fixture_id), gone.reason, gone.version, into)
+
+
+def _match_id(fixture_id: FixtureId) -> str:
+    """Return the id of a match of which this is the fixture of a market."""
+    return fixture_id.partition(" ")[0]
 
 
 def link(member: Member, events: Mapping[EventKey, Event]) -> FixtureLink:
@@ -332,9 +361,9 @@ def entries_v2(
         match = entry.match
         found.append(
             FixtureEntry(
-                entry.id,
+                event_id_of(entry.id),
                 names[name],
-                OddsV2(*match.prices),
+                odds_v2(match),
                 entry.updated,
                 roster[name].prices,
                 rules[roster[name].source],
@@ -364,6 +393,24 @@ def _if_other(value: T, of_fixture: T) -> T | UnsetType:
     return UNSET if value == of_fixture else value
 
 
+def odds_v2(match: Match) -> OddsV2:
+    """Return the public form of the prices of a match, by outcome."""
+    if match.market is ONE_X_TWO:
+        return OddsV2(*match.prices)
+    of_market: Any = dict(zip(match.market.outcomes, match.odds, strict=True))
+    return of_market  # type: ignore[no-any-return]
+
+
+def _best_prices(
+    market: Market, prices: BestOfAll | None, entries: Entries, names: Names, roster: Roster
+) -> BestPrices:
+    best = [_best(price, entries, names, roster) for price in prices or (None,) * len(market.outcomes)]
+    if market is ONE_X_TWO:
+        return BestPrices(*best)
+    of_market: Any = dict(zip(market.outcomes, best, strict=True))
+    return of_market  # type: ignore[no-any-return]
+
+
 def _best(price: Best | None, entries: Entries, names: Names, roster: Roster) -> BestPrice | None:
     if price is None:
         return None
@@ -371,6 +418,6 @@ def _best(price: Best | None, entries: Entries, names: Names, roster: Roster) ->
     return BestPrice(
         price.price,
         tuple(names[name] for name in price.bookmakers),
-        tuple(entries[name].id for name in price.bookmakers),
+        tuple(event_id_of(entries[name].id) for name in price.bookmakers),
         UNSET if is_live else "collected",
     )

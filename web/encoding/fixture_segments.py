@@ -15,7 +15,7 @@ from msgspec import UNSET
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.cooperative import SLICE
 from actors.core.messages import BookmakerId, Prices
-from actors.markets.market import ONE_X_TWO
+from actors.markets.market import Market
 from actors.matches.entries import event_of, is_other_event, quotes_of, sure_legs
 from actors.matches.fair import Method, consensus_of_sorted, fair, may_be_overpriced, overpriced
 from actors.matches.forms import Form, Shown
@@ -50,7 +50,6 @@ MAX_VIEWS = 8
 """Besides the whole view, of so many the segments are kept: each may need as much memory as the whole."""
 
 _encode = msgspec.json.Encoder().encode
-_COUNT = len(ONE_X_TWO.outcomes)
 _ENTRIES = b'"entries":['  # found once: quotes in a text of JSON are escaped
 _WHOLE = FixtureView(ViewKind.FIXTURES)
 
@@ -101,9 +100,9 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
             return json
         chances: Chances | None = None
         if name in fixture.bookmakers:
-            at = 3 * fixture.bookmakers.index(name)
-            home, draw, away = made.fair[at : at + 3]
-            chances = home, draw, away
+            count = len(fixture.market.outcomes)
+            at = count * fixture.bookmakers.index(name)
+            chances = tuple(made.fair[at : at + count])
         return _with_reference(json, fixture, name, chances, terms)
 
     def fit(self, state: FixtureState) -> None:
@@ -176,7 +175,7 @@ def _made(fixture: Fixture, names: Names, terms: FixtureSettings, known: _Made |
     highest = [*map(max, zip(*[entry.match.prices for entry in fixture.listed], strict=True))]
     chances, doubted = consensus_of_sorted(ordered), frozenset[BookmakerId]()
     if may_be_overpriced(ordered, highest, ratio):
-        doubted = overpriced(quotes_of(fixture, _chances(of_each), terms.roster), ratio)
+        doubted = overpriced(quotes_of(fixture, _chances(of_each, fixture.market), terms.roster), ratio)
     parts = _entries(fixture, names, terms.roster, doubted, known=known, places=places)
     encoded = msgspec.Raw(b"[%b]" % b",".join(parts))
     league = known.league if known is not None and _are_labelled_alike(fixture, known.fixture) else None
@@ -214,24 +213,24 @@ def _best_as_before(
 
 def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None, places: Places) -> array[float]:
     """Return the fair chances of the entries, in their order; known chances are reused."""
-    found = array("d")
+    found, count = array("d"), len(fixture.market.outcomes)
     for entry, at in zip(fixture.listed, places, strict=True):
         if at is None or known is None:
             found.extend(fair(method, entry.match.prices))
         else:
-            found += known.fair[_COUNT * at : _COUNT * (at + 1)]
+            found += known.fair[count * at : count * (at + 1)]
     return found
 
 
 def _sorted(fixture: Fixture, of_each: array[float], roster: Roster) -> list[list[float]]:
     """Return the fair chances of the entries that count, by outcome, in rising order."""
-    uncounted = fixture.superseded(fixture.bookmakers)
+    uncounted, count = fixture.superseded(fixture.bookmakers), len(fixture.market.outcomes)
     counted = [
-        _COUNT * at
+        count * at
         for at, name in enumerate(fixture.bookmakers)
         if name in roster.live and name not in uncounted
     ]
-    return [sorted([of_each[at + outcome] for at in counted]) for outcome in range(_COUNT)]
+    return [sorted([of_each[at + outcome] for at in counted]) for outcome in range(count)]
 
 
 def _entries(
@@ -273,9 +272,10 @@ def _are_labelled_alike(a: Fixture, b: Fixture) -> bool:
     return not any(is_other_event(before, after) for before, after in pairs if before is not after)
 
 
-def _chances(of_each: array[float]) -> Iterator[Chances]:
+def _chances(of_each: array[float], market: Market) -> Iterator[Chances]:
     """Return the fair chances of each entry, in their order."""
-    return zip(*[of_each[outcome::_COUNT] for outcome in range(_COUNT)], strict=True)
+    count = len(market.outcomes)
+    return zip(*[of_each[outcome::count] for outcome in range(count)], strict=True)
 
 
 def _with_reference(
@@ -286,9 +286,11 @@ def _with_reference(
         return _with_more(json, Reference(None, FairReason.NOT_LISTED))
     if terms.roster[name].prices is not Prices.LIVE:
         return _with_more(json, Reference(None, FairReason.NOT_LIVE))
+    if fixture.has_begun:
+        return _with_more(json, Reference(None, FairReason.IN_PLAY_RULE))
     if not sure_legs(fixture, terms.roster)[name]:
         return _with_more(json, Reference(None, FairReason.LIKELY_LINK))
-    return _with_more(json, Reference(fair_odds(terms.method, chances), UNSET))
+    return _with_more(json, Reference(fair_odds(terms.method, chances, fixture.market), UNSET))
 
 
 def _with_more(json: bytes, more: msgspec.Struct) -> bytes:

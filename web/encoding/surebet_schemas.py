@@ -6,6 +6,8 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from actors.core.messages import event_id_of
+from actors.markets.market import ONE_X_TWO
 from actors.matches.model import Fixture, FixtureSettings
 from actors.matches.stakes import NoStakes, StakedLeg, stakes
 from actors.matches.surebets import Commission, Doubt, Surebet
@@ -18,6 +20,7 @@ class SurebetLeg(Struct, frozen=True):
     """An outcome, whose entry it is (its `id`), the gross price, and what it costs of a net win.
 
     The price was confirmed `age_s` seconds before. It is before a fee at `fee_rate`, for `max_stake` USD.
+    The outcome is one of another `market` than 1X2 if that is given.
     """
 
     outcome: str
@@ -29,6 +32,7 @@ class SurebetLeg(Struct, frozen=True):
     age_s: Annotated[float, Meta(ge=0)]
     fee_rate: float | UnsetType = UNSET
     max_stake: float | UnsetType = UNSET
+    market: str | UnsetType = UNSET
 
 
 class SurebetV2(Struct, frozen=True):
@@ -104,7 +108,7 @@ def surebet_v2(surebet: Surebet, fixture: Fixture, names: Names, terms: FixtureS
     legs = tuple(
         SurebetLeg(
             leg.outcome,
-            entries[leg.bookmaker].id,
+            event_id_of(entries[leg.bookmaker].id),
             names[leg.bookmaker],
             leg.odds,
             roster[leg.bookmaker].commission,
@@ -112,6 +116,7 @@ def surebet_v2(surebet: Surebet, fixture: Fixture, names: Names, terms: FixtureS
             leg.age_s,
             entries[leg.bookmaker].match.fee_rate or UNSET,
             UNSET if (most := entries[leg.bookmaker].match.max_stake) is None else most,
+            UNSET if fixture.market is ONE_X_TWO else str(fixture.market),
         )
         for leg in surebet.legs
     )

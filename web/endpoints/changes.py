@@ -13,7 +13,7 @@ from web.feeds.subscribers import Live, Watched
 from web.protocol.contract import ACCEPT_ENCODING, COUNTED, Answer, Operation
 from web.protocol.negotiation import Coding, coding_for
 from web.protocol.problems import Problem
-from web.protocol.query import BOOKMAKER, LEAGUE, NOT_IN_CHANGES, SINCE, VIEW, WAIT, Query, Since
+from web.protocol.query import BOOKMAKER, LEAGUE, MARKET, NOT_IN_CHANGES, SINCE, VIEW, WAIT, Query, Since
 from web.protocol.responses import Asked, Handler, Prepared, prepared
 
 PATH = "/api/v2/changes"
@@ -31,24 +31,32 @@ OPERATIONS = {
                 bodies=(FixtureChangesV2,),
             ),
         ),
-        (SINCE, VIEW, BOOKMAKER, LEAGUE, WAIT, ACCEPT_ENCODING),
+        (SINCE, VIEW, BOOKMAKER, LEAGUE, MARKET, WAIT, ACCEPT_ENCODING),
         (
             *("invalid_since", "invalid_view", "invalid_bookmaker", "invalid_wait"),
-            *("invalid_league", *NOT_IN_CHANGES, "version_not_available", "commit_late", "linking"),
+            *(
+                "invalid_league",
+                "invalid_market",
+                *NOT_IN_CHANGES,
+                "version_not_available",
+                "commit_late",
+                "linking",
+            ),
             *("too_many_client_streams", "too_many_streams", "stopping", *COUNTED),
         ),
     )
 }
 
 
-def handlers(live: Live) -> dict[str, Handler]:
+def handlers(every: Live) -> dict[str, Handler]:
     """Return the handler by path. It may wait: the caller must cancel it when the client has gone."""
-    audience = live.audience
+    audience = every.audience
 
     async def changes(request: Asked) -> Prepared:
         query = Query(request.query)
-        view, asked, wait_s = query.watched(live.names), query.since(), query.wait_s()
-        view = await live.resolved(view, request.client)
+        view, asked, wait_s = query.watched(every.names), query.since(), query.wait_s()
+        view = await every.resolved(view, request.client)
+        live = every.of(view)
         since, newest = asked.version, (await live.read(view)).version
         frames = live.frames(view)
         history = frames.history
@@ -59,13 +67,17 @@ def handlers(live: Live) -> dict[str, Handler]:
         if not asked.is_of(history.epoch):
             reach = await frames.reach(view, since, request.client)
             raise _not_available(asked, history.epoch, view, reach, newest)
-        if wait_s and since <= newest and await frames.passed(view, since, request.client) is not None:
+        if (
+            wait_s
+            and every.is_known(since)
+            and await frames.passed(view, since, request.client) is not None
+        ):
             with audience.admitted(request.client), anyio.move_on_after(wait_s):
                 await _changed(live, view, since, request.client)
         coding = coding_for(request.header(b"accept-encoding")) or Coding.IDENTITY
         while True:  # until nothing fell due while the answer was made
             snapshot = await live.read(view)
-            known = since <= snapshot.version
+            known = every.is_known(since)
             delta = await frames.delta(view, since, coding, request.client) if known else None
             if live.is_valid(view, snapshot):
                 break

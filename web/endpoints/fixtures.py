@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from actors.board.snapshot import Readable
 from actors.core.messages import BookmakerId
 from actors.matches.forms import Form
-from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureView, ViewKind, fixtures_of
 from actors.matching.event import FixtureId
 from web.encoding.fixture_schemas import FixtureList, OneFixture
 from web.feeds.fixture_lists import EVERYTHING, Choice, FixturesOf
 from web.feeds.lists import Answers
+from web.feeds.subscribers import Live
 from web.protocol.contract import (
     ACCEPT_ENCODING,
     CACHED,
@@ -25,7 +25,7 @@ from web.protocol.contract import (
     Operation,
 )
 from web.protocol.problems import Problem
-from web.protocol.query import BOOKMAKERS, CHOICES, FAIR, OF_LISTS, Parameter, Query
+from web.protocol.query import BOOKMAKERS, CHOICES, FAIR, MARKET, OF_LISTS, Parameter, Query
 from web.protocol.responses import Asked, Handler, Prepared, prepared
 
 SUREBETS = "/api/v2/surebets"
@@ -61,13 +61,13 @@ OPERATIONS = {
                 "/api/v2/fixtures",
                 ViewKind.FIXTURES,
                 "The same match across bookmakers",
-                (BOOKMAKERS, *CHOICES, FAIR),
+                (BOOKMAKERS, MARKET, *CHOICES, FAIR),
             ),
             (
                 "/api/v2/surebets",
                 ViewKind.SUREBETS,
                 "Fixtures whose prices win whatever happens",
-                (BOOKMAKERS, *OF_LISTS),
+                (BOOKMAKERS, MARKET, *OF_LISTS),
             ),
         )
     },
@@ -85,12 +85,10 @@ OPERATIONS = {
 }
 
 
-def handlers(
-    answers: Answers, names: Mapping[BookmakerId, str], history: FixtureHistory | None
-) -> dict[str, Handler]:
+def handlers(live: Live) -> dict[str, Handler]:
     """Return the handlers of the lists by path; none of a board that does not link."""
-    paths = {} if history is None else PATHS
-    return {path: _handler(answers, kind, names) for path, kind in paths.items()}
+    paths = {} if live.fixtures is None else PATHS
+    return {path: _handler(live, kind) for path, kind in paths.items()}
 
 
 def handlers_of_fixture(
@@ -118,7 +116,8 @@ def handlers_of_fixture(
     return {ONE: fixture}
 
 
-def _handler(answers: Answers, kind: ViewKind, names: Mapping[BookmakerId, str]) -> Handler:
+def _handler(live: Live, kind: ViewKind) -> Handler:
+    names = live.names
     plain = {f"bookmaker={name}".encode(): FixturesOf(FixtureView(kind, name)) for name in names}
     plain[b""] = FixturesOf(FixtureView(kind))
 
@@ -133,11 +132,11 @@ def _handler(answers: Answers, kind: ViewKind, names: Mapping[BookmakerId, str])
             if kind is ViewKind.SUREBETS:
                 total, step = query.division()
                 form = replace(form, doubted=query.doubted(), total=total, step=step)
-            view = FixturesOf(FixtureView(kind, only), form)
+            view = FixturesOf(FixtureView(kind, only, market=query.market()), form)
             if (chosen := Choice(*query.choice())) != EVERYTHING:
                 choice = chosen
         tags, codings = request.header(b"if-none-match"), request.header(b"accept-encoding")
-        return answers.answer(view, tags, codings, choice, request.client)
+        return live.of(view.view).answers.answer(view, tags, codings, choice, request.client)
 
     return answer
 

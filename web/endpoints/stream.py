@@ -31,6 +31,7 @@ from web.protocol.query import (
     CONFLATE,
     LAST_SINCE,
     LEAGUE,
+    MARKET,
     NOT_IN_CHANGES,
     VIEW,
     Query,
@@ -47,7 +48,7 @@ OPERATIONS = {
         "The v2 list and then its changes, as events",
         "Server-Sent Events: `snapshot` with the list, `changes`, `reset`, `heartbeat` and `bye`.",
         (Answer(200, "Events without end.", str, EVENT_STREAM, _ANSWERED),),
-        (VIEW, BOOKMAKER, LEAGUE, LAST_SINCE, CONFLATE, LAST_EVENT_ID, ACCEPT_ENCODING),
+        (VIEW, BOOKMAKER, LEAGUE, MARKET, LAST_SINCE, CONFLATE, LAST_EVENT_ID, ACCEPT_ENCODING),
         (
             *("invalid_view", "invalid_bookmaker", "invalid_league", *NOT_IN_CHANGES),
             *("invalid_conflate_ms", "commit_late", "linking", "too_many_requests"),
@@ -113,10 +114,10 @@ class _Follower:
         query = Query(request.query)
         self.send = send
         self.sent_bytes = 0
-        self._live = live
-        self._audience = live.audience
         self._view = query.watched(live.names)
-        self._frames = live.frames(self._view)
+        self._every, self._live = live, live.of(self._view)
+        self._audience = live.audience
+        self._frames = self._live.frames(self._view)
         self._conflate_s = query.conflate_s()
         self._since = request.header(b"last-event-id") or query.last_since()
         self._coding = coding_for(request.header(b"accept-encoding")) or Coding.IDENTITY
@@ -132,7 +133,7 @@ class _Follower:
 
     async def resolve(self) -> None:
         """Find the league that is asked for. Raises: Problem if it is not one, or not known yet."""
-        self._view = await self._live.resolved(self._view, self._client)
+        self._view = await self._every.resolved(self._view, self._client)
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -169,14 +170,16 @@ class _Follower:
             await self._write([self._member.end])
 
     async def _first(self) -> Sequence[bytes]:
-        newest = (await self._live.read(self._view)).version
+        await self._live.read(self._view)
         if self._since is None:
             return await self._snapshot()
         if (since := since_of(self._since)) is None:
             return await self._snapshot(ResetReason.MALFORMED)
         if not since.is_of(self._frames.history.epoch):
             return await self._snapshot(ResetReason.OTHER_EPOCH)
-        if since.version > newest and not await self._live.reached(self._view, since.version):
+        if not self._every.is_known(since.version) and not await self._live.reached(
+            self._view, since.version
+        ):
             is_future = since.is_of(self._frames.history.epoch)  # else another began meanwhile
             return await self._snapshot(ResetReason.FUTURE if is_future else ResetReason.OTHER_EPOCH)
         self._version, self._epoch = since.version, self._frames.history.epoch

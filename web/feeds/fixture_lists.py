@@ -14,6 +14,7 @@ from actors.board.snapshot import Book, Snapshot
 from actors.board.validity import Deadlines
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId
+from actors.markets.market import ONE_X_TWO, Market
 from actors.matches.forms import USUAL, Form, Shown, overdue, shown
 from actors.matches.leagues import UNKNOWN, league_of_fixture, leagues_named
 from actors.matches.model import Fixture, FixtureState, FixtureView, ViewKind, fixtures_of
@@ -35,6 +36,11 @@ class FixturesOf(Struct, frozen=True):
     def bookmaker(self) -> BookmakerId | None:
         """The only bookmaker, None for all or several."""
         return self.view.bookmaker
+
+    @property
+    def market(self) -> Market:
+        """Its market."""
+        return self.view.market
 
     def books(self, snapshot: Snapshot) -> Mapping[BookmakerId, Book]:
         """Return the books, one of which must be serving."""
@@ -69,6 +75,8 @@ class FixturesOf(Struct, frozen=True):
         """Return a fixture as it is shown, None if it is not."""
         if self.bookmaker is not None and self.bookmaker not in fixture.bookmakers:
             return None
+        if self.market is not ONE_X_TWO and fixture.market != self.market:
+            return None
         it = shown(fixture, self.form, state)
         is_empty = it is None or (it.surebet is None and self.view.kind is ViewKind.SUREBETS)
         return None if is_empty else it
@@ -86,7 +94,13 @@ class FixturesOf(Struct, frozen=True):
     @property
     def mark(self) -> str:
         """The part of its tags after the version: nothing in the usual form."""
-        return "" if self.form == USUAL else f"-{blake2b(_encode(self.form), digest_size=8).hexdigest()}"
+        if self.market is not ONE_X_TWO:
+            of = _encode((self.form, str(self.market)))
+        elif self.form == USUAL:
+            return ""
+        else:
+            of = _encode(self.form)
+        return f"-{blake2b(of, digest_size=8).hexdigest()}"
 
     @property
     def is_fleeting(self) -> bool:
@@ -174,6 +188,14 @@ def note(league: str, league_id: str | None, state: FixtureState) -> Sliced[byte
     near.sort(key=lambda name: (f" {wanted} " not in f" {name.casefold()} ", len(name), name))
     meant = f"; did you mean {near[0]!r}?" if near else ""
     return b',"note":%b' % _encode(f"no match has the league {league[:128]!r} now{meant}")
+
+
+def of_market(market: Market, *, is_listed: bool) -> bytes:
+    """Return the members of a list that name its market, unless that is 1X2, and say if nobody lists it."""
+    if market is ONE_X_TWO:
+        return b""
+    why = b"" if is_listed else b',"note":%b' % _encode(f"nobody lists the market {market} now")
+    return b',"market":%b%b' % (_encode(str(market)), why)
 
 
 def cursor(version: int, epoch: str) -> bytes:

@@ -21,8 +21,9 @@ from actors.board.snapshot import Book, Readable, Snapshot
 from actors.board.validity import Deadlines
 from actors.core.cooperative import Sliced, run_now, run_sliced
 from actors.core.messages import BookmakerId
+from actors.markets.market import ONE_X_TWO
 from actors.matches.forms import USUAL, Form, whole
-from actors.matches.model import fixtures_of
+from actors.matches.model import FixtureState, fixtures_of
 from actors.matching.event import FixtureId
 from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
 from web.encoding.list_segments import Api, ListSegments
@@ -40,6 +41,7 @@ from web.feeds.fixture_lists import (
     league_meant,
     note,
     of_league,
+    of_market,
 )
 from web.feeds.own_bodies import Made, Making, OwnBodies, Room
 from web.protocol.negotiation import Coding, acceptable, has_already
@@ -106,7 +108,11 @@ Listed: TypeAlias = View | FixturesOf
 
 
 class Answers:
-    """Makes and keeps answers from `board`; `names` are the display names of the bookmakers."""
+    """Makes and keeps answers from `board`; `names` are the display names of the bookmakers.
+
+    Of a board of another kind of market than 1X2 the board `main` of 1X2 has the leagues, and the
+    bookmakers that serve.
+    """
 
     def __init__(
         self,
@@ -114,7 +120,9 @@ class Answers:
         names: Mapping[BookmakerId, str],
         own: OwnBodies | None = None,
         catch_up: CatchUp | None = None,
+        main: Readable | None = None,
     ) -> None:
+        self._main = main or board
         self.own = own or OwnBodies()
         self.catch_up = catch_up or CatchUp(board)
         self._board = board
@@ -240,7 +248,10 @@ class Answers:
             for known in of_fixtures[: max(len(of_fixtures) - MAX_VIEWS, 0)]:  # each may be as large as all
                 del self._pages[known]
             self._pages[view] = _Page(view, snapshot)
-        return self._pages[view]
+        page = self._pages[view]
+        if self._main is not self._board:
+            page.is_serving = any(book.is_serving for book in view.books(self._main.newest).values())
+        return page
 
     async def _made(
         self,
@@ -252,11 +263,10 @@ class Answers:
     ) -> Prepared | None:
         """Make the answer; None if a list had to be withdrawn for it, or if there is a newer version."""
         try:
-            if isinstance(view := page.view, FixturesOf) and (view.form, choice) != (USUAL, EVERYTHING):
+            if isinstance(view := page.view, FixturesOf) and (view.form, view.market, choice) != _WHOLE:
                 make = self._chosen(view, page, coding, snapshot, choice)
-                body = await self.own.get(
-                    (view.versioned, (view.form, choice, coding)), page.version, client, make
-                )
+                key = (view.market.kind, view.versioned), (view.form, view.market, choice, coding)
+                body = await self.own.get(key, page.version, client, make)
                 if body is None or body.version != page.version:
                     return None
                 return page.answer(coding, body.parts, body)
@@ -275,10 +285,10 @@ class Answers:
         version, where = page.version, page.cursor
 
         def make(room: Room) -> Sliced[Made]:
-            state = fixtures_of(snapshot)
+            state, main = fixtures_of(snapshot), self._state(snapshot)
             self.fixtures.fit(state)
             pieces, count, size, asked, chosen = list[bytes](), 0, 0, choice.league, choice
-            if asked is not None and (league := (yield from league_meant(asked, state))) is not None:
+            if asked is not None and (league := (yield from league_meant(asked, main))) is not None:
                 chosen = msgspec.structs.replace(choice, league=league)
             for chunk in state.chunks:
                 if chunk.first.start >= choice.ends_at < inf:  # unknown kick-offs are infinity, and last
@@ -294,8 +304,11 @@ class Answers:
                     yield
                 yield
             more = view.linking(state) + where + division(view.form)
+            if view.market is not ONE_X_TWO:
+                is_listed = bool(count) or (yield from _is_listed(view, state))
+                more += of_market(view.market, is_listed=is_listed)
             if asked is not None and not count:
-                more += yield from note(asked, chosen.league, state)
+                more += yield from note(asked, chosen.league, main)
             if chosen is not choice and chosen.league is not None:
                 more += of_league(chosen.league)
             head, tail = ends(version, count, self.fixtures.name, more)
@@ -303,6 +316,10 @@ class Answers:
             return Made(version, coded, coding)
 
         return make
+
+    def _state(self, snapshot: Snapshot) -> FixtureState:
+        """Return the fixtures that have the leagues, and are linked."""
+        return fixtures_of(snapshot if self._main is self._board else self._main.newest)
 
     def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Sliced[Prepared]:
         made = plain_body if coding is Coding.IDENTITY else gzip_body
@@ -364,6 +381,18 @@ class _Page:
         self.is_serving = any(book.is_serving for book in self.view.books(snapshot).values())
         self.deadlines = self.view.deadlines(snapshot)
         return (self.version, self.epoch) == (self.view.version(snapshot), snapshot.epoch)
+
+
+_WHOLE = (USUAL, ONE_X_TWO, EVERYTHING)
+
+
+def _is_listed(view: FixturesOf, state: FixtureState) -> Sliced[bool]:
+    """Return whether anybody lists the market of a view."""
+    for chunk in state.chunks:
+        if any(fixture.market == view.market for fixture in chunk.entries):
+            return True
+        yield
+    return False
 
 
 def _coded(pieces: Sequence[bytes], coding: Coding) -> Sliced[Sequence[bytes]]:

@@ -21,7 +21,7 @@ from web.encoding.list_segments import Api
 from web.encoding.members import between, deflated
 from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, cursor_of, match_v2
 from web.encoding.segments import FIXTURES, MATCHES, UNENCODABLE, UnencodableError, gzipped
-from web.feeds.fixture_lists import Choice, FixturesOf, cursor, league_meant, linking, of_league
+from web.feeds.fixture_lists import Choice, FixturesOf, cursor, league_meant, linking, of_league, of_market
 from web.feeds.lists import Answers, Listed, View
 from web.feeds.older_changes import UNKNOWN, Older, OlderChanges
 from web.feeds.own_bodies import SMALL_BYTES, Made, Making, OwnBody, Room
@@ -241,23 +241,24 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
     name = FIXTURES
 
     def listed(self, view: FixtureView) -> FixturesOf:
-        """Return the list of a view."""
-        return FixturesOf(view.whole)
+        """Return the list of a view, of all leagues."""
+        return FixturesOf(replace(view, league=None))
 
     def _shown(self, record: FixtureRecord) -> bytes:
         return b"" if record.fixture is None else self._answers.fixtures.json(record.fixture, record.terms)
 
     def _more(self, recent: Recent[FixtureRecord], view: FixtureView) -> bytes:
-        return linking(recent.pending) + (b"" if view.league is None else of_league(view.league))
+        more = linking(recent.pending) + (b"" if view.league is None else of_league(view.league))
+        return more + of_market(view.market, is_listed=True)
 
     async def _list(self, view: FixtureView, coding: Coding, client: str | None) -> Made:
-        if view.league is None:
+        if view == view.whole:
             return await super()._list(view, coding, client)
         return await self._answers.chosen(self.listed(view), Choice(view.league), client)
 
     async def passed(self, view: FixtureView, since: int, client: str | None) -> int | None:
-        """Return the same; of a league nothing may have changed since, though versions rose."""
-        if view.league is None or self.history.latest(view) <= since:
+        """Return the same; of a league or a line nothing may have changed since, though versions rose."""
+        if view == view.whole or self.history.latest(view) <= since:
             return await super().passed(view, since, client)
         delta = await self.delta(view, since, client=client)
         return delta.version if delta is not None and delta.is_empty else None

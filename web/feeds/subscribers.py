@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from random import uniform
@@ -19,12 +19,14 @@ from actors.board.history import History, ListHistory
 from actors.board.snapshot import Readable, Snapshot
 from actors.board.validity import Deadlines
 from actors.core.messages import BookmakerId
+from actors.markets.market import Kind
 from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureView, fixtures_of
 from actors.matching.leagues import league_stated
 from actors.monitoring.metrics import Metrics
 from web.encoding.schemas import ResetReason
 from web.feeds.catching_up import CatchUp
+from web.feeds.lists import Answers
 from web.feeds.messages import FixtureFrames, Frames, ListFrames
 from web.protocol.problems import Problem
 
@@ -72,9 +74,11 @@ class Audience:
         max_per_client: int,
         fixtures: FixtureHistory | None = None,
         metrics: Metrics | None = None,
+        *,
+        markets: Mapping[Kind, FixtureHistory] = {},
     ) -> None:
         self.history = history
-        self.fixtures = fixtures
+        self.fixtures, self.markets = fixtures, markets
         metrics = metrics or Metrics()
         self.conflated = metrics.counts["oddsboard_stream_conflated_total"]
         self.commit_to_wire = metrics.timings["oddsboard_commit_to_wire_seconds"]
@@ -87,13 +91,15 @@ class Audience:
         self.max_clients, self.max_per_client = max_clients, max_per_client
         self._per_client: Counter[str | None] = Counter()
         self._clients: set[anyio.CancelScope] = set()
-        self._waiting: dict[Watched, set[_Woken]] = {}
+        self._waiting: dict[tuple[Kind, Watched], set[_Woken]] = {}
         self._resting: set[_Woken] = set()
         self._heart: asyncio.TimerHandle | None = None
         self._gone = anyio.Event()
-        history.subscribe(partial(self._wake_views, history))
+        history.subscribe(partial(self._wake_views, history, Kind.ONE_X_TWO))
         if fixtures is not None:
-            fixtures.subscribe(partial(self._wake_views, fixtures))
+            fixtures.subscribe(partial(self._wake_views, fixtures, Kind.ONE_X_TWO))
+        for kind, of_kind in markets.items():
+            of_kind.subscribe(partial(self._wake_views, of_kind, kind))
 
     def __len__(self) -> int:
         """Return the number of clients."""
@@ -134,8 +140,10 @@ class Audience:
         """
         future: _Woken = asyncio.get_running_loop().create_future()
         if rest is None or rest.is_over:
-            whole = view.whole if isinstance(view, FixtureView) else view
-            waiting = self._waiting.setdefault(whole, set())
+            key: tuple[Kind, Watched] = Kind.ONE_X_TWO, view
+            if isinstance(view, FixtureView):
+                key = view.market.kind, view.whole
+            waiting = self._waiting.setdefault(key, set())
         else:
             waiting, rest.sleeper = self._resting, future
         waiting.add(future)
@@ -165,10 +173,10 @@ class Audience:
         self._refused[code].inc()
         return Problem(status, code, f"{why}; try again later", {"Retry-After": "5"})
 
-    def _wake_views(self, history: History[Any, Any], views: Collection[Watched]) -> None:
+    def _wake_views(self, history: History[Any, Any], kind: Kind, views: Collection[Watched]) -> None:
         for view in views:
-            if view in self._waiting:
-                _wake_in_groups(iter(list(self._waiting[view])), history.committed_s)
+            if waiting := self._waiting.get((kind, view)):
+                _wake_in_groups(iter([*waiting]), history.committed_s)
 
     def _beat(self) -> None:
         self._heart = None
@@ -197,14 +205,40 @@ def _wake(future: _Woken, committed_s: float | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What clients are answered from; `names` are the display names in the order of the configuration."""
+    """What clients are answered from; `names` are the display names in the order of the configuration.
+
+    `markets` are those of the other kinds of market than 1X2.
+    """
 
     board: Readable
     names: Mapping[BookmakerId, str]
     audience: Audience
-    catch_up: CatchUp
+    answers: Answers
     lists: ListFrames
     fixtures: FixtureFrames | None = None
+    markets: Mapping[Kind, Live] = field(default_factory=dict)
+
+    def of(self, view: Watched) -> Live:
+        """Return what the clients of a view are answered from.
+
+        Raises: Problem 400 for a market of which there is no board.
+        """
+        if not isinstance(view, FixtureView) or view.market.kind is Kind.ONE_X_TWO:
+            return self
+        if (found := self.markets.get(view.market.kind)) is None:
+            why = f"parameter 'market' was {view.market}, must be 1x2: no other market is kept here"
+            raise Problem(400, "invalid_market", why)
+        return found
+
+    def is_known(self, version: int) -> bool:
+        """Return whether any view may have a version: all kinds of market count with one counter."""
+        boards = [self.board, *(live.board for live in self.markets.values())]
+        return any(version <= board.newest.version for board in boards)
+
+    @property
+    def catch_up(self) -> CatchUp:
+        """What waits for the board of a cluster."""
+        return self.answers.catch_up
 
     @property
     def is_one_of_several(self) -> bool:

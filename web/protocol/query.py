@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 from msgspec import Struct, field
 
 from actors.core.messages import BookmakerId
+from actors.markets.market import ONE_X_TWO, Market, parsed
 from actors.matches.model import FixtureView, ViewKind
 from web.protocol.problems import Problem
 
@@ -58,6 +59,10 @@ LEAGUE: Final = Parameter(
     "league",
     "Show only this league: its `league_id`, or the label that any source has for it; with changes only"
     " those of `view`.",
+)
+MARKET: Final = Parameter(
+    "market",
+    "Show this market, such as over_under:2.5 or btts, in place of 1x2; /api/v2/markets lists them.",
 )
 _TIME = re.compile(r"-?[0-9]{1,12}", re.ASCII)
 _TIMES = {
@@ -196,17 +201,28 @@ class Query:
         bookmaker = self.bookmaker(known)
         league = self._one(LEAGUE.name, "must be given once, or not at all")
         if given is None:
-            if league is not None:
-                raise _invalid(
-                    LEAGUE.name, "is of fixtures", "must come with view=fixtures or view=surebets"
-                )
+            for parameter in (LEAGUE, MARKET):
+                if parameter.name in self._values:
+                    must = "must come with view=fixtures or view=surebets"
+                    raise _invalid(parameter.name, "is of fixtures", must)
             return bookmaker
         if given not in [*ViewKind]:
             raise _invalid(VIEW.name, f"was {given[:64]!r}", must)
         for choice in _NOT_OF_CHANGES:
             if choice.name in self._values:
                 raise _invalid(choice.name, "is of a whole list", "must not be given with changes")
-        return FixtureView(ViewKind(given), bookmaker, league)
+        return FixtureView(ViewKind(given), bookmaker, league, self.market())
+
+    def market(self) -> Market:
+        """Return the market that is asked for, 1X2 if absent."""
+        given = self._one(MARKET.name, "must be given once, or not at all")
+        if given is None:
+            return ONE_X_TWO
+        try:
+            found = parsed(given)
+        except ValueError as error:
+            raise Problem(400, f"invalid_{MARKET.name}", f"parameter '{MARKET.name}' {error}") from error
+        return ONE_X_TWO if found == ONE_X_TWO else found
 
     def choice(self) -> tuple[str | None, float, float, float | None]:
         """Return which fixtures are wanted: league, kick-off from and before, least profit."""
