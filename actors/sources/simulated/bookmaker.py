@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from random import Random
 from typing import TypeAlias
@@ -19,15 +19,20 @@ from msgspec import Struct
 
 from actors.core.cooperative import Sliced
 from actors.core.messages import Extract, Match, Removal, SourceMatchId
+from actors.markets.market import FORMS, Kind, Market
+from actors.markets.odds import Odds, book_sum
+from actors.sources.simulated.goals import Outlook, Scores, lines_of, odds_of, scores_of
 from actors.sources.simulated.world import SimulatedMatch, Triple
 
 MAX_LAG_MS = 15_100  # with the step in which it ends
-PRICING_SLICE = 32  # matches priced between two yields: each takes some ten microseconds
+PRICING_SLICE = 32  # matches priced between two yields: each takes some ten microseconds ...
+_SLICE_OF_ALL = 4  # ... and with all markets some 0.1 ms
 
 _KEY = re.compile(r"(sharp|standard|wide)(-[0-9]{1,3})?")
 _DRAWS = 1021
 _BOOST = 1.08  # of the fair price; what is shown is the next price of the ladder from there on
 _STEP_MS = 100  # in which lags are counted
+_LEAST_ODDS, _MOST_SUM = 1.05, 1.18  # of another market than 1X2
 
 Ladder: TypeAlias = tuple[float, ...]
 """The prices that a bookmaker can show, in rising order, the lowest 1.01 and the highest 201."""
@@ -56,12 +61,15 @@ class _Style(Struct, frozen=True):
     lag: tuple[int, int]  # the shortest and longest delay of a match, in steps
     steps: int  # a price moves when a probability has moved by one of so many equal parts of 1
     ladder: Ladder
+    rate_steps: int  # how finely it sees the goals that are expected, in steps of 0.002
+    spacing: int  # of its lines, in quarters of a goal
+    halves: bool  # whether its lines are at half goals only
 
 
 _STYLES = {
-    "sharp": _Style(0.0245, 0.15, (2, 15), 2048, FINE),
-    "standard": _Style(0.052, 0.96, (20, 60), 512, TIERED),
-    "wide": _Style(0.069, 0.995, (50, 150), 512, FRACTIONAL),
+    "sharp": _Style(0.0245, 0.15, (2, 15), 2048, FINE, 3, 1, halves=False),
+    "standard": _Style(0.052, 0.96, (20, 60), 512, TIERED, 10, 2, halves=False),
+    "wide": _Style(0.069, 0.995, (50, 150), 512, FRACTIONAL, 10, 4, halves=True),
 }
 
 
@@ -77,11 +85,15 @@ class Listing(Struct, frozen=True, eq=False, gc=False):
 
 
 class State(Struct, frozen=True, eq=False, gc=False):
-    """A match at a moment of the world: its slot, its listing and its true probabilities."""
+    """A match at a moment of the world: its slot, its listing and its true probabilities.
+
+    Without `outlook` no other market than 1X2 is wanted.
+    """
 
     slot: int
     listing: Listing
     fair: Triple | None
+    outlook: Outlook | None = None
 
 
 class ByOutcome(Struct, frozen=True, gc=False):
@@ -104,15 +116,20 @@ class _Offer(Struct, eq=False, gc=False):
     opinion: ByOutcome
     estimate: ByOutcome | None  # None while it is suspended
     match: Match | None = None
+    others: tuple[Match, ...] = ()  # its markets but 1X2
 
 
 class Bookmaker:
     """The bookmaker of a key in the world of `seed`; it lists the `coverage` (0 to 1) of the matches.
 
+    `kinds` are its kinds of market.
+
     Raises: ValueError, saying what was found and what is allowed, for a key of another form.
     """
 
-    def __init__(self, key: str, seed: int, coverage: float = 1.0) -> None:
+    def __init__(
+        self, key: str, seed: int, coverage: float = 1.0, kinds: tuple[Kind, ...] = (Kind.ONE_X_TWO,)
+    ) -> None:
         found = _KEY.fullmatch(key)
         if found is None:
             raise ValueError(
@@ -121,6 +138,7 @@ class Bookmaker:
             )
         self.key = key
         self._coverage = coverage
+        self._kinds = kinds
         self._style = _STYLES[found[1]]
         draw = Random(f"{seed}/{key}")
         self._draws = tuple(draw.random() for _ in range(_DRAWS))
@@ -138,7 +156,7 @@ class Bookmaker:
             if offer.match is None:
                 suspended.append(Removal(offer.listing.match_id, "suspended"))
             else:
-                matches.append(offer.match)
+                matches += (offer.match, *offer.others)
         return Extract(tuple(matches), tuple(suspended))
 
     def expect(self, at: int, state: State) -> None:
@@ -155,14 +173,16 @@ class Bookmaker:
             pending = self.pending.pop(step)
             seen |= {state.slot: state for state in pending if until < state.listing.fixture.end}
         removals: list[Removal] = []
+        others: list[Match] = []
         for number, state in enumerate(seen.values()):
-            if number % PRICING_SLICE == 0:
+            if number % (PRICING_SLICE if state.outlook is None else _SLICE_OF_ALL) == 0:
                 yield
             slot, listing = state.slot, state.listing
             offer = self._offers.get(slot)
             if offer is None or offer.listing.match_id != listing.match_id:
                 if offer is not None:
-                    removals.append(Removal(offer.listing.match_id, "finished"))
+                    finished = offer.listing.match_id, *(other.source_match_id for other in offer.others)
+                    removals += (Removal(match_id, "finished") for match_id in finished)
                     del self._offers[slot]
                 if not self.lists(slot, listing.fixture.number):
                     continue
@@ -174,7 +194,14 @@ class Bookmaker:
                     removals.append(Removal(listing.match_id, "suspended"))
                 else:
                     changed[slot] = offer.match
-        return Extract(tuple(changed.values()), tuple(removals))
+            if state.outlook is not None:
+                before, offer.others = offer.others, self._others(offer, state.outlook)
+                others += (other for other in offer.others if other not in before)
+                listed = {other.source_match_id for other in offer.others}
+                reason = "suspended" if offer.match is None else "withdrawn"
+                gone = (other.source_match_id for other in before)
+                removals += (Removal(match_id, reason) for match_id in gone if match_id not in listed)
+        return Extract((*changed.values(), *others), tuple(removals))
 
     def lists(self, slot: int, number: int) -> bool:
         """Return whether it lists the match of a slot with that number."""
@@ -226,15 +253,52 @@ class Bookmaker:
 
     def quote(self, estimate: ByOutcome, opinion: ByOutcome) -> Triple:
         """Return its decimal prices, each from 1.01 to 201, for such an estimate."""
+        total = estimate.home + estimate.draw + estimate.away
+        home, draw, away = self._with_margin(estimate, opinion)
+        return self._shown(total / home), self._shown(total / draw), self._shown(total / away)
+
+    def _with_margin(self, estimate: ByOutcome, opinion: ByOutcome) -> Triple:
+        """Return an estimate with the margin spread over it."""
         home, draw, away = estimate.home, estimate.draw, estimate.away
         home_weight, draw_weight, away_weight = opinion.home, opinion.draw, opinion.away
-        total, ladder = home + draw + away, self._style.ladder
+        total = home + draw + away
         margin = self._style.margin * total / (home * home_weight + draw * draw_weight + away * away_weight)
-        return (  # rounded down to the ladder; its lowest price is the least
-            ladder[bisect_right(ladder, total / (home * (1.0 + margin * home_weight)), 1) - 1],
-            ladder[bisect_right(ladder, total / (draw * (1.0 + margin * draw_weight)), 1) - 1],
-            ladder[bisect_right(ladder, total / (away * (1.0 + margin * away_weight)), 1) - 1],
+        return (
+            home * (1.0 + margin * home_weight),
+            draw * (1.0 + margin * draw_weight),
+            away * (1.0 + margin * away_weight),
         )
+
+    def _shown(self, odds: float) -> float:
+        """Return odds rounded down to the ladder; its lowest price is the least."""
+        ladder = self._style.ladder
+        return ladder[bisect_right(ladder, odds, 1) - 1]
+
+    def _others(self, offer: _Offer, outlook: Outlook) -> tuple[Match, ...]:
+        """Return the markets but 1X2 that it offers of a match."""
+        match, estimate = offer.match, offer.estimate
+        if match is None or estimate is None:
+            return ()
+        total = estimate.home + estimate.draw + estimate.away
+        home, draw, away = self._with_margin(estimate, offer.opinion)
+        results = home / total, draw / total, away / total
+        scores = scores_of(results, outlook, self._style.rate_steps)
+        offered = ((market, self._odds(market, scores)) for market in self._markets(outlook))
+        return tuple([match.of_market(market, odds) for market, odds in offered if odds])
+
+    def _odds(self, market: Market, scores: Scores) -> Odds:
+        """Return the prices of a market; none if it is as good as decided, or its stakes come back."""
+        odds = tuple(map(self._shown, odds_of(market, scores)))
+        is_open = min(odds) >= _LEAST_ODDS and book_sum(odds) <= _MOST_SUM * FORMS[market.kind].winners
+        return odds if is_open else ()
+
+    def _markets(self, outlook: Outlook) -> Iterator[Market]:
+        main = {Kind.OVER_UNDER: outlook.total, Kind.ASIAN_HANDICAP: outlook.handicap}
+        for kind in self._kinds[1:]:
+            if kind in main:
+                yield from lines_of(kind, main[kind], self._style.spacing, halves=self._style.halves)
+            else:
+                yield Market(kind)
 
     def _weight(self, number: int) -> float:
         leaning = 2.0 * self._draws[number % _DRAWS] - 1.0  # it has an opinion of nearly everything

@@ -17,9 +17,11 @@ from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.errors import SourceError
 from actors.core.messages import Extract, Scope, SourceMatchId
+from actors.markets.market import Kind as MarketKind
 from actors.source_api.kinds import TickingKind
-from actors.source_api.options import SourceOptions
+from actors.source_api.options import Markets, SourceOptions
 from actors.sources.simulated.bookmaker import MAX_LAG_MS, PRICING_SLICE, Bookmaker, Boost, Listing, State
+from actors.sources.simulated.goals import outlook_of
 from actors.sources.simulated.names import Spelling, spelled
 from actors.sources.simulated.world import World
 
@@ -57,6 +59,7 @@ class SimulatedOptions(SourceOptions, frozen=True, kw_only=True):
             " each so many seconds of another; not set, it never does."
         ),
     ] = None
+    markets: Markets = (MarketKind.ONE_X_TWO,)
 
 
 def check_key(key: str) -> None:
@@ -80,7 +83,9 @@ class SimulatedMachine:
         self._at = 0  # in milliseconds, as all times here
         self._world = World(options.seed, options.matches, options.updates_per_s)
         self._blanks = Random(f"{options.seed}/blanks").sample(range(50), 3)
-        self._bookmakers = [Bookmaker(key, options.seed, options.coverage) for key in dict.fromkeys(keys)]
+        self._bookmakers = [
+            Bookmaker(key, options.seed, options.coverage, options.kinds) for key in dict.fromkeys(keys)
+        ]
         self._boosts: dict[str, tuple[int, Boost | None]] = {}  # by key: the period, and what is boosted
         self._calendar: list[tuple[int, int, Listing]] = []  # a heap: next moment of each slot
 
@@ -139,7 +144,7 @@ class SimulatedMachine:
             listing = self._listing(slot, self._at)
             changed_at, changes_at = self._world.moments(listing.fixture, self._at)
             calendar.append((changes_at, slot, listing))
-            states.append(State(slot, listing, self._world.probabilities(listing.fixture, changed_at)))
+            states.append(self._state(slot, listing, changed_at))
         yield
         heapify(calendar)
         self._calendar = calendar
@@ -161,13 +166,19 @@ class SimulatedMachine:
             if at == listing.fixture.end:
                 listing = self._listing(slot, at)
                 appeared.pop(slot, None)  # so that the order stays that of appearance
-                appeared[slot] = State(slot, listing, self._world.probabilities(listing.fixture, at))
+                appeared[slot] = self._state(slot, listing, at)
             else:
-                state = State(slot, listing, self._world.probabilities(listing.fixture, at))
+                state = self._state(slot, listing, at)
                 for bookmaker in self._bookmakers:
                     bookmaker.expect(at, state)
             _, changes_at = self._world.moments(listing.fixture, at)
             heapreplace(self._calendar, (changes_at, slot, listing))
+
+    def _state(self, slot: int, listing: Listing, at: int) -> State:
+        fair = self._world.probabilities(listing.fixture, at)
+        has_others = len(self._options.kinds) > 1
+        outlook = outlook_of(self._world, listing.fixture, at) if has_others else None
+        return State(slot, listing, fair, outlook)
 
     def _listing(self, slot: int, at: int) -> Listing:
         fixture, spelling = self._world.fixture(slot, at), self._options.spelling

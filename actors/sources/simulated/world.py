@@ -32,7 +32,7 @@ _MIN_UPDATE_MS = 100
 _PEAK = 0.6  # how strongly kick-offs gather around the hour of their league, below 1
 _QUARTER_HOURS = 0.7  # of noise from -1 to 1: 85 % of the kick-offs
 _HOME_GOALS, _AWAY_GOALS = 1.5, 1.15
-_MAX_GOALS, _RATE_STEP = 10, 0.002
+MAX_GOALS, _RATE_STEP = 10, 0.002
 _DECIDED = 0.99
 
 # The logarithm of a goal rate is off by a slow drift, by news, and by noise of each update.
@@ -86,6 +86,11 @@ class SimulatedMatch(Struct, frozen=True, eq=False, gc=False):
             lead += side
         return lead
 
+    def score(self, at: int) -> tuple[int, int]:
+        """Return the goals of home and away so far."""
+        sides = [side for goal, side in self.goals if goal <= at]
+        return sides.count(1), sides.count(-1)
+
 
 class World:
     """The first `slots` places of the world of `seed`; half of the updates are of matches in play."""
@@ -129,14 +134,16 @@ class World:
         lead = fixture.lead(at)
         if lead is None:
             return None
-        since = max(at - fixture.kickoff, 0)
-        played = min(since, _FIRST_HALF_MS) + max(since - _FIRST_HALF_MS - _INTERVAL_MS, 0)
-        left = max(0.0, 1.0 - played / _PLAY_MS)
-        (home_rate, away_rate), own = fixture.rates, 74 * fixture.slot.number + 101 * fixture.number
+        found = result_probabilities(*self.rates(fixture, at), lead)
+        return None if max(found) > _DECIDED else found
+
+    def rates(self, fixture: SimulatedMatch, at: int) -> tuple[float, float]:
+        """Return the goals of home and away that are expected from now on."""
+        (home_rate, away_rate), left = fixture.rates, share_left(fixture, at)
+        own = 74 * fixture.slot.number + 101 * fixture.number
         home_rate *= left * math.exp(self._offset(own, at))
         away_rate *= left * math.exp(self._offset(own + 37, at))
-        found = result_probabilities(home_rate, away_rate, lead)
-        return None if max(found) > _DECIDED else found
+        return home_rate, away_rate
 
     def _offset(self, own: int, at: int) -> float:
         """Return the logarithm by which a goal rate is off its average; `own` tells rates apart."""
@@ -163,6 +170,23 @@ class World:
         return math.floor(around / grid) * grid
 
 
+def share_left(fixture: SimulatedMatch, at: int) -> float:
+    """Return how much of the play of a match is left: 1 before its kick-off, 0 at its end."""
+    since = max(at - fixture.kickoff, 0)
+    played = min(since, _FIRST_HALF_MS) + max(since - _FIRST_HALF_MS - _INTERVAL_MS, 0)
+    return max(0.0, 1.0 - played / _PLAY_MS)
+
+
+def seen_rate(rate: float, steps: int) -> float:
+    """Return a rate in whole parts of `steps` times 0.002 goals."""
+    return round(rate / _RATE_STEP / steps) * steps * _RATE_STEP
+
+
+def goal_probabilities(rate: float) -> tuple[float, ...]:
+    """Return P(goals = n) for n = 0..10, from the goals expected."""
+    return _goals(round(rate / _RATE_STEP))[0]
+
+
 def result_probabilities(home_rate: float, away_rate: float, lead: int) -> Triple:
     """Return the probabilities of home win, draw and away win, from the goals expected in the rest.
 
@@ -171,7 +195,7 @@ def result_probabilities(home_rate: float, away_rate: float, lead: int) -> Tripl
     """
     home_goals, _ = _goals(round(home_rate / _RATE_STEP))
     away_goals, away_fewer = _goals(round(away_rate / _RATE_STEP))
-    behind, ahead = max(-lead, 0), min(max(lead, 0), _MAX_GOALS + 1)
+    behind, ahead = max(-lead, 0), min(max(lead, 0), MAX_GOALS + 1)
     home_win = sum(map(mul, home_goals[behind:], away_fewer[ahead:]))
     draw = sum(map(mul, home_goals[behind:], away_goals[ahead:]))
     return home_win, draw, max(0.0, 1.0 - home_win - draw)
@@ -181,10 +205,10 @@ def result_probabilities(home_rate: float, away_rate: float, lead: int) -> Tripl
 def _goals(steps: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return P(goals = n) for n = 0..10 and P(goals < n) for n = 0..21, at `steps` of the rate."""
     rate = steps * _RATE_STEP
-    weights = [rate**goals / math.factorial(goals) for goals in range(_MAX_GOALS + 1)]
+    weights = [rate**goals / math.factorial(goals) for goals in range(MAX_GOALS + 1)]
     total = sum(weights)
     exactly = tuple(weight / total for weight in weights)
-    return exactly, tuple(sum(exactly[:goals]) for goals in range(2 * _MAX_GOALS + 2))
+    return exactly, tuple(sum(exactly[:goals]) for goals in range(2 * MAX_GOALS + 2))
 
 
 def _goal_times(draw: Random, kickoff: int, rate: float) -> Iterator[int]:
