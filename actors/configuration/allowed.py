@@ -233,6 +233,6 @@ def _default(value: object) -> str:
         case str():
             return f'"{value}"'
         case tuple():
-            return "[]" if not value else str([*value])
+            return f"[{', '.join(map(_default, value))}]"
         case _:
             return str(value)

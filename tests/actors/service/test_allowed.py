@@ -8,9 +8,11 @@ import pytest
 
 from actors.configuration.allowed import options_of
 from actors.core.errors import ConfigError
+from actors.markets.market import Kind
 from actors.service.describe import kind_lines
 from actors.service.registry import BUILT_IN, GROUP, kind_named
 from actors.service.settings import load
+from actors.source_api.options import Markets, SourceOptions
 from tests.support.builders.configurations import API, INVALID, INVALID_API, SPORTS, VALID
 
 KIND = 'kind = "football_data"'
@@ -135,6 +137,15 @@ def test_every_option_is_explained(name: str) -> None:
     assert [] == [
         word for word in ("Union", "Literal", "NoneType", "Spelling", "typing", "<") if word in printed
     ]
+
+
+class _WithMarkets(SourceOptions, frozen=True, kw_only=True):
+    markets: Markets = (Kind.ONE_X_TWO, Kind.BTTS)
+
+
+def test_default_of_a_list_is_written_as_in_a_configuration() -> None:
+    """Its texts have quotation marks, also those of a closed set."""
+    assert '["1x2", "btts"]' == options_of(_WithMarkets)["markets"].default
 
 
 def test_kinds_can_be_asked_for_by_name() -> None:
