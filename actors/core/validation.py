@@ -42,10 +42,11 @@ _SHAPELESS = frozenset(f" {_JOINERS}\u115f\u1160\u3164\uffa0\u2800")  # Hangul's
 class Reason(StrEnum):
     """Why a match is not accepted."""
 
-    INCOMPLETE = "incomplete"  # not all three prices are there
+    INCOMPLETE = "incomplete"  # not all prices of a market are there
     PRICE = "price"  # a price is unreadable, not finite, not above 1.0, or that of a match that is decided
     BOOK_SUM = "book_sum"  # the prices of a market cannot be a single offer
     LINES = "lines"  # the prices of two lines of a market contradict each other: all its lines are rejected
+    LINE = "line"  # no line, or one that no market of its kind has
     MARKET = "market"  # a market of a kind that the source is not asked for
     MATCH_ID = "match_id"  # the source's id has another shape than ours
     START_TIME = "start_time"  # an impossible date or time

@@ -19,11 +19,13 @@ from actors.core.errors import PayloadError
 from actors.core.messages import Removal, SourceMatchId
 from actors.core.validation import Reason, clean_name
 from actors.source_api.match_ids import match_id_of
+from actors.sources.football_data.cells import MAX_CELL_CHARS
 from actors.sources.football_data.text import Row, is_blank, width_of
 
 LONDON: Final = ZoneInfo("Europe/London")
-MAX_CELL_CHARS = 256  # a longer cell is cut: it must not fill the caches below
 FINISHED = "finished"
+# Reasons that remove a match for all bookmakers, also for those without a price in its row.
+FOR_ALL_BOOKMAKERS: Final = frozenset({FINISHED, Reason.UNREADABLE})
 _NUMBER = re.compile(r"[0-9.]+").fullmatch
 
 LEAGUES: Final[Mapping[str, str]] = {  # codes of the site's notes.txt; others are shown as they are

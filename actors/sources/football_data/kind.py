@@ -12,9 +12,9 @@ bookmaker's draw. Format: the site's notes.txt.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
@@ -35,18 +35,14 @@ from actors.core.messages import (
 )
 from actors.core.nearest import did_you_mean
 from actors.core.validation import Reason
+from actors.markets.market import Kind
 from actors.source_api.kinds import PolledKind
-from actors.source_api.options import PolledOptions, Seconds
+from actors.source_api.options import Markets, PolledOptions, Seconds
 from actors.source_api.parsing import Parts, Unread
 from actors.source_api.plan import Target, every
-from actors.sources.football_data.fixtures import (
-    FINISHED,
-    MAX_CELL_CHARS,
-    FixtureRow,
-    Layout,
-    read_row,
-    torn,
-)
+from actors.sources.football_data.cells import MAX_CELL_CHARS, price_in
+from actors.sources.football_data.fixtures import FOR_ALL_BOOKMAKERS, FixtureRow, Layout, read_row, torn
+from actors.sources.football_data.markets import SUFFIXES, find, read_others
 from actors.sources.football_data.text import Row, rows_in, width_of
 from actors.sources.football_data.widths import with_widths
 
@@ -54,6 +50,7 @@ from actors.sources.football_data.widths import with_widths
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
     """Options of a CSV file; its publisher asks for no more than a poll every 15 minutes."""
 
+    markets: Markets = (Kind.ONE_X_TWO,)
     poll_interval_s: Annotated[
         Seconds, Meta(description="The shortest time between two polls; most answers are: not modified.")
     ] = 900.0
@@ -70,13 +67,9 @@ class Sheet(Struct, frozen=True):
     unknown: int = 0
 
 
-# A price. A leading zero is refused: it may be what a decimal comma has cut off.
-_NUMBER = re.compile(r"(0|[1-9][0-9]{0,5})(\.[0-9]{1,20})?").fullmatch
 _FIRST_NAMES: Final = frozenset({"Div", "Country"})
 # If more rows than that, and more than can be read, are unreadable, the header is torn.
 MAX_TORN: Final = 2
-# Reasons that remove a match for all bookmakers, also for those without a price in its row.
-_FOR_ALL_BOOKMAKERS: Final = frozenset({FINISHED, Reason.UNREADABLE})
 EXCHANGES: Final = frozenset({"BFE"})  # of the site's notes.txt
 AGGREGATES: Final = frozenset({"Max", "Avg", "BbMx", "BbAv"})
 # Prefixes of the site's notes.txt and, since then, of its files of 2026/27: PP and SKB, and no longer BMGM,
@@ -84,6 +77,8 @@ AGGREGATES: Final = frozenset({"Max", "Avg", "BbMx", "BbAv"})
 _PREFIXES: Final = "1XB B365 BF BFD BFE BMGM BS BV BW CL GB IW LB P PP PS SB SJ SKB SO SY VC WH"
 KNOWN: Final = frozenset(_PREFIXES.split())
 _SIDES: Final = ("H", "D", "A")
+KINDS: Final = (Kind.ONE_X_TWO, *SUFFIXES)
+"""The kinds of market that the site's files have."""
 
 
 def check_key(key: str) -> None:
@@ -96,18 +91,24 @@ def check_key(key: str) -> None:
     _check_closing(key)
 
 
-def _check_closing(key: str, columns: Container[str] = ()) -> None:
+def _check_closing(key: str, columns: Container[str] = (), ends: Collection[str] = _SIDES) -> None:
     """Raise ValueError if `key` names closing prices in a file with these columns.
 
-    They have the prefix of a bookmaker's live prices and a C; that bookmaker is known, or in the file.
+    They have the prefix of a bookmaker's live prices and a C; that bookmaker is known, or in the file with
+    one of the `ends` of names.
     """
     live = key.removesuffix("C")
-    if live != key and (live in KNOWN or any(live + side in columns for side in _SIDES)):
+    if live != key and (live in KNOWN or any(live + end in columns for end in ends)):
         raise ValueError(f"key was {key!r}, which names closing prices; {live!r} names the live prices")
 
 
 def targets(options: FootballDataOptions) -> tuple[Target, ...]:
-    """Return the file to poll; the scope is its name, if that is plainly a name and no secret."""
+    """Return the file to poll; the scope is its name, if that is plainly a name and no secret.
+
+    Raises: ValueError for a kind of market that no file has.
+    """
+    if unknown := [kind for kind in options.kinds if kind not in KINDS]:
+        raise ValueError(f"markets had {', '.join(unknown)}, must be of {', '.join(KINDS)}")
     name = urlsplit(options.url).path.rpartition("/")[2]
     scope = name if re.fullmatch(r"[A-Za-z0-9_-]{1,32}\.csv", name) else "file"
     return (Target(Scope(scope), options.url),)
@@ -153,12 +154,35 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
 
 
 def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extract]:
-    """Read a bookmaker's prices, in slices. Raises: PayloadError if the file lacks its columns.
+    """Read a bookmaker's prices, in slices. Raises: PayloadError if the file lacks its columns."""
+    found = find(sheet.columns, key, options.kinds)
+    sides = _columns_of(sheet, key, with_others=len(options.kinds) > 1)
+    notes: tuple[str, ...] = ()
+    if missing := [name for name in sides if name not in sheet.columns]:
+        notes = (f"column not in this file: {', '.join(missing)}",)
+        if not found.read:
+            raise PayloadError(f"{notes[0]}{did_you_mean(key, _keys_in(sheet.columns))}")
+        matches, removals = list[Match](), list[Removal]()
+    else:
+        matches, removals = yield from _results(sheet, [sheet.columns[name] for name in sides])
+    others = yield from read_others(sheet.columns, found, sheet.fixtures, sheet.rows, sheet.source_time)
+    passed_over = others.passed_over + Counter({Reason.UNREADABLE: sheet.unknown})
+    return Extract(
+        (*matches, *others.matches),
+        (*removals, *others.removals),
+        passed_over=passed_over,
+        answered_at=sheet.answered_at,
+        is_collected=True,
+        notes=(*notes, *others.notes),
+    )
+
+
+def _results(sheet: Sheet, sides: Sequence[int]) -> Sliced[tuple[list[Match], list[Removal]]]:
+    """Read the 1X2 prices in these columns, in slices.
 
     Three blank prices are a match that is not offered: the same match listed above is then a duplicate.
     """
-    del options
-    at_home, at_draw, at_away = _columns_of(sheet, key)
+    at_home, at_draw, at_away = sides
     matches: list[Match] = []
     removals: list[Removal] = []
     listed: set[SourceMatchId] = set()
@@ -166,10 +190,10 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
     for count, (fixture, row) in enumerate(zip(sheet.fixtures, sheet.rows, strict=True)):
         if count % SLICE == 0:
             yield
-        if isinstance(fixture, Removal) and fixture.reason in _FOR_ALL_BOOKMAKERS:
+        if isinstance(fixture, Removal) and fixture.reason in FOR_ALL_BOOKMAKERS:
             removals.append(fixture)
             continue
-        home, draw, away = (_price(row[at][:MAX_CELL_CHARS]) for at in (at_home, at_draw, at_away))
+        home, draw, away = (price_in(row[at][:MAX_CELL_CHARS]) for at in (at_home, at_draw, at_away))
         if home is draw is away is None:
             if fixture.source_match_id in listed:
                 taken_back.add(fixture.source_match_id)
@@ -183,25 +207,20 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
     removals += [Removal(match_id, Reason.DUPLICATE) for match_id in sorted(taken_back)]
     if taken_back:
         matches = [match for match in matches if match.source_match_id not in taken_back]
-    passed_over: dict[str, int] = {Reason.UNREADABLE: sheet.unknown} if sheet.unknown else {}
-    found = tuple(matches), tuple(removals)
-    return Extract(*found, passed_over=passed_over, answered_at=sheet.answered_at, is_collected=True)
+    return matches, removals
 
 
-def _columns_of(sheet: Sheet, key: str) -> list[int]:
-    """Return where a bookmaker's live prices for home, draw and away are.
+def _columns_of(sheet: Sheet, key: str, *, with_others: bool) -> list[str]:
+    """Return the names of a bookmaker's live prices for home, draw and away.
 
-    Raises: PayloadError if nowhere, or if the key names closing prices in this file.
+    Raises: PayloadError if the key names closing prices in this file.
     """
+    others = [end for ends in SUFFIXES.values() for end in ends] if with_others else []
     try:
-        _check_closing(key, sheet.columns)
+        _check_closing(key, sheet.columns, (*_SIDES, *others))
     except ValueError as error:
         raise PayloadError(str(error)) from error
-    names = [key + side for side in _SIDES]
-    if missing := [name for name in names if name not in sheet.columns]:
-        near = did_you_mean(key, _keys_in(sheet.columns))
-        raise PayloadError(f"column not in this file: {', '.join(missing)}{near}")
-    return [sheet.columns[name] for name in names]
+    return [key + side for side in _SIDES]
 
 
 def _keys_in(columns: Collection[str]) -> Iterator[str]:
@@ -228,15 +247,6 @@ def _match(fixture: FixtureRow, home: float, draw: float, away: float, source_ti
         source_time,
         fixture.latest_start,
     )
-
-
-@lru_cache(maxsize=8192)
-def _price(cell: str) -> float | None:
-    """Read a price: None for a blank, 0.0, which is never accepted, for what is no plain number."""
-    cell = cell.strip()
-    if not cell:
-        return None
-    return float(cell) if _NUMBER(cell) else 0.0
 
 
 def _check_header(row: Row, header: Row) -> None:

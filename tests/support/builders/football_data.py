@@ -15,11 +15,17 @@ from typing import NamedTuple
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Extract, ListId, Match, Payload, Scope, SourceName
 from actors.core.validation import Admission, admit
+from actors.markets.market import Kind
 from actors.source_api.kinds import bounds_of
 from actors.sources.football_data.kind import KIND, FootballDataOptions, Sheet
 from tests.support.builders.messages import batch
 
-OPTIONS = FootballDataOptions(kind="football_data", url="https://feed.example/fixtures.csv")
+URL = "https://feed.example/fixtures.csv"
+OPTIONS = FootballDataOptions(kind="football_data", url=URL)
+ALL_MARKETS = FootballDataOptions(
+    kind="football_data", url=URL, markets=(Kind.ONE_X_TWO, Kind.OVER_UNDER, Kind.ASIAN_HANDICAP)
+)
+"""Options that have every kind of market of the files read."""
 COLUMNS = ("Div", "Date", "Time", "HomeTeam", "AwayTeam", "B365H", "B365D", "B365A")
 ROW = ("XX", "14/02/2026", "15:00", "Alder Town", "Birch United", "2.10", "3.40", "3.60")
 
@@ -97,15 +103,20 @@ def decoded(body: bytes, source_time: float | None = None) -> Sheet:
     return sheet
 
 
-def extracted(body: bytes, key: str = "B365", source_time: float | None = None) -> Extract:
+def extracted(
+    body: bytes,
+    key: str = "B365",
+    source_time: float | None = None,
+    options: FootballDataOptions = OPTIONS,
+) -> Extract:
     """Read one bookmaker's part of a body with our parser. Raises: PayloadError."""
-    return run_now(KIND.extract(decoded(body, source_time), key, OPTIONS))
+    return run_now(KIND.extract(decoded(body, source_time), key, options))
 
 
-def judged(body: bytes, key: str = "B365") -> Admission:
+def judged(body: bytes, key: str = "B365", options: FootballDataOptions = OPTIONS) -> Admission:
     """Return the result of the integrity gate for it, with the default bounds."""
-    extract = extracted(body, key)
-    bounds = bounds_of(KIND, key, OPTIONS)
+    extract = extracted(body, key, options=options)
+    bounds = bounds_of(KIND, key, options)
     return run_now(admit(batch(extract.matches, removals=extract.removals), bounds))
 
 
