@@ -50,7 +50,7 @@ OPERATIONS = {
         (Answer(200, "Events without end.", str, EVENT_STREAM, _ANSWERED),),
         (VIEW, BOOKMAKER, LEAGUE, MARKET, LAST_SINCE, CONFLATE, LAST_EVENT_ID, ACCEPT_ENCODING),
         (
-            *("invalid_view", "invalid_bookmaker", "invalid_league", *NOT_IN_CHANGES),
+            *("invalid_view", "invalid_bookmaker", "invalid_league", "invalid_market", *NOT_IN_CHANGES),
             *("invalid_conflate_ms", "commit_late", "linking", "too_many_requests"),
             *("too_many_client_streams", "too_many_streams"),
             *("stopping", "overloaded"),

@@ -12,6 +12,7 @@ CODES: Final[Mapping[str, int]] = {
     "invalid_bookmaker": 400,
     "invalid_view": 400,
     "invalid_league": 400,
+    "invalid_market": 400,
     "invalid_from": 400,
     "invalid_to": 400,
     "invalid_min_profit": 400,
