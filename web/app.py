@@ -31,6 +31,7 @@ from web.endpoints import (
     probes,
     stream,
 )
+from web.endpoints import markets as markets_
 from web.endpoints.operators import entries, links
 from web.feeds.catching_up import BEHIND_S, CatchUp
 from web.feeds.first_links import FirstLinks
@@ -54,6 +55,7 @@ OPERATIONS = {
     **odds.OPERATIONS,
     **archive.OPERATIONS,
     **fixtures.OPERATIONS,
+    **markets_.OPERATIONS,
     **ages.OPERATIONS,
     **links.OPERATIONS,
     **entries.OPERATIONS,
@@ -87,28 +89,23 @@ def create_app(
     access: Access = Access(),  # noqa: B008 - a frozen value
     markets: Mapping[Kind, Readable] = {},
 ) -> Quart:
-    """Return the application that shows `board`; `keep_fresh` and `refusals` are the listener's.
+    """Return the application that shows boards, of 1X2 and of other kinds of `markets`.
 
-    `markets` are the boards of the other kinds of market than 1X2; the `audience` has their histories.
+    `keep_fresh` and `refusals` are the listener's.
     """
     app, limits = quart_setup.bare(), limits or ClientLimits()
     counters = _counters(status.metrics, audience, limits.requests)
     live = _live(_catch_up(board, status, clock), names, audience, limits.work, past=past, markets=markets)
-    answers = live.answers
-    handlers = _odds(answers, names, board, clock, past)
-    handlers |= probes.handlers(
-        board, status, counters, clock, answers.own, review=review, is_operator=access.allows
-    )
-    handlers |= fixtures.handlers(live) | pages.handlers()
+    own, handlers, is_allowed = live.answers.own, _lists(live, clock, past), access.allows
+    handlers |= probes.handlers(board, status, counters, clock, own, review=review, is_operator=is_allowed)
     waiting = changes.handlers(live) | ages.handlers(board, clock)
-    waiting |= links.handlers(board, clock, review, answers.own)
-    waiting |= entries.handlers(board, status, clock, audience, answers.own, review=review, past=past)
-    waiting |= fixtures.handlers_of_fixture(answers, names, None if audience.fixtures is None else board)
+    waiting |= links.handlers(board, clock, review, own) | fixtures.handlers_of_fixture(live)
+    waiting |= entries.handlers(board, status, clock, audience, own, review=review, past=past)
     fast, slow = (_served(_closed(some, access), status.cluster) for some in (handlers, waiting))
     streams = _served({stream.PATH: True}, status.cluster)
-    fast |= _described((*fast, *slow, *streams), names, is_archived=past is not None)
+    fast |= _described(paths := (*fast, *slow, *streams), names, is_archived=past is not None)
     quart_setup.install(app, counters)
-    unrouted = Unrouted(app.asgi_app, (*fast, *slow, *streams), counters, pages.route_of)
+    unrouted = Unrouted(app.asgi_app, (*paths, *fast), counters, pages.route_of)
     inner: ASGIFramework = WaitingPath(unrouted, slow, counters)
     following = stream.Stream(inner, live, counters, keep_fresh) if streams else inner
     guard = quart_setup.Guard(watched(following), refusals, counters)
@@ -143,11 +140,11 @@ def _counters(metrics: Metrics, audience: Audience, limit: RateLimit) -> HttpCou
     return HttpCounters(metrics)
 
 
-def _odds(
-    answers: Answers, names: Mapping[BookmakerId, str], board: Readable, clock: Clock, past: Past | None
-) -> dict[str, Handler]:
-    lists = None if past is None else PastLists(past, board, clock, answers.own)
-    return odds.handlers(answers, names, lists) | archive.handlers(past, clock)
+def _lists(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
+    """Return the handlers of what is on the board, and of the pages."""
+    lists = None if past is None else PastLists(past, live.board, clock, live.answers.own)
+    of_odds = odds.handlers(live.answers, live.names, lists) | archive.handlers(past, clock)
+    return of_odds | fixtures.handlers(live) | markets_.handlers(live) | pages.handlers()
 
 
 def _catch_up(board: Readable, status: ServiceStatus, clock: Clock) -> CatchUp:

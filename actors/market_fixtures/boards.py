@@ -82,7 +82,8 @@ def market_boards(
 
 
 def _updater(kind: Kind, terms: FixtureSettings) -> MarketUpdater:
-    return MarketUpdater(terms, may_count_from_now=kind is Kind.ASIAN_HANDICAP)
+    has_lines, may_count_from_now = FORMS[kind].lines is not None, kind is Kind.ASIAN_HANDICAP
+    return MarketUpdater(terms, has_lines=has_lines, may_count_from_now=may_count_from_now)
 
 
 class Drafts:

@@ -19,6 +19,7 @@ from actors.board.snapshot import Entry, Linked, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId, event_id_of
+from actors.market_fixtures.main_line import main_line
 from actors.market_fixtures.model import (
     Followed,
     MarketState,
@@ -49,11 +50,15 @@ Edits: TypeAlias = dict[FixtureId, dict[BookmakerId, Entry | None]]
 class MarketUpdater:
     """The function for `Board` that takes the fixtures of one kind of market to the next version.
 
-    Of a kind that `may_count_from_now` in play, fixtures know whether their match has begun.
+    Of a kind that `has_lines` one of each match is the main line. Of a kind that `may_count_from_now` in
+    play, fixtures know whether their match has begun.
     """
 
-    def __init__(self, terms: FixtureSettings, *, may_count_from_now: bool = False) -> None:
+    def __init__(
+        self, terms: FixtureSettings, *, has_lines: bool = False, may_count_from_now: bool = False
+    ) -> None:
         self._terms, self._surebets = terms, Surebets(terms)
+        self._has_lines = has_lines
         self._may_count_from_now = may_count_from_now
 
     def rule(self, rules: SurebetRules) -> None:
@@ -79,6 +84,8 @@ class MarketUpdater:
             yield from following.look_at_all()
         yield from following.take(noted)
         yield from following.settle()
+        if self._has_lines:
+            yield from following.choose_mains()
         if self._may_count_from_now:
             yield from _begin(draft, state, now.wall)
         yield from self._surebets.settle(draft, base.books, books, now)
@@ -194,6 +201,17 @@ class _Following:
                 yield
         for key in self._keys:
             self._leave(key)
+
+    def choose_mains(self) -> Sliced[None]:
+        """Note the main line of each match that changed."""
+        for count, names in enumerate(self._markets.values(), 1):
+            lines = [line for name in names if (line := self._draft.get(name)) is not None]
+            main = main_line(lines, self._roster) if lines else None
+            for line in lines:
+                if line.is_main != (line is main):
+                    self._draft.put(replace(line, is_main=line is main))
+            if count % (SLICE // 8) == 0:
+                yield
 
     def homes(self) -> Map[EventKey, FixtureId]:
         """Return the fixture of the match of each event."""

@@ -324,7 +324,7 @@ def is_seen(old: Fixture | None, new: Fixture | None) -> bool:
         return True
     if old.head is not new.head and old.head != new.head:
         return True
-    if old.has_begun != new.has_begun:
+    if old.has_begun != new.has_begun or old.is_main != new.is_main:
         return True
     if old.members is not new.members and bonds(old.members) != bonds(new.members):
         return True

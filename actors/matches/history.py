@@ -10,7 +10,7 @@ from msgspec import Struct
 from actors.board.history import History, HistoryLimits
 from actors.board.snapshot import Snapshot
 from actors.core.messages import BookmakerId
-from actors.markets.market import ONE_X_TWO, Market
+from actors.markets.market import ONE_X_TWO
 from actors.matches.entries import is_other_event
 from actors.matches.leagues import league_of_fixture
 from actors.matches.model import (
@@ -39,7 +39,7 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
     """The last change of a fixture in the views of a kind: what they show, or why it has gone.
 
     `left` has the bookmakers whose views it left, and `left_leagues` the leagues; its own is `league`.
-    `terms` are those of its version.
+    `terms` are those of its version. Before that it `was_main`, the main line of its match.
     """
 
     id: FixtureId
@@ -50,6 +50,7 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
     terms: FixtureSettings
     league: str | None = None
     left_leagues: Mapping[str, Gone] = {}
+    was_main: bool = False
 
     @property
     def place(self) -> Place | None:
@@ -58,17 +59,28 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
 
     def is_in(self, view: FixtureView) -> bool:
         """Return whether the view shows it."""
-        is_chosen = (view.league is None or view.league == self.league) and self._is_of(view.market)
-        return self.fixture is not None and is_chosen and view.shows(self.fixture)
+        if self.fixture is None or not (view.league is None or view.league == self.league):
+            return False
+        return view.has_market(self.fixture) and view.shows(self.fixture)
 
-    def _is_of(self, market: Market) -> bool:
-        """Return whether it is of that market."""
-        return market is ONE_X_TWO or self.id.endswith(f" {market}")
+    @property
+    def match_id(self) -> FixtureId:
+        """The id that the fixtures of all markets of the match have in common."""
+        return FixtureId(self.id.partition(" ")[0])
+
+    def _was_in(self, view: FixtureView) -> bool:
+        """Return whether it is of the market of the view, or was its main line when it left."""
+        if view.is_of_main_lines:
+            return self.was_main
+        return view.market is ONE_X_TWO or self.id.endswith(f" {view.market}")
 
     def gone_from(self, view: FixtureView) -> Gone | None:
         """Return when and why it left the view; None if it was never there."""
-        if not self._is_of(view.market):
+        if not self._was_in(view):
             return None
+        if view.is_of_main_lines and self.fixture is not None:  # another line is now
+            is_of_view = view.bookmaker is None or view.bookmaker in self.fixture.bookmakers
+            return Gone(self.version, FixtureRemoval.NO_MARKET) if is_of_view else None
         if view.bookmaker is None and view.league is None:
             return self.gone
         shown = () if self.fixture is None else self.fixture.bookmakers
@@ -150,7 +162,9 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
         departure = gone if league is None and gone is not None else Gone(version, FixtureRemoval.LEAGUE)
         left_leagues = _left_leagues(before, old, league, departure)
         is_gone = gone if after is None else None
-        return FixtureRecord(change.id, version, after, is_gone, left, terms, league, left_leagues)
+        was_main = before is not None and before.is_main and not (after is not None and after.is_main)
+        found = (change.id, version, after, is_gone, left, terms, league, left_leagues)
+        return FixtureRecord(*found, was_main)
 
 
 def _left_leagues(

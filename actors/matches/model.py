@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from actors.board.chunks import SortedChunk, entries_of, find
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.messages import BookmakerId, Match, Prices, SourceName
-from actors.markets.market import ONE_X_TWO, Market
+from actors.markets.market import FORMS, ONE_X_TWO, Market
 from actors.markets.odds import Odds
 from actors.matches.candidates import Candidates
 from actors.matches.fair import Method
@@ -47,7 +47,8 @@ class FixtureView(Struct, frozen=True):
     """All fixtures of a kind or, with a bookmaker, those that it has prices of, whole.
 
     With a `league` (its id), or another `market` than 1X2, changes are of these fixtures alone; versions
-    are still those of the whole view, which is of one kind of market.
+    are still those of the whole view, which is of one kind of market. A kind that has lines, but without
+    one, is the main line of each match.
     """
 
     kind: ViewKind
@@ -61,6 +62,18 @@ class FixtureView(Struct, frozen=True):
         if self.league is None and self.market is ONE_X_TWO:
             return self
         return FixtureView(self.kind, self.bookmaker)
+
+    @property
+    def is_of_main_lines(self) -> bool:
+        """Whether it has the main line of each match."""
+        return self.market.quarters is None and FORMS[self.market.kind].lines is not None
+
+    def has_market(self, fixture: Fixture) -> bool:
+        """Return whether a fixture is of the market of the view."""
+        market = self.market
+        return (
+            market is ONE_X_TWO or fixture.market == market or (self.is_of_main_lines and fixture.is_main)
+        )
 
     def shows(self, fixture: Fixture) -> bool:
         """Return whether the view has it, if it is of the league and the market."""
@@ -181,6 +194,7 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     counts for best prices and fair odds: `outdone` has the other bookmakers, each with the one that counts.
     Of another `market` than 1X2 its id has that behind it, and `head` names it where there are 1X2 prices.
     A handicap `has_begun` once its match has, or may have: some bookmakers count the goals from then on.
+    Of several lines one `is_main`.
     """
 
     id: FixtureId
@@ -196,6 +210,7 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     market: Market = ONE_X_TWO
     head: Head | None = None
     has_begun: bool = False
+    is_main: bool = False
 
     @property
     def match_id(self) -> FixtureId:

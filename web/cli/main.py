@@ -214,16 +214,7 @@ async def _run_service(
     cluster = None if settings.cluster.url is None else partial(Cluster, settings, clock)
     system = System(settings, clock, Random(), is_archived=True, log_status=written, cluster=cluster)
     published, status = system.shown, system.status
-    per_client = settings.limits.max_streams_per_client
-    histories = system.markets.histories
-    audience = Audience(
-        published.history,
-        max_streams,
-        per_client,
-        system.fixture_history,
-        status.metrics,
-        markets=histories,
-    )
+    audience = _audience(system, max_streams, settings.limits.max_streams_per_client)
     app = create_app(
         published,
         status,
@@ -237,18 +228,24 @@ async def _run_service(
         review=system.review,
         past=None if system.archive is None else system.archive.past(),
         access=Access(settings.operators.token),
-        markets=system.markets.published,
+        markets={} if cluster is not None else system.markets.published,
     )
     started = partial(_say_started, status, url=address_of(sock), archive=settings.archive.path or "none")
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
-    apply = _Running(system, audience, limits, sock).apply
-    reload = Reload(path, settings, system.read_links_again, apply, logs.set_level).again
+    running = _Running(system, audience, limits, sock)
+    reload = Reload(path, settings, system.read_links_again, running.apply, logs.set_level).again
     parts = (system.supervisor, app, sock, status, drain_s, started, *ends)
     manager = Notifier(*service_manager(), lambda: liveness(status, clock.now()).status == "pass")
     if system.archive is None:
         return await Life(*parts, reload, manager).run()
     system.archive.start()
     return await Life(*parts, reload, manager, partial(_close, system.archive)).run()
+
+
+def _audience(system: System, max_streams: int, per_client: int) -> Audience:
+    fixtures, metrics = system.fixture_history, system.status.metrics
+    histories = system.markets.histories
+    return Audience(system.shown.history, max_streams, per_client, fixtures, metrics, markets=histories)
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,8 @@ class FixtureV2(Struct, frozen=True):
     there are none.
     `doubted` is a surebet that is not believed. With `total` there are the `stakes`, or the reason if there
     are none. `in_play` is there if any source says whether it is.
-    Of another `market` than 1X2, odds and probabilities have the names of its outcomes. With the
+    Of another `market` than 1X2, odds and probabilities have the names of its outcomes. It may be the
+    `main` line of its match: most bookmakers list that. With the
     `in_play_rule` "from_now" some of its bookmakers count only goals after the bet: their prices cannot be
     compared with others.
     """
@@ -152,6 +153,7 @@ class FixtureV2(Struct, frozen=True):
     in_play: bool | UnsetType = UNSET
     market: str | UnsetType = UNSET
     in_play_rule: Literal["from_now"] | UnsetType = UNSET
+    main: Literal[True] | UnsetType = UNSET
 
 
 class LinkingState(Struct, frozen=True):
@@ -264,11 +266,8 @@ def fixture_v2(
     match, league = fixture.match, league or league_of_fixture(fixture)
     entries, surebet = (fixture.entries, fixture.surebet) if part is None else (part.entries, part.surebet)
     roster, prices = terms.roster, prices or best_of(fixture, entries, doubted)
-    is_other_bet = fixture.has_begun and any(roster[name].counts_from_now for name in fixture.bookmakers)
-    if is_other_bet:
-        fair = prices = None
     listed: Any = encoded or entries_v2(fixture, entries, names, roster, doubted=doubted, among=entries)
-    return FixtureV2(
+    made = FixtureV2(
         fixture.match_id,
         match.home,
         match.away,
@@ -283,11 +282,25 @@ def fixture_v2(
         None if prices is None else round(book_sum([price.price for price in prices]), 6),
         None if fair is None else fair_odds(terms.method, fair, fixture.market),
         None if surebet is None else surebet_v2(surebet, fixture, names, terms),
-        FairReason.IN_PLAY_RULE if is_other_bet else FairReason.TOO_FEW if fair is None else UNSET,
+        FairReason.TOO_FEW if fair is None else UNSET,
         in_play=any(said) if (said := _said_in_play(fixture)) else UNSET,
-        market=UNSET if fixture.market is ONE_X_TWO else str(fixture.market),
-        in_play_rule="from_now" if is_other_bet else UNSET,
     )
+    return made if fixture.market is ONE_X_TWO else _of_market(made, fixture, roster)
+
+
+def _is_other_bet(fixture: Fixture, roster: Roster) -> bool:
+    """Return whether some of its bookmakers count only the goals after the bet by now."""
+    return fixture.has_begun and any(roster[name].counts_from_now for name in fixture.bookmakers)
+
+
+def _of_market(made: FixtureV2, fixture: Fixture, roster: Roster) -> FixtureV2:
+    """Return it with the fields that only fixtures of other markets than 1X2 have."""
+    made = replace(made, market=str(fixture.market), main=True if fixture.is_main else UNSET)
+    if not _is_other_bet(fixture, roster):
+        return made
+    nobody: Any = dict.fromkeys(fixture.market.outcomes)
+    made = replace(made, best=nobody, book_sum=None, fair=None, fair_reason=FairReason.IN_PLAY_RULE)
+    return replace(made, in_play_rule="from_now")
 
 
 def best_of(

@@ -13,7 +13,7 @@ from web.protocol.contract import CACHED, IF_NONE_MATCH, NOT_MODIFIED, Answer, O
 from web.protocol.responses import Asked, Handler, Prepared, constant
 
 PATH = "/api/capabilities"
-API_VERSION = "2.8"
+API_VERSION = "2.9"
 OPERATIONS = {
     PATH: Operation(
         "The endpoints, their parameters, the bookmakers",

@@ -58,8 +58,7 @@ def handlers(every: Live) -> dict[str, Handler]:
         view = await every.resolved(view, request.client)
         live = every.of(view)
         since, newest = asked.version, (await live.read(view)).version
-        frames = live.frames(view)
-        history = frames.history
+        history = (frames := live.frames(view)).history
         if since > newest and live.is_one_of_several and asked.is_of(history.epoch):
             with audience.admitted(request.client):
                 await live.reached(view, since)
@@ -67,11 +66,8 @@ def handlers(every: Live) -> dict[str, Handler]:
         if not asked.is_of(history.epoch):
             reach = await frames.reach(view, since, request.client)
             raise _not_available(asked, history.epoch, view, reach, newest)
-        if (
-            wait_s
-            and every.is_known(since)
-            and await frames.passed(view, since, request.client) is not None
-        ):
+        may_wait = wait_s and every.is_known(since)
+        if may_wait and await frames.passed(view, since, request.client) is not None:
             with audience.admitted(request.client), anyio.move_on_after(wait_s):
                 await _changed(live, view, since, request.client)
         coding = coding_for(request.header(b"accept-encoding")) or Coding.IDENTITY

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 
 from msgspec.structs import replace
 
-from actors.board.snapshot import Readable
-from actors.core.messages import BookmakerId
 from actors.matches.forms import Form
 from actors.matches.model import FixtureView, ViewKind, fixtures_of
 from actors.matching.event import FixtureId
 from web.encoding.fixture_schemas import FixtureList, OneFixture
 from web.feeds.fixture_lists import EVERYTHING, Choice, FixturesOf
-from web.feeds.lists import Answers
 from web.feeds.subscribers import Live
 from web.protocol.contract import (
     ACCEPT_ENCODING,
@@ -91,12 +88,11 @@ def handlers(live: Live) -> dict[str, Handler]:
     return {path: _handler(live, kind) for path, kind in paths.items()}
 
 
-def handlers_of_fixture(
-    answers: Answers, names: Mapping[BookmakerId, str], board: Readable | None
-) -> dict[str, Handler]:
-    """Return the handler of the path of a fixture; none without a board."""
-    if board is None:
+def handlers_of_fixture(live: Live) -> dict[str, Handler]:
+    """Return the handler of the path of a fixture; none of a board that does not link."""
+    if live.fixtures is None:
         return {}
+    answers, names, board = live.answers, live.names, live.board
 
     async def fixture(request: Asked) -> Prepared:
         fixture_id = FixtureId(request.path.rpartition("/")[2])

@@ -14,12 +14,15 @@ from actors.board.snapshot import Book, Snapshot
 from actors.board.validity import Deadlines
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId
+from actors.market_fixtures.model import markets_of
 from actors.markets.market import ONE_X_TWO, Market
 from actors.matches.forms import USUAL, Form, Shown, overdue, shown
 from actors.matches.leagues import UNKNOWN, league_of_fixture, leagues_named
 from actors.matches.model import Fixture, FixtureState, FixtureView, ViewKind, fixtures_of
+from actors.matching.event import FixtureId
 from web.encoding.schemas import cursor_of
 from web.protocol.problems import Problem
+from web.protocol.query import market_asked
 
 MAX_MEANT = 20  # leagues that are named
 
@@ -75,7 +78,7 @@ class FixturesOf(Struct, frozen=True):
         """Return a fixture as it is shown, None if it is not."""
         if self.bookmaker is not None and self.bookmaker not in fixture.bookmakers:
             return None
-        if self.market is not ONE_X_TWO and fixture.market != self.market:
+        if not self.view.has_market(fixture):
             return None
         it = shown(fixture, self.form, state)
         is_empty = it is None or (it.surebet is None and self.view.kind is ViewKind.SUREBETS)
@@ -190,17 +193,41 @@ def note(league: str, league_id: str | None, state: FixtureState) -> Sliced[byte
     return b',"note":%b' % _encode(f"no match has the league {league[:128]!r} now{meant}")
 
 
-def of_market(market: Market, *, is_listed: bool) -> bytes:
-    """Return the members of a list that name its market, unless that is 1X2, and say if nobody lists it."""
-    if market is ONE_X_TWO:
-        return b""
-    why = b"" if is_listed else b',"note":%b' % _encode(f"nobody lists the market {market} now")
-    return b',"market":%b%b' % (_encode(str(market)), why)
+def of_market(market: Market) -> bytes:
+    """Return the member of a list, or of changes, that names its market, unless that is 1X2."""
+    return b"" if market is ONE_X_TWO else b',"market":%b' % _encode(market_asked(market))
+
+
+def of_market_listed(view: FixtureView, count: int, state: FixtureState) -> Sliced[bytes]:
+    """Return the same of a list of so many fixtures, with a note if nobody lists the market."""
+    if view.market is ONE_X_TWO or count or (yield from _is_listed(view, state)):
+        return of_market(view.market)
+    why = f"nobody lists the market {market_asked(view.market)} now"
+    return of_market(view.market) + b',"note":%b' % _encode(why)
+
+
+def _is_listed(view: FixtureView, state: FixtureState) -> Sliced[bool]:
+    for chunk in state.chunks:
+        if any(view.has_market(fixture) for fixture in chunk.entries):
+            return True
+        yield
+    return False
+
+
+def has_main_line(view: FixtureView, match_id: FixtureId, snapshot: Snapshot) -> bool:
+    """Return whether a view of main lines shows one of that match."""
+    lines = markets_of(snapshot).of_match(match_id)
+    return any(view.has_market(line) and view.shows(line) for line in lines)
 
 
 def cursor(version: int, epoch: str) -> bytes:
     """Return the member that says what `since` takes for this version."""
     return b',"cursor":"%b"' % cursor_of(version, epoch).encode()
+
+
+def is_whole(view: FixturesOf, choice: Choice) -> bool:
+    """Return whether all fixtures of a view are shown, by 1X2 and in the usual form."""
+    return choice == EVERYTHING and view.form == USUAL and view.market is ONE_X_TWO
 
 
 ALL = FixturesOf(FixtureView(ViewKind.FIXTURES))

@@ -21,7 +21,6 @@ from actors.board.snapshot import Book, Readable, Snapshot
 from actors.board.validity import Deadlines
 from actors.core.cooperative import Sliced, run_now, run_sliced
 from actors.core.messages import BookmakerId
-from actors.markets.market import ONE_X_TWO
 from actors.matches.forms import USUAL, Form, whole
 from actors.matches.model import FixtureState, fixtures_of
 from actors.matching.event import FixtureId
@@ -38,10 +37,11 @@ from web.feeds.fixture_lists import (
     FixturesOf,
     cursor,
     division,
+    is_whole,
     league_meant,
     note,
     of_league,
-    of_market,
+    of_market_listed,
 )
 from web.feeds.own_bodies import Made, Making, OwnBodies, Room
 from web.protocol.negotiation import Coding, acceptable, has_already
@@ -125,7 +125,7 @@ class Answers:
         self._main = main or board
         self.own = own or OwnBodies()
         self.catch_up = catch_up or CatchUp(board)
-        self._board = board
+        self.board = board
         self._lists = ListSegments(names)
         self.fixtures = FixtureSegments(names)
         self._newest: Callable[[], Snapshot | None] = lambda: None
@@ -147,7 +147,7 @@ class Answers:
         """
         while True:
             snapshot = await self._read(view)
-            page = self._page(view.held(snapshot, self._board.is_valid), snapshot)
+            page = self._page(view.held(snapshot, self.board.is_valid), snapshot)
             if not page.is_serving:
                 raise _unavailable(view)
             coding = acceptable(accept_encoding)
@@ -161,21 +161,21 @@ class Answers:
                 # If a list was withdrawn for it, or fell due while it was made, there is a newer board.
                 if found is None or not self._holds(page):
                     continue
-                if view.held(snapshot, self._board.is_valid) != page.view:
+                if view.held(snapshot, self.board.is_valid) != page.view:
                     continue
-            if self._board.is_due(page.deadlines, CACHED_S) or page.view.is_fleeting:
+            if self.board.is_due(page.deadlines, CACHED_S) or page.view.is_fleeting:
                 return msgspec.structs.replace(found, headers=(*found.headers, UNCACHED))
             return found
 
     async def _read(self, view: Listed) -> Snapshot:
-        snapshot = await self._board.read(view.deadlines)
+        snapshot = await self.board.read(view.deadlines)
         if isinstance(view, FixturesOf):
             self.catch_up.check_linked()
         return snapshot
 
     def _holds(self, page: _Page) -> bool:
         """Return whether a page is still of the board, and nothing of it is overdue."""
-        return page.epoch == self._board.newest.epoch and self._board.is_valid(page.deadlines)
+        return page.epoch == self.board.newest.epoch and self.board.is_valid(page.deadlines)
 
     async def listed(self, view: Listed, coding: Coding = Coding.IDENTITY) -> Made:
         """Return the list of `view`, whether or not it is serving; with gzip as blocks of a member."""
@@ -235,7 +235,7 @@ class Answers:
 
     async def reject(self, error: UnencodableError) -> None:
         """Withdraw the list with an entry that cannot be encoded, so that all others are served."""
-        await self._board.reject(error.bookmaker, error.entry, str(error))
+        await self.board.reject(error.bookmaker, error.entry, str(error))
         await anyio.lowlevel.checkpoint()  # so that trying again can never hold the loop
 
     def _page(self, view: Listed, snapshot: Snapshot) -> _Page:
@@ -249,7 +249,7 @@ class Answers:
                 del self._pages[known]
             self._pages[view] = _Page(view, snapshot)
         page = self._pages[view]
-        if self._main is not self._board:
+        if self._main is not self.board:
             page.is_serving = any(book.is_serving for book in view.books(self._main.newest).values())
         return page
 
@@ -263,7 +263,7 @@ class Answers:
     ) -> Prepared | None:
         """Make the answer; None if a list had to be withdrawn for it, or if there is a newer version."""
         try:
-            if isinstance(view := page.view, FixturesOf) and (view.form, view.market, choice) != _WHOLE:
+            if isinstance(view := page.view, FixturesOf) and not is_whole(view, choice):
                 make = self._chosen(view, page, coding, snapshot, choice)
                 key = (view.market.kind, view.versioned), (view.form, view.market, choice, coding)
                 body = await self.own.get(key, page.version, client, make)
@@ -304,9 +304,7 @@ class Answers:
                     yield
                 yield
             more = view.linking(state) + where + division(view.form)
-            if view.market is not ONE_X_TWO:
-                is_listed = bool(count) or (yield from _is_listed(view, state))
-                more += of_market(view.market, is_listed=is_listed)
+            more += yield from of_market_listed(view.view, count, state)
             if asked is not None and not count:
                 more += yield from note(asked, chosen.league, main)
             if chosen is not choice and chosen.league is not None:
@@ -319,7 +317,7 @@ class Answers:
 
     def _state(self, snapshot: Snapshot) -> FixtureState:
         """Return the fixtures that have the leagues, and are linked."""
-        return fixtures_of(snapshot if self._main is self._board else self._main.newest)
+        return fixtures_of(snapshot if self._main is self.board else self._main.newest)
 
     def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Sliced[Prepared]:
         made = plain_body if coding is Coding.IDENTITY else gzip_body
@@ -381,18 +379,6 @@ class _Page:
         self.is_serving = any(book.is_serving for book in self.view.books(snapshot).values())
         self.deadlines = self.view.deadlines(snapshot)
         return (self.version, self.epoch) == (self.view.version(snapshot), snapshot.epoch)
-
-
-_WHOLE = (USUAL, ONE_X_TWO, EVERYTHING)
-
-
-def _is_listed(view: FixturesOf, state: FixtureState) -> Sliced[bool]:
-    """Return whether anybody lists the market of a view."""
-    for chunk in state.chunks:
-        if any(fixture.market == view.market for fixture in chunk.entries):
-            return True
-        yield
-    return False
 
 
 def _coded(pieces: Sequence[bytes], coding: Coding) -> Sliced[Sequence[bytes]]:

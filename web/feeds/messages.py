@@ -21,7 +21,16 @@ from web.encoding.list_segments import Api
 from web.encoding.members import between, deflated
 from web.encoding.schemas import Bye, Heartbeat, Removed, Reset, ResetReason, cursor_of, match_v2
 from web.encoding.segments import FIXTURES, MATCHES, UNENCODABLE, UnencodableError, gzipped
-from web.feeds.fixture_lists import Choice, FixturesOf, cursor, league_meant, linking, of_league, of_market
+from web.feeds.fixture_lists import (
+    Choice,
+    FixturesOf,
+    cursor,
+    has_main_line,
+    league_meant,
+    linking,
+    of_league,
+    of_market,
+)
 from web.feeds.lists import Answers, Listed, View
 from web.feeds.older_changes import UNKNOWN, Older, OlderChanges
 from web.feeds.own_bodies import SMALL_BYTES, Made, Making, OwnBody, Room
@@ -78,6 +87,11 @@ class Frames(ABC, Generic[V, R]):
         """Return older and recent changes as those of one time; None if they are too many."""
         del older
         return recent
+
+    def _gone_of(self, recent: Recent[R], view: V) -> list[R]:
+        """Return what left the view."""
+        del view
+        return recent.gone
 
     def _more(self, recent: Recent[R], view: V) -> bytes:
         """Return what else changes have."""
@@ -174,13 +188,14 @@ class Frames(ABC, Generic[V, R]):
         if recent is None:
             return None
         shown = yield from _joined((self._shown(record) for record in recent.shown), room)
-        gone = yield from _joined((self._gone(record, view) for record in recent.gone), room)
+        left = self._gone_of(recent, view)
+        gone = yield from _joined((self._gone(record, view) for record in left), room)
         mark = b'"conflated":true,' if is_marked and recent.is_merged else b""
         head = b'{"version":%d,"since":%d,%b"%b":[' % (recent.version, since, mark, self.name)
         at = b"" if is_marked else cursor(recent.version, self.history.epoch)  # an event has it as its id
         tail = b"]%b%b}" % (self._more(recent, view), at)
         parts = [head, *shown, b'],"removed":[', *gone, tail]
-        is_empty = not (recent.shown or recent.gone)
+        is_empty = not (recent.shown or left)
         return Made(recent.version, parts, is_merged=recent.is_merged, is_empty=is_empty)
 
 
@@ -247,9 +262,16 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
     def _shown(self, record: FixtureRecord) -> bytes:
         return b"" if record.fixture is None else self._answers.fixtures.json(record.fixture, record.terms)
 
+    def _gone_of(self, recent: Recent[FixtureRecord], view: FixtureView) -> list[FixtureRecord]:
+        """Return what left; of main lines not a match that has another now, and each match once."""
+        if not view.is_of_main_lines:
+            return recent.gone
+        gone, board = {record.match_id: record for record in recent.gone}, self._answers.board.newest
+        return [record for match_id, record in gone.items() if not has_main_line(view, match_id, board)]
+
     def _more(self, recent: Recent[FixtureRecord], view: FixtureView) -> bytes:
         more = linking(recent.pending) + (b"" if view.league is None else of_league(view.league))
-        return more + of_market(view.market, is_listed=True)
+        return more + of_market(view.market)
 
     async def _list(self, view: FixtureView, coding: Coding, client: str | None) -> Made:
         if view == view.whole:

@@ -13,6 +13,7 @@ CODES: Final[Mapping[str, int]] = {
     "invalid_view": 400,
     "invalid_league": 400,
     "invalid_market": 400,
+    "invalid_fixture": 400,
     "invalid_from": 400,
     "invalid_to": 400,
     "invalid_min_profit": 400,

@@ -12,8 +12,9 @@ from urllib.parse import parse_qs
 from msgspec import Struct, field
 
 from actors.core.messages import BookmakerId
-from actors.markets.market import ONE_X_TWO, Market, parsed
+from actors.markets.market import FORMS, ONE_X_TWO, Kind, Market, parsed
 from actors.matches.model import FixtureView, ViewKind
+from actors.matching.event import FixtureId
 from web.protocol.problems import Problem
 
 MAX_WAIT_S = 30
@@ -62,8 +63,12 @@ LEAGUE: Final = Parameter(
 )
 MARKET: Final = Parameter(
     "market",
-    "Show this market, such as over_under:2.5 or btts, in place of 1x2; /api/v2/markets lists them.",
+    "Show this market, such as over_under:2.5 or btts, in place of 1x2; /api/v2/markets lists them."
+    " over_under:main and asian_handicap:main are the line of each match that most bookmakers list.",
 )
+FIXTURE: Final = Parameter("fixture", "Show the markets of this fixture alone: its id.")
+_MAIN = ":main"
+_WITH_LINES = {kind for kind, form in FORMS.items() if form.lines is not None}
 _TIME = re.compile(r"-?[0-9]{1,12}", re.ASCII)
 _TIMES = {
     "anyOf": [
@@ -218,11 +223,18 @@ class Query:
         given = self._one(MARKET.name, "must be given once, or not at all")
         if given is None:
             return ONE_X_TWO
+        if (kind := given.removesuffix(_MAIN)) in _WITH_LINES and kind != given:
+            return Market(Kind(kind))
         try:
             found = parsed(given)
         except ValueError as error:
             raise Problem(400, f"invalid_{MARKET.name}", f"parameter '{MARKET.name}' {error}") from error
         return ONE_X_TWO if found == ONE_X_TWO else found
+
+    def fixture(self) -> FixtureId | None:
+        """Return the fixture that is asked for, None if absent."""
+        given = self._one(FIXTURE.name, "must be the id of one fixture, or absent")
+        return None if given is None else FixtureId(given)
 
     def choice(self) -> tuple[str | None, float, float, float | None]:
         """Return which fixtures are wanted: league, kick-off from and before, least profit."""
@@ -319,6 +331,11 @@ class Query:
         if len(given) > 1:
             raise _invalid(name, f"was given {len(given)} times", must)
         return given[0] if given else None
+
+
+def market_asked(market: Market) -> str:
+    """Return a market as it is asked for; a kind that has lines, but without one, is the main line."""
+    return f"{market}{_MAIN}" if market.quarters is None and market.kind in _WITH_LINES else str(market)
 
 
 def _milliseconds(text: str) -> int | None:

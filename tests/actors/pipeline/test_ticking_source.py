@@ -11,13 +11,13 @@ import anyio
 import msgspec
 import pytest
 
-from actors.board.board import Board
 from actors.board.snapshot import Snapshot
 from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import SourceError
 from actors.core.messages import Batch, BookmakerId, Extract, Removal, Scope, SourceMatchId
+from actors.market_fixtures.boards import Drafts
 from actors.pipeline.context import SourceContext
 from actors.pipeline.ticking_source import TickingSourceActor
 from actors.runtime.conflation import Inbox, merged_deliveries
@@ -103,7 +103,7 @@ class Stage:
         assert isinstance(delivery, Batch)
         return delivery
 
-    def change_board(self, change: Callable[[Board], object]) -> None:
+    def change_board(self, change: Callable[[Drafts], object]) -> None:
         """Publish the board that `change` returns."""
         board = self.published.board()
         change(board)
@@ -125,7 +125,7 @@ class Stage:
         return seen
 
 
-def _apply(offer: Batch, board: Board) -> None:
+def _apply(offer: Batch, board: Drafts) -> None:
     run_now(board.apply(offer, VirtualClock().now()))
 
 

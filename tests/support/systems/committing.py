@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from actors.board.board import Advance, Board
+from msgspec.structs import replace
+
+from actors.board.board import Advance
 from actors.board.history import HistoryLimits
 from actors.board.published import Published, Rejection, Request
 from actors.board.snapshot import Snapshot
@@ -12,6 +14,9 @@ from actors.board.validity import BoardRules
 from actors.core.clock import Clock
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Match, Scope
+from actors.market_fixtures.boards import Drafts, MarketBoards, market_boards
+from actors.markets.market import Kind
+from actors.matches.model import FixtureSettings
 from tests.support.builders.messages import batch
 
 
@@ -27,28 +32,38 @@ class Committing(Published):
         *,
         on_rejected: Callable[[BookmakerId, Scope, str], None] = lambda *_: None,
         advance: Advance | None = None,
+        terms: FixtureSettings | None = None,
+        kinds: Sequence[Kind] = (),
     ) -> None:
+        """Keep boards of other `kinds` of market as well, if the `terms` of their fixtures are given."""
         super().__init__(snapshot, rules, clock, limits, self._do)
+        self._kinds, self.markets = tuple(kinds), MarketBoards()
+        if terms is not None:
+            self.markets = market_boards(
+                snapshot, terms, kinds, rules=rules, clock=clock, limits=limits, request=self._do
+            )
         self._advance = advance
         self._lists = 0
         self._on_rejected = on_rejected
 
-    def board(self) -> Board:
-        """Return a board on the newest snapshot."""
-        return Board(self.newest, self.rules, self._advance)
+    def board(self) -> Drafts:
+        """Return the boards on the newest snapshots."""
+        return Drafts(self, self._advance, self.markets)
 
-    def commit(self, board: Board) -> None:
-        """Publish what a board has become."""
-        self.publish(run_now(board.finish(self._clock.now())))
-        self.end_turn()
-        run_now(self.digest())
+    def commit(self, board: Drafts) -> None:
+        """Publish what the boards have become."""
+        run_now(board.finish(self._clock.now()))
+        board.publish()
+        for published in (self, *self.markets.published.values()):
+            published.end_turn()
+            run_now(published.digest())
 
     def apply(self, *batches: Batch) -> int:
         """Apply batches in one commit and return its version."""
         self.current()
         board = self.board()
         for changes in batches:
-            run_now(board.apply(changes, self._clock.now()))
+            run_now(board.apply(replace(changes, kinds=self._spoken(changes)), self._clock.now()))
         self.commit(board)
         return self.current().version
 
@@ -67,11 +82,15 @@ class Committing(Published):
 
     def current(self) -> Snapshot:
         """Return the newest snapshot, with all that is overdue by now withdrawn."""
-        while not self.is_valid(self.newest.deadlines):
+        every = (self, *self.markets.published.values())
+        while not all(published.is_valid(published.newest.deadlines) for published in every):
             board = self.board()
             run_now(board.expire(self._clock.now()))
             self.commit(board)
         return self.newest
+
+    def _spoken(self, changes: Batch) -> tuple[Kind, ...]:
+        return (Kind.ONE_X_TWO, *self._kinds) if self._kinds else changes.kinds
 
     def _do(self, request: Request) -> None:
         self.current()

@@ -34,6 +34,7 @@ BY_TARGET = {
     "invalid_bookmaker": "/api/v2/odds?bookmaker=nobody",
     "invalid_view": "/api/v2/changes?since=5001&view=odds",
     "invalid_league": "/api/v2/fixtures?league=a&league=b",
+    "invalid_fixture": "/api/v2/markets?fixture=a&fixture=b",
     "invalid_market": "/api/v2/fixtures?market=over_under:2.50",
     "invalid_from": "/api/v2/fixtures?from=today",
     "invalid_to": "/api/v2/fixtures?to=tomorrow",

@@ -6,7 +6,7 @@ It runs in the test's own event loop, with a clock that the test sets.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from actors.board.snapshot import Readable
 from actors.board.validity import BoardRules
 from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Match, SourceName
+from actors.markets.market import Kind
 from actors.matches.history import FixtureHistory
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
 from actors.matches.update import FixtureUpdater
@@ -161,10 +162,12 @@ async def open_site(
     first_version: int = FIRST_VERSION,
     is_linked_first: bool = False,
     access: Access = Access(),  # noqa: B008 - a frozen value
+    kinds: Sequence[Kind] = (),
 ) -> AsyncIterator[Site]:
     """Serve an empty board of `names` within the block; `board` replaces the function that reads it.
 
-    It is `archived` in a folder, if one is given, and begins as that says; its end is an orderly one.
+    Other `kinds` of market are read besides 1X2. It is `archived` in a folder, if one is given, and begins
+    as that says; its end is an orderly one.
     """
     clock = clock or ManualClock()
     terms = FixtureSettings(roster_of({name: BookmakerInfo(SOURCE) for name in names}))
@@ -172,7 +175,9 @@ async def open_site(
     first = first_snapshot(first_version, terms, EPOCH)
     if archive is not None:
         first = archive.beginning.snapshot
-    published = Committing(first, BoardRules(), clock, limits, advance=FixtureUpdater(terms))
+    published = Committing(
+        first, BoardRules(), clock, limits, advance=FixtureUpdater(terms), terms=terms, kinds=kinds
+    )
     if archive is not None:
         published.admit = archive.admit
         published.follow(archive.follow)
@@ -186,7 +191,8 @@ async def open_site(
     sock, stop = listen(*bind, caps, metrics.counts["oddsboard_http_turned_away_total"]), anyio.Event()
     base = address_of(sock)
     per_client = of_clients.max_streams_per_client
-    audience = Audience(published.history, MAX_STREAMS, per_client, fixtures, metrics)
+    histories = published.markets.histories
+    audience = Audience(published.history, MAX_STREAMS, per_client, fixtures, metrics, markets=histories)
     app = create_app(
         board or published,
         status,
@@ -199,6 +205,7 @@ async def open_site(
         limits=ClientLimits(of_clients),
         past=None if archive is None else archive.past(),
         access=access,
+        markets=published.markets.published,
     )
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve, app, sock, stop)

@@ -18,7 +18,7 @@ PAGE = "/"
 METRICS = "/metrics"
 DOCUMENTED = ["/api/capabilities", "/api/odds", "/api/stats", "/api/v2/odds", "/health", "/monitor"]
 PROBES = ["/health/live", "/health/ready"]
-LIVE = ["/api/v2/changes", "/api/v2/stream", "/api/v2/fixtures", "/api/v2/surebets"]
+LIVE = [f"/api/v2/{name}" for name in ("changes", "stream", "fixtures", "surebets", "markets")]
 CONTRACT = ["/docs", "/openapi.json"]
 NO_JSON = {PAGE, METRICS, "/docs", "/api/v2/stream"}
 NO_PATHS = (
@@ -38,12 +38,14 @@ async def test_capabilities_have_the_specified_fields(site: Site) -> None:
     assert sorted([*specified, "bookmaker_names"]) == sorted(capabilities)
     assert {
         "/api/odds": ["bookmaker"],
-        "/api/v2/changes": ["since", "view", "bookmaker", "league", "wait"],
-        "/api/v2/fixtures": ["bookmaker", "league", "from", "to", "min_profit", "fair"],
+        "/api/v2/changes": ["since", "view", "bookmaker", "league", "market", "wait"],
+        "/api/v2/fixtures": ["bookmaker", "market", "league", "from", "to", "min_profit", "fair"],
+        "/api/v2/markets": ["fixture"],
         "/api/v2/odds": ["bookmaker"],
-        "/api/v2/stream": ["view", "bookmaker", "league", "since", "conflate_ms"],
+        "/api/v2/stream": ["view", "bookmaker", "league", "market", "since", "conflate_ms"],
         "/api/v2/surebets": [
-            *("bookmaker", "league", "from", "to", "min_profit", "fair", "doubted", "total", "step")
+            *("bookmaker", "market", "league", "from", "to", "min_profit", "fair"),
+            *("doubted", "total", "step"),
         ],
     } == capabilities["filters"]
     assert ["cedar", "alder", "birch"] == capabilities["supported_bookmakers"]

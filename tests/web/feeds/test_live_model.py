@@ -18,7 +18,6 @@ import pytest
 from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint
 
-from actors.board.board import Board
 from actors.board.snapshot import Snapshot
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Match, Removal, Scope, SourceMatchId
@@ -66,8 +65,8 @@ class World(FilledBoard):
         if roll < 0.15:
             self.clock.pass_(self.random.choice((0.5, 5.0, 12.0, STALE_AFTER_S)))
         else:
-            base = self.published.current()
-            board = Board(base, self.published.rules)
+            self.published.current()
+            board = self.published.board()
             for _ in range(self.random.choice((1, 1, 1, 2, 4))):
                 if roll < 0.2:
                     run_now(board.withdraw(self.random.choice(ORDER), Scope(self.random.choice(SCOPES))))

@@ -1,0 +1,194 @@
+"""Other markets than 1X2 over HTTP (docs/api.md): their lists, changes, versions and tags."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import pytest
+
+from actors.core.messages import Match
+from actors.markets.market import Kind, parsed
+from tests.support.builders.messages import match
+from tests.support.systems.site import Site, open_site
+
+pytestmark = pytest.mark.anyio
+
+OVER, HANDICAP = "over_under:2.5", "asian_handicap:-0.75"
+FIXTURES, SUREBETS, MARKETS = "/api/v2/fixtures", "/api/v2/surebets", "/api/v2/markets"
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    """Serve a board that reads all kinds of market."""
+    async with open_site(kinds=[*Kind]) as site:
+        yield site
+
+
+def of(market: str, odds: Sequence[float], match_id: str = "m1") -> Match:
+    """Return a market of a match."""
+    return match(match_id).of_market(parsed(market), tuple(odds))
+
+
+async def test_a_market_has_its_outcomes_in_place_of_those_of_1x2(site: Site) -> None:
+    """The fixture is that of the 1X2 prices; ids of entries are those of the match."""
+    site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)))
+    site.publish("birch", match("m1"), of(OVER, (1.95, 1.9)))
+    (usual,) = (await site.json(FIXTURES))["fixtures"]
+    found = await site.json(f"{FIXTURES}?market={OVER}")
+
+    (fixture,) = found["fixtures"]
+    assert (OVER, OVER) == (found["market"], fixture["market"])
+    assert [usual[name] for name in ("id", "home", "start_time")] == [
+        fixture[name] for name in ("id", "home", "start_time")
+    ]
+    assert {"over": 1.9, "under": 2.0} == fixture["entries"][0]["odds"]
+    assert ["alder_m1", "birch_m1"] == [entry["id"] for entry in fixture["entries"]]
+    assert {"over": 1.95, "under": 2.0} == {name: best["odds"] for name, best in fixture["best"].items()}
+
+
+async def test_1x2_is_as_without_other_markets(site: Site) -> None:
+    """Its body has nothing more; a change of another market moves neither its version nor its tag."""
+    site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)))
+    before = await site.get(FIXTURES)
+    site.publish("alder", match("m1"), of(OVER, (1.8, 2.1)))
+    after, other = await site.get(FIXTURES), await site.json(f"{FIXTURES}?market={OVER}")
+
+    assert "market" not in before.json()["fixtures"][0]
+    assert (before.content, before.headers["etag"]) == (after.content, after.headers["etag"])
+    assert other["version"] > after.json()["version"]
+
+
+async def test_tags_of_two_markets_differ(site: Site) -> None:
+    """They may have the same version."""
+    site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("btts", (1.9, 2.0)))
+    tags = [(await site.get(f"{FIXTURES}?market={name}")).headers["etag"] for name in (OVER, "btts")]
+    again = await site.get(f"{FIXTURES}?market={OVER}", if_none_match=tags[0])
+
+    assert tags[0] != tags[1]
+    assert 304 == again.status_code
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("over_under:2.50", "must be spelled over_under:2.5"),
+        ("over_under", "needs a line"),
+        ("corners", "must be 1x2"),
+        ("", "must be 1x2"),
+        (f"{OVER}&market=btts", "given 2 times"),
+        ("btts:main", "must be a number"),
+    ],
+)
+async def test_another_spelling_is_refused(site: Site, asked: str, said: str) -> None:
+    """The answer says what is allowed."""
+    answer = await site.get(f"{FIXTURES}?market={asked}")
+
+    assert (400, "invalid_market") == (answer.status_code, answer.json()["code"])
+    assert said in answer.json()["detail"]
+
+
+async def test_a_market_that_nobody_lists_is_empty(site: Site) -> None:
+    """It is no error: somebody may list it soon."""
+    site.publish("alder", match("m1"))
+    found = await site.json(f"{FIXTURES}?market={OVER}")
+
+    assert (0, f"nobody lists the market {OVER} now") == (found["fixtures_count"], found["note"])
+
+
+async def test_changes_are_of_the_market_alone(site: Site) -> None:
+    """A market that leaves while the match goes on has a reason of its own."""
+    site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("over_under:3.5", (2.9, 1.4)))
+    first = (await site.json(f"{FIXTURES}?market={OVER}"))["cursor"]
+    asked = f"/api/v2/changes?view=fixtures&market={OVER}&since="
+    site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("over_under:3.5", (3.0, 1.4)))
+    unchanged = await site.json(f"{asked}{first}")
+    site.publish("alder", match("m1"), of("over_under:3.5", (3.0, 1.4)))
+    gone = await site.json(f"{asked}{unchanged['cursor']}")
+
+    assert ([], []) == (unchanged["fixtures"], unchanged["removed"])
+    assert ["no_market"] == [removed["reason"] for removed in gone["removed"]]
+    assert " " not in gone["removed"][0]["id"]
+
+
+async def test_a_cursor_of_one_market_is_one_of_all(site: Site) -> None:
+    """All kinds count with one counter."""
+    site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)))
+    site.publish("alder", match("m1"), of(OVER, (1.8, 2.0)))
+    cursor = (await site.json(f"{FIXTURES}?market={OVER}"))["cursor"]
+    site.publish("alder", match("m1", prices=(2.1, 3.5, 4.0)), of(OVER, (1.8, 2.0)))
+    changes = await site.json(f"/api/v2/changes?view=fixtures&since={cursor}")
+    refused = await site.get(f"/api/v2/changes?view=fixtures&since={10**15}")
+
+    assert 1 == len(changes["fixtures"])
+    assert 410 == refused.status_code
+
+
+async def test_the_main_line_is_that_of_most_bookmakers(site: Site) -> None:
+    """When another line is the main line, the fixture changes; it does not leave."""
+    site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("over_under:3.5", (2.9, 1.4)))
+    site.publish("birch", match("m1"), of(OVER, (1.9, 2.0)))
+    first = await site.json(f"{FIXTURES}?market=over_under:main")
+    site.publish("birch", match("m1"), of("over_under:3.5", (2.8, 1.45)))
+    site.publish("cedar", match("m1"), of("over_under:3.5", (2.8, 1.45)))
+    asked = f"/api/v2/changes?view=fixtures&market=over_under:main&since={first['cursor']}"
+    changes = await site.json(asked)
+    site.publish("alder", match("m1"))
+    site.publish("birch", match("m1"))
+    site.publish("cedar", match("m1"))
+    gone = await site.json(asked)
+
+    assert [(OVER, True)] == [(fixture["market"], fixture["main"]) for fixture in first["fixtures"]]
+    assert (["over_under:3.5"], []) == ([it["market"] for it in changes["fixtures"]], changes["removed"])
+    assert ([], ["no_market"]) == (gone["fixtures"], [removed["reason"] for removed in gone["removed"]])
+
+
+async def test_a_handicap_that_has_begun_is_another_bet(site: Site) -> None:
+    """Its prices are shown, but no best price and no fair odds."""
+    start = int(site.clock.now().wall) + 10
+    for name in ("alder", "birch", "cedar"):
+        usual = match("m1", start_time=start)
+        site.publish(name, usual, usual.of_market(parsed(HANDICAP), (1.9, 2.0)))
+    (before,) = (await site.json(f"{FIXTURES}?market={HANDICAP}"))["fixtures"]
+    site.clock.pass_(11)
+    (after,) = (await site.json(f"{FIXTURES}?market={HANDICAP}"))["fixtures"]
+
+    assert before["best"]["home"]["odds"] == 1.9
+    assert before["fair"]["conditional"] == "not_returned"
+    assert {"home": None, "away": None} == after["best"]
+    assert (None, "in_play_rule", "from_now") == (
+        after["fair"],
+        after["fair_reason"],
+        after["in_play_rule"],
+    )
+
+
+async def test_the_markets_on_the_board_are_listed(site: Site) -> None:
+    """By kind, then by line; of one fixture as well."""
+    site.publish("alder", match("m1"), of("over_under:3.5", (2.9, 1.4)), of(OVER, (1.9, 2.0)), match("m2"))
+    (usual, *_) = (await site.json(FIXTURES))["fixtures"]
+    every = await site.json(MARKETS)
+    of_one = await site.json(f"{MARKETS}?fixture={usual['id']}")
+    nobody = await site.get(f"{MARKETS}?fixture=fx")
+    tag = (await site.get(MARKETS)).headers["etag"]
+
+    assert [("1x2", 2), (OVER, 1), ("over_under:3.5", 1)] == [
+        (found["market"], found["fixtures_count"]) for found in every["markets"]
+    ]
+    assert [None, 2.5, 3.5] == [found["line"] for found in every["markets"]]
+    assert {1} == {found["fixtures_count"] for found in of_one["markets"]}
+    assert 404 == nobody.status_code
+    assert 304 == (await site.get(MARKETS, if_none_match=tag)).status_code
+
+
+async def test_the_stream_has_a_market(site: Site) -> None:
+    """Its snapshot is the list."""
+    site.publish("alder", match("m1"), of("btts", (1.9, 2.0)))
+    received: list[Any] = []
+    async with site.client.stream("GET", "/api/v2/stream?view=fixtures&market=btts") as stream:
+        async for line in stream.aiter_lines():
+            received.append(line)
+            if line.startswith("data:"):
+                break
+
+    assert '"yes":1.9' in received[-1]

@@ -1,0 +1,94 @@
+"""/api/v2/markets: which markets are on the board, of all matches or of one."""
+
+from __future__ import annotations
+
+import msgspec
+
+from actors.board.snapshot import Snapshot
+from actors.core.cooperative import Sliced
+from actors.market_fixtures.model import MarketState
+from actors.markets.market import Kind, Market
+from actors.matches.model import Fixture, FixtureState, FixtureView, ViewKind, fixtures_of
+from actors.matching.event import FixtureId
+from web.encoding.market_schemas import Listed, MarketList
+from web.encoding.schemas import cursor_of
+from web.feeds.own_bodies import Made, Room
+from web.feeds.subscribers import Live
+from web.protocol.contract import CACHED, COUNTED, IF_NONE_MATCH, Answer, Operation
+from web.protocol.negotiation import has_already
+from web.protocol.problems import Problem
+from web.protocol.query import FIXTURE, Query
+from web.protocol.responses import Asked, Handler, Prepared, prepared
+
+PATH = "/api/v2/markets"
+OPERATIONS = {
+    PATH: Operation(
+        "The markets on the board",
+        "Each with the number of its fixtures, the bookmakers that list it, and its newest change.",
+        (
+            Answer(200, "The markets.", MarketList, headers=CACHED),
+            Answer(304, "The client has this version already.", headers=CACHED),
+        ),
+        (FIXTURE, IF_NONE_MATCH),
+        ("invalid_fixture", "not_found", "commit_late", "linking", *COUNTED),
+    )
+}
+_ALL = FixtureView(ViewKind.FIXTURES)
+
+
+def handlers(live: Live) -> dict[str, Handler]:
+    """Return the handler by path; none of a board that does not link."""
+
+    async def markets(request: Asked) -> Prepared:
+        fixture_id = Query(request.query).fixture()
+        await live.read(_ALL)
+        boards = {Kind.ONE_X_TWO: live.board.newest}
+        boards |= {kind: of.board.newest for kind, of in live.markets.items()}
+        version = max(fixtures_of(board).version(_ALL) for board in boards.values())
+        if fixture_id is not None and not _is_there(boards, fixture_id):
+            raise Problem(404, "not_found", "there is no such fixture; /api/v2/fixtures lists them")
+        tag = f'"{cursor_of(version, live.board.newest.epoch)}"'
+        headers = {"ETag": tag, "Cache-Control": "no-cache"}
+        if has_already(request.header(b"if-none-match") or "", tag):
+            return prepared(304, headers, None)
+
+        def make(room: Room) -> Sliced[Made]:
+            body = yield from _listed(live, boards, fixture_id, version)
+            room(len(body))
+            return Made(version, (body,))
+
+        body = await live.answers.own.get((PATH, fixture_id), version, request.client, make)
+        parts = () if body is None else body.parts
+        return prepared(200, {**headers, "Content-Type": "application/json"}, parts, holds=body)
+
+    return {} if live.fixtures is None else {PATH: markets}
+
+
+def _is_there(boards: dict[Kind, Snapshot], match_id: FixtureId) -> bool:
+    return any(_of_match(fixtures_of(board), match_id) for board in boards.values())
+
+
+def _of_match(state: FixtureState, match_id: FixtureId) -> list[Fixture]:
+    if isinstance(state, MarketState):
+        return state.of_match(match_id)
+    fixture = state.get(match_id)
+    return [] if fixture is None else [fixture]
+
+
+def _listed(
+    live: Live, boards: dict[Kind, Snapshot], match_id: FixtureId | None, version: int
+) -> Sliced[bytes]:
+    """Return the body that lists the markets on these boards."""
+    found: dict[Market, Listed] = {}
+    for board in boards.values():
+        state = fixtures_of(board)
+        chosen = [chunk.entries for chunk in state.chunks]
+        for some in chosen if match_id is None else [_of_match(state, match_id)]:
+            for fixture in some:
+                found.setdefault(fixture.market, Listed(fixture.market)).add(fixture)
+            yield
+    kinds = [*Kind]
+    ordered = sorted(found, key=lambda market: (kinds.index(market.kind), market.quarters or 0))
+    shown = tuple(found[market].shown(live.names) for market in ordered)
+    cursor = cursor_of(version, live.board.newest.epoch)
+    return msgspec.json.encode(MarketList(version, shown, len(shown), cursor))
