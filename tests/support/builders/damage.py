@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from actors.markets.market import Kind
+
 
 class Trial(NamedTuple):
     """The result of one damaged input, over all of its bookmakers.
 
     `accepted` counts the matches shown and `rejected` the others, by reason; `wrong` describes each shown
-    price that the undamaged input does not have at that place.
+    price that the undamaged input does not have at that place. `kinds` are the kinds of market shown.
     """
 
     kind: str
     accepted: int
     rejected: Counter[str]
     wrong: tuple[str, ...]
+    kinds: frozenset[Kind] = frozenset()

@@ -3,7 +3,7 @@
 Half of the files are longer and written as Excel does, without blank cells at the end of lines. Each line
 is damaged at most once: a second damage can restore the width of a row whose prices have moved, and no
 parser can detect that. Nor can it detect a damaged header if only one row is left to compare it
-with and that row is damaged in the same way.
+with and that row is damaged in the same way, nor a block of which most lines are damaged alike.
 """
 
 from __future__ import annotations
@@ -20,23 +20,29 @@ from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import Match
 from actors.core.validation import Bounds, admit
+from actors.markets.market import Kind
 from actors.sources.football_data.kind import KIND
 from tests.support.builders.damage import Trial
-from tests.support.builders.football_data import OPTIONS, as_excel, decoded, kick_off
+from tests.support.builders.football_data import ALL_MARKETS, as_excel, decoded, kick_off
 from tests.support.builders.messages import batch
 from tests.support.recordings import football_data
 
 CODES = ("B365", "BFD", "BMGM", "BV", "BW", "CL", "LB", "PS", "BFE", "WH", "1XB", "BF", "IW", "VC", "GB")
 MAX_LINES = 6
+BLOCK_LINES = 16
 LONG = range(17, 50)
 """The numbers of lines of a file as Excel writes it: its second block of 16 lines may be narrower."""
 SEVERAL = "three lines"
 FEW = 3
 """The number of damaged lines for `SEVERAL`, fewer than the other lines of `MAX_LINES`."""
+_PREFIXES = {"PS": "P"}
 LINE_ENDS = ("\r\n", "\n", "\r")
 
 Place = tuple[str, str, int | None, str]
-"""Home, away, start (Unix seconds) and the name of a price column, such as B365H."""
+"""Home, away, start (Unix seconds) and the name of a price column, such as B365H.
+
+Of a handicap the name has the line behind it, as in B365AHH -0.25.
+"""
 
 Damage = Callable[[Random, list[str], int], None]
 """A function that damages the line at that index in place."""
@@ -58,6 +64,8 @@ def trial(random: Random, kind: str | None = None) -> Trial:
     count = MAX_LINES if kind == SEVERAL else random.randint(1, MAX_LINES)
     if is_long := random.random() < 0.5:
         count = min(random.choice(LONG), len(file.lines))
+        while kind == SEVERAL and 0 < (count + 1) % BLOCK_LINES <= 2 * FEW:
+            count -= 1
     first = random.randint(0, len(file.lines) - count)
     chosen = slice(first, first + count)
     lines = [file.header, *file.lines[chosen]]
@@ -75,36 +83,43 @@ def trial(random: Random, kind: str | None = None) -> Trial:
 def _judged(kind: str, body: bytes, codes: tuple[str, ...], unharmed: list[Mapping[Place, float]]) -> Trial:
     rejected: Counter[str] = Counter()
     shown: dict[Place, float] = {}
-    accepted = 0
+    accepted, kinds = 0, set[Kind]()
     try:
         sheet = decoded(body)
     except PayloadError:
         return Trial(kind, 0, Counter(["file"]), ())
     for code in codes:
         try:
-            extract = run_now(KIND.extract(sheet, code, OPTIONS))
+            extract = run_now(KIND.extract(sheet, code, ALL_MARKETS))
         except PayloadError:
             rejected["column"] += 1
             continue
-        admission = run_now(admit(batch(extract.matches, removals=extract.removals), Bounds()))
+        bounds = Bounds(kinds=ALL_MARKETS.kinds)
+        admission = run_now(admit(batch(extract.matches, removals=extract.removals), bounds))
         rejected.update(extract.passed_over)
         rejected.update(admission.rejected)
         accepted += len(admission.batch.matches)
         for match in admission.batch.matches:
             shown.update(_places(match, code))
+            kinds.add(match.market.kind)
     wrong = tuple(
         f"{place} {price} in {body!r}"
         for place, price in shown.items()
         if all(line.get(place) != price for line in unharmed)
     )
-    return Trial(kind, accepted, rejected, wrong)
+    return Trial(kind, accepted, rejected, wrong, frozenset(kinds))
 
 
 def _places(match: Match, code: str) -> dict[Place, float]:
-    prices = (match.home_price, match.draw_price, match.away_price)
+    prefix, line = code, match.market.line
+    names = ["H", "D", "A"]
+    if match.market.kind is Kind.OVER_UNDER:
+        prefix, names = _PREFIXES.get(code, code), [f">{line}", f"<{line}"]
+    elif match.market.kind is Kind.ASIAN_HANDICAP:
+        prefix, names = _PREFIXES.get(code, code), [f"AHH {line}", f"AHA {line}"]
     return {
-        (match.home, match.away, match.start_time, code + side): price
-        for side, price in zip("HDA", prices, strict=True)
+        (match.home, match.away, match.start_time, prefix + name): price
+        for name, price in zip(names, match.prices, strict=True)
     }
 
 
@@ -130,6 +145,8 @@ def _read(path: Path) -> Recorded:
     codes = tuple(code for code in CODES if {code + side for side in "HDA"} <= set(names))
     lines = [line for line in lines if line.strip(", ")]
     columns = [code + side for code in codes for side in "HDA"]
+    others = [_PREFIXES.get(code, code) + end for code in codes for end in (">2.5", "<2.5", "AHH", "AHA")]
+    columns += [name for name in others if name in names]
     return Recorded(header, lines, [_prices(names, line, columns) for line in lines], codes)
 
 
@@ -140,7 +157,12 @@ def _prices(names: list[str], line: str, columns: list[str]) -> dict[Place, floa
         for found in (("HomeTeam", "Home", "HT"), ("AwayTeam", "Away", "AT"))
     )
     start = kick_off(cells["Date"], cells.get("Time", ""))
-    return {(home, away, start, name): float(cells[name]) for name in columns if _is_number(cells[name])}
+    line = f" {float(cells.get('AHh') or 'nan')}"
+    return {
+        (home, away, start, name + line * (name[-3:-1] == "AH")): float(cells[name])
+        for name in columns
+        if _is_number(cells[name])
+    }
 
 
 def _is_number(cell: str) -> bool:

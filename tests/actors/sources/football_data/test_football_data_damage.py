@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders.damage_football_data import KINDS, trial
+from tests.support.builders.football_data import ALL_MARKETS
 
 pytestmark = pytest.mark.recordings
 
@@ -30,3 +31,4 @@ def test_trials_show_and_reject_something() -> None:
 
     assert set(KINDS) == {attempt.kind for attempt in made if attempt.accepted}
     assert set(KINDS) == {attempt.kind for attempt in made if attempt.rejected["unreadable"]}
+    assert {*ALL_MARKETS.kinds} == {kind for attempt in made for kind in attempt.kinds}
