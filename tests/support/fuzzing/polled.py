@@ -32,6 +32,11 @@ ROWS = (
     files.changed(HomeTeam="Çedar City", B365H="1.85"),
     files.changed(Time="", Date="1/1/27"),
 )
+LINED = files.csv_bytes(
+    (*files.ROW, "1.90", "1.95", "-0.25", "1.88", "2.02", "1.8"),
+    (*files.changed(HomeTeam="Cedar City"), "", "", "1.85", "1.88", "2.02", ""),
+    header=(*files.COLUMNS, "B365>2.5", "B365<2.5", "AHh", "B365AHH", "B365AHA", "B365C>2.5"),
+)
 ODD = (
     files.changed(Date="01/01/0001", Time="00:00"),
     files.changed(Date="31/12/9999", Time="23:59"),
@@ -73,13 +78,14 @@ def targets() -> tuple[Target, ...]:
         b"Referee",
         b"Country",
         *(b"2.10,3.40,3.60", b"BFDH,BFDD,BFDA", b"AH,AD,AA", b"00/00/0000"),
+        *(b"B365>2.5,B365<2.5", b"AHh,B365AHH,B365AHA", b"B365AH", b"AHCh", b"B365CAHH", b"-0.25"),
     )
     quoted = line + b'"a, b",""\r\n'
     return (
         Target(
             "football_data_file",
             _file,
-            (line, files.csv_bytes(*ROWS), quoted, files.csv_bytes(*ODD)),
+            (line, files.csv_bytes(*ROWS), quoted, files.csv_bytes(*ODD), LINED),
             csv_tokens,
         ),
         Target(
@@ -126,7 +132,7 @@ def payload_of(body: bytes, scope: str) -> Payload:
 
 
 def _file(body: bytes) -> int:
-    return _prices(football_data.KIND, payload_of(body, "f.csv"), files.OPTIONS, ("B365", "BFD", "A"))
+    return _prices(football_data.KIND, payload_of(body, "f.csv"), files.ALL_MARKETS, ("B365", "BFD", "A"))
 
 
 def _tables(written: tuple[TableOptions, ...], keys: tuple[str, ...], body: bytes) -> int:
