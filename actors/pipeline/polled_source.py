@@ -160,8 +160,7 @@ class SourceActor:
             redact(error, secrets_of(self._context.options))
             now = self._context.clock.now()
             self._schedule.failed(target, error, now)
-            alone = not self._schedule.is_troubled
-            scope_failed(self._status, target.scope, error, now, self._log, alone=alone)
+            self._note_failure(target, error, now)
         else:
             now = self._context.clock.now()
             self._schedule.succeeded(target, now)
@@ -170,6 +169,16 @@ class SourceActor:
                 note_keys(self._status, self._context.keys, self._kind.known_keys, self._log)
         self._note_scope(target, now)
         self._context.wake.set()
+
+    def _note_failure(self, target: Target, error: SourceError, now: Instant) -> None:
+        """Record a failure; what the peer refuses for good is told once, and is left out from now on."""
+        for refusal in self._plan.take_refusals():
+            announce(self._log, "markets.refused", error=refusal)
+        if self._plan.asks_otherwise(target):
+            self._status.failed_by.add(error.reason)
+            return
+        alone = not self._schedule.is_troubled
+        scope_failed(self._status, target.scope, error, now, self._log, alone=alone)
 
     async def _ask(self, transport: Transport, target: Target) -> None:
         try:

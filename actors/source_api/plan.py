@@ -79,6 +79,15 @@ class Plan:
         del target, error, now
         return 0.0
 
+    def asks_otherwise(self, target: Target) -> bool:
+        """Return whether the last failure is no failure of `target`: what was refused is left out next."""
+        del target
+        return False
+
+    def take_refusals(self) -> tuple[str, ...]:
+        """Return what is said of things that the peer refuses for good, each once."""
+        return ()
+
     def on_learnt(self, target: Target, content: Any, now: Instant) -> None:
         """Take the decoded content of a new answer. Raises: PayloadError if it contradicts earlier ones."""
 

@@ -7,7 +7,7 @@ they are told apart by name. `last_update` is when prices were refreshed, not wh
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from math import inf
@@ -17,12 +17,14 @@ from msgspec import Struct
 
 from actors.core.cooperative import Sliced
 from actors.core.errors import UNREADABLE, PayloadError
-from actors.core.messages import Match, Removal
+from actors.core.messages import Match, Removal, SourceMatchId, market_id
 from actors.core.validation import Reason, clean_name
 from actors.source_api.json_parts import part, split
 from actors.source_api.parsing import unix_time
+from actors.sources.the_odds_api.lines import KINDS, lines_of
 from actors.sources.the_odds_api.wire import (
     ELEMENTS,
+    LOST,
     OURS,
     BookmakerMarkets,
     OddMarket,
@@ -34,6 +36,7 @@ from actors.sources.the_odds_api.wire import (
 
 MAX_ERROR_BYTES = 64 * 1024  # a longer body is not read as an error of the API
 CLOCKS_APART_S = 60.0  # how far a refresh may seem to lie after the answer; a later time is ignored
+MAX_UNREAD, MAX_KEY_CHARS = 10, 40  # of markets that are not read, in a note
 MAX_KICK_OFFS = 1000  # kept of a sport, in the order of the answer; a season has some hundreds
 KNOWN_ERRORS = frozenset(  # codes that are counted by name; all others are counted together
     {
@@ -49,29 +52,36 @@ OUTCOMES = 3
 
 
 class Offers(Struct):
-    """The part of an answer about a bookmaker; `newest` is its last refresh (Unix seconds), or None."""
+    """The part of an answer about a bookmaker; `newest` is its last refresh (Unix seconds), or None.
+
+    `passed_over` counts what is not read beside 1X2, `unread` has keys of markets that are not ours, and
+    `listed` counts how often a match occurs; all three are empty if only 1X2 was asked for.
+    """
 
     matches: list[Match] = []
     removals: list[Removal] = []
     title: str | None = None
     newest: float | None = None
     lays: int = 0
+    passed_over: Counter[str] = msgspec.field(default_factory=Counter)
+    unread: set[str] = msgspec.field(default_factory=set)
+    listed: Counter[SourceMatchId] = msgspec.field(default_factory=Counter)
 
-    def add(self, match: CommonFacts, offered: BookmakerMarkets, latest: float) -> None:
-        """Add a match, or its removal; times of refresh later than `latest` are ignored."""
+    def add(
+        self, match: CommonFacts, offered: BookmakerMarkets, latest: float, asked: Collection[str]
+    ) -> None:
+        """Add a match, or its removal, of the markets that were asked for.
+
+        Times of refresh later than `latest` are ignored.
+        """
         self.title = offered.title or self.title
-        has_result = False
+        has_result, has_others = OURS not in asked, {*asked} != {OURS}
+        if has_others:
+            self.listed[match.event.id] += 1
         for market in offered.markets:
             if market.key == OURS:
                 has_result = True
-                refreshed = None if market.last_update is None else unix_time(market.last_update)
-                if refreshed is None or refreshed > latest:
-                    refreshed = unix_time(offered.last_update)
-                if refreshed is not None and refreshed > latest:
-                    refreshed = None
-                if refreshed is not None and (self.newest is None or refreshed > self.newest):
-                    self.newest = refreshed
-                url = offered.link if isinstance(offered.link, str) else None
+                refreshed, url = self._refreshed(market, offered, latest), _url(offered)
                 odds = _odds(match, market, refreshed, url)
                 if odds is None:
                     self.removals.append(Removal(match.event.id, _fault(match.event, market)))
@@ -79,8 +89,44 @@ class Offers(Struct):
                     self.matches.append(odds)
             elif market.key == LAY:
                 self.lays += 1
+            elif market.key in asked:
+                self._add_lines(match, market, self._refreshed(market, offered, latest), _url(offered))
+            elif has_others:
+                self._pass_over(market.key)
         if not has_result:
             self.removals.append(Removal(match.event.id, Reason.NO_RESULT))
+
+    def _add_lines(
+        self, match: CommonFacts, listed: OddsMarket, refreshed: float | None, url: str | None
+    ) -> None:
+        """Add the lines of a market, or their removals."""
+        if not match.is_fit:
+            self.passed_over[_unfit(match.event)] += 1
+            return
+        event, kind = match.event, KINDS[listed.key]
+        for line in lines_of(listed, kind, match.home, match.away):
+            if line.market is None:
+                self.passed_over[line.reason or Reason.OUTCOME] += 1
+            elif line.reason is not None:
+                self.removals.append(Removal(market_id(event.id, line.market), line.reason))
+            else:
+                self.matches.append(_match(match, refreshed, url).of_market(line.market, line.odds))
+
+    def _refreshed(self, market: OddsMarket, offered: BookmakerMarkets, latest: float) -> float | None:
+        """Return when a market was refreshed, and note the newest time."""
+        refreshed = None if market.last_update is None else unix_time(market.last_update)
+        if refreshed is None or refreshed > latest:
+            refreshed = unix_time(offered.last_update)
+        if refreshed is not None and refreshed > latest:
+            refreshed = None
+        if refreshed is not None and (self.newest is None or refreshed > self.newest):
+            self.newest = refreshed
+        return refreshed
+
+    def _pass_over(self, key: str) -> None:
+        self.passed_over[Reason.UNREADABLE if key == LOST else Reason.MARKET] += 1
+        if key != LOST and len(self.unread) < MAX_UNREAD:
+            self.unread.add(key[:MAX_KEY_CHARS])
 
 
 class OddsAnswer(Struct, frozen=True):
@@ -122,8 +168,13 @@ _any = msgspec.json.Decoder()
 _KEY = re.compile("soccer_[a-z0-9_]{1,64}").fullmatch
 
 
-def read_odds(body: bytes, answered_at: float | None) -> Sliced[OddsAnswer]:
-    """Read the odds of a sport, in slices. Raises: PayloadError if they cannot be read."""
+def read_odds(
+    body: bytes, answered_at: float | None, asked: Collection[str] = (OURS,)
+) -> Sliced[OddsAnswer]:
+    """Read the odds of a sport, in slices; `asked` are the keys of the markets that are read.
+
+    Raises: PayloadError if they cannot be read.
+    """
     offers: defaultdict[str, Offers] = defaultdict(Offers)
     kick_offs: set[int] = set()
     unreadable = 0
@@ -138,7 +189,7 @@ def read_odds(body: bytes, answered_at: float | None) -> Sliced[OddsAnswer]:
         if match.start_time is not None and len(kick_offs) < MAX_KICK_OFFS:
             kick_offs.add(match.start_time)
         for offered in event.bookmakers:
-            offers[offered.key].add(match, offered, latest)
+            offers[offered.key].add(match, offered, latest, asked)
     return OddsAnswer(offers, kick_offs, answered_at, unreadable)
 
 
@@ -234,6 +285,28 @@ def _fault(event: OddsEvent, market: OddsMarket) -> Reason:
     is_complete = len(names) == OUTCOMES and {*teams, DRAW} == set(names)
     is_told_apart = _have_own_names(event.home_team or "", event.away_team or "")
     return Reason.START_TIME if is_complete and is_told_apart else Reason.OUTCOME
+
+
+def _unfit(event: OddsEvent) -> Reason:
+    """Return why a match that is not fit has no market at all."""
+    if _is_odd(event):
+        return Reason.TYPE
+    if not (event.sport_key or "").startswith(FOOTBALL):
+        return Reason.SPORT
+    is_told_apart = _have_own_names(event.home_team or "", event.away_team or "")
+    return Reason.START_TIME if is_told_apart else Reason.OUTCOME
+
+
+def _match(match: CommonFacts, refreshed: float | None, url: str | None) -> Match:
+    """Return a match without prices."""
+    event = match.event
+    start, title = match.start_time, event.sport_title
+    listed = Match(event.id, match.home, match.away, title, 0.0, 0.0, 0.0, start, refreshed)
+    return listed if url is None else msgspec.structs.replace(listed, url=url)
+
+
+def _url(offered: BookmakerMarkets) -> str | None:
+    return offered.link if isinstance(offered.link, str) else None
 
 
 def _is_odd(event: OddsEvent) -> bool:

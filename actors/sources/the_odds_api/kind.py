@@ -25,10 +25,9 @@ def check_key(key: str) -> None:
 
 def decode(payload: Payload, options: TheOddsApiOptions) -> Sliced[OddsAnswer | Sports]:
     """Read an answer, in slices. Raises: PayloadError if it is an error or no answer of the API."""
-    del options
     if payload.scope == SPORTS_SCOPE:
         return read_sports(payload.body)
-    return (yield from read_odds(payload.body, payload.answered_at))
+    return (yield from read_odds(payload.body, payload.answered_at, options.asked))
 
 
 def extract(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Sliced[Extract]:
@@ -39,12 +38,20 @@ def extract(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Sliced[
     answered_at, newest = answer.answered_at, offers.newest
     lag_s = None if answered_at is None or newest is None else answered_at - newest
     passed_over = Counter[str]({Reason.LAY: offers.lays, Reason.UNREADABLE: answer.unreadable})
+    passed_over += offers.passed_over
     matches, removals = tuple(offers.matches), tuple(offers.removals)
+    if repeated := {match for match, count in offers.listed.items() if count > 1}:
+        # Its markets may have different lines here and there, so that no id is there twice.
+        twice = [match for match in matches if match.odds and match.event_id in repeated]
+        matches = tuple(match for match in matches if not (match.odds and match.event_id in repeated))
+        removals += tuple(Removal(match.source_match_id, Reason.DUPLICATE) for match in twice)
     if len({match.source_match_id for match in matches}) < len(matches):
         counts = Counter(match.source_match_id for match in matches)
         matches = tuple(match for match in matches if counts[match.source_match_id] == 1)
         removals += tuple(Removal(match, Reason.DUPLICATE) for match, count in counts.items() if count > 1)
-    return Extract(matches, removals, offers.title, +passed_over, lag_s, answered_at)
+    unread = ", ".join(map(repr, sorted(offers.unread)))
+    notes = (f"markets that are not read: {unread}",) if unread else ()
+    return Extract(matches, removals, offers.title, +passed_over, lag_s, answered_at, notes=notes)
 
 
 def explain(error: TransportError) -> None:

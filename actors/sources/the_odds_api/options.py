@@ -9,14 +9,17 @@ from urllib.parse import quote, urlencode
 from msgspec import Meta, Struct
 
 from actors.core.messages import Scope
-from actors.source_api.options import PolledOptions, Seconds, Secret
+from actors.markets.market import Kind
+from actors.source_api.options import PolledOptions, Seconds, Secret, every_kind
 from actors.source_api.plan import Target
+from actors.sources.the_odds_api.lines import KINDS
 
 SportKey = Annotated[
     str, Meta(pattern="^soccer_[a-z0-9_]{1,64}$", title='the key of a football league, like "soccer_epl"')
 ]
 Region = Annotated[str, Meta(pattern="^[a-z0-9]{2,8}$", title='a region of the API, like "eu"')]
 Credits = Annotated[float, Meta(gt=0, le=1e9)]
+MarketKey = Literal["h2h", "totals", "spreads"]
 
 BOOKMAKERS_A_CREDIT = 10  # the API's documentation of v4, "Usage Quota Costs"
 SPORTS_SCOPE = Scope("sports")
@@ -47,6 +50,13 @@ class TheOddsApiOptions(PolledOptions, frozen=True, kw_only=True):
         Credits | None,
         Meta(description="Credits of a UTC day that a run never exceeds; not set, there is no limit."),
     ] = None
+    markets: Annotated[
+        tuple[MarketKey, ...],
+        Meta(
+            description="The markets to ask for: 1X2, totals, Asian handicaps. Each costs credits.",
+            min_length=1,
+        ),
+    ] = ("h2h",)
     links: Annotated[
         bool,
         Meta(
@@ -54,21 +64,39 @@ class TheOddsApiOptions(PolledOptions, frozen=True, kw_only=True):
         ),
     ] = False
 
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of market that are read, 1X2 first."""
+        return every_kind(KINDS[market] for market in self.markets)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The keys of the markets, each once, in one order."""
+        return tuple(market for market in KINDS if market in self.markets)
+
 
 class Call(Struct, frozen=True):
-    """How odds are requested, and the credits that a call costs."""
+    """How odds of these markets are requested, and the credits that a call costs: for each market."""
 
     parameter: str
     value: str
-    credits: int
+    markets: tuple[str, ...]
+    credits_a_market: int
+
+    @property
+    def credits(self) -> int:
+        """The credits of a whole call."""
+        return self.credits_a_market * len(self.markets)
 
 
-def cheapest_call(options: TheOddsApiOptions, keys: tuple[str, ...]) -> tuple[Call, Call | None]:
-    """Return the cheaper way to ask for those bookmakers, and the other way, if any."""
-    by_name = Call("bookmakers", ",".join(keys), ceil(len(keys) / BOOKMAKERS_A_CREDIT))
+def cheapest_call(
+    options: TheOddsApiOptions, keys: tuple[str, ...], markets: tuple[str, ...]
+) -> tuple[Call, Call | None]:
+    """Return the cheaper way to ask for these markets of those bookmakers, and the other way, if any."""
+    by_name = Call("bookmakers", ",".join(keys), markets, ceil(len(keys) / BOOKMAKERS_A_CREDIT))
     if not options.regions:
         return by_name, None
-    by_region = Call("regions", ",".join(options.regions), len(options.regions))
+    by_region = Call("regions", ",".join(options.regions), markets, len(options.regions))
     return (by_region, by_name) if by_region.credits < by_name.credits else (by_name, by_region)
 
 
@@ -79,11 +107,11 @@ def sports_target(options: TheOddsApiOptions) -> Target:
 
 
 def odds_target(options: TheOddsApiOptions, call: Call, sport: str) -> Target:
-    """Return the odds of a sport."""
+    """Return the odds of a sport, all markets in one call."""
     query = {
         "apiKey": options.api_key,
         call.parameter: call.value,
-        "markets": "h2h",
+        "markets": ",".join(call.markets),
         "oddsFormat": "decimal",
         "dateFormat": "iso",
         **({"includeLinks": "true"} if options.links else {}),

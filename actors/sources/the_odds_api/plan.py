@@ -14,6 +14,7 @@ from actors.core.errors import SourceError, TransportError
 from actors.core.messages import Scope
 from actors.source_api.plan import Plan, Target
 from actors.sources.the_odds_api.answers import OddsAnswer, Sports
+from actors.sources.the_odds_api.asked import MarketsAsked
 from actors.sources.the_odds_api.budget import (
     DAY_S,
     NEAR_AFTER_S,
@@ -24,7 +25,9 @@ from actors.sources.the_odds_api.budget import (
     near_windows,
 )
 from actors.sources.the_odds_api.options import TheOddsApiOptions, cheapest_call, odds_target, sports_target
+from actors.sources.the_odds_api.wire import OURS
 
+INVALID_MARKET = "invalid_market"
 SPORTS_INTERVAL_S = DAY_S
 DOUBTED_INTERVAL_S = 600.0
 FREE_CREDITS_A_MONTH = 500
@@ -50,9 +53,13 @@ class TheOddsApiPlan(Plan):
     """The plan of a key. Raises: ValueError for options that cannot be kept."""
 
     def __init__(self, options: TheOddsApiOptions, keys: tuple[str, ...]) -> None:
-        self._call, self._other = cheapest_call(options, keys)
+        self._api, self._keys = options, keys
+        self._markets = MarketsAsked(options.asked)
+        self._call, self._other = cheapest_call(options, keys, options.asked)
         self._cost = float(self._call.credits)
-        self._api = options
+        self._markets_of: dict[Scope, tuple[str, ...]] = {}
+        self._otherwise: set[Scope] = set()
+        self._refusals: list[str] = []
         self._near: dict[Scope, Windows] = {}
         self._charged: dict[Scope, tuple[float, float]] = {}
         self._seen: dict[str, float | None] = dict.fromkeys(HEADERS)
@@ -96,6 +103,8 @@ class TheOddsApiPlan(Plan):
         self._last_asked_mono = now.mono
         cost = 0.0 if target.is_catalogue else self._cost
         self._charged[target.scope] = (cost, now.mono)
+        self._markets_of[target.scope] = self._markets.now
+        self._otherwise.discard(target.scope)
         if self._ledger is not None:
             self._ledger.spend(cost, now)
 
@@ -115,6 +124,8 @@ class TheOddsApiPlan(Plan):
             is_refused = error.status in _CLIENT_ERRORS and LAST not in error.headers
             if not error.is_sent or is_refused:
                 self._correct(target, 0.0, now)
+        if error.reason == INVALID_MARKET:
+            self._on_refused(target, error)
         charged, _ = self._charged.get(target.scope, (0.0, 0.0))
         return self.interval_s(target, now) / 3 if charged and self._ledger is not None else 0.0
 
@@ -130,7 +141,18 @@ class TheOddsApiPlan(Plan):
                 at = now.wall if answered_at is None else answered_at
                 coming = [time for time in kick_offs if at - NEAR_AFTER_S <= time <= at + KNOWN_AHEAD_S]
                 self._near[target.scope] = near_windows(coming)
+                self._markets.answered(self._markets_of.get(target.scope, ()))
+                self._ask_for(self._markets.now)
                 self._plan_calendar()
+
+    def asks_otherwise(self, target: Target) -> bool:
+        """Return whether the API refused a market, and the next call is for others."""
+        return target.scope in self._otherwise
+
+    def take_refusals(self) -> tuple[str, ...]:
+        """Return what is said of markets that the API has refused since the last call."""
+        taken, self._refusals = tuple(self._refusals), []
+        return taken
 
     def quota(self) -> Mapping[str, float | None]:
         """Return what the API says of the key's credits, and what is planned with them."""
@@ -153,7 +175,7 @@ class TheOddsApiPlan(Plan):
         """Go on with what another process has spent."""
         found = msgspec.msgpack.decode(carried, type=Carried) if carried else None
         if found is not None:
-            self._cost, self._seen = found.cost, found.seen
+            self._cost, self._seen = max(found.cost, float(self._call.credits)), found.seen
             self._charged.clear()
             self._plan_calendar()
         if self._ledger is not None:
@@ -164,8 +186,10 @@ class TheOddsApiPlan(Plan):
         if not self._sports:
             return {}
         other = {} if self._other is None else {f"credits_by_{self._other.parameter}": self._other.credits}
+        markets = ",".join(self._call.markets)
         return {
             "asks_by": self._call.parameter,
+            **({} if markets == OURS else {"markets": markets}),
             "credits_a_call": self._call.credits,
             "credits_per_day": self._api.credits_per_day,
             "sports": len(self._sports),
@@ -177,10 +201,11 @@ class TheOddsApiPlan(Plan):
         count = self._expected_sports()
         known = "" if self._sports else " (as many as usual: which ones is known when it runs)"
         other = f", by {self._other.parameter} {self._other.credits}" if self._other else ""
-        lines = [
-            f"sports: {count}{known}",
-            f"asks by {self._call.parameter} {self._call.value}: credits a call {self._cost:g}{other}",
-        ]
+        asks, costs = f"{self._call.parameter} {self._call.value}", f"{self._cost:g}{other}"
+        if self._call.markets != (OURS,):
+            asks = f"{asks} for {','.join(self._call.markets)}"
+            costs = f"{costs}; {self._call.credits_a_market} a market"
+        lines = [f"sports: {count}{known}", f"asks by {asks}: credits a call {costs}"]
         per_day = self._api.credits_per_day
         if per_day is None:
             spent = count * self._cost * DAY_S / self._api.poll_interval_s
@@ -256,6 +281,22 @@ class TheOddsApiPlan(Plan):
         odds = tuple(odds_target(self._api, self._call, sport) for sport in sports)
         is_open = self._api.sports == "football"
         self._targets = (sports_target(self._api), *odds) if is_open else odds
+
+    def _on_refused(self, target: Target, error: SourceError) -> None:
+        """Ask for other markets after a refusal, which may be of an older call than the last."""
+        asked = self._markets_of.get(target.scope, ())
+        if refused := self._markets.refused(asked, str(error)):
+            self._refusals.append(f"not asked for any more: {', '.join(refused)}: {error}")
+        if asked != self._markets.now:
+            self._otherwise.add(target.scope)
+            self._ask_for(self._markets.now)
+
+    def _ask_for(self, markets: tuple[str, ...]) -> None:
+        """Ask for these markets from now on, at what they cost."""
+        if markets != self._call.markets:
+            self._call, self._other = cheapest_call(self._api, self._keys, markets)
+            self._cost = float(self._call.credits)
+            self._set_sports(self._sports)
 
     def _correct(self, target: Target, amount: float, now: Instant) -> None:
         """Count `amount` for the last request in place of what was counted before."""

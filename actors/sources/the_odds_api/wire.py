@@ -28,15 +28,21 @@ from actors.source_api.json_parts import part
 
 Url: TypeAlias = str | UnsetType | None  # asked for by `links`; null where the bookmaker has none
 
+MAX_POINT = 1000.0  # far above any line
 MAX_PRICE = 1001.0  # bookmakers end at 1001, exchanges at 1000
 
 
 class Outcome(Struct, frozen=True, gc=False):
-    """An outcome; `price` is 0.0, which is never accepted, if it is no price."""
+    """An outcome; `price` is 0.0, which is never accepted, if it is no price.
+
+    `point` is its line in goals, if it has one. With a `description` it is one of a team or a player.
+    """
 
     name: str
     price: Annotated[float, Meta(le=MAX_PRICE)]
     link: Url = UNSET
+    point: float | UnsetType | None = UNSET
+    description: str | UnsetType | None = UNSET
 
 
 class OddsMarket(Struct, frozen=True, gc=False):
@@ -85,6 +91,8 @@ class PartialEvent(OddsEvent, frozen=True, gc=False):
 
 
 OURS = "h2h"
+LOST = ""
+"""The key of a market of which the key cannot be read."""
 _TEXTS = ("sport_key", "sport_title", "commence_time", "home_team", "away_team")
 
 _event = msgspec.json.Decoder(OddsEvent)
@@ -129,6 +137,8 @@ def _has_each_field_once(text: bytes, event: OddsEvent) -> bool:
     marks = 26 + 14 * len(event.bookmakers) + 10 * markets + 6 * outcomes - 4 * missing
     if b'"link"' in text:
         marks += sum(map(_marks, _links(event)))
+    if b'"point"' in text or b'"description"' in text:
+        marks += sum(map(_marks_of_line, _outcomes_of(event)))
     return text.count(b'"') == marks
 
 
@@ -140,9 +150,19 @@ def _links(event: OddsEvent) -> Iterator[Url]:
             yield from [outcome.link for outcome in market.outcomes]
 
 
-def _marks(link: Url) -> int:
+def _outcomes_of(event: OddsEvent) -> Iterator[Outcome]:
+    for bookmaker in event.bookmakers:
+        for market in bookmaker.markets:
+            yield from market.outcomes
+
+
+def _marks_of_line(outcome: Outcome) -> int:
+    return 2 * (outcome.point is not UNSET) + _marks(outcome.description)
+
+
+def _marks(text: Url) -> int:
     """Return the quotation marks of a field with this value."""
-    return 0 if link is UNSET else 2 if link is None else 4
+    return 0 if text is UNSET else 2 if text is None else 4
 
 
 def _without_doubled_fields(raw: msgspec.Raw) -> Any:
@@ -165,11 +185,12 @@ def _bookmaker_markets(table: dict[str, Any]) -> BookmakerMarkets:
     if not _is_text(table.get("last_update")):
         markets = [OddMarket(market.key, ()) for market in markets]
     found = table.get("markets")
+    lost = len(found) - len(markets) if isinstance(found, list) else 0
     if not isinstance(found, list) or (len(markets) < len(found) and OURS not in {m.key for m in markets}):
         markets.append(OddMarket(OURS, ()))  # it may be the one that is missing
     return BookmakerMarkets(
         table["key"],
-        tuple(markets),
+        (*markets, *[OddMarket(LOST, ())] * lost),
         _text(table, "title") or "",
         _text(table, "last_update"),
         _text(table, "link"),
@@ -184,7 +205,15 @@ def _market(market: dict[str, Any]) -> OddsMarket:
 
 def _outcomes(market: dict[str, Any]) -> tuple[Outcome, ...]:
     outcomes = _objects(market, "outcomes", "name")
-    return tuple(Outcome(item["name"], _price(item.get("price"))) for item in outcomes)
+    return tuple(
+        Outcome(
+            item["name"],
+            _price(item.get("price")),
+            point=_point(item.get("point")),
+            description=None if item.get("description") is None else str(item["description"]),
+        )
+        for item in outcomes
+    )
 
 
 def _objects(table: dict[str, Any], name: str, id_field: str) -> list[dict[str, Any]]:
@@ -209,3 +238,9 @@ def _price(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
     return float(value) if 0 < value <= MAX_PRICE else 0.0
+
+
+def _point(value: object) -> float | None:
+    """Return a point as a number; None, which is no line, if it is none."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) <= MAX_POINT else None  # type: ignore[arg-type]

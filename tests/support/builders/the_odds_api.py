@@ -16,6 +16,7 @@ from actors.sources.the_odds_api.options import TheOddsApiOptions
 from actors.sources.the_odds_api.plan import TheOddsApiPlan
 from tests.support.peers.http import HttpPeer, respond
 
+ALL_MARKETS = ("h2h", "totals", "spreads")
 API_KEY = "k3y-that-nobody-may-see"
 UPDATED = "2026-05-28T20:20:00Z"
 KICK_OFF = "2026-05-30T14:00:00Z"
@@ -38,6 +39,32 @@ def market(home: str, away: str, prices: Iterable[float], key: str = "h2h", upda
         "last_update": updated,
         "outcomes": sorted(outcomes, key=lambda outcome: str(outcome["name"])),
     }
+
+
+def totals(*lines: tuple[Any, float, float], key: str = "totals", updated: str = UPDATED) -> Any:
+    """Return a market of totals: for each line its point and the prices of over and under."""
+    outcomes = [
+        {"name": name, "price": price, "point": point}
+        for point, *prices in lines
+        for name, price in zip(("Over", "Under"), prices, strict=True)
+    ]
+    return {"key": key, "last_update": updated, "outcomes": outcomes}
+
+
+def spreads(
+    home: str,
+    away: str,
+    *lines: tuple[float, float, float],
+    key: str = "spreads",
+    updated: str = UPDATED,
+) -> Any:
+    """Return a market of handicaps: for each line the home team's point, the prices of home and away."""
+    outcomes = [
+        {"name": name, "price": price, "point": side}
+        for point, *prices in lines
+        for name, price, side in zip((home, away), prices, (point, -point), strict=True)
+    ]
+    return {"key": key, "last_update": updated, "outcomes": outcomes[::-1]}
 
 
 def event(
@@ -88,7 +115,7 @@ def recorded(files: Iterable[Path]) -> dict[str, bytes]:
 
 
 def config(
-    sports: Iterable[str] | str, keys: Iterable[str], url: str = "http://api.example", /, **options: float
+    sports: Iterable[str] | str, keys: Iterable[str], url: str = "http://api.example", /, **options: Any
 ) -> str:
     """Return a configuration with these bookmakers, named by the API; matches never expire."""
     options = {"poll_interval_s": 10.0, "timeout_s": 5.0, **options}
@@ -120,7 +147,7 @@ def keys_in(answers: Mapping[str, bytes]) -> list[str]:
 
 def highest_book_sum(key: str) -> float:
     """Return up to which book sum the prices of a recorded bookmaker are believed."""
-    return 1.12 if key == "matchbook" or key.startswith("betfair_ex_") else 1.4
+    return 1.12 if key in {"matchbook", "smarkets"} or key.startswith("betfair_ex_") else 1.4
 
 
 def plain_rows(body: bytes, key: str) -> dict[str, Row]:

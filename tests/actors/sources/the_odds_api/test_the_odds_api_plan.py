@@ -47,7 +47,7 @@ def learn(of: TheOddsApiPlan, target: Target, *kick_offs: float, now: float = MO
 def test_cheaper_call_is_chosen(bookmakers: int, regions: tuple[str, ...], chosen: Any) -> None:
     """Ten bookmakers cost as much as a region; at equal cost the call is by bookmakers."""
     keys = tuple(f"book{number}" for number in range(bookmakers))
-    call, _ = cheapest_call(options_of(regions=regions), keys)
+    call, _ = cheapest_call(options_of(regions=regions), keys, ("h2h",))
     facts = plan(keys, regions=regions).facts()
 
     assert chosen == (call.parameter, call.credits) == (facts["asks_by"], facts["credits_a_call"])

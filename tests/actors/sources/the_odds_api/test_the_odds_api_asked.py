@@ -1,0 +1,218 @@
+"""The Odds API: which markets a call asks for, what it costs, and what is left out after a refusal."""
+
+from __future__ import annotations
+
+import itertools
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from actors.core.errors import TransportError
+from actors.source_api.plan import Target
+from actors.sources.the_odds_api.answers import OddsAnswer
+from actors.sources.the_odds_api.asked import MarketsAsked
+from actors.sources.the_odds_api.plan import LAST, TheOddsApiPlan
+from tests.support.builders.the_odds_api import ALL_MARKETS, DAY_S, MIDNIGHT, MORNING, at, plan
+
+NAMED = "the answer was an error: invalid_market: Markets not supported by this endpoint: totals"
+UNNAMED = "the answer was an error: invalid_market: bad market"
+
+
+def markets_of(target: Target) -> str:
+    """Return the markets that a request is for."""
+    (markets,) = parse_qs(urlsplit(target.url).query)["markets"]
+    return markets
+
+
+def refuse(of: TheOddsApiPlan, target: Target, said: str = NAMED) -> float:
+    """Ask, and have the API refuse a market; return the seconds until a retry."""
+    of.on_asked(target, at(MORNING))
+    error = TransportError(f"status was 422, must be 200: {said}", reason="invalid_market", status=422)
+    return of.on_failed(target, error, at(MORNING))
+
+
+def test_all_markets_are_asked_for_in_one_call() -> None:
+    """In one order, each once; without the option the address is what it was."""
+    assert ["h2h,totals,spreads"] * 3 == [
+        markets_of(target) for target in plan(markets=("spreads", "h2h", "totals", "h2h")).targets()
+    ]
+    assert {"h2h"} == {markets_of(target) for target in plan().targets()}
+
+
+@pytest.mark.parametrize(
+    ("markets", "bookmakers", "regions", "cost"),
+    [
+        (("h2h",), 10, (), 1),
+        (ALL_MARKETS, 10, (), 3),
+        (ALL_MARKETS, 11, (), 6),
+        (("h2h", "totals"), 25, ("eu", "uk"), 4),
+        (("totals",), 1, (), 1),
+    ],
+)
+def test_call_costs_credits_for_each_market_and_region(
+    markets: tuple[str, ...], bookmakers: int, regions: tuple[str, ...], cost: int
+) -> None:
+    """Ten bookmakers are a region: in the budget, in the facts of the log, and in the probes."""
+    keys = tuple(f"book{number}" for number in range(bookmakers))
+    made = plan(keys, markets=markets, regions=regions, credits_per_day=100.0)
+    made.on_asked(made.targets()[0], at(MIDNIGHT))
+
+    assert cost == made.facts()["credits_a_call"] == made.quota()["credits_a_call"]
+    assert 100.0 - cost == made.quota()["credits_left_today"]
+
+
+def test_budget_pays_for_fewer_calls_of_more_markets() -> None:
+    """The interval grows with the markets, and a budget below one call is refused."""
+    far = [plan(credits_per_day=96.0, markets=ALL_MARKETS[:count]) for count in (1, 2, 3)]
+
+    assert pytest.approx([1.0, 2.0, 3.0]) == [
+        each.interval_s(each.targets()[0], at(MIDNIGHT + DAY_S)) * 96.0 / 3 / DAY_S for each in far
+    ]
+    with pytest.raises(
+        ValueError, match=r"credits_per_day was 2, must be at least the 3 that one call costs"
+    ):
+        plan(credits_per_day=2.0, markets=ALL_MARKETS)
+
+
+def test_description_names_the_markets_and_what_each_costs() -> None:
+    """Without the option it is what it was."""
+    asks = [
+        next(
+            line for line in plan(("some", "other"), markets=markets, **given).describe() if "asks" in line
+        )
+        for markets, given in ((("h2h",), {}), (ALL_MARKETS, {}), (ALL_MARKETS, {"regions": ("eu", "uk")}))
+    ]
+
+    assert [
+        "asks by bookmakers some,other: credits a call 1",
+        "asks by bookmakers some,other for h2h,totals,spreads: credits a call 3; 1 a market",
+        "asks by bookmakers some,other for h2h,totals,spreads: credits a call 3, by regions 6; 1 a market",
+    ] == asks
+
+
+def test_facts_of_the_log_have_the_markets() -> None:
+    """If they are not 1X2 alone."""
+    assert ("h2h,totals,spreads", None) == (
+        plan(markets=ALL_MARKETS).facts()["markets"],
+        plan().facts().get("markets"),
+    )
+
+
+def test_refused_market_is_left_out_of_the_next_call() -> None:
+    """The others are asked for at once, for fewer credits; a refusal costs none, and is told once."""
+    made = plan(markets=ALL_MARKETS, credits_per_day=96.0)
+    target, other, *_ = made.targets()
+    made.on_asked(other, at(MORNING))
+    left = made.quota()["credits_left_today"]
+    delay_s = refuse(made, target)
+
+    assert (0.0, True) == (delay_s, made.asks_otherwise(target))
+    assert {"h2h,spreads"} == {markets_of(each) for each in made.targets()}
+    assert 2.0 == made.quota()["credits_a_call"]
+    assert left == made.quota()["credits_left_today"]
+    assert [f"not asked for any more: totals: status was 422, must be 200: {NAMED}"] == [
+        *made.take_refusals()
+    ]
+    assert () == made.take_refusals()
+
+
+def test_refusal_of_an_older_call_says_nothing_new() -> None:
+    """Calls are in flight together: the second refusal is no failure, and gives nothing up."""
+    made = plan(markets=ALL_MARKETS)
+    first, second, *_ = made.targets()
+    made.on_asked(second, at(MORNING))
+    refuse(made, first)
+    made.take_refusals()
+    error = TransportError(NAMED, reason="invalid_market", status=422)
+    made.on_failed(second, error, at(MORNING))
+
+    assert (True, ()) == (made.asks_otherwise(second), made.take_refusals())
+    assert {"h2h,spreads"} == {markets_of(each) for each in made.targets()}
+
+
+def test_next_request_is_a_failure_again() -> None:
+    """What comes of it is judged anew."""
+    made = plan(markets=ALL_MARKETS)
+    target, *_ = made.targets()
+    refuse(made, target)
+    made.on_asked(made.targets()[0], at(MORNING))
+    made.on_failed(made.targets()[0], TransportError("status was 500", status=500), at(MORNING))
+
+    assert not made.asks_otherwise(target)
+
+
+def test_refusal_of_all_that_is_asked_for_is_a_failure() -> None:
+    """There is nothing else to ask for."""
+    made = plan()
+    target, *_ = made.targets()
+    refuse(made, target, "invalid_market: h2h")
+
+    assert (False, ()) == (made.asks_otherwise(target), made.take_refusals())
+    assert {"h2h"} == {markets_of(each) for each in made.targets()}
+
+
+def test_cost_of_the_last_call_does_not_outlive_it() -> None:
+    """The API's own figure was of more markets."""
+    made = plan(markets=ALL_MARKETS)
+    target, *_ = made.targets()
+    made.on_asked(target, at(MORNING))
+    made.on_answered(target, {LAST: "6"}, at(MORNING))
+    refuse(made, target)
+
+    assert 2.0 == made.quota()["credits_a_call"]
+
+
+@pytest.mark.parametrize(
+    "bad", [bad for count in range(3) for bad in itertools.combinations(ALL_MARKETS, count)], ids=str
+)
+@pytest.mark.parametrize("words", ["Markets not supported by this endpoint: {}", "bad market"])
+def test_markets_that_are_not_refused_go_on(words: str, bad: tuple[str, ...]) -> None:
+    """Whichever are refused, in a few calls the others are asked for, and each refusal is found once."""
+    asked, given_up = MarketsAsked(ALL_MARKETS), list[str]()
+    for _ in range(6):
+        now = asked.now
+        if refused := [market for market in now if market in bad]:
+            given_up += asked.refused(now, words.format(", ".join(refused)))
+        else:
+            asked.answered(now)
+
+    assert [market for market in ALL_MARKETS if market not in bad] == [*asked.now]
+    assert sorted(bad) == sorted(given_up)
+
+
+@pytest.mark.parametrize("said", [NAMED, UNNAMED, "Markets not supported: h2h, totals, spreads"])
+def test_last_market_is_never_given_up(said: str) -> None:
+    """If all are refused, one goes on being asked for, so that the failure stays."""
+    asked, given_up = MarketsAsked(ALL_MARKETS), list[str]()
+    for _ in range(10):
+        given_up += asked.refused(asked.now, said)
+
+    assert 1 == len(asked.now)
+    assert len(given_up) == 2
+    assert {*asked.now, *given_up} == {*ALL_MARKETS}
+
+
+def test_longer_key_is_not_the_market() -> None:
+    """A message that names look-alikes names none of ours."""
+    asked = MarketsAsked(("h2h", "totals"))
+
+    assert () == asked.refused(asked.now, "Markets not supported by this endpoint: totals_h1, h2h_3_way")
+    assert ("h2h",) == asked.now
+
+
+def test_answer_of_a_sport_continues_the_search() -> None:
+    """Where the message names none, they are asked for one after another."""
+    made = plan(markets=ALL_MARKETS)
+    target, *_ = made.targets()
+    seen = []
+    for _ in range(5):
+        now = markets_of(made.targets()[0])
+        seen.append(now)
+        if "totals" in now:
+            refuse(made, target, UNNAMED)
+        else:
+            made.on_asked(target, at(MORNING))
+            made.on_learnt(target, OddsAnswer({}, (), None), at(MORNING))
+
+    assert ["h2h,totals,spreads", "h2h", "h2h,totals", "h2h,spreads", "h2h,spreads"] == seen
+    assert 1 == len(made.take_refusals())
