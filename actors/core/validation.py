@@ -53,6 +53,7 @@ class Reason(StrEnum):
     DUPLICATE = "duplicate"  # the same id again in one list: the last wins
     OUTCOME = "outcome"  # an outcome that is neither team nor the draw
     TWO_WAY = "two_way"  # a market without a draw
+    CROSSED = "crossed"  # an exchange's price to back is not below its price to lay: one of them is over
     LAY = "lay"  # the other side of an exchange: what it takes, not what it offers
     SPORT = "sport"  # not football
     TYPE = "type"  # a value that is not of exactly the type that is needed

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Iterable
 
+from msgspec import Struct, field
+
+from actors.core.errors import UNREADABLE
 from actors.core.messages import Match, Removal, SourceMatchId
 from actors.core.validation import Reason
 from actors.source_api.parsing import unix_time
 from actors.sources.betfair.options import BetfairStreamOptions
-from actors.sources.betfair.wire import MarketChange, MarketDefinition, RunnerChange, RunnerDefinition
+from actors.sources.betfair.wire import (
+    Level,
+    MarketChange,
+    MarketDefinition,
+    RunnerChange,
+    RunnerDefinition,
+    levels,
+    prices,
+)
 
 SOCCER = "1"
 FOOTBALL = frozenset({None, SOCCER, 1})  # a definition may have no event type
@@ -20,6 +31,7 @@ HOME_PRIORITY, AWAY_PRIORITY = 1, 2
 RUNNERS = 3
 ACTIVE = "ACTIVE"
 
+Key = tuple[int, float]  # selection id and handicap
 Offer = tuple[float, float]  # price and size
 Sides = tuple[RunnerDefinition, RunnerDefinition, RunnerDefinition]  # home, draw and away
 
@@ -31,54 +43,97 @@ class MarketNames(Struct, frozen=True):
     league: str | None = None
 
 
-class Runner(Struct, gc=False, eq=False):
-    """A runner's ladders, by level or by price, and its last traded price."""
+class Ladder(Struct, gc=False, eq=False):
+    """The offers of one side, to back or to lay, by level or by price."""
 
     by_level: dict[float, Offer] = {}
     by_virtual_level: dict[float, Offer] = {}
     by_price: dict[float, float] = {}
-    last_traded: float | None = None
 
-    def apply(self, change: RunnerChange) -> None:
+    def apply(
+        self, levels: Iterable[Level], virtual_levels: Iterable[Level], prices: Iterable[Offer]
+    ) -> None:
         """Apply a delta; a size of 0 removes."""
-        if change.ltp is not None:
-            self.last_traded = change.ltp
-        for ladder, levels in ((self.by_level, change.batb), (self.by_virtual_level, change.bdatb)):
-            for level, price, size in levels or ():
+        for ladder, changed in ((self.by_level, levels), (self.by_virtual_level, virtual_levels)):
+            for level, price, size in changed:
                 if size > 0:
                     ladder[level] = (price, size)
                 else:
                     ladder.pop(level, None)
-        for price, size in change.atb or ():
+        for price, size in prices:
             if size > 0:
                 self.by_price[price] = size
             else:
                 self.by_price.pop(price, None)
 
+
+class Runner(Struct, gc=False, eq=False):
+    """A runner's offers, and its last traded price; `lay` is empty where only prices to back are read.
+
+    It `is_unread` after offers to lay that could not be read.
+    """
+
+    back: Ladder = field(default_factory=Ladder)
+    lay: Ladder | None = None
+    last_traded: float | None = None
+    is_unread: bool = False
+
+    def apply(self, change: RunnerChange) -> None:
+        """Apply a delta to its offers to back."""
+        if change.ltp is not None:
+            self.last_traded = change.ltp
+        self.back.apply(change.batb or (), change.bdatb or (), change.atb or ())
+
+    def apply_lay(self, change: RunnerChange) -> None:
+        """Apply a delta to its offers to lay."""
+        self.lay = self.lay or Ladder()
+        try:
+            self.lay.apply(levels(change.batl), levels(change.bdatl), prices(change.atl))
+        except UNREADABLE:
+            self.is_unread = True
+
     def best_back(self) -> Offer | None:
         """Return the best offer to back without virtual bets, None when there is none."""
-        if self.by_level:
-            return self.by_level.get(0)
-        return max(self.by_price.items(), default=None)
+        if self.back.by_level:
+            return self.back.by_level.get(0)
+        return max(self.back.by_price.items(), default=None)
+
+    def best_lay(self) -> Offer | None:
+        """Return the best offer to lay without virtual bets, None when there is none or none is read."""
+        if self.lay is None or self.lay.by_level:
+            return None if self.lay is None else self.lay.by_level.get(0)
+        return min(self.lay.by_price.items(), default=None)
 
     def price(self, options: BetfairStreamOptions) -> float | None:
         """Return the price that counts, None when there is none."""
         if options.price == "last_traded":
             return self.last_traded
-        best = self.by_virtual_level.get(0) if options.virtual_bets else self.best_back()
+        best = self.back.by_virtual_level.get(0) if options.virtual_bets else self.best_back()
         return None if best is None or best[1] < options.min_size else best[0]
+
+    def is_crossed(self, options: BetfairStreamOptions) -> bool:
+        """Return whether it is offered to back for no less than to lay: then one of both is over."""
+        if options.price == "last_traded":
+            return False
+        back, lay = self.best_back(), self.best_lay()
+        if options.virtual_bets:
+            back = self.back.by_virtual_level.get(0)
+            lay = None if self.lay is None else self.lay.by_virtual_level.get(0)
+        return back is not None and lay is not None and back[0] >= lay[0]
 
 
 class Market(Struct, gc=False, eq=False):
     """A market, with its runners by selection id and handicap; `was_ours` if `is_ours` ever was true.
 
-    `version` is the highest of its definitions. After a change that could not be applied it `is_unread`
-    until its next definition, and `is_lacking` until its next image.
+    `listed` are the ids of its lines on offer, if it is no market of the result. `version` is the highest
+    of its definitions. After a change that could not be applied it `is_unread` until its next definition,
+    and `is_lacking` until its next image.
     """
 
     market_id: str
     definition: MarketDefinition | None = None
-    runners: dict[tuple[int, float], Runner] = {}
+    runners: dict[Key, Runner] = {}
+    listed: frozenset[SourceMatchId] = frozenset()
     published_ms: float | None = None
     was_ours: bool = False
     version: float | None = None
@@ -94,7 +149,14 @@ class Market(Struct, gc=False, eq=False):
             self.version = change.marketDefinition.version or self.version
             self.was_ours |= self.is_ours
         for runner in change.rc or ():
-            self.runners.setdefault((int(runner.id), runner.hc or 0.0), Runner()).apply(runner)
+            self.runners.setdefault(key_of(runner), Runner()).apply(runner)
+
+    def apply_lay(self, change: MarketChange) -> None:
+        """Apply the offers to lay of a delta; it `is_lacking` where these cannot be read."""
+        for each in change.rc or ():
+            runner = self.runners[key_of(each)]
+            runner.apply_lay(each)
+            self.is_lacking |= runner.is_unread
 
     @property
     def is_ours(self) -> bool:
@@ -118,7 +180,7 @@ class Market(Struct, gc=False, eq=False):
         if definition is None or definition.status != OPEN:
             return False
         active = (runner for runner in definition.runners or () if runner.status == ACTIVE)
-        return not all(_name(runner, names) for runner in active)
+        return not all(name_of(runner, names) for runner in active)
 
     def odds(self, options: BetfairStreamOptions, names: MarketNames | None) -> Match | Removal:
         """Return what it offers, or why it offers nothing."""
@@ -128,7 +190,7 @@ class Market(Struct, gc=False, eq=False):
             return Removal(match_id, Reason.UNREADABLE if self.is_unread else "undefined")
         if definition.status != OPEN:
             return Removal(match_id, self.removal_reason)
-        sides = _sides(definition)
+        sides = sides_of(definition)
         if sides is None:
             return Removal(match_id, Reason.OUTCOME)
         home, draw, away = (self._price(runner, options) for runner in sides)
@@ -139,8 +201,8 @@ class Market(Struct, gc=False, eq=False):
             return Removal(match_id, Reason.START_TIME)
         return Match(
             match_id,
-            _name(sides[0], names),
-            _name(sides[2], names),
+            name_of(sides[0], names),
+            name_of(sides[2], names),
             None if names is None else names.league,
             *(home, draw, away),
             None if start_time is None else int(start_time),
@@ -153,7 +215,12 @@ class Market(Struct, gc=False, eq=False):
         return None if runner is None else runner.price(options)
 
 
-def _sides(definition: MarketDefinition) -> Sides | None:
+def key_of(runner: RunnerDefinition | RunnerChange) -> Key:
+    """Return what a runner is known by in its market: its handicap is 0 where none is said."""
+    return int(runner.id), runner.hc or 0.0
+
+
+def sides_of(definition: MarketDefinition) -> Sides | None:
     """Return the sides; None unless there are exactly these three, without handicap."""
     active = [runner for runner in definition.runners or () if runner.status == ACTIVE]
     by_priority = {runner.sortPriority: runner for runner in active if int(runner.id) != DRAW}
@@ -170,6 +237,6 @@ def _sides(definition: MarketDefinition) -> Sides | None:
     return home, draws[0], away
 
 
-def _name(side: RunnerDefinition, names: MarketNames | None) -> str:
+def name_of(side: RunnerDefinition, names: MarketNames | None) -> str:
     """Return the runner's name: of the definition, else of the catalogue, else empty."""
     return side.name or ("" if names is None else names.runners.get(int(side.id), ""))

@@ -9,9 +9,11 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta
 
-from actors.source_api.options import Hidden, Secret
+from actors.markets.market import Kind
+from actors.source_api.options import Hidden, Markets, Secret
 from actors.source_api.stream import StreamOptions
 
+KINDS = (Kind.ONE_X_TWO, Kind.ASIAN_HANDICAP)
 HEARTBEATS_TO_BE_SILENT = 2
 INTERACTIVE_LOGIN = "https://identitysso.betfair.com/api/login"
 CERTIFICATE_LOGIN = "https://identitysso-cert.betfair.com/api/certlogin"
@@ -56,6 +58,8 @@ class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
         int, Meta(ge=0, le=120_000, description="Milliseconds in which the exchange merges changes.")
     ] = 0
 
+    markets: Markets = (Kind.ONE_X_TWO,)
+
     @property
     def silence_s(self) -> float:
         """Seconds without a message after which the connection is lost."""
@@ -78,6 +82,8 @@ def check_key(key: str) -> None:
 def check(options: BetfairStreamOptions, keys: tuple[str, ...]) -> None:
     """Raise ValueError, naming the option, for options that cannot work together."""
     del keys
+    if unknown := [kind for kind in options.kinds if kind not in KINDS]:
+        raise ValueError(f"markets was {unknown[0]}, must be among {', '.join(KINDS)}")
     _check_addresses(options)
     _check_credentials(options)
     if options.stale_after_s is not None and options.stale_after_s < options.silence_s:

@@ -21,7 +21,8 @@ from actors.core.errors import UNREADABLE, PayloadError
 from actors.source_api.json_parts import part, without_half_characters
 from actors.source_api.parsing import Whole
 from actors.source_api.stream import Request
-from actors.sources.betfair.market import MATCH_ODDS, SOCCER, MarketNames
+from actors.sources.betfair.lines import types_of
+from actors.sources.betfair.market import SOCCER, MarketNames
 from actors.sources.betfair.options import BetfairStreamOptions
 
 T = TypeVar("T")
@@ -96,8 +97,9 @@ def names_of(options: BetfairStreamOptions, token: str, markets: Sequence[str]) 
 
 
 def nearest(options: BetfairStreamOptions, token: str, count: int) -> Request | None:
-    """Ask for the matches with the nearest kick-offs, at most 1000; None where there is no catalogue."""
-    return _catalogue(options, token, {"eventTypeIds": [SOCCER], "marketTypeCodes": [MATCH_ODDS]}, count)
+    """Ask for the markets with the nearest kick-offs, at most 1000; None where there is no catalogue."""
+    wanted = {"eventTypeIds": [SOCCER], "marketTypeCodes": types_of(options.kinds)}
+    return _catalogue(options, token, wanted, count)
 
 
 def read_names(body: bytes) -> dict[str, MarketNames]:

@@ -13,7 +13,9 @@ from actors.core.errors import PayloadError, StreamError
 from actors.core.messages import Extract, Match, Removal, SourceMatchId
 from actors.core.validation import Reason
 from actors.source_api.stream import Reaction
-from actors.sources.betfair.market import CLOSED, MATCH_ODDS, OPEN, SOCCER, Market, MarketNames
+from actors.sources.betfair.events import Events
+from actors.sources.betfair.lines import types_of
+from actors.sources.betfair.market import CLOSED, OPEN, SOCCER, Market, MarketNames
 from actors.sources.betfair.options import HEARTBEATS_TO_BE_SILENT, BetfairStreamOptions
 from actors.sources.betfair.wire import (
     MAX_MARKETS,
@@ -63,6 +65,7 @@ class BetfairSession:
         self._market_ids: list[str] | None = None  # None for all matches
         self._is_narrowed = False  # since the last request
         self._names: dict[str, MarketNames] = {}
+        self._events = Events(options.kinds)
         self._initial_clk: str | None = None
         self._clk: str | None = None
         self._id = 0
@@ -136,7 +139,10 @@ class BetfairSession:
         """Take the names of markets and return the changes."""
         known = [market for market in names if market in self.markets]
         self._names.update((market, names[market]) for market in known)
-        return run_now(self._extract(self.markets[market] for market in known))[0]
+        for market in known:
+            self._events.name(market, names[market])
+        changed = self._with_touched([self.markets[market] for market in known])
+        return run_now(self._extract(changed))[0]
 
     @property
     def _is_whole(self) -> bool:
@@ -172,13 +178,14 @@ class BetfairSession:
         self._segments.clear()
         self._is_narrowed = False
         chosen = {} if self._market_ids is None else {"marketIds": self._market_ids}
+        types = types_of(self._options.kinds)
         offers = "EX_BEST_OFFERS_DISP" if self._options.virtual_bets else "EX_BEST_OFFERS"
         request: dict[str, Any] = {
             "op": "marketSubscription",
             "segmentationEnabled": True,
             "conflateMs": self._options.conflate_ms,
             "heartbeatMs": self._options.heartbeat_ms,
-            "marketFilter": {"eventTypeIds": [SOCCER], "marketTypes": [MATCH_ODDS], **chosen},
+            "marketFilter": {"eventTypeIds": [SOCCER], "marketTypes": types, **chosen},
             "marketDataFilter": {"fields": [offers, "EX_MARKET_DEF"], "ladderLevels": 1},
         }
         if self._clk is not None and self._initial_clk is not None and self._is_whole:
@@ -214,11 +221,11 @@ class BetfairSession:
             if market is None or self._is_superseded(change):
                 continue
             if isinstance(change, UnreadChange):
-                self.markets[change.id] = _unread(change, market)
-                removals.append(Removal(SourceMatchId(change.id), Reason.UNREADABLE))
+                removals += _removed(market, Reason.UNREADABLE)
+                self.markets[change.id] = self._unread(change, market)
             elif change.marketDefinition and change.marketDefinition.status != OPEN:
                 market.definition = change.marketDefinition  # so that names do not list it again
-                removals.append(Removal(SourceMatchId(change.id), market.removal_reason))
+                removals += _removed(market, market.removal_reason)
         return Reaction(changes=Extract((), tuple(removals))) if removals else Reaction()
 
     def _apply(self, message: Message) -> Sliced[Reaction]:
@@ -226,6 +233,7 @@ class BetfairSession:
             case "SUB_IMAGE":
                 self._note_versions(self.markets.values())
                 self.markets.clear()
+                self._events.clear()
                 is_image = True
             case "RESUB_DELTA":
                 if self._clk is None:
@@ -244,6 +252,7 @@ class BetfairSession:
             self._initial_clk = message.initialClk or self._initial_clk
             self._clk = message.clk or self._clk
         lacking = tuple(market.market_id for market in changed if market.is_lacking)
+        changed = self._with_touched(changed)
         if is_image:
             self._is_image_whole = not self._unidentified
             extract, unnamed = yield from self._extract(self.markets.values())
@@ -284,15 +293,29 @@ class BetfairSession:
         if change.id in self._closed and is_undefined and not (change.img or is_unread):
             return
         if is_unread or is_undefined:
-            market = self.markets[change.id] = _unread(change, market)
+            market = self.markets[change.id] = self._unread(change, market)
         elif market is None:
             market = self.markets[change.id] = Market(change.id)
         elif change.img:
-            was_ours, version = market.was_ours, market.version
-            market = self.markets[change.id] = Market(change.id, was_ours=was_ours, version=version)
+            was_ours, version, listed = market.was_ours, market.version, market.listed
+            market = Market(change.id, was_ours=was_ours, version=version, listed=listed)
+            self.markets[change.id] = market
+        self._events.prepare(market, change.marketDefinition)
         market.apply(change, published_ms)
+        if self._events.type_of(market) is not None:
+            market.apply_lay(change)
+        self._events.note(market, self._names.get(change.id))
         self._closed.pop(change.id, None)
         changed[change.id] = market
+
+    def _unread(self, change: MarketChange, market: Market | None) -> Market:
+        """Return a market of which nothing is known any more but its version, and what it listed."""
+        unread = Market(change.id, was_ours=True, is_unread=True, is_lacking=True)
+        if market is not None:
+            unread.version, unread.listed = market.version, market.listed
+            has_lines = market.is_unread or self._events.type_of(market) is not None
+            unread.was_ours = market.was_ours or not has_lines
+        return unread
 
     def _is_superseded(self, change: MarketChange) -> bool:
         """Return whether it is about an older copy of a market: the definition's version decides."""
@@ -301,9 +324,21 @@ class BetfairSession:
         version = None if definition is None else definition.version
         return version is not None and known is not None and version < known
 
+    def _with_touched(self, changed: list[Market]) -> list[Market]:
+        """Return these markets, and the others of matches that have another id or other names by them."""
+        touched = self._events.take_touched()
+        if not touched:
+            return changed
+        known = {market.market_id for market in changed}
+        found = [
+            self.markets[market] for market in touched if market in self.markets and market not in known
+        ]
+        return [*changed, *(market for market in found if self._events.type_of(market) is not None)]
+
     def _close(self, market: Market) -> None:
         self.markets.pop(market.market_id, None)
         self._names.pop(market.market_id, None)
+        self._events.close(market)
         self._closed[market.market_id] = None
         while len(self._closed) > MAX_MARKETS:
             del self._closed[next(iter(self._closed))]
@@ -324,13 +359,16 @@ class BetfairSession:
         for market in list(markets):
             yield
             names = self._names.get(market.market_id)
+            lines, gone = self._events.offers(market, self._options, names)
+            matches += lines
+            removals += gone
             if market.was_ours:
                 odds = market.odds(self._options, names)
                 if isinstance(odds, Match):
                     matches.append(odds)
                 else:
                     removals.append(odds)
-            if market.is_unnamed_by(names):
+            if market.is_unnamed_by(names) or self._events.is_unnamed(market, names):
                 unnamed.append(market.market_id)
             if market.status == CLOSED:
                 self._close(market)
@@ -339,7 +377,7 @@ class BetfairSession:
         return Extract(tuple(matches), tuple(removals)), tuple(unnamed)
 
 
-def _unread(change: MarketChange, market: Market | None) -> Market:
-    """Return a market of which nothing is known any more but the version that it had."""
-    version = None if market is None else market.version
-    return Market(change.id, was_ours=True, version=version, is_unread=True, is_lacking=True)
+def _removed(market: Market, reason: str) -> list[Removal]:
+    """Return the removals of all that a market may have on offer."""
+    ids = sorted(market.listed) or [SourceMatchId(market.market_id)]
+    return [Removal(each, reason) for each in ids]

@@ -18,7 +18,7 @@ specification ESASwaggerSchema.
 from __future__ import annotations
 
 import re
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct, structs
@@ -35,6 +35,7 @@ MAX_MARKETS = 10_000  # of a message or subscription: far more than any account 
 
 SelectionId = Whole | Annotated[str, Meta(pattern="^[0-9]{1,18}$")]
 Level = tuple[Whole, float, float]  # level (0 is the best), price, size
+NOTHING = msgspec.Raw(b"null")
 
 
 class RunnerDefinition(Struct, frozen=True, gc=False):
@@ -48,10 +49,12 @@ class RunnerDefinition(Struct, frozen=True, gc=False):
 
 
 class MarketDefinition(Struct, frozen=True, gc=False):
-    """A market; always whole."""
+    """A market; always whole. `bettingType` and `eventId` are of no use to the result, so of any shape."""
 
     status: str | None = None
     marketType: str | None = None
+    bettingType: Any = None
+    eventId: Any = None
     eventTypeId: str | Whole | None = None
     marketTime: str | None = None
     inPlay: bool | None = None
@@ -60,7 +63,10 @@ class MarketDefinition(Struct, frozen=True, gc=False):
 
 
 class RunnerChange(Struct, frozen=True, gc=False):
-    """Changes of a runner: levels to back, with virtual bets in `bdatb`; `atb` are (price, size)."""
+    """Changes of a runner: levels to back, with virtual bets in `bdatb`; `atb` are (price, size).
+
+    The same to lay is read by `levels` and `prices`, for the markets that need it alone.
+    """
 
     id: SelectionId
     hc: float | None = None
@@ -68,6 +74,9 @@ class RunnerChange(Struct, frozen=True, gc=False):
     batb: tuple[Level, ...] | None = None
     bdatb: tuple[Level, ...] | None = None
     atb: tuple[tuple[float, float], ...] | None = None
+    batl: msgspec.Raw = NOTHING
+    bdatl: msgspec.Raw = NOTHING
+    atl: msgspec.Raw = NOTHING
 
 
 class MarketChange(Struct, frozen=True, gc=False):
@@ -121,6 +130,8 @@ _frame = msgspec.json.Decoder(_Split)
 _change = msgspec.json.Decoder(MarketChange)
 _named = msgspec.json.Decoder(_Named)
 _text = msgspec.json.Decoder(str)
+_levels = msgspec.json.Decoder(tuple[Level, ...] | None)
+_prices = msgspec.json.Decoder(tuple[tuple[float, float], ...] | None)
 _NUMBER = re.compile(rb"[0-9.]{1,32}").fullmatch
 
 
@@ -139,6 +150,16 @@ def read_message(line: bytes) -> Sliced[Message]:
         yield
         changes.append(part(_change, raw) or _unread(raw))
     return Message(**{**structs.asdict(frame), "mc": changes})
+
+
+def levels(raw: msgspec.Raw) -> tuple[Level, ...]:
+    """Read levels. Raises: one of UNREADABLE if they are none."""
+    return _levels.decode(raw) or ()
+
+
+def prices(raw: msgspec.Raw) -> tuple[tuple[float, float], ...]:
+    """Read prices with their sizes. Raises: one of UNREADABLE if they are none."""
+    return _prices.decode(raw) or ()
 
 
 def _decoded(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | None:

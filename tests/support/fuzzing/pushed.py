@@ -18,15 +18,18 @@ from actors.sources.betfair.rest import read_names, read_token
 from actors.sources.betfair.session import BetfairSession
 from actors.sources.betfair.wire import WHOLE_BYTES
 from tests.support.builders import betfair as wire
+from tests.support.builders import betfair_lines as lines
 from tests.support.builders.messages import batch, match
 from tests.support.fuzzing.prices import admitted, valid
 from tests.support.fuzzing.target import Target
+from tests.support.systems.betfair_lists import HANDICAPS
 
 CHOICES = (
     wire.OPTIONS,
     msgspec.structs.replace(wire.OPTIONS, virtual_bets=True),
     msgspec.structs.replace(wire.OPTIONS, price="last_traded"),
     msgspec.structs.replace(wire.OPTIONS, min_size=2.0),
+    msgspec.structs.replace(wire.OPTIONS, markets=HANDICAPS),
 )
 NAMES = {wire.HOME: "Home", wire.AWAY: "Away"}
 BEGINNING = tuple(
@@ -35,7 +38,7 @@ BEGINNING = tuple(
         {"op": "connection"},
         {**wire.SUCCESS, "id": 1},
         {**wire.SUCCESS, "id": 2},
-        wire.image(wire.market()),
+        wire.image(lines.result(), lines.handicaps()),
     )
 )
 LOGIN = {"token": "t", "status": "SUCCESS"}
@@ -61,7 +64,8 @@ def targets() -> tuple[Target, ...]:
         "atb": [[2.2, 3.0]],
         "ltp": 2.4,
     }
-    lines = [
+    home = {"id": wire.HOME, "hc": -0.5, "batb": [[0, 2.2, 3.0]], "batl": [[0, 2.3, 3.0]], "atl": None}
+    messages = [
         wire.line(entry)
         for entry in (
             wire.delta(wire.change("1.1", ladders)),
@@ -71,6 +75,9 @@ def targets() -> tuple[Target, ...]:
             wire.delta(wire.market(), segmentType="SEG_START", ct="SUB_IMAGE"),
             wire.delta(wire.change("1.1", ladders), segmentType="SEG_END", clk="AA"),
             wire.failure("INVALID_CLOCK", closed=False),
+            wire.delta(wire.change("1.9", home, lines.back(wire.AWAY, 0.5, 1.8))),
+            wire.delta(lines.handicaps("1.8"), lines.result(status="SUSPENDED")),
+            wire.delta({"id": "1.9", "marketDefinition": lines.handicap_definition(status="CLOSED")}),
         )
     ]
     gate = json.dumps([_fields(match(f"m{at}", prices=(2.0, 3.5, 4.0))) for at in range(4)]).encode()
@@ -78,8 +85,8 @@ def targets() -> tuple[Target, ...]:
         Target(
             "betfair_stream",
             _stream,
-            (*lines, b"\n".join(lines), b" " + lines[0]),
-            (b"SUB_IMAGE", b"SEG_END"),
+            (*messages, b"\n".join(messages), b" " + messages[0]),
+            (b"SUB_IMAGE", b"SEG_END", b"ASIAN_HANDICAP", b"0.25"),
         ),
         Target("betfair_login", _login, (json.dumps(LOGIN).encode(), b'{"loginStatus":"X"}')),
         Target(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -65,7 +66,7 @@ class Duel:
         if heard.reaction.send:
             self._subscribed()
         elif self._is_read(raw):
-            self.theirs.take(_readable(raw))
+            self.theirs.take(readable(raw))
         self.compare()
 
     def compare(self) -> None:
@@ -95,7 +96,7 @@ class Duel:
         return message["op"] == "mcm" and message.get("status") != 503 and not is_late
 
 
-def _readable(raw: bytes) -> bytes:
+def readable(raw: bytes) -> bytes:
     """Return a message in which each part that cannot be read suspends its market."""
     message = json.loads(raw.decode(errors="replace"))
     parts, unread = [], set[str]()
@@ -132,9 +133,9 @@ def good_line(random: Random, number: int) -> Json:
     )
 
 
-def hostile_line(random: Random, number: int) -> bytes:
+def hostile_line(random: Random, number: int, good: Callable[[Random, int], Json] = good_line) -> bytes:
     """Return such a message, unchanged or damaged in one of several ways."""
-    message = good_line(random, number)
+    message = good(random, number)
     match random.randrange(12):
         case 0 | 1 | 2 | 3:
             return line(message)

@@ -8,6 +8,8 @@ import pytest
 
 from tests.support.builders.betfair import HOME, change, delta, line, market
 from tests.support.oracles.betfair_duel import Duel, hostile_line
+from tests.support.oracles.betfair_line_duel import LineDuel
+from tests.support.oracles.betfair_line_duel import good_line as handicap_line
 
 LINES = 1250
 
@@ -61,3 +63,22 @@ def test_no_price_that_the_library_does_not_have(seed: int, count: int) -> None:
 
     assert count == duel.taken + duel.refused
     assert min(duel.taken, duel.refused) > count / 10
+
+
+@pytest.mark.parametrize(
+    ("seed", "count"),
+    [(0, LINES), (1, LINES), *(pytest.param(seed, 25_000, marks=pytest.mark.long) for seed in (2, 3))],
+)
+def test_no_handicap_that_the_library_does_not_have(seed: int, count: int) -> None:
+    """The same with the lines of handicap markets: each that is shown is on offer at these prices."""
+    random, duel = Random(seed), LineDuel()
+    kept: list[bytes] = []
+    for _ in range(count):
+        raw = hostile_line(random, duel.ours.sent[-1]["id"], handicap_line)
+        if kept and random.random() < 0.1:
+            raw = random.choice(kept)
+        kept = [*kept[-20:], raw]
+        duel.take(raw)
+
+    assert min(duel.taken, duel.refused) > count / 10
+    assert duel.compared > count

@@ -157,3 +157,10 @@ def test_values_out_of_bounds_are_refused() -> None:
 def test_credentials_are_secret() -> None:
     """All credentials are secret options, and no others."""
     assert {"app_key", "username", "password", "session_token"} == secret_names(BetfairStreamOptions)
+
+
+@pytest.mark.parametrize("kind", ["over_under", "btts", "double_chance"])
+def test_markets_that_are_not_read_are_refused(kind: str) -> None:
+    """The error says which are."""
+    assert f"markets was {kind}, must be among 1x2, asian_handicap" == _fault(markets=("1x2", kind))
+    assert None is _fault(markets=("asian_handicap",))
