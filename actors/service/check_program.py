@@ -15,8 +15,8 @@ from actors.pipeline.program.remarks import Withdrawals
 from actors.service.describe import match_line
 from actors.source_api.program import ProgramOptions, environment_of
 from actors.sources.program.lists import Lists
+from actors.sources.program.markets import Rejected
 from actors.sources.program.options import check
-from actors.sources.program.wire import Rejected
 from actors.transports.process import Program, running
 
 MAX_SHOWN = 20  # matches of a list, and rejected matches
@@ -43,7 +43,7 @@ class ProgramCheck:
         self._for_s = for_s
         self._report = report
         self._lists = Lists(options, self._note)
-        self._rejected = self._lines = 0
+        self._rejected = self._rejected_markets = self._lines = 0
 
     async def run(self) -> None:
         """Run it, and report what it says; at the end what would be shown."""
@@ -92,17 +92,25 @@ class ProgramCheck:
             self._report(f"says: {remark}"[:MAX_CHARS])
 
     def _note(self, scope: Scope, rejected: Rejected) -> None:
-        self._rejected += 1
-        if self._rejected <= MAX_SHOWN:
+        self._rejected += not rejected.is_market
+        self._rejected_markets += rejected.is_market
+        if self._rejected + self._rejected_markets <= MAX_SHOWN:
             match = rejected.match_id or "without an id"
             self._report(f"rejected: {scope} {match} ({rejected.reason}): {rejected.why}"[:MAX_CHARS])
 
     def _summary(self) -> Iterator[str]:
         images = self._lists.images()
-        yield f"lines {self._lines}, lists {len(images)}, rejected matches {self._rejected}"
+        of_markets = f", rejected markets {self._rejected_markets}" if self._rejected_markets else ""
+        yield f"lines {self._lines}, lists {len(images)}, rejected matches {self._rejected}{of_markets}"
+        if passed_over := self._lists.passed_over:
+            counts = ", ".join(f"{kind} {count}" for kind, count in sorted(passed_over.items()))
+            yield f"markets that the table does not ask for (markets = [...]): {counts}"
         for image in images:
             matches = image.extract.matches
-            yield f"list {image.scope} would be shown, matches {len(matches)}"
+            others = sum(bool(match.odds) for match in matches)
+            beside = f", other markets {others}" if others else ""
+            count = len({match.event_id for match in matches})
+            yield f"list {image.scope} would be shown, matches {count}{beside}"
             yield from (f"  {match_line(match)}" for match in matches[:MAX_SHOWN])
             if len(matches) > MAX_SHOWN:
                 yield f"  and {len(matches) - MAX_SHOWN} more"

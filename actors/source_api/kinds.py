@@ -12,7 +12,6 @@ from actors.core.cooperative import Sliced
 from actors.core.errors import TransportError
 from actors.core.messages import Extract, Offer, Payload, Prices, Scope, Venue
 from actors.core.validation import Bounds
-from actors.markets.market import Kind as MarketKind
 from actors.source_api.options import MIN_SECRET_CHARS, PolledOptions, SourceOptions, credentials_of
 from actors.source_api.parsing import Parts
 from actors.source_api.plan import PlanMaker
@@ -113,7 +112,5 @@ def bounds_of(kind: Kind, key: str, options: SourceOptions) -> Bounds:
     most, most_of_two = options.book_sum_max, options.two_way_book_sum_max
     if kind.offer_of(key, options).venue is not Venue.BOOKMAKER:
         most, most_of_two = (min(sum_, options.exchange_book_sum_max) for sum_ in (most, most_of_two))
-    two_way = options.two_way_book_sum_min, most_of_two
-    sums = dict.fromkeys((MarketKind.OVER_UNDER, MarketKind.ASIAN_HANDICAP, MarketKind.BTTS), two_way)
-    sums[MarketKind.DOUBLE_CHANCE] = options.double_chance_book_sum_min, options.double_chance_book_sum_max
+    sums = options.book_sums(most_of_two)
     return Bounds(options.book_sum_min, most, secrets, sums, options.kinds)

@@ -68,6 +68,14 @@ class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """The kinds of market that are read, 1X2 first: `markets` of the kinds of source that have more."""
         return every_kind(getattr(self, "markets", ()))
 
+    def book_sums(self, most_of_two: float | None = None) -> Mapping[Kind, tuple[float, float]]:
+        """Return the sums that are believed of each other kind; `most_of_two` replaces the configured."""
+        most = self.two_way_book_sum_max if most_of_two is None else most_of_two
+        two_way = self.two_way_book_sum_min, most
+        sums = dict.fromkeys((Kind.OVER_UNDER, Kind.ASIAN_HANDICAP, Kind.BTTS), two_way)
+        sums[Kind.DOUBLE_CHANCE] = self.double_chance_book_sum_min, self.double_chance_book_sum_max
+        return sums
+
     @property
     def staleness_s(self) -> float:
         """Seconds without confirmation after which a list is withdrawn."""

@@ -10,7 +10,8 @@ from msgspec import Meta, Struct
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import Extract, ListId, Offer, Prices, Scope
-from actors.source_api.options import HIDDEN, Seconds, Secret, SourceOptions
+from actors.markets.market import Kind as MarketKind
+from actors.source_api.options import HIDDEN, Markets, Seconds, Secret, SourceOptions
 
 Argument = Annotated[str, Meta(pattern=r"^[^\x00]*$", title="text without a zero character")]
 Variable = Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$", title="the name of a variable")]
@@ -48,6 +49,7 @@ class ProgramOptions(SourceOptions, frozen=True, kw_only=True):
         Literal["keep", "withdraw"],
         Meta(description="Whether prices stay until they are stale, or leave at once, when it has ended."),
     ] = "keep"
+    markets: Markets = (MarketKind.ONE_X_TWO,)
 
     @property
     def longest_silence_s(self) -> float:

@@ -39,6 +39,8 @@ def add_source_options(
         "--stale-after", type=seconds, default="30s", dest="stale_s", metavar="DURATION", help=_STALE
     )
     program.add_argument("--collected", action="store_true", help='as with prices = "collected"')
+    kinds = "the markets of its table, like over_under,btts; default: 1x2 alone"
+    program.add_argument("--markets", default="1x2", metavar="KIND,...", help=kinds)
     program.add_argument("--schema", action="store_true", help="print the JSON Schema of a line instead")
     program.add_argument("words", nargs="*", metavar="COMMAND", help=words)
     config = "the configuration that has the source; default: the example live-keyless"
@@ -60,6 +62,7 @@ def check_program(given: argparse.Namespace) -> Exit:
         "environment": dict(given.env),
         "stale_after_s": given.stale_s,
         "prices": "collected" if given.collected else "live",
+        "markets": given.markets.split(","),
     }
     try:
         options = convert(table, ProgramOptions)

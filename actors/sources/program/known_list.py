@@ -8,13 +8,19 @@ from math import inf
 
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
-from actors.core.messages import Extract, ListId, Match, Removal, Scope, SourceMatchId
+from actors.core.messages import Extract, ListId, Match, Removal, Scope, SourceMatchId, event_id_of
+from actors.core.validation import Reason
 from actors.source_api.program import ListChange
-from actors.sources.program.wire import Rejected
+from actors.sources.program.markets import Rejected
+from actors.sources.program.wire import Said
+
+_NOT_ASKED_FOR = Removal(SourceMatchId(""), Reason.MARKET)  # to be counted
 
 
 class KnownList:
     """A list. Its matches are in the order of their last confirmation: of the list, or their own later.
+
+    Each market of a match is one of them; what is said of a match replaces all that it had.
 
     `is_spoken`: the present process has said it completely. `is_whole`: none of its matches was stale.
     `confirmed_mono` is when the list was confirmed, as it was last given out: it never goes back.
@@ -23,6 +29,7 @@ class KnownList:
     def __init__(self, scope: Scope) -> None:
         self.is_known = self.is_spoken = self.is_whole = False
         self.matches: dict[SourceMatchId, tuple[Match, float]] = {}
+        self._others: dict[SourceMatchId, set[SourceMatchId]] = {}  # by match, its markets beside 1X2
         self._scope = scope
         self._list_id, self._why = ListId(""), ""
         self._said_mono = self.confirmed_mono = -inf
@@ -35,37 +42,63 @@ class KnownList:
             self._as_of = as_of, now.mono - max(now.wall - as_of, 0.0)
         return self._as_of[1]
 
-    def complete(self, list_id: ListId, items: Iterable[Match | Rejected], mono: float) -> Sliced[None]:
+    def complete(self, list_id: ListId, items: Iterable[Said], mono: float) -> Sliced[None]:
         """Replace everything."""
         self._forget_changes()
         self.matches.clear()
+        self._others.clear()
         self.is_known = self.is_spoken = self.is_whole = self._is_new = True
         self._list_id, self._said_mono = list_id, mono
         for count, item in enumerate(items):
             if count % SLICE == 0:
                 yield
-            if isinstance(item, Match) and (known := self.matches.get(item.source_match_id)):
-                self._doubles.append(known[0])
+            for record in item.records:
+                if isinstance(record, Match) and (known := self.matches.get(record.source_match_id)):
+                    self._doubles.append(known[0])
             self.change(item, mono)
 
-    def change(self, item: Match | Rejected, mono: float) -> None:
-        """Take a match; one that was rejected has no known price any more."""
-        if isinstance(item, Match):
-            self.matches.pop(item.source_match_id, None)
-            self.matches[item.source_match_id] = (item, mono)
-            self._removals.pop(item.source_match_id, None)
-            self._changed.pop(item.source_match_id, None)
-            self._changed[item.source_match_id] = None
-        elif item.match_id is not None:
-            self.remove(item.match_id, item.reason)
+    def change(self, item: Said, mono: float) -> None:
+        """Take a match; what is not said of it any more, or was rejected, has no known price."""
+        if item.match_id is not None:
+            said = {it.source_match_id for it in item.records if isinstance(it, Match)}
+            said |= {it.match_id for it in item.records if isinstance(it, Rejected) and it.match_id}
+            for match_id in (item.match_id, *self._others.get(item.match_id, ())):
+                if match_id in self.matches and match_id not in said:
+                    self._remove(match_id, "withdrawn")
+        for record in item.records:
+            self._take(record, mono)
+        self._nameless += [_NOT_ASKED_FOR] * sum(item.passed_over.values())
+
+    def _take(self, record: Match | Rejected, mono: float) -> None:
+        if isinstance(record, Match):
+            match_id = record.source_match_id
+            self.matches.pop(match_id, None)
+            self.matches[match_id] = (record, mono)
+            if record.odds:
+                self._others.setdefault(record.event_id, set()).add(match_id)
+            self._removals.pop(match_id, None)
+            self._changed.pop(match_id, None)
+            self._changed[match_id] = None
+        elif record.match_id is not None:
+            self._remove(record.match_id, record.reason)
         else:
-            self._nameless.append(Removal(SourceMatchId(""), item.reason))  # to be counted
+            self._nameless.append(Removal(SourceMatchId(""), record.reason))  # to be counted
 
     def remove(self, match_id: SourceMatchId, reason: str) -> None:
-        """Remove a match."""
+        """Remove a match with all its markets."""
+        for each in (match_id, *self._others.get(match_id, ())):
+            self._remove(each, reason)
+
+    def _remove(self, match_id: SourceMatchId, reason: str) -> None:
+        """Remove a market of a match."""
         self.matches.pop(match_id, None)
         self._changed.pop(match_id, None)
         self._removals[match_id] = reason
+        event_id = event_id_of(match_id)
+        if event_id in self._others:
+            self._others[event_id].discard(match_id)
+            if not self._others[event_id]:
+                del self._others[event_id]
 
     def confirm(self, mono: float) -> None:
         """Confirm all matches."""
@@ -92,7 +125,7 @@ class KnownList:
         if oldest <= bound < newest:
             # All at once: to look for the first match after each removal takes a square of their number.
             for match_id in [*takewhile(lambda name: self.matches[name][1] <= bound, self.matches)]:
-                self.remove(match_id, "stale")
+                self._remove(match_id, "stale")
             self.is_whole = False
 
     def take_change(self) -> ListChange | None:
@@ -130,6 +163,7 @@ class KnownList:
 
     def _forget(self) -> None:
         self.matches.clear()
+        self._others.clear()
         self.is_known = self.is_spoken = self.is_whole = False
 
     def _forget_changes(self) -> None:

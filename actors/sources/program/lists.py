@@ -6,6 +6,7 @@ raises PayloadError and changes no list: its process is to be ended, and the nex
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
@@ -16,9 +17,11 @@ from actors.core.cooperative import SLICE, Sliced
 from actors.core.errors import PayloadError
 from actors.core.messages import ListId, Match, Prices, Scope, SourceMatchId
 from actors.core.validation import Bounds
+from actors.markets.market import Kind
 from actors.source_api.json_parts import without_half_characters
 from actors.source_api.program import ListChange, ProgramOptions
 from actors.sources.program.known_list import KnownList
+from actors.sources.program.markets import NO_ID, Rejected
 from actors.sources.program.wire import (
     Alive,
     AnyLine,
@@ -26,8 +29,8 @@ from actors.sources.program.wire import (
     CompleteList,
     End,
     ListedMatch,
-    Rejected,
     Remove,
+    Said,
     Upsert,
     Withdraw,
     broken,
@@ -50,14 +53,15 @@ class OpenList:
 
     def __init__(self, list_id: str, as_of: float | None) -> None:
         self.id, self.as_of = list_id, as_of
-        self.items: list[Match | Rejected] = []
+        self.items: list[Said] = []
 
 
 class Lists:
     """All lists of a program, which outlive its processes; `note` is called with each rejected match."""
 
     def __init__(self, options: ProgramOptions, note: Note = lambda _scope, _rejected: None) -> None:
-        self._bounds = Bounds(options.book_sum_min, options.book_sum_max)
+        of_1x2 = options.book_sum_min, options.book_sum_max
+        self._bounds = Bounds(*of_1x2, book_sums=options.book_sums(), kinds=options.kinds)
         self._stale_after_s = options.staleness_s
         self._may_be_live = options.prices is Prices.LIVE
         self._note = note
@@ -65,6 +69,7 @@ class Lists:
         self._open: dict[Scope, OpenList] = {}
         self._rejected_in_row = 0
         self._completed = 0
+        self.passed_over = Counter[Kind]()  # markets of kinds that are not asked for
 
     def begin(self) -> None:
         """Begin with a new process: it must say each list completely before it changes it."""
@@ -157,9 +162,7 @@ class Lists:
         if mono is not None:
             self._spoken(Scope(message.scope), message, is_whole=True).confirm(mono)
 
-    def _items(
-        self, scope: Scope, contents: Sequence[Raw], as_of: float | None
-    ) -> Sliced[list[Match | Rejected]]:
+    def _items(self, scope: Scope, contents: Sequence[Raw], as_of: float | None) -> Sliced[list[Said]]:
         items = []
         for count, content in enumerate(contents):
             if count % SLICE == 0:
@@ -167,23 +170,28 @@ class Lists:
             items.append(self._item(scope, content, as_of))
         return items
 
-    def _item(self, scope: Scope, content: bytes | Raw, as_of: float | None = None) -> Match | Rejected:
+    def _item(self, scope: Scope, content: bytes | Raw, as_of: float | None = None) -> Said:
         item = read_item(content, self._bounds, as_of)
-        if isinstance(item, Match):
+        self.passed_over.update(item.passed_over)
+        rejected = [record for record in item.records if isinstance(record, Rejected)]
+        for record in rejected:
+            self._note(scope, record)
+        if len(rejected) < len(item.records):
             self._rejected_in_row = 0
-            return item
-        self._note(scope, item)
-        self._rejected_in_row += 1
+        elif rejected:
+            self._rejected_in_row += 1
         if self._rejected_in_row > MAX_REJECTED:
-            message = f"{self._rejected_in_row} matches in a row were rejected, the last as {item.reason}"
-            raise PayloadError(f"{message}: {item.why}", "rejected")
+            message = (
+                f"{self._rejected_in_row} matches in a row were rejected, the last as {rejected[0].reason}"
+            )
+            raise PayloadError(f"{message}: {rejected[0].why}", "rejected")
         return item
 
     def _complete(
         self,
         message: CompleteList | End,
         as_of: float | None,
-        items: Sequence[Match | Rejected],
+        items: Sequence[Said],
         now: Instant,
     ) -> Sliced[None]:
         scope = Scope(message.scope)
@@ -193,7 +201,7 @@ class Lists:
         if mono < known.confirmed_mono:
             ahead_s = known.confirmed_mono - mono
             raise broken(message, f"has an as_of {ahead_s:.0f} s before the time that the list had before")
-        self._check_room(len(items) - len(known.matches))
+        self._check_room(sum(len(item.records) for item in items) - len(known.matches))
         self._completed += 1
         list_id = ListId(f"{scope}-{now.wall:.3f}-{self._completed}")
         yield from known.complete(list_id, items, mono)
@@ -214,10 +222,11 @@ class Lists:
     def _upsert(self, scope: Scope, message: Upsert, line: bytes, now: Instant) -> None:
         known = self._spoken(scope, message)
         item = self._item(scope, line)
-        if isinstance(item, Rejected) and item.match_id is None:
-            raise broken(message, f"has no match that can be read: {item.why}")
-        if isinstance(item, Match) and item.source_match_id not in known.matches:
-            self._check_room(1)
+        if item.match_id is None and (found := _unreadable(item)):
+            raise broken(message, f"has no match that can be read: {found}")
+        matches = [record for record in item.records if isinstance(record, Match)]
+        if new := sum(match.source_match_id not in known.matches for match in matches):
+            self._check_room(new)
         known.change(item, now.mono)
 
     def _spoken(
@@ -241,3 +250,8 @@ class Lists:
         count = more + sum(len(known.matches) for known in self._known.values())
         if count > MAX_MATCHES:
             raise PayloadError(f"there are {count} matches, must be at most {MAX_MATCHES}", "too_many")
+
+
+def _unreadable(item: Said) -> str:
+    """Return why the id of a match cannot be read; nothing if it can, and is none."""
+    return next((it.why for it in item.records if isinstance(it, Rejected) and it.why != NO_ID), "")

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from actors.sources.program import markets
 from actors.sources.program.wire import AnyLine, Item
 
 
@@ -13,6 +14,8 @@ def schema() -> dict[str, Any]:
     """Return the schema of a line (JSON Schema 2020-12), with the fields of a match where it has them."""
     (line, item), parts = msgspec.json.schema_components([AnyLine, Item], ref_template="#/$defs/{name}")
     parts["CompleteList"]["properties"]["matches"]["items"] = item
+    parts["Item"]["properties"]["markets"] = markets.schema()
+    parts["Item"]["anyOf"] = [{"required": ["odds"]}, {"required": ["markets"]}]
     for name in ("ListedMatch", "Upsert"):
         parts[name]["allOf"] = [item]
     title = "A line that a program prints, protocol 1"

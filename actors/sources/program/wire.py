@@ -4,7 +4,8 @@ r"""The lines that a program prints, protocol 1: UTF-8, a JSON object a line. Pu
 {"type":"begin","list":"epl","id":"18"}
 {"type":"match","list":"epl","id":"18","match":"1234","home":"Leeds","away":"Hull",
 "league":"Premier League","start":"2026-11-22T15:00:00Z","updated":"2026-11-22T14:00:00Z",
-"odds":{"one":"2.10","draw":"3.40","two":"3.60"}}
+"odds":{"one":"2.10","draw":"3.40","two":"3.60"},
+"markets":{"over_under:2.5":{"over":"1.90","under":"1.95"}}}
 {"type":"end","list":"epl","id":"18","count":1}
 {"type":"upsert","list":"epl", ... as a match, without id}
 {"type":"remove","list":"epl","match":"1234"}
@@ -16,19 +17,21 @@ r"""The lines that a program prints, protocol 1: UTF-8, a JSON object a line. Pu
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from actors.core.errors import UNREADABLE, PayloadError
 from actors.core.messages import Match, SourceMatchId
 from actors.core.validation import Bounds, Reason, fault
-from actors.markets.odds import book_sum
+from actors.markets.market import Kind
 from actors.source_api.parsing import unix_time
+from actors.sources.program.markets import NO_ID, Price, Rejected, explained, read_markets
 
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
-Price = Annotated[str, Meta(pattern=r"^[0-9]{1,9}(\.[0-9]{1,20})?$")] | float
 Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 
@@ -107,24 +110,36 @@ class Odds(Struct, frozen=True, rename={"home": "one", "away": "two"}):
     away: Price
 
 
-class Item(Struct, frozen=True):
-    """A match; `updated` is the source's own time for the content."""
+class Event(Struct, frozen=True):
+    """A match without its 1X2 prices; `updated` is the source's own time for the content."""
 
     match: str
     home: str
     away: str
-    odds: Odds
     league: str | None = None
     start: Time | None = None
     updated: Time | None = None
+    markets: Raw = field(default_factory=Raw)
 
 
-class Rejected(Struct, frozen=True):
-    """A match that may not be shown; its id is None if that cannot be read either."""
+class Item(Event, frozen=True):
+    """A match; `updated` is the source's own time for the content.
+
+    `odds` are of 1X2. They, or `markets`, must be there.
+    """
+
+    odds: Odds | UnsetType = UNSET
+
+
+class Said(Struct, frozen=True):
+    """A match as it was said: its markets, 1X2 first, of which some may be rejected, and its id if known.
+
+    Markets of kinds that are not asked for are counted in `passed_over`.
+    """
 
     match_id: SourceMatchId | None
-    reason: Reason
-    why: str
+    records: tuple[Match | Rejected, ...]
+    passed_over: Mapping[Kind, int] = {}
 
 
 class _Id(Struct, frozen=True):
@@ -133,6 +148,8 @@ class _Id(Struct, frozen=True):
 
 _LINE = msgspec.json.Decoder(AnyLine)
 _ITEM = msgspec.json.Decoder(Item)
+_NULL = Raw(b"null")
+_EVENT = msgspec.json.Decoder(Event)
 _ID = msgspec.json.Decoder(_Id)
 _SHOWN_BYTES = 60
 _TIME = "must have an offset, like 2026-11-22T15:00:00Z or 2026-11-22T16:00:00+01:00"
@@ -163,36 +180,75 @@ def broken(line: AnyLine, why: str) -> PayloadError:
     return PayloadError(f"{line.__struct_config__.tag} of list {line.scope!r} {why}", "protocol")
 
 
-def read_item(content: bytes | Raw, bounds: Bounds, as_of: float | None = None) -> Match | Rejected:
+def read_item(content: bytes | Raw, bounds: Bounds, as_of: float | None = None) -> Said:
     """Return the match, judged by the rules of the board; `as_of` is its time if it has no other."""
+    first: Match | Rejected | None = None
     try:
-        item = _ITEM.decode(content)
+        item: Event = _ITEM.decode(content)
     except UNREADABLE as error:
         broken = _reason_of(str(error))
-        return Rejected(_id_of(content), broken, _NO_PRICE if broken is Reason.PRICE else str(error))
-    match_id, odds = SourceMatchId(item.match), item.odds
+        match_id = _id_of(content)
+        first = Rejected(match_id, broken, _NO_PRICE if broken is Reason.PRICE else str(error))
+        if broken not in {Reason.PRICE, Reason.INCOMPLETE} or len(bounds.kinds) == 1:
+            return Said(match_id, (first,))
+        try:
+            item = _EVENT.decode(content)  # its other markets do not need these prices
+        except UNREADABLE:
+            return Said(match_id, (first,))
+    match = _match_of(item, as_of)
+    if isinstance(match, Rejected):
+        return Said(match.match_id, (match,))
+    if first is None and isinstance(item, Item) and item.odds is not UNSET:
+        match_id, reason = match.source_match_id, fault(match, bounds)
+        first = match if reason is None else Rejected(match_id, reason, explained(match, bounds, reason))
+    return _with_markets(first, item.markets, match, bounds)
+
+
+def _match_of(item: Event, as_of: float | None) -> Match | Rejected:
+    """Return the match with its 1X2 prices, or without; rejected for a time that cannot be read."""
+    match_id = SourceMatchId(item.match)
+    if " " in match_id:
+        return Rejected(_unless_of_market(match_id), Reason.MATCH_ID, NO_ID)
+    odds = item.odds if isinstance(item, Item) else UNSET
     start, updated = unix_time(item.start), unix_time(item.updated)
     for name, given, read in (("start", item.start, start), ("updated", item.updated, updated)):
         if read is None and given is not None:
             return Rejected(match_id, Reason.START_TIME, f"{name} was {given[:_SHOWN_BYTES]!r}, {_TIME}")
-    match = Match(
+    return Match(
         match_id,
         item.home,
         item.away,
         item.league,
-        *(float(odds.home), float(odds.draw), float(odds.away)),
+        *((0.0, 0.0, 0.0) if odds is UNSET else (float(odds.home), float(odds.draw), float(odds.away))),
         None if start is None else int(start),
         as_of if updated is None else updated,
     )
-    reason = fault(match, bounds)
-    return match if reason is None else Rejected(match_id, reason, _explained(match, bounds, reason))
+
+
+def _with_markets(first: Match | Rejected | None, content: Raw, event: Match, bounds: Bounds) -> Said:
+    """Return a match with what else is said of it; `first` is its 1X2."""
+    match_id = event.source_match_id
+    if len(content) == 0 or content == _NULL:
+        others, passed_over = list[Match | Rejected](), Counter[Kind]()
+    else:
+        others, passed_over = read_markets(content, event, bounds)
+    if first is not None:
+        others.insert(0, first)
+    elif not (others or passed_over):
+        others.append(Rejected(match_id, Reason.INCOMPLETE, "Object missing required field `odds`"))
+    return Said(match_id, tuple(others), passed_over)
 
 
 def _id_of(content: bytes | Raw) -> SourceMatchId | None:
     try:
-        return SourceMatchId(_ID.decode(content).match)
+        return _unless_of_market(SourceMatchId(_ID.decode(content).match))
     except UNREADABLE:
         return None
+
+
+def _unless_of_market(match_id: SourceMatchId) -> SourceMatchId | None:
+    """Return the id, or None if it is that of a market of another match, which must not leave for this."""
+    return None if match_id.partition(" ")[2].partition(":")[0] in {*Kind} else match_id
 
 
 def _reason_of(error: str) -> Reason:
@@ -202,19 +258,6 @@ def _reason_of(error: str) -> Reason:
     if "`$.odds" in error:
         return Reason.PRICE
     return Reason.START_TIME if "`$.start`" in error or "`$.updated`" in error else Reason.TYPE
-
-
-def _explained(match: Match, bounds: Bounds, reason: Reason) -> str:
-    match reason:
-        case Reason.BOOK_SUM:
-            allowed = f"{bounds.book_sum_min:g} to {bounds.book_sum_max:g}"
-            return f"the sum of 1/price is {book_sum(match.prices):.3f}, must be {allowed}"
-        case Reason.PRICE:
-            return f"the odds are {', '.join(f'{price:g}' for price in match.prices)}, must be above 1"
-        case Reason.MATCH_ID:
-            return "its id must be 1 to 128 of A-Z, a-z, 0-9 and . _ ~ -"
-        case _:
-            return f"the start is {match.start_time}, must be from 1970 to 2100"
 
 
 def _shown(line: bytes) -> str:

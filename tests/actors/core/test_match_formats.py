@@ -15,7 +15,8 @@ from actors.cluster.store import CollectorId
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
 from actors.core.validation import Bounds, cleaned
 from actors.service.describe import match_line
-from actors.sources.program.wire import Rejected, read_item
+from actors.sources.program.markets import Rejected
+from actors.sources.program.wire import read_item
 from tests.actors.archive.test_archive import ALDER, kept
 from tests.support.time.virtual import ManualClock
 from web.encoding.schemas import match_v1, match_v2
@@ -140,12 +141,12 @@ def test_a_program_says_these_fields() -> None:
         b'{"match":"m1","home":"Leeds","away":"Hull","league":"Premier League","odds":{"one":"2.1",'
         b'"draw":3.4,"two":3.65},"start":"2026-05-29T20:26:40Z","updated":"2026-05-28T20:26:40.25Z"}'
     )
-    cheap = read_item(line.replace(b"3.65", b"365"), Bounds())
-    low = read_item(line.replace(b"3.65", b"1.0"), Bounds())
+    (cheap,) = read_item(line.replace(b"3.65", b"365"), Bounds()).records
+    (low,) = read_item(line.replace(b"3.65", b"1.0"), Bounds()).records
 
     assert isinstance(cheap, Rejected)
     assert isinstance(low, Rejected)
-    assert Match(*msgspec.structs.astuple(WHOLE)[:9]) == read_item(line, Bounds())
+    assert (Match(*msgspec.structs.astuple(WHOLE)[:9]),) == read_item(line, Bounds()).records
     assert "book_sum: the sum of 1/price is 0.773, must be 0.95 to 1.4" == f"{cheap.reason}: {cheap.why}"
     assert "price: the odds are 2.1, 3.4, 1, must be above 1" == f"{low.reason}: {low.why}"
 

@@ -110,6 +110,30 @@ async def test_a_program_that_says_nothing_shows_nothing(tmp_path: Path) -> None
     assert (False, ["lines 0, lists 0, rejected matches 0"]) == (is_good, lines)
 
 
+async def test_it_says_what_markets_would_be_shown_and_which_nobody_asks_for(tmp_path: Path) -> None:
+    """Each with its prices; a bad market with what is allowed; kinds that are not read, counted."""
+    markets = {
+        "btts": {"yes": 1.8, "no": 2.0},
+        "over_under:2.50": {"over": 1.9, "under": 1.9},
+        "over_under:2.5": {"over": 1.9, "under": 1.9},
+        "double_chance": {},
+    }
+    text = f"listed(item('1') | {{'markets': {markets!r}}})\ntime.sleep(60)"
+    is_good, lines = await _checked(tmp_path, text, for_s=1.0, markets=("btts", "over_under"))
+    bad = "rejected: epl without an id (unreadable)"
+
+    assert is_good
+    assert [
+        f"{bad}: a market of match 1 was 'over_under:2.50', must be spelled over_under:2.5",
+        "lines 1, lists 1, rejected matches 0, rejected markets 1",
+        "markets that the table does not ask for (markets = [...]): double_chance 1",
+        "list epl would be shown, matches 1, other markets 2",
+        "  1: Home 1 - Away 1, no league, no start: 2.1 3.4 3.6",
+        "  1 btts: Home 1 - Away 1, no league, no start: 1.8 2",
+        "  1 over_under:2.5: Home 1 - Away 1, no league, no start: 1.9 1.9",
+    ] == lines
+
+
 def test_options_that_cannot_work_are_an_error() -> None:
     """Such as a command that there is not."""
     with pytest.raises(ConfigError, match="command was 'no-such-program', which is no program"):

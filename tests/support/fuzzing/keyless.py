@@ -31,7 +31,7 @@ from tests.support.builders.polymarket import (
     market_of,
     token_of,
 )
-from tests.support.builders.programs import OPTIONS, item, line, listed, upsert
+from tests.support.builders.programs import MARKETS, WITH_MARKETS, item, line, listed, upsert
 from tests.support.fuzzing.polled import payload_of
 from tests.support.fuzzing.prices import admitted
 from tests.support.fuzzing.target import Target
@@ -56,6 +56,8 @@ SPOKEN = (
     upsert("3", "2.20"),
     line("remove", match="4"),
     line("alive"),
+    upsert("5", markets=MARKETS),
+    upsert("5", odds={"one": "2,2"}, markets={"btts": MARKETS["btts"], "over_under:2.50": {}}),
 )
 GAME = game_of("7", "Home", "Away", 1_780_003_600)
 RESULT = msgspec.json.decode(msgspec.json.encode(condition_of("7")), type=Condition)
@@ -93,7 +95,10 @@ def targets() -> tuple[Target, ...]:
         Target("azuro_conditions", _conditions, (_json(conditions),), states),
         Target("azuro_odds", _odds, (_json(bare), _json(conditions)), states),
         Target(
-            "program_lines", _program, (b"".join(SPOKEN), SPOKEN[0]), (b"upsert", b"remove", b"withdraw")
+            "program_lines",
+            _program,
+            (b"".join(SPOKEN), SPOKEN[0], b"".join((SPOKEN[0], *SPOKEN[-2:]))),
+            (b"upsert", b"remove", b"withdraw", b"markets", b"over_under:3", b"asian_handicap:-0", b"over"),
         ),
     )
 
@@ -150,7 +155,7 @@ def _conditions(body: bytes) -> int:
 
 
 def _program(body: bytes) -> int:
-    lists, now = Lists(OPTIONS), Instant(0.0, 1_780_000_000.0)
+    lists, now = Lists(WITH_MARKETS), Instant(0.0, 1_780_000_000.0)
     lists.begin()
     for said in body.splitlines(keepends=True):
         try:

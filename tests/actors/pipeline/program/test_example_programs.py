@@ -11,6 +11,11 @@ from pathlib import Path
 import pytest
 
 from actors.board.chunks import entries_of
+from actors.core.clock import Instant
+from actors.core.cooperative import run_now
+from actors.sources.program.lists import Lists
+from actors.transports.process import running
+from tests.support.builders.programs import WITH_MARKETS
 from tests.support.peers.http import http_peer, respond
 from tests.support.source_code import ROOT
 from tests.support.systems.program_stage import MINE, staged
@@ -70,6 +75,30 @@ async def test_blank_cells_of_a_csv_file_are_left_out(tmp_path: Path) -> None:
         await stage.until(lambda: stage.shown() == {"7": 2.1})
 
     assert 0 == stage.status.failures_total
+
+
+async def test_a_csv_file_may_have_other_markets(tmp_path: Path) -> None:
+    """Each in columns of its own; a row needs no 1X2, and a blank cell costs its market alone."""
+    file, rejected = tmp_path / "prices.csv", list[str]()
+    file.write_text(
+        f"{HEADER.strip()},btts yes,btts no,over_under:2.5 over,over_under:2.5 under\n"
+        "7,Leeds,Hull,,,2.1,3.4,3.6,1.8,2,1.9,1.95\n8,York,Derby,,,,,,1.7,2.1,1.9,\n",
+        "utf-8",
+    )
+    command = (sys.executable, str(PROGRAMS / "csv_file.py"), str(file))
+    lists = Lists(WITH_MARKETS, lambda _, it: rejected.append(f"{it.match_id} {it.reason}"))
+    async with running(command, {}) as program:
+        now = Instant(0.0, file.stat().st_mtime)
+        run_now(lists.receive(await program.receive(), now))
+    (image,) = lists.images()
+
+    assert {
+        "7": (2.1, 3.4, 3.6),
+        "7 btts": (1.8, 2.0),
+        "7 over_under:2.5": (1.9, 1.95),
+        "8 btts": (1.7, 2.1),
+    } == {match.source_match_id: match.prices for match in image.extract.matches}
+    assert ["8 over_under:2.5 incomplete"] == rejected
 
 
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="needs curl and jq")

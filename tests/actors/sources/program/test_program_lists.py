@@ -9,11 +9,12 @@ import pytest
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
-from actors.core.messages import ListId, Scope
+from actors.core.messages import ListId, Scope, SourceMatchId
 from actors.core.validation import Reason
 from actors.source_api.program import ListChange
 from actors.sources.program.known_list import KnownList
 from actors.sources.program.lists import MAX_LISTS, MAX_REJECTED, Lists
+from actors.sources.program.wire import Said
 from tests.support.builders.messages import match
 from tests.support.builders.programs import OPTIONS, item, line, listed, upsert
 from tests.support.time.virtual import WALL_0
@@ -144,7 +145,7 @@ def test_a_match_that_alone_is_stale_is_removed() -> None:
 def test_many_matches_that_are_stale_are_removed_together() -> None:
     """All but those that were confirmed since, however many they are."""
     known = KnownList(EPL)
-    matches = [match(str(number)) for number in range(50_000)]
+    matches = [Said(SourceMatchId(str(number)), (match(str(number)),)) for number in range(50_000)]
     run_now(known.complete(ListId("1"), matches, 0.0))
     for kept in (7, 9):
         known.change(matches[kept], 10.0 + kept)

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from actors.sources.program.schema import schema
-from tests.support.builders.programs import item
+from tests.support.builders.programs import MARKETS, item, without_odds
 from tests.support.source_code import ROOT
 
 FILE = ROOT / "docs" / "program.schema.json"
@@ -33,6 +33,13 @@ def test_the_document_is_generated() -> None:
         ({"type": "upsert", **item(odds={"one": 2.1})}, False),
         ({"type": "end", "id": "1", "count": -1}, False),
         ({"type": "hello"}, False),
+        ({"type": "upsert", **item(markets=MARKETS)}, True),
+        ({"type": "upsert", **without_odds(markets=MARKETS)}, True),
+        ({"type": "upsert", **without_odds()}, False),
+        ({"type": "upsert", **item(markets={"over_under:2.50": {"over": 1.9, "under": 1.9}})}, False),
+        ({"type": "upsert", **item(markets={"asian_handicap:+1": {"home": 1.9, "away": 1.9}})}, False),
+        ({"type": "upsert", **item(markets={"btts": {"yes": 1.9}})}, False),
+        ({"type": "upsert", **item(markets={"corners:9.5": {"over": 1.9, "under": 1.9}})}, False),
     ],
 )
 def test_it_says_what_is_valid(fields: dict[str, Any], is_valid: bool) -> None:  # noqa: FBT001 - a case
