@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from actors.matches.stakes import Stakes, stakes
+from actors.markets.stakes import Stakes, stakes
 from tests.support.browsing import OpenContext
 from tests.support.oracles.stake_cases import stake_cases
 from tests.support.systems.two_sources import Two, two_sources

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
-from actors.matches.stakes import NoStakes
+from actors.markets.stakes import NoStakes
 from web.cli.asking import add_url, answer
 from web.encoding.fixture_schemas import FixtureList, FixtureV2
 from web.encoding.surebet_schemas import StakesV2

@@ -13,12 +13,12 @@ from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId, Match, Prices, event_id_of
 from actors.markets.market import ONE_X_TWO, Market, may_return
 from actors.markets.odds import book_sum
+from actors.markets.stakes import NoStakes
 from actors.matches.entries import sure_legs
 from actors.matches.fair import Method
 from actors.matches.history import Gone
 from actors.matches.leagues import FixtureLeague, league_of_fixture
 from actors.matches.model import Fixture, FixtureRemoval, FixtureSettings, Roster
-from actors.matches.stakes import NoStakes
 from actors.matches.surebets import Best, Surebet, best
 from actors.matching.event import Chances, Event, EventKey, FixtureId
 from actors.matching.evidence import Evidence

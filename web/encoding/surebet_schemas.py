@@ -8,8 +8,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.core.messages import event_id_of
 from actors.markets.market import ONE_X_TWO
+from actors.markets.stakes import NoStakes, StakedLeg, stakes
 from actors.matches.model import Fixture, FixtureSettings
-from actors.matches.stakes import NoStakes, StakedLeg, stakes
 from actors.matches.surebets import Commission, Doubt, Surebet
 from web.encoding.schemas import Names, Price
 

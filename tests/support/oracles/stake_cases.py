@@ -8,7 +8,7 @@ from random import Random
 
 from msgspec import Struct
 
-from actors.matches.stakes import Legs, StakedLeg
+from actors.markets.stakes import Legs, StakedLeg
 
 CASES = 1_000
 

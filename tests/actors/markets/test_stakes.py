@@ -6,7 +6,7 @@ from math import floor
 
 import pytest
 
-from actors.matches.stakes import MAX_TOTALS, NoStakes, StakedLeg, Stakes, stakes
+from actors.markets.stakes import MAX_TOTALS, NoStakes, StakedLeg, Stakes, stakes
 from tests.support.oracles.stake_cases import paid, stake_cases, ways
 
 SURE = (StakedLeg("a", 2.1), StakedLeg("b", 3.9), StakedLeg("c", 3.9, 0.02))
