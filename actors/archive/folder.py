@@ -23,7 +23,8 @@ import msgspec
 import structlog
 from msgspec import Meta, Struct
 
-from actors.archive.days.day import Reached, connect, sync
+from actors.archive.days.day import Reached
+from actors.archive.days.file import connect, sync
 from actors.archive.days.format import FORMAT, day_named, name_of
 from actors.archive.days.reading import (
     Reader,

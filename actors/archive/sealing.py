@@ -15,7 +15,8 @@ from pathlib import Path
 
 import structlog
 
-from actors.archive.days.day import Reached, connect, insert, sync
+from actors.archive.days.day import Reached
+from actors.archive.days.file import connect, insert, sync
 from actors.archive.days.format import BY_ENTRY, COLUMNS, COPIED, FORMAT, TABLES, changes_table
 from actors.archive.days.reading import Reader, UnreadableError, digest_of, digest_path
 from actors.archive.folder import Folder

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from actors.archive.checking import contents, verdicts
-from actors.archive.days.day import sync
+from actors.archive.days.file import sync
 from actors.archive.days.format import milliseconds
 from actors.archive.days.reading import Reader, UnreadableError
 from actors.archive.export import CSV, FORMATS, PARQUET, Chosen, rows, writer_of

@@ -5,13 +5,10 @@ Everything between `begin` and `end` is one transaction. After an error the obje
 
 from __future__ import annotations
 
-import os
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
-from itertools import chain
 from pathlib import Path
-from urllib.parse import quote
 
 import msgspec
 
@@ -23,6 +20,7 @@ from actors.archive.days.commit import (
     whole_entries,
     whole_members,
 )
+from actors.archive.days.file import connect, insert, sync
 from actors.archive.days.format import (
     BY_VERSION,
     COLUMNS,
@@ -43,11 +41,8 @@ from actors.core.messages import BookmakerId, Scope
 
 Reached = Callable[[str], None]
 """Is told of each boundary of what becomes durable; tests end the process there."""
-BUSY_S = 1.0
 MARKED = 500_000
 """Changes after which the last change of each entry is noted again: what a list has to read at most."""
-ROWS_AT_ONCE = 100
-"""Rows of up to nine values in a statement: SQLite has always allowed 999 values."""
 
 _CHANGE = f"INSERT OR REPLACE INTO changes ({COLUMNS})"
 
@@ -280,35 +275,6 @@ class Day:
         insert(self._connection, "INSERT OR IGNORE INTO views", rows)
 
 
-def connect(path: Path, how: str = "rwc") -> sqlite3.Connection:
-    """Open a file of SQLite; `how` is its mode, or `immutable`. Transactions are begun by hand."""
-    mode = "immutable=1" if how == "immutable" else f"mode={how}"
-    connection = sqlite3.connect(
-        f"file:{quote(str(path))}?{mode}",
-        uri=True,
-        timeout=BUSY_S,
-        isolation_level=None,
-        check_same_thread=False,
-    )
-    try:
-        connection.execute("PRAGMA synchronous = NORMAL")
-    except sqlite3.Error:  # not a database: nobody else has the connection to close it
-        connection.close()
-        raise
-    return connection
-
-
-def insert(connection: sqlite3.Connection, into: str, rows: Sequence[tuple[object, ...]]) -> None:
-    """Insert rows, many in a statement.
-
-    Each statement releases the interpreter, and waits for it for milliseconds while the loop is busy.
-    """
-    for at in range(0, len(rows), ROWS_AT_ONCE):
-        some = rows[at : at + ROWS_AT_ONCE]
-        marks = ", ".join([f"({', '.join('?' * len(some[0]))})"] * len(some))
-        connection.execute(f"{into} VALUES {marks}", [*chain.from_iterable(some)])
-
-
 def _begin_file(connection: sqlite3.Connection, day: date, commit: Commit) -> None:
     connection.execute(f"PRAGMA user_version = {FORMAT}")
     for statement in (*TABLES, MARKS, changes_table(BY_VERSION)):
@@ -324,12 +290,3 @@ def _begin_file(connection: sqlite3.Connection, day: date, commit: Commit) -> No
     connection.execute("INSERT INTO lives VALUES (?, ?)", (commit.version, commit.epoch))
     connection.execute("INSERT INTO commits VALUES (?, ?)", (commit.version, milliseconds(commit.at)))
     connection.execute("INSERT INTO keyframes VALUES (?)", (commit.version,))
-
-
-def sync(path: Path) -> None:
-    """Have the system write a file, or the names in a folder, to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.archive.days.commit import list_view
-from actors.archive.days.day import connect
+from actors.archive.days.file import connect
 from actors.archive.days.format import BY_ENTRY, FORMAT, Gap, day_named, number, time_of
 from actors.board.snapshot import Entry, RemovalReason
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
