@@ -159,6 +159,16 @@ class Board:
         """Make these groups of events fixtures with this commit."""
         self._links = links
 
+    @property
+    def books(self) -> Books:
+        """The books as they are by now."""
+        return self._books
+
+    @property
+    def noted(self) -> Noted:
+        """What differs by now from the base, some alike."""
+        return self._noted
+
     def finish(self, now: Instant) -> Sliced[Snapshot]:
         """Return the next snapshot, with its fixtures: the base itself if nothing changed.
 

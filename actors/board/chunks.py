@@ -160,6 +160,17 @@ def find(chunks: tuple[SortedChunk[K, E], ...], key: K) -> E | None:
     return chunk.entries[at] if at < len(chunk.keys) and chunk.keys[at] == key else None
 
 
+def beginning_with(chunks: tuple[SortedChunk[K, E], ...], text: str) -> Iterator[E]:
+    """Iterate over the entries whose keys begin with a text, in order; keys are texts."""
+    place = max(bisect_right(chunks, text, key=_first) - 1, 0)
+    for chunk in chunks[place:]:
+        keys: tuple[Any, ...] = chunk.keys
+        for at in range(bisect_left(keys, text), len(keys)):
+            if not keys[at].startswith(text):
+                return
+            yield chunk.entries[at]
+
+
 def entries_of(chunks: Iterable[SortedChunk[Any, E]]) -> Iterator[E]:
     """Iterate over all entries in order."""
     return chain.from_iterable(chunk.entries for chunk in chunks)

@@ -20,7 +20,8 @@ from actors.board.validity import BoardRules, is_due
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, ListId, Scope
-from actors.market_fixtures.model import Followed, first_of_kind
+from actors.market_fixtures.model import Followed, first_of_kind, markets_of
+from actors.market_fixtures.sides import SideEvents, SideLinks, SideUpdate
 from actors.market_fixtures.update import MarketUpdater
 from actors.markets.market import FORMS, Kind
 from actors.matches.history import FixtureHistory
@@ -46,6 +47,13 @@ class MarketBoards(Struct, frozen=True, eq=False):
         """Find surebets by these rules from the next commit on."""
         for updater in self.updaters.values():
             updater.rule(rules)
+
+    @property
+    def sides(self) -> SideEvents:
+        """The events that have no 1X2 prices."""
+        for published in self.published.values():
+            return markets_of(published.newest).sides
+        return SideEvents()
 
     def hold(self, kinds: Collection[Kind], bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
         """Return whether the boards of all of these other kinds have that very list."""
@@ -100,6 +108,7 @@ class Drafts:
             kind: Board(board.newest, board.rules, markets.updaters[kind], version)
             for kind, board in self._published.items()
         }
+        self._side_links: SideLinks | None = None
         self._made: dict[Kind, Snapshot] = {}
 
     def apply(self, batch: Batch, now: Instant) -> Sliced[dict[Kind, Applied]]:
@@ -133,23 +142,42 @@ class Drafts:
         return None if board is None else (yield from board.reject(bookmaker, entry))
 
     def link(self, links: object) -> None:
-        """Make these groups of events fixtures with this commit."""
-        self._board.link(links)
+        """Make these groups of events fixtures with this commit; or those of side events."""
+        if isinstance(links, SideLinks):
+            self._side_links = links
+        else:
+            self._board.link(links)
 
     def finish(self, now: Instant) -> Sliced[Snapshot]:
         """Make the next snapshots, and return that of 1X2. Afterwards more may be applied."""
         main = yield from self._board.finish(now)
         self._made = {Kind.ONE_X_TWO: main}
-        before, after = self._base.fixtures, main.fixtures
-        if isinstance(before, FixtureState) and isinstance(after, FixtureState):
-            changes = main.fixture_changes if main is not self._base else FixtureChanges()
-            followed = Followed(
-                before, after, changes if isinstance(changes, FixtureChanges) else FixtureChanges()
-            )
+        if self._others and isinstance(main.fixtures, FixtureState):
+            followed = yield from self._followed(main, main.fixtures)
             for kind, board in self._others.items():
                 board.link(followed)
                 self._made[kind] = yield from board.finish(now)
         return main
+
+    def _followed(self, main: Snapshot, after: FixtureState) -> Sliced[Followed]:
+        """Return what the fixtures of other markets follow, with the side events as they are then."""
+        state = markets_of(next(iter(self._published.values())).newest)  # published first, if not alone
+        before, noted = state.followed, main.fixture_changes
+        changes = (
+            noted if isinstance(noted, FixtureChanges) and main is not self._base else FixtureChanges()
+        )
+        boards = self._others.values()
+        roster, books = after.terms.roster, [board.books for board in boards]
+        update = SideUpdate(state.sides, before or after, after, roster, books)
+        if before is self._base.fixtures:
+            yield from update.follow(changes.changes)
+            for board in boards:
+                yield from update.take(board.noted)
+        else:  # the first commit, or after a crash between the commits of two boards
+            yield from update.look_at_all()
+        sides = yield from update.finish(self._side_links)
+        base = before if before is self._base.fixtures else after
+        return Followed(base or after, after, state.sides, sides, changes, update.changed)
 
     def is_due(self, now: Instant) -> bool:
         """Return whether anything of what was made is overdue by now."""
@@ -158,10 +186,10 @@ class Drafts:
         )
 
     def publish(self) -> None:
-        """Publish what was made, all at one moment."""
+        """Publish what was made, all at one moment and in one epoch."""
         for kind, made in self._made.items():
             published, epoch = self._published_of(kind), self._main.newest.epoch
-            is_of_epoch = made is published.newest or made.epoch == epoch
+            is_of_epoch = kind is Kind.ONE_X_TWO or made.epoch == epoch
             published.publish(made if is_of_epoch else replace(made, epoch=epoch))
 
     @property

@@ -1,8 +1,8 @@
 """The fixtures of one kind of market at one version: a fixture for each line of each match.
 
 Pure values. What is one match is decided by the 1X2 prices alone (`actors/matches`): a market of a match
-has the id of the match's fixture, its names, league and kick-off. An event without 1X2 prices stays in the
-fixture that it was in, or is one of its own.
+has the id of the match's fixture, its names, league and kick-off. Where events without 1X2 prices are is
+in `sides.py`.
 """
 
 from __future__ import annotations
@@ -14,24 +14,23 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from actors.board.snapshot import Snapshot
-from actors.core.messages import BookmakerId, Match
+from actors.market_fixtures.sides import SideEvents
 from actors.markets.market import Market
-from actors.matches.leagues import league_of_fixture
-from actors.matches.model import Fixture, FixtureChanges, FixtureSettings, FixtureState, Head
+from actors.matches.model import Fixture, FixtureChanges, FixtureSettings, FixtureState
 from actors.matching.event import EventKey, FixtureId
 
 
 class MarketState(FixtureState, frozen=True, eq=False):
     """All fixtures of one kind of market at one version.
 
-    `homes` has the fixture of the match that each event with such a market is in, `markets` the fixtures of
-    its markets. They follow the 1X2 fixtures in `followed`. At `next_start` (Unix seconds) the next match
-    begins, if that is for the fixtures to know.
+    `markets` has the fixtures of the markets of each match. They follow the 1X2 fixtures in `followed`,
+    and the side events in `sides`, which all kinds have in common. At `next_start` (Unix seconds) the next
+    match begins, if that is for the fixtures to know.
     """
 
-    homes: Map[EventKey, FixtureId] = field(default_factory=Map)
     markets: Map[FixtureId, tuple[FixtureId, ...]] = field(default_factory=Map)
     followed: FixtureState | None = None
+    sides: SideEvents = field(default_factory=SideEvents)
     next_start: float = inf
 
     @property
@@ -46,11 +45,14 @@ class MarketState(FixtureState, frozen=True, eq=False):
 
 
 class Followed(Struct, frozen=True, eq=False):
-    """The 1X2 fixtures before and after a commit, and what it changed of them."""
+    """The 1X2 fixtures and the side events before and after a commit, and what it changed of them."""
 
     before: FixtureState
     after: FixtureState
-    changes: FixtureChanges | None = None
+    sides_before: SideEvents
+    sides: SideEvents
+    changes: FixtureChanges = FixtureChanges()
+    changed_sides: tuple[EventKey, ...] = ()
 
 
 def market_fixture_id(match_id: FixtureId, market: Market) -> FixtureId:
@@ -58,20 +60,9 @@ def market_fixture_id(match_id: FixtureId, market: Market) -> FixtureId:
     return FixtureId(f"{match_id} {market}")
 
 
-def head_of(fixture: Fixture, live: frozenset[BookmakerId]) -> Head:
-    """Return what its other markets have of the fixture of the 1X2 prices; `live` are bookmakers."""
-    match, league = fixture.match, league_of_fixture(fixture)
-    starts = [
-        entry.match.start_time
-        for name, entry in fixture.entries.items()
-        if name in live and entry.match.start_time is not None
-    ]
-    said = [entry.match.in_play for entry in fixture.listed if entry.match.in_play is not None]
-    listed = Match(
-        match.source_match_id, match.home, match.away, match.league, 0.0, 0.0, 0.0, match.start_time
-    )
-    in_play = any(said) if said else None
-    return Head(listed, league.id, league.country, float(min(starts, default=inf)), in_play)
+def match_id_of(fixture_id: FixtureId) -> FixtureId:
+    """Return the id of the match of which that is a market."""
+    return FixtureId(fixture_id.partition(" ")[0])
 
 
 def first_of_kind(first: Snapshot, terms: FixtureSettings) -> Snapshot:
@@ -89,12 +80,12 @@ def markets_of(snapshot: Snapshot) -> MarketState:
 
 def with_markets(
     state: FixtureState,
-    homes: Map[EventKey, FixtureId],
     markets: Map[FixtureId, tuple[FixtureId, ...]],
-    *,
-    followed: FixtureState,
+    followed: Followed,
     next_start: float,
 ) -> MarketState:
-    """Return a state of fixtures as one of markets."""
+    """Return a state of fixtures as one of markets that follow these 1X2 fixtures and side events."""
     fields = {name: getattr(state, name) for name in FixtureState.__struct_fields__}
-    return MarketState(**fields, homes=homes, markets=markets, followed=followed, next_start=next_start)
+    return MarketState(
+        **fields, markets=markets, followed=followed.after, sides=followed.sides, next_start=next_start
+    )

@@ -1,12 +1,11 @@
 """Applies a commit to the fixtures of one kind of market, in time that depends on what it changed.
 
-Pure, in slices. Prices change, markets come and go, and fixtures follow those of the 1X2 prices where these
-were linked otherwise, named otherwise, or kick off at another time.
+Pure, in slices. Prices change, markets come and go, and fixtures follow those of the 1X2 prices, and the
+side events, where these were linked otherwise, named otherwise, or kick off at another time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import inf
 from typing import TypeAlias
 
@@ -19,19 +18,19 @@ from actors.board.snapshot import Entry, Linked, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId, event_id_of
+from actors.market_fixtures.heads import are_alike, head_of
 from actors.market_fixtures.main_line import main_line
 from actors.market_fixtures.model import (
     Followed,
     MarketState,
-    head_of,
     market_fixture_id,
     markets_of,
+    match_id_of,
     with_markets,
 )
-from actors.matches.draft import FixtureUpdate, bonds
+from actors.matches.draft import FixtureUpdate
 from actors.matches.model import (
     Fixture,
-    FixtureChange,
     FixtureRemoval,
     FixtureSettings,
     FixtureState,
@@ -40,9 +39,8 @@ from actors.matches.model import (
 )
 from actors.matches.standing import Surebets
 from actors.matches.surebets import SurebetRules
-from actors.matching.event import EventKey, FixtureId, derived_id
+from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Member
-from actors.matching.rules import Rule
 
 Edits: TypeAlias = dict[FixtureId, dict[BookmakerId, Entry | None]]
 
@@ -77,10 +75,10 @@ class MarketUpdater:
         if draft.terms.surebets != self._terms.surebets:
             yield from draft.adopt(self._terms)
         draft.pending = followed.after.pending
-        following = _Following(draft, state, followed.after, self._terms.roster)
-        if followed.before is state.followed and followed.changes is not None:
-            yield from following.follow(followed.changes.changes)
-        elif followed.after is not state.followed and followed.before is not state.followed:
+        following = _Following(draft, state, followed, self._terms.roster)
+        if followed.before is state.followed and followed.sides_before is state.sides:
+            yield from following.follow()
+        else:  # after a crash between the commits of two boards
             yield from following.look_at_all()
         yield from following.take(noted)
         yield from following.settle()
@@ -93,11 +91,10 @@ class MarketUpdater:
         made = linked.fixtures
         if not isinstance(made, FixtureState):
             raise TypeError("fixtures of a draft are a state")
-        if made is state and followed.after is state.followed:
+        if made is state and followed.after is state.followed and followed.sides is state.sides:
             return None
         next_start = _next_start(made, now.wall) if self._may_count_from_now else inf
-        homes, markets = following.homes(), following.markets()
-        of_kind = with_markets(made, homes, markets, followed=followed.after, next_start=next_start)
+        of_kind = with_markets(made, following.markets(), followed, next_start)
         return Linked(of_kind, linked.changes, linked.is_seen)
 
 
@@ -134,25 +131,22 @@ def _next_start(state: FixtureState, wall: float) -> float:
 
 
 class _Following:
-    """Sorts entries into the fixtures of their markets, as `main`, the 1X2 fixtures, group the events."""
+    """Sorts entries into the fixtures of their markets, as the 1X2 fixtures and side events group them."""
 
     def __init__(
-        self, draft: FixtureUpdate, state: MarketState, main: FixtureState, roster: Roster
+        self, draft: FixtureUpdate, state: MarketState, followed: Followed, roster: Roster
     ) -> None:
-        self._draft, self._state, self._main, self._roster = draft, state, main, roster
+        self._draft, self._state, self._roster = draft, state, roster
+        self._followed, self._main, self._sides = followed, followed.after, followed.sides
         self._edits: Edits = {}
-        self._keys: dict[EventKey, None] = {}
-        self._into: dict[FixtureId, tuple[FixtureRemoval, FixtureId | None]] = {}
-        self._homes: dict[EventKey, FixtureId | None] = {}
+        self._left: dict[EventKey, None] = {}
         self._markets: dict[FixtureId, dict[FixtureId, None]] = {}
         self._heads: dict[FixtureId, Head | None] = {}
 
     def home(self, event: EventKey) -> FixtureId:
         """Return the fixture of the match that an event is in."""
         home = self._main.by_event.get(event)
-        if home is None:
-            home = self._homes.get(event) or self._state.homes.get(event)
-        return derived_id(event) if home is None else home
+        return self._sides.by_event[event].home if home is None else home
 
     def take(self, noted: Noted) -> Sliced[None]:
         """Take over what changed of the entries."""
@@ -162,27 +156,27 @@ class _Following:
                 new, key = named(differences.after[match_id]), EventKey(source, match_id)
                 if new is not None:
                     self._put(key, bookmaker, new)
-                elif named(old) is not None and (known := self._draft.id_of(key)) is not None:
-                    self._edit(known, bookmaker, None)
-                    self._keys[key] = None
+                elif named(old) is not None:
+                    self._take_out(key, bookmaker)
                 if count % SLICE == 0:
                     yield
 
-    def follow(self, changes: Iterable[FixtureChange]) -> Sliced[None]:
-        """Follow the 1X2 fixtures where a commit changed more of them than prices."""
-        for count, change in enumerate(changes, 1):
-            if not _are_alike(change.before, change.after):
-                touched = {change.id: None}
-                for fixture in (change.before, change.after):
-                    if fixture is not None:
-                        keys = [member.key for member in fixture.members]
-                        touched |= {home: None for key in keys if (home := self._state.homes.get(key))}
-                if change.into is not None:
-                    self._into[change.id] = change.reason, change.into
-                elif change.reason is FixtureRemoval.SPLIT:
-                    self._into[change.id] = change.reason, None
-                for match_id in touched:
-                    self._look_at(match_id)
+    def follow(self) -> Sliced[None]:
+        """Follow the 1X2 fixtures, where a commit changed more of them than prices, and the side events."""
+        before, after = self._followed.sides_before.by_event, self._sides.by_event
+        for count, change in enumerate(self._followed.changes.changes, 1):
+            if not are_alike(change.before, change.after):
+                self._look_at(change.id)
+                members = () if change.after is None else change.after.members
+                for side in [before[member.key] for member in members if member.key in before]:
+                    self._look_at(side.home)
+            if count % SLICE == 0:
+                yield
+        if before is after:
+            return
+        for count, key in enumerate(self._followed.changed_sides, 1):
+            if (known := before.get(key)) is not None:
+                self._look_at(known.home)
             if count % SLICE == 0:
                 yield
 
@@ -199,8 +193,10 @@ class _Following:
             self._settle(fixture_id, changes)
             if count % (SLICE // 8) == 0:
                 yield
-        for key in self._keys:
+        for key in self._left:
             self._leave(key)
+        for fixture_id in self._edits:
+            self._explain(fixture_id)
 
     def choose_mains(self) -> Sliced[None]:
         """Note the main line of each match that changed."""
@@ -212,18 +208,6 @@ class _Following:
                     self._draft.put(replace(line, is_main=line is main))
             if count % (SLICE // 8) == 0:
                 yield
-
-    def homes(self) -> Map[EventKey, FixtureId]:
-        """Return the fixture of the match of each event."""
-        if not self._homes:
-            return self._state.homes
-        mutation = self._state.homes.mutate()
-        for key, home in self._homes.items():
-            if home is None:
-                mutation.pop(key, None)
-            else:
-                mutation[key] = home
-        return mutation.finish()
 
     def markets(self) -> Map[FixtureId, tuple[FixtureId, ...]]:
         """Return the fixtures of the markets of each match."""
@@ -238,25 +222,32 @@ class _Following:
     def _look_at(self, match_id: FixtureId) -> None:
         """Sort the entries of all markets of a match anew."""
         for fixture_id in self._state.markets.get(match_id, ()):
-            if (fixture := self._draft.get(fixture_id)) is not None:
-                self._edits.setdefault(fixture_id, {})
-                for bookmaker, entry in fixture.entries.items():
-                    key = EventKey(self._roster[bookmaker].source, entry.source_match_id)
-                    self._put(key, bookmaker, entry)
+            fixture = self._state.get(fixture_id)
+            if fixture is None or fixture_id in self._edits:
+                continue
+            self._edits[fixture_id] = {}
+            for bookmaker, entry in fixture.entries.items():
+                key = EventKey(self._roster[bookmaker].source, entry.source_match_id)
+                event = _event_of(key)
+                if event in self._main.by_event or event in self._sides.by_event:
+                    self._put(key, bookmaker, entry)  # else it is about to leave
 
     def _put(self, key: EventKey, bookmaker: BookmakerId, entry: Entry) -> None:
         """Put an entry into the fixture of its market, and take it out of the fixture that it was in."""
-        event = EventKey(key.source, event_id_of(key.source_match_id))
-        home = self.home(event)
-        fixture_id = market_fixture_id(home, entry.match.market)
-        known = self._draft.id_of(key)
+        fixture_id = market_fixture_id(self.home(_event_of(key)), entry.match.market)
+        known = self._state.by_event.get(key)  # not as it is by now: bookmakers of a source have one key
         if known is not None and known != fixture_id:
             self._edit(known, bookmaker, None)
         self._edit(fixture_id, bookmaker, entry)
-        if known != fixture_id:
+        if self._draft.id_of(key) != fixture_id:
             self._draft.move([key], fixture_id)
-        if self._state.homes.get(event) != home:
-            self._homes[event] = home
+
+    def _take_out(self, key: EventKey, bookmaker: BookmakerId) -> None:
+        """Take an entry out of the fixture that it was in, and of that where it would be."""
+        for fixture_id in {self._state.by_event.get(key), self._draft.id_of(key)}:
+            if fixture_id is not None:
+                self._edit(fixture_id, bookmaker, None)
+        self._left[key] = None
 
     def _edit(self, fixture_id: FixtureId, bookmaker: BookmakerId, entry: Entry | None) -> None:
         self._edits.setdefault(fixture_id, {})[bookmaker] = entry
@@ -269,79 +260,79 @@ class _Following:
                 entries.pop(name, None)
             else:
                 entries[name] = entry
-        match_id = FixtureId(fixture_id.partition(" ")[0])
+        match_id = match_id_of(fixture_id)
         some = self._markets.setdefault(match_id, dict.fromkeys(self._state.markets.get(match_id, ())))
         if not entries:
             some.pop(fixture_id, None)
             if known is not None:
-                self._draft.remove(fixture_id, *self._why(known))
+                self._draft.remove(fixture_id, FixtureRemoval.ENDED)
             return
         some[fixture_id] = None
         market = next(iter(entries.values())).match.market
-        head = self._head(match_id) or (None if known is None else known.head)
         created = self._draft.version if known is None else known.created
-        members = self._members(match_id, known, entries)
+        members, head = self._members(match_id, entries), self._head(match_id)
         self._draft.put(self._draft.made(fixture_id, created, members, entries, market=market, head=head))
 
-    def _why(self, fixture: Fixture) -> tuple[FixtureRemoval, FixtureId | None]:
-        """Return why a fixture without entries is gone, and where they are now."""
-        match_id = fixture.match_id
-        if (known := self._into.get(match_id)) is not None:
-            reason, into = known
-            return reason, None if into is None else market_fixture_id(into, fixture.market)
-        goes_on = self._main.get(match_id) is not None or self._markets.get(match_id)
-        return (FixtureRemoval.NO_MARKET if goes_on else FixtureRemoval.ENDED), None
+    def _leave(self, key: EventKey) -> None:
+        """Forget an event of which no bookmaker of its source lists that market any more."""
+        fixture_id = self._draft.id_of(key)
+        fixture = None if fixture_id is None else self._draft.get(fixture_id)
+        if fixture_id is not None and (fixture is None or key not in self._keys_of(fixture).values()):
+            self._draft.move([key], None)
+
+    def _explain(self, fixture_id: FixtureId) -> None:
+        """Note why a fixture is gone, or bookmakers of one that stays, and where their entries are now."""
+        known, new = self._state.get(fixture_id), self._draft.get(fixture_id)
+        stay = frozenset[BookmakerId]() if new is None else frozenset(new.bookmakers)
+        if known is None or stay.issuperset(known.bookmakers):
+            return
+        left = [key for name, key in self._keys_of(known).items() if name not in stay]
+        found = {home for key in left if (home := self._draft.id_of(key)) is not None}
+        homes = found - {fixture_id}
+        match_id = match_id_of(fixture_id)
+        goes_on = match_id in self._main.places or match_id in self._sides.by_home
+        if not homes:
+            reason = FixtureRemoval.NO_MARKET if goes_on else FixtureRemoval.ENDED
+            self._draft.reasons[fixture_id] = reason, None
+        elif goes_on or new is not None:
+            self._draft.reasons[fixture_id] = FixtureRemoval.SPLIT, None
+        else:
+            self._draft.reasons[fixture_id] = FixtureRemoval.MERGED, self._merged_into(match_id, homes)
+
+    def _merged_into(self, match_id: FixtureId, homes: set[FixtureId]) -> FixtureId:
+        """Return which of these has what is left of a match: that into which its 1X2 fixture merged."""
+        into = {change.into for change in self._followed.changes.changes if change.id == match_id}
+        return min(homes, key=lambda home: (match_id_of(home) not in into, home))
+
+    def _keys_of(self, fixture: Fixture) -> dict[BookmakerId, EventKey]:
+        entries = fixture.entries.items()
+        return {name: EventKey(self._roster[name].source, entry.source_match_id) for name, entry in entries}
 
     def _head(self, match_id: FixtureId) -> Head | None:
-        """Return what names a match that has 1X2 prices, None if it has none."""
+        """Return what names a match that has, or had, 1X2 prices, None if it never had any."""
         if match_id not in self._heads:
             fixture = self._main.get(match_id)
-            self._heads[match_id] = None if fixture is None else head_of(fixture, self._roster.live)
+            head = (
+                self._sides.heads.get(match_id) if fixture is None else head_of(fixture, self._roster.live)
+            )
+            self._heads[match_id] = head
         return self._heads[match_id]
 
-    def _members(
-        self, match_id: FixtureId, known: Fixture | None, entries: dict[BookmakerId, Entry]
-    ) -> tuple[Member, ...]:
+    def _members(self, match_id: FixtureId, entries: dict[BookmakerId, Entry]) -> tuple[Member, ...]:
         """Return the events of a match by the 1X2 prices, and those that have only others."""
-        main = self._main.get(match_id)
-        members = main.members if main is not None else () if known is None else known.members
-        linked = {member.key for member in members}
-        before = {} if known is None else {member.key: member for member in known.members}
-        for name, entry in entries.items():
-            key = EventKey(self._roster[name].source, event_id_of(entry.source_match_id))
-            if key not in linked:
-                linked.add(key)
-                members = (*members, before.get(key, Member(key, Rule.FIRST)))
-        return members
-
-    def _leave(self, key: EventKey) -> None:
-        """Forget an event, and its match, if no bookmaker of its source lists that market any more."""
-        fixture_id = self._draft.id_of(key)
-        if fixture_id is None:
-            return
-        fixture = self._draft.get(fixture_id)
-        if fixture is not None and self._has(fixture, key.source):
-            return
-        self._draft.move([key], None)
-        event = EventKey(key.source, event_id_of(key.source_match_id))
-        match_id = FixtureId(fixture_id.partition(" ")[0])
-        others = self._markets.get(match_id, ())
-        if not any((other := self._draft.get(name)) and self._has(other, key.source) for name in others):
-            self._homes[event] = None
-
-    def _has(self, fixture: Fixture, source: str) -> bool:
-        return any(self._roster[name].source == source for name in fixture.bookmakers)
+        main, sides = self._main.get(match_id), self._sides.by_event
+        events = dict.fromkeys(
+            EventKey(self._roster[name].source, event_id_of(entry.source_match_id))
+            for name, entry in entries.items()
+        )
+        some = [sides[event].member for event in events if event in sides]
+        first = () if main is None else main.members[:1]
+        if main is not None and not some:
+            return main.members
+        rest = some if main is None else [*main.members[1:], *some]
+        return *first, *sorted(rest, key=lambda member: member.key)
 
 
-def _are_alike(before: Fixture | None, after: Fixture | None) -> bool:
-    """Return whether nothing but prices of a 1X2 fixture changed."""
-    if before is None or after is None or before.bookmakers != after.bookmakers:
-        return False
-    if before.lead != after.lead or before.place != after.place:
-        return False
-    if before.members is not after.members and bonds(before.members) != bonds(after.members):
-        return False
-    return all(
-        old is new or (old.match.listing == new.match.listing and old.match.in_play == new.match.in_play)
-        for old, new in zip(before.listed, after.listed, strict=True)
-    )
+def _event_of(key: EventKey) -> EventKey:
+    """Return the event of which that is a market."""
+    return EventKey(key.source, event_id_of(key.source_match_id))

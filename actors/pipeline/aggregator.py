@@ -23,6 +23,7 @@ from actors.core.clock import Clock, elapsed_s
 from actors.core.cooperative import run_now, run_sliced
 from actors.core.messages import Batch, BookmakerId, Failure, Scope
 from actors.market_fixtures.boards import Drafts, MarketBoards
+from actors.market_fixtures.sides import SideLinks
 from actors.markets.market import Kind
 from actors.matches.linking import Links
 from actors.monitoring.status import ServiceStatus
@@ -38,7 +39,7 @@ STEP_S = 0.005  # of a turn at once: five times as long as others, or overload w
 PAUSE_S = 1.0  # that a tick is late when the process, or the machine, must have been suspended
 MAX_TRIES = 3  # commits made again because something fell due meanwhile: a read would wait for it anyway
 
-Item: TypeAlias = Batch | Failure | Links | Overdue | Rejection
+Item: TypeAlias = Batch | Failure | Links | SideLinks | Overdue | Rejection
 Intake: TypeAlias = Mailbox[Hashable, Item]
 
 
@@ -173,6 +174,8 @@ class AggregatorActor:
                 board.fail(item.bookmaker, item.scope, item.at_mono)
             case Links():
                 turn.links = item
+                board.link(item)
+            case SideLinks():
                 board.link(item)
             case Rejection(bookmaker, entry, why):
                 if (scope := await run_sliced(board.reject(bookmaker, entry), STEP_S)) is not None:

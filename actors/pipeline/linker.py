@@ -6,7 +6,7 @@ The board never waits for it: without it fixtures stay as they are, but for what
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import anyio
 from msgspec.structs import replace
@@ -14,6 +14,9 @@ from msgspec.structs import replace
 from actors.board.published import Published
 from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
+from actors.market_fixtures.boards import MarketBoards
+from actors.market_fixtures.linking import SideLinking
+from actors.market_fixtures.sides import SideLinks
 from actors.matches.linking import Linking, Links, Partition, Waiting
 from actors.matches.model import Roster, fixtures_of
 from actors.matching.event import EventKey
@@ -28,6 +31,8 @@ LOOK_AGAIN_S = 5.0  # between two looks at events that other prices may link oth
 class LinkerActor:
     """Groups the events in `waiting`, and gives `send` the links that the fixtures lack, one after another.
 
+    Side events, which have no 1X2 prices, are linked after them, or within seconds.
+
     A new instance begins with all events, in a matcher from `start`. So does this instance when the
     operator's overrides are replaced. Links that prices alone kept from being made follow within seconds
     after the prices agree, so that what is linked does not depend on the prices of an event's first moment.
@@ -40,6 +45,8 @@ class LinkerActor:
     send: Callable[[Links], None]
     review: Review
     clock: Clock
+    markets: MarketBoards = field(default_factory=MarketBoards)
+    send_sides: Callable[[SideLinks], None] = lambda _: None
 
     async def run(self) -> None:
         """Run for ever: link whenever events have changed."""
@@ -50,6 +57,7 @@ class LinkerActor:
 
     async def _link(self) -> None:
         linking, overrides = None, self.review.overrides
+        side_linking = SideLinking(self.start, self.roster)
         self.waiting.begin_anew()
         looked_mono = self.clock.now().mono
         while True:
@@ -62,10 +70,14 @@ class LinkerActor:
             async with self.review.turn:  # from when it is begun: a survey must not see it without events
                 if linking is None or overrides is not self.review.overrides:
                     linking, overrides = self._begun(), self.review.overrides
+                    side_linking = SideLinking(self.start, self.roster)
                     keys = self.waiting.get_nowait()
                 steps = linking.update(fixtures_of(self.published.newest), keys, look_again=look_again)
                 portions = await run_sliced(steps)
             await self._publish(portions, overrides)
+            state, sides = fixtures_of(self.published.newest), self.markets.sides
+            if side_links := await run_sliced(side_linking.update(state, sides, keys)):
+                self.send_sides(side_links)
             await run_sliced(
                 self.review.standing.look(fixtures_of(self.published.newest), self.clock.now())
             )

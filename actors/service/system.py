@@ -20,6 +20,7 @@ from actors.core.clock import Clock
 from actors.core.messages import Batch, BookmakerId, Failure, Payload, Scope, SourceName, Venue
 from actors.core.validation import Reason
 from actors.market_fixtures.boards import market_boards
+from actors.market_fixtures.sides import SideLinks
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Links, Partition, Waiting
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
@@ -183,8 +184,10 @@ class System:
         self.published.follow(self.fixture_history.add, self.fixture_history.digest)
         actor.mailbox_depth = lambda: waiting.depth
         parts = (self.published, waiting, self._terms.roster, linker or self.review.new_matcher)
+        send = self._intake.put_nowait
         return ChildSpec(
-            actor, partial(LinkerActor, *parts, self._intake.put_nowait, self.review, self._clock)
+            actor,
+            partial(LinkerActor, *parts, send, self.review, self._clock, self.markets, send),
         )
 
     async def read_links_again(self) -> bool:
@@ -225,7 +228,7 @@ class System:
                 item.applied.set()
                 if self._is_second(None):
                     self.supervisor.quarantine(self.status.links.actor.name, "two of its links crashed it")
-            case Failure() | Overdue():
+            case SideLinks() | Failure() | Overdue():
                 pass
 
     def _blame(self, bookmaker: BookmakerId, what: str = "crashed the aggregator") -> None:

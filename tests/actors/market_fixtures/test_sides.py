@@ -1,0 +1,211 @@
+"""Events without 1X2 prices join the matches of others, and change nothing of these."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from actors.core.cooperative import run_now
+from actors.market_fixtures.linking import SideLinking
+from actors.markets.market import Kind
+from actors.matches.model import FixtureState
+from actors.matching.event import EventKey, derived_id
+from actors.matching.rules import Rule
+from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ONE, ROSTER, TWO, EqualNames
+from tests.support.builders.markets import BTTS, OU25, MarketBoard, listed, of_markets
+from tests.support.builders.messages import match
+
+OU = Kind.OVER_UNDER
+A, B = match("a"), match("b")
+KEY_A, KEY_B = EventKey(TWO, A.source_match_id), EventKey(ONE, B.source_match_id)
+OTHER = match("c", home="Elsewhere")
+KEY_OTHER = EventKey(TWO, OTHER.source_match_id)
+
+
+def _beside() -> MarketBoard:
+    """Return boards with a match of birch's, and a market of alder's that is of the same match."""
+    board = MarketBoard()
+    board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
+    board.apply(listed(*of_markets(A, OU25), bookmaker=ALDER))
+    return board
+
+
+def _homes(board: MarketBoard) -> set[str]:
+    return {fixture.match_id for fixture in board.fixtures(OU)}
+
+
+def _facts(state: FixtureState) -> list[tuple[object, ...]]:
+    return [(it.id, it.created, it.members, it.listed, it.place, it.match.listing) for it in state]
+
+
+def test_side_event_is_linked_with_the_match() -> None:
+    """It is a member of the market's fixture by the rule of its link; the 1X2 fixture is the same."""
+    board = _beside()
+    (before,), alone = board.state, _homes(board)
+    assert board.link_sides()
+
+    (main,), (fixture,) = board.state, board.fixtures(OU)
+    assert (before, {before.id, derived_id(KEY_A)}) == (main, alone)
+    assert (f"{main.id} over_under:2.5", (ALDER, BIRCH)) == (fixture.id, fixture.bookmakers)
+    assert {KEY_A: EqualNames.rule, KEY_B: Rule.FIRST} == {it.key: it.rule for it in fixture.members}
+
+
+def test_side_event_is_linked_once() -> None:
+    """What is linked as its group says is not sent again."""
+    board = _beside()
+
+    assert [True, False] == [board.link_sides() for _ in range(2)]
+
+
+def test_no_matcher_of_side_events_is_made_without_them() -> None:
+    """It has all events of the 1X2 prices, which takes memory."""
+    board, made = MarketBoard(), list[EqualNames]()
+
+    def start() -> EqualNames:
+        made.append(EqualNames())
+        return made[-1]
+
+    board.apply(listed(A, *of_markets(A, OU25), bookmaker=ALDER))
+    linking = SideLinking(start, ROSTER)
+
+    assert run_now(linking.update(board.state, board.sides, None)) is None
+    assert [] == made
+
+
+def test_side_event_of_another_match_stays_alone() -> None:
+    """Its fixture has the id that is derived of it."""
+    board = _beside()
+    board.apply(listed(*of_markets(OTHER, OU25), bookmaker=ALDER, at=1))
+    board.link_sides()
+
+    assert {board.state.by_event[KEY_B], derived_id(KEY_OTHER)} == _homes(board)
+
+
+def test_link_of_a_side_event_that_was_renamed_meanwhile_is_not_made() -> None:
+    """The matcher has to look at it again."""
+    board = _beside()
+    links = run_now(board.side_linking.update(board.state, board.sides, None))
+    renamed = replace(A, home="Elsewhere")
+    board.apply(listed(*of_markets(renamed, OU25), bookmaker=ALDER, at=1))
+    draft = board.draft()
+    draft.link(links)
+    board.commit(draft)
+
+    assert {board.state.by_event[KEY_B], derived_id(KEY_A)} == _homes(board)
+
+
+def test_link_with_a_match_that_was_renamed_meanwhile_is_not_made() -> None:
+    """The other event may be of another match."""
+    board = _beside()
+    links = run_now(board.side_linking.update(board.state, board.sides, None))
+    renamed = replace(B, home="Elsewhere")
+    board.apply(listed(renamed, *of_markets(renamed, OU25), bookmaker=BIRCH, at=1))
+    draft = board.draft()
+    draft.link(links)
+    board.commit(draft)
+
+    assert {board.state.by_event[KEY_B], derived_id(KEY_A)} == _homes(board)
+
+
+def test_side_event_that_is_renamed_leaves_the_match() -> None:
+    """Until it is linked again it is alone: it may be another match now."""
+    board = _beside()
+    board.link_sides()
+    renamed = replace(A, home="Elsewhere")
+    board.apply(listed(*of_markets(renamed, OU25), bookmaker=ALDER, at=1))
+
+    assert {board.state.by_event[KEY_B], derived_id(KEY_A)} == _homes(board)
+
+
+def test_match_that_is_renamed_leaves_its_side_event() -> None:
+    """The linker says that they are not one match any more."""
+    board = _beside()
+    board.link_sides()
+    renamed = replace(B, home="Elsewhere")
+    board.apply(listed(renamed, *of_markets(renamed, OU25), bookmaker=BIRCH, at=1))
+    board.link()
+
+    assert {board.state.by_event[KEY_B], derived_id(KEY_A)} == _homes(board)
+
+
+def test_event_of_the_same_source_takes_the_place_of_a_side_event() -> None:
+    """No fixture has two events of one source: the one with 1X2 prices stays."""
+    board = _beside()
+    board.link_sides()
+    again = match("again")
+    board.apply(listed(again, *of_markets(A, OU25), bookmaker=ALDER, at=1))
+    board.link()
+
+    (main,) = board.state
+    assert {KEY_B, EventKey(TWO, again.source_match_id)} == {member.key for member in main.members}
+    assert {main.id: (BIRCH,), derived_id(KEY_A): (ALDER,)} == {
+        fixture.match_id: fixture.bookmakers for fixture in board.fixtures(OU)
+    }
+
+
+def test_side_events_that_no_1x2_prices_join_are_one_match() -> None:
+    """The fixture has the id of the first."""
+    board = MarketBoard()
+    board.apply(
+        listed(*of_markets(A, OU25), bookmaker=ALDER), listed(*of_markets(B, OU25, BTTS), bookmaker=BIRCH)
+    )
+    board.link_sides()
+
+    assert {derived_id(KEY_B)} == _homes(board)
+    assert [("over_under:2.5", [ALDER, BIRCH])] == board.shown(OU)
+    assert {derived_id(KEY_B)} == {fixture.match_id for fixture in board.fixtures(Kind.BTTS)}
+
+
+def test_side_events_follow_the_first_1x2_prices() -> None:
+    """All of them, also those of other sources, to the fixture that begins."""
+    board = MarketBoard()
+    board.apply(
+        listed(*of_markets(A, OU25), bookmaker=ALDER), listed(*of_markets(B, OU25), bookmaker=BIRCH)
+    )
+    board.link_sides()
+    board.apply(listed(A, *of_markets(A, OU25), bookmaker=ALDER, at=1))
+
+    (main,) = board.state
+    assert derived_id(KEY_A) == main.id
+    assert {main.id} == _homes(board)
+
+
+def test_match_begun_anew_by_its_first_event_takes_no_stranger_in() -> None:
+    """A side event that stayed under the id of a match is not of the match that gets the id again."""
+    board = MarketBoard()
+    board.apply(listed(A, bookmaker=ALDER))
+    board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
+    board.link()
+    (main,) = board.state
+    board.apply(listed(bookmaker=ALDER, at=1), listed(*of_markets(B, OU25), bookmaker=BIRCH, at=1))
+    board.link()
+    other = replace(A, home="Elsewhere")
+    board.apply(listed(other, *of_markets(other, OU25), bookmaker=ALDER, at=2))
+
+    assert derived_id(KEY_A) == main.id
+    assert {main.id: (ALDER,)} == {it.id: it.bookmakers for it in board.state}
+    homes = {fixture.match_id: fixture.bookmakers for fixture in board.fixtures(OU)}
+    assert {(ALDER,), (BIRCH,)} == {*homes.values()}
+    assert (ALDER,) == homes[main.id]
+
+
+def test_bookmaker_of_the_source_that_still_has_1x2_prices_keeps_the_event() -> None:
+    """The event is none without 1X2 prices while any bookmaker of its source has some."""
+    board = MarketBoard()
+    board.apply(listed(*of_markets(A, OU25), bookmaker=ALDER), listed(A, bookmaker=CEDAR))
+
+    assert [] == [*board.sides.by_event]
+    assert {board.state.by_event[KEY_A]} == _homes(board)
+
+
+def test_1x2_fixtures_are_the_same_without_side_events() -> None:
+    """Ids, members, entries, places, names and the version they appeared with."""
+    facts = []
+    for extra in ([], of_markets(OTHER, OU25), of_markets(A, OU25)):
+        board = MarketBoard()
+        board.apply(listed(B, bookmaker=BIRCH), listed(*extra, bookmaker=ALDER))
+        board.link()
+        board.apply(listed(replace(B, start_time=(B.start_time or 0) + 60), bookmaker=BIRCH, at=1))
+        board.link()
+        facts.append(_facts(board.state))
+
+    assert facts[0] == facts[1] == facts[2]

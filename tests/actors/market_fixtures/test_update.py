@@ -1,0 +1,274 @@
+"""The fixtures of other markets follow those of the 1X2 prices, which they never change."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from actors.core.cooperative import run_now
+from actors.core.messages import Match, Removal, market_id
+from actors.markets.market import Kind
+from actors.matches.model import FixtureChanges
+from actors.matching.event import EventKey, FixtureId, derived_id
+from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ONE, TWO
+from tests.support.builders.markets import AH, BTTS, OU25, OU35, MarketBoard, listed, of_markets
+from tests.support.builders.messages import match
+from tests.support.time.virtual import WALL_0
+
+OU = Kind.OVER_UNDER
+A, B = match("a"), match("b")
+KEY_A, KEY_B = EventKey(TWO, A.source_match_id), EventKey(ONE, B.source_match_id)
+
+
+def _linked(*of_a: Match, of_b: tuple[Match, ...] = ()) -> MarketBoard:
+    """Return boards on which alder's and birch's match are one, with these other markets."""
+    board = MarketBoard()
+    board.apply(listed(A, *of_a, bookmaker=ALDER), listed(B, *of_b, bookmaker=BIRCH))
+    board.link()
+    return board
+
+
+def _match_id(board: MarketBoard) -> FixtureId:
+    (fixture,) = board.state
+    return fixture.id
+
+
+def test_new_market_is_a_fixture_of_the_match() -> None:
+    """Its id is that of the 1X2 fixture and the market; it has the same members, names and kick-off."""
+    board = _linked(*of_markets(A, OU25), of_b=(*of_markets(B, OU25),))
+
+    (main,), (fixture,) = board.state, board.fixtures(OU)
+    assert f"{main.id} over_under:2.5" == fixture.id
+    assert (main.members, [ALDER, BIRCH]) == (fixture.members, [*fixture.bookmakers])
+    assert main.match.listing == fixture.match.listing
+    assert [] == board.fixtures(Kind.BTTS)
+
+
+def test_price_of_another_market_moves_its_kind_alone() -> None:
+    """Neither 1X2 nor a third kind has another version then."""
+    board = _linked(*of_markets(A, OU25, BTTS))
+    before = {kind: board.board(kind).newest.version for kind in Kind if kind in board.commits}
+    board.apply(
+        listed(A, *of_markets(A, OU25, odds=(2.0, 1.8)), *of_markets(A, BTTS), bookmaker=ALDER, at=1)
+    )
+    after = {kind: board.board(kind).newest.version for kind in before}
+
+    moved = {kind for kind in before if after[kind] != before[kind]}
+    assert ({OU}, max(before.values()) + 1) == (moved, after[OU])
+    assert (2.0, 1.8) == board.fixtures(OU)[0].listed[0].match.prices
+
+
+def test_market_that_leaves_while_its_match_goes_on_has_no_market() -> None:
+    """So has each line of a kind that leaves; another line and the 1X2 prices stay."""
+    board = _linked(*of_markets(A, OU25, OU35))
+    board.apply(listed(A, *of_markets(A, OU35), bookmaker=ALDER, at=1))
+
+    assert [(f"{_match_id(board)} over_under:2.5", "no_market", None)] == board.gone(OU)
+    assert [("over_under:3.5", [ALDER])] == board.shown(OU)
+
+
+def test_market_that_leaves_has_no_market_while_another_kind_stays() -> None:
+    """The 1X2 prices may have left before."""
+    board = MarketBoard()
+    board.apply(listed(*of_markets(A, OU25, OU35, BTTS), bookmaker=ALDER))
+    board.apply(listed(*of_markets(A, BTTS), bookmaker=ALDER, at=1))
+
+    assert {"no_market"} == {reason for _, reason, _ in board.gone(OU)}
+
+
+def test_last_markets_of_a_match_that_leave_together_are_ended() -> None:
+    """None of them says that the match goes on because of another that leaves with it."""
+    board = MarketBoard()
+    board.apply(listed(*of_markets(A, OU25, OU35, BTTS), bookmaker=ALDER))
+    board.apply(listed(bookmaker=ALDER, at=1))
+
+    assert ["ended", "ended"] == [reason for _, reason, _ in board.gone(OU)]
+    assert not (board.sides.by_event or board.sides.by_home)
+
+
+def test_bookmaker_whose_market_leaves_a_fixture_that_stays_has_no_market() -> None:
+    """So its own view of that kind is told."""
+    board = _linked(*of_markets(A, OU25), of_b=(*of_markets(B, OU25),))
+    board.apply(listed(A, bookmaker=ALDER, at=1))
+    changes = board.commits[OU][-1].fixture_changes
+
+    assert isinstance(changes, FixtureChanges)
+    assert [(True, "no_market")] == [(it.after is not None, it.reason) for it in changes.changes]
+
+
+def test_markets_merge_as_their_matches_do() -> None:
+    """The line of the fixture that goes is merged into the same line of the other."""
+    board = MarketBoard()
+    board.apply(listed(A, *of_markets(A, OU25), bookmaker=ALDER))
+    board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
+    before = [fixture.id for fixture in board.state]
+    board.link()
+
+    stays = _match_id(board)
+    (goes,) = {*before} - {stays}
+    assert [(f"{goes} over_under:2.5", "merged", f"{stays} over_under:2.5")] == board.gone(OU)
+    assert [("over_under:2.5", [ALDER, BIRCH])] == board.shown(OU)
+
+
+def test_market_merges_into_a_match_that_had_none() -> None:
+    """A fixture of the market is made there."""
+    board = MarketBoard()
+    board.apply(listed(A, bookmaker=ALDER))
+    board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
+    board.link()
+
+    stays = _match_id(board)
+    assert (f"{derived_id(KEY_B)} over_under:2.5", "merged", f"{stays} over_under:2.5") in board.gone(OU)
+    assert [f"{stays} over_under:2.5"] == [fixture.id for fixture in board.fixtures(OU)]
+
+
+def test_market_that_leaves_with_the_merge_is_not_merged() -> None:
+    """It has no market: nothing of it is in the other fixture."""
+    board = MarketBoard()
+    board.apply(listed(A, bookmaker=ALDER))
+    board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
+    (links,) = run_now(board.linking.update(board.state, None))
+    draft = board.draft()
+    run_now(draft.apply(listed(B, bookmaker=BIRCH, at=1), board.clock.now()))
+    draft.link(links)
+    board.commit(draft)
+
+    assert [(f"{derived_id(KEY_B)} over_under:2.5", "ended", None)] == board.gone(OU)
+    assert [] == board.fixtures(OU)
+
+
+def test_markets_split_as_their_matches_do() -> None:
+    """A match that is renamed takes its markets along; what stays is split from them."""
+    board = _linked(*of_markets(A, OU25), of_b=(*of_markets(B, OU25, OU35),))
+    first = board.state.by_event[KEY_A], board.state.by_event[KEY_B]
+    other = replace(B, home="Elsewhere")
+    board.apply(listed(other, *of_markets(other, OU25, OU35), bookmaker=BIRCH, at=1))
+    board.link()
+
+    second = board.state.by_event[KEY_A], board.state.by_event[KEY_B]
+    homes = {fixture.id: fixture.bookmakers for fixture in board.fixtures(OU)}
+    assert first[0] == first[1]
+    assert second[0] != second[1]
+    assert {
+        f"{second[0]} over_under:2.5": (ALDER,),
+        f"{second[1]} over_under:2.5": (BIRCH,),
+        f"{second[1]} over_under:3.5": (BIRCH,),
+    } == homes
+
+
+def test_both_bookmakers_of_a_source_move_with_its_event() -> None:
+    """None of them stays behind in the fixture that the event has left."""
+    board = MarketBoard()
+    board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
+    board.apply(
+        listed(A, *of_markets(A, OU25), bookmaker=ALDER), listed(A, *of_markets(A, OU25), bookmaker=CEDAR)
+    )
+    board.link()
+
+    assert [("over_under:2.5", [ALDER, BIRCH, CEDAR])] == board.shown(OU)
+
+
+def test_kick_off_that_moves_moves_the_markets() -> None:
+    """They stand where the match stands, also where their own bookmaker says another kick-off."""
+    board = _linked(*of_markets(A, OU25))
+    later = replace(B, start_time=int(WALL_0) + 90_000)
+    board.apply(listed(later, bookmaker=BIRCH, at=1))
+
+    (main,) = [it for it in board.state if KEY_A in {member.key for member in it.members}]
+    assert main.place.start == board.fixtures(OU)[0].place.start
+    assert main.match.listing == board.fixtures(OU)[0].match.listing
+
+
+def test_match_that_loses_its_1x2_prices_keeps_its_markets() -> None:
+    """They stay in their fixtures, named as before, and linked with the rest of the match."""
+    board = _linked(*of_markets(A, OU25), of_b=(*of_markets(B, OU25),))
+    before = board.fixtures(OU)[0]
+    board.apply(listed(*of_markets(A, OU25), bookmaker=ALDER, at=1))
+    board.link_sides()
+
+    assert [(before.id, before.bookmakers)] == [(it.id, it.bookmakers) for it in board.fixtures(OU)]
+    assert [[BIRCH]] == [[*fixture.bookmakers] for fixture in board.state]
+    board.apply(listed(*of_markets(B, OU25), bookmaker=BIRCH, at=1))
+    assert [before.id] == [fixture.id for fixture in board.fixtures(OU)]
+    assert before.match.listing == board.fixtures(OU)[0].match.listing
+    assert [] == [*board.state]
+
+
+def test_all_kinds_of_a_match_without_1x2_prices_are_in_one_match() -> None:
+    """Also a kind that comes after the 1X2 prices have left."""
+    board = _linked(*of_markets(A, OU25))
+    board.apply(listed(*of_markets(A, OU25), bookmaker=ALDER, at=1))
+    board.apply(listed(*of_markets(A, OU25, BTTS, AH), bookmaker=ALDER, at=2))
+
+    homes = {it.match_id for kind in board.commits for it in board.fixtures(kind)}
+    assert {_match_id(board)} == homes
+
+
+def test_event_that_gets_1x2_prices_later_takes_its_markets_along() -> None:
+    """The fixture that they were in merges into that of the match."""
+    board = MarketBoard()
+    board.apply(listed(*of_markets(A, OU25), bookmaker=ALDER), listed(B, bookmaker=BIRCH))
+    board.link()
+    (main,) = board.state
+    linked = [fixture.match_id for fixture in board.fixtures(OU)]
+    board.apply(listed(A, *of_markets(A, OU25), bookmaker=ALDER, at=1))
+    alone = [fixture.match_id for fixture in board.fixtures(OU)]
+    board.link()
+
+    assert [main.id] == linked
+    assert [derived_id(KEY_A)] == alone
+    assert [main.id] == [fixture.match_id for fixture in board.fixtures(OU)]
+
+
+def test_crash_between_the_commits_of_two_boards_is_made_good() -> None:
+    """What the other boards missed of the 1X2 fixtures they follow with their next commit."""
+    board = MarketBoard()
+    board.apply(
+        listed(A, *of_markets(A, OU25, BTTS), bookmaker=ALDER),
+        listed(B, *of_markets(B, BTTS), bookmaker=BIRCH),
+    )
+    (links,) = run_now(board.linking.update(board.state, None))
+    draft = board.draft()
+    draft.link(links)
+    run_now(draft.finish(board.clock.now()))
+    board.main.publish(draft._made[Kind.ONE_X_TWO])
+    board.commit(board.draft())
+
+    homes = {it.match_id for kind in board.commits for it in board.fixtures(kind)}
+    assert {_match_id(board)} == homes
+    assert [("btts", [ALDER, BIRCH])] == board.shown(Kind.BTTS)
+
+
+def test_crash_after_1x2_prices_left_keeps_the_match_together() -> None:
+    """The event stays where its 1X2 prices were, although no commit told that they left."""
+    board = _linked(*of_markets(A, OU25))
+    draft = board.draft()
+    change = listed(*of_markets(A, OU25), bookmaker=ALDER, at=1)
+    run_now(draft.apply(change, board.clock.now()))
+    run_now(draft.finish(board.clock.now()))
+    board.main.publish(draft._made[Kind.ONE_X_TWO])
+    board.apply(change)
+
+    assert [_match_id(board)] == [fixture.match_id for fixture in board.fixtures(OU)]
+
+
+def test_boards_are_of_one_epoch() -> None:
+    """Also one that did not change when the 1X2 board got another."""
+    board = _linked(*of_markets(A, OU25))
+    board.main.admit = lambda new: replace(new, epoch="other")
+    board.apply(listed(A, *of_markets(A, OU25), bookmaker=ALDER, at=1))
+
+    assert {"other"} == {board.board(kind).newest.epoch for kind in board.commits}
+
+
+@pytest.mark.parametrize("leaves", [OU25, None])
+def test_removal_concerns_the_market_that_it_names(leaves: object) -> None:
+    """Of a plain id it is that of the 1X2 prices."""
+    board = _linked(*of_markets(A, OU25))
+    gone = A.source_match_id if leaves is None else market_id(A.source_match_id, OU25)
+    change = listed(bookmaker=ALDER, at=1, complete=False, removals=[Removal(gone, "suspended")])
+    board.apply(change)
+
+    left = [[*fixture.bookmakers] for fixture in board.state]
+    assert [[BIRCH]] == left if leaves is None else [[ALDER, BIRCH]] == left
+    assert (leaves is None) == bool(board.fixtures(OU))
