@@ -40,6 +40,7 @@ from web.feeds.messages import FixtureFrames, ListFrames
 from web.feeds.older_changes import OlderChanges
 from web.feeds.own_bodies import OwnBodies
 from web.feeds.past_lists import PastLists
+from web.feeds.several_markets import SeveralFrames
 from web.feeds.subscribers import Audience, Live
 from web.protocol import quart_setup
 from web.protocol.access import Access
@@ -170,7 +171,8 @@ def _live(
         of_kind = Answers(other, names, own, CatchUp(other, 0.0, catch_up.first_links), main=board)
         frames = FixtureFrames(audience.markets[kind], of_kind)
         of_kinds[kind] = Live(other, names, audience, of_kind, lists, frames)
-    return Live(board, names, audience, answers, lists, of_fixtures, of_kinds)
+    live = Live(board, names, audience, answers, lists, of_fixtures, of_kinds)
+    return live if history is None else live.with_several(SeveralFrames(live))
 
 
 def _described(

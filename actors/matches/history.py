@@ -72,7 +72,7 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
         """Return whether it is of the market of the view, or was its main line when it left."""
         if view.is_of_main_lines:
             return self.was_main
-        return view.market is ONE_X_TWO or self.id.endswith(f" {view.market}")
+        return view.market is ONE_X_TWO or view.has_every_line or self.id.endswith(f" {view.market}")
 
     def gone_from(self, view: FixtureView) -> Gone | None:
         """Return when and why it left the view; None if it was never there."""

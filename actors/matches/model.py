@@ -48,13 +48,14 @@ class FixtureView(Struct, frozen=True):
 
     With a `league` (its id), or another `market` than 1X2, changes are of these fixtures alone; versions
     are still those of the whole view, which is of one kind of market. A kind that has lines, but without
-    one, is the main line of each match.
+    one, is the main line of each match, unless the view `has_every_line`.
     """
 
     kind: ViewKind
     bookmaker: BookmakerId | None = None
     league: str | None = None
     market: Market = ONE_X_TWO
+    has_every_line: bool = False
 
     @property
     def whole(self) -> FixtureView:
@@ -66,14 +67,15 @@ class FixtureView(Struct, frozen=True):
     @property
     def is_of_main_lines(self) -> bool:
         """Whether it has the main line of each match."""
-        return self.market.quarters is None and FORMS[self.market.kind].lines is not None
+        has_lines = FORMS[self.market.kind].lines is not None
+        return has_lines and self.market.quarters is None and not self.has_every_line
 
     def has_market(self, fixture: Fixture) -> bool:
         """Return whether a fixture is of the market of the view."""
         market = self.market
-        return (
-            market is ONE_X_TWO or fixture.market == market or (self.is_of_main_lines and fixture.is_main)
-        )
+        if market is ONE_X_TWO or self.has_every_line or fixture.market == market:
+            return True
+        return self.is_of_main_lines and fixture.is_main
 
     def shows(self, fixture: Fixture) -> bool:
         """Return whether the view has it, if it is of the league and the market."""

@@ -6,10 +6,12 @@ from collections.abc import Awaitable
 
 from msgspec.structs import replace
 
+from actors.market_fixtures.views import SeveralView
 from actors.matches.forms import Form
 from actors.matches.model import FixtureView, ViewKind, fixtures_of
 from actors.matching.event import FixtureId
 from web.encoding.fixture_schemas import FixtureList, OneFixture
+from web.feeds import several_markets
 from web.feeds.fixture_lists import EVERYTHING, Choice, FixturesOf
 from web.feeds.subscribers import Live
 from web.protocol.contract import (
@@ -128,9 +130,13 @@ def _handler(live: Live, kind: ViewKind) -> Handler:
             if kind is ViewKind.SUREBETS:
                 total, step = query.division()
                 form = replace(form, doubted=query.doubted(), total=total, step=step)
-            view = FixturesOf(FixtureView(kind, only, market=query.market()), form)
             if (chosen := Choice(*query.choice())) != EVERYTHING:
                 choice = chosen
+            asked_view = query.of_markets(FixtureView(kind, only))
+            if isinstance(asked_view, SeveralView):
+                live.of(asked_view)
+                return several_markets.answer(live, asked_view, form, choice, request)
+            view = FixturesOf(asked_view, form)
         tags, codings = request.header(b"if-none-match"), request.header(b"accept-encoding")
         return live.of(view.view).answers.answer(view, tags, codings, choice, request.client)
 

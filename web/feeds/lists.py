@@ -149,7 +149,7 @@ class Answers:
             snapshot = await self._read(view)
             page = self._page(view.held(snapshot, self.board.is_valid), snapshot)
             if not page.is_serving:
-                raise _unavailable(view)
+                raise unavailable(view)
             coding = acceptable(accept_encoding)
             found: Prepared | None
             if if_none_match is not None and has_already(if_none_match, page.etags[coding]):
@@ -215,7 +215,7 @@ class Answers:
             state = fixtures_of(snapshot)
             page = self._page(view, snapshot)
             if not page.is_serving:
-                raise _unavailable(view)
+                raise unavailable(view)
             coding, fixture = acceptable(accept_encoding), state.get(fixture_id)
             if fixture is not None and has_already(if_none_match or "", page.etags[coding]):
                 return page.not_modified[coding]
@@ -386,7 +386,8 @@ def _coded(pieces: Sequence[bytes], coding: Coding) -> Sliced[Sequence[bytes]]:
     return pieces if coding is Coding.IDENTITY else (yield from gzipped(pieces))
 
 
-def _unavailable(view: Listed) -> Problem:
+def unavailable(view: Listed) -> Problem:
+    """Return the problem that no bookmaker of a view is serving."""
     subject = "no bookmaker is" if view.bookmaker is None else f"{view.bookmaker} is not"
     detail = f"{subject} serving prices that are known to be live; try again later"
     return Problem(503, "no_bookmaker_serving", detail, {"Retry-After": "5"})

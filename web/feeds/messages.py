@@ -285,19 +285,17 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
         delta = await self.delta(view, since, client=client)
         return delta.version if delta is not None and delta.is_empty else None
 
-    async def of_league(self, view: FixtureView, state: FixtureState, client: str | None) -> FixtureView:
-        """Return a view whose league is as it was asked for with the id of that league.
+    async def league(self, asked: str, state: FixtureState, client: str | None) -> str:
+        """Return the id of the league that was asked for.
 
         Raises: Problem 400 if that is not one league, 429 if the client had too much made.
         """
-        if (asked := view.league) is None:
-            return view
         league = await self._answers.own.charged(league_meant(asked, state), client)
         if league is None:
             must = "must be a label of some source, or the `league_id` of a fixture"
             why = f"parameter 'league' was {asked[:64]!r}, which no match has now, {must}"
             raise Problem(400, "invalid_league", why)
-        return replace(view, league=league)
+        return league
 
     def _gone(self, record: FixtureRecord, view: FixtureView) -> bytes:
         gone = record.gone_from(view)

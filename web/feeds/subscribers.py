@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from actors.board.history import History, ListHistory
 from actors.board.snapshot import Readable, Snapshot
 from actors.board.validity import Deadlines
 from actors.core.messages import BookmakerId
+from actors.market_fixtures.views import SeveralView
 from actors.markets.market import Kind
 from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureView, fixtures_of
@@ -39,8 +41,8 @@ GROUP = 32  # clients woken in one iteration of the loop: one or two millisecond
 
 _Woken: TypeAlias = asyncio.Future[float | None]
 """When the change was committed that wakes a client; None if something else does."""
-Watched: TypeAlias = BookmakerId | FixtureView | None
-"""A view that changes: of the lists by its bookmaker, None for all, or of fixtures."""
+Watched: TypeAlias = BookmakerId | FixtureView | SeveralView | None
+"""A view that changes: of the lists by its bookmaker, None for all, or of fixtures by markets."""
 
 
 class Rest:
@@ -140,17 +142,16 @@ class Audience:
         """
         future: _Woken = asyncio.get_running_loop().create_future()
         if rest is None or rest.is_over:
-            key: tuple[Kind, Watched] = Kind.ONE_X_TWO, view
-            if isinstance(view, FixtureView):
-                key = view.market.kind, view.whole
-            waiting = self._waiting.setdefault(key, set())
+            places = [self._waiting.setdefault(key, set()) for key in _keys(view)]
         else:
-            waiting, rest.sleeper = self._resting, future
-        waiting.add(future)
+            places, rest.sleeper = [self._resting], future
+        for waiting in places:
+            waiting.add(future)
         try:
             return await future
         finally:
-            waiting.discard(future)
+            for waiting in places:
+                waiting.discard(future)
 
     def retry_ms(self) -> int:
         """Return the random milliseconds that a client should wait before it reconnects."""
@@ -190,6 +191,15 @@ class Audience:
         _wake_in_groups(iter([*waiting, *self._resting]))
 
 
+def _keys(view: Watched) -> list[tuple[Kind, Watched]]:
+    """Return the views of which a change wakes the clients of a view."""
+    if isinstance(view, SeveralView):
+        return [*dict.fromkeys(key for of_one in view.views for key in _keys(of_one))]
+    if isinstance(view, FixtureView):
+        return [(view.market.kind, view.whole)]
+    return [(Kind.ONE_X_TWO, view)]
+
+
 def _wake_in_groups(waiting: Iterator[_Woken], committed_s: float | None = None) -> None:
     group = list(islice(waiting, GROUP))
     for future in group:
@@ -217,12 +227,21 @@ class Live:
     lists: ListFrames
     fixtures: FixtureFrames | None = None
     markets: Mapping[Kind, Live] = field(default_factory=dict)
+    several: Frames[Any, Any] | None = None
+
+    def with_several(self, frames: Frames[Any, Any]) -> Live:
+        """Return the same with the messages of views of several markets."""
+        return dataclasses.replace(self, several=frames)
 
     def of(self, view: Watched) -> Live:
-        """Return what the clients of a view are answered from.
+        """Return what the clients of a view are answered from, of several markets this.
 
         Raises: Problem 400 for a market of which there is no board.
         """
+        if isinstance(view, SeveralView):
+            for of_one in view.views:
+                self.of(of_one)
+            return self
         if not isinstance(view, FixtureView) or view.market.kind is Kind.ONE_X_TWO:
             return self
         if (found := self.markets.get(view.market.kind)) is None:
@@ -255,6 +274,10 @@ class Live:
 
         Raises: CommitLateError, and NotLinkedError for a view of fixtures.
         """
+        if isinstance(view, SeveralView):
+            for of_one in view.views:
+                await self.of(of_one).read(of_one)
+            return self.board.newest
         snapshot = await self.board.read(partial(_deadlines, view))
         if not snapshot.version:  # a replica that has none yet
             snapshot = await self.catch_up.begun(partial(_deadlines, view))
@@ -267,27 +290,34 @@ class Live:
 
         Raises: Problem 400 if not one league is meant, 429 if the client had too much made; as `read`.
         """
-        if not isinstance(view, FixtureView) or view.league is None or self.fixtures is None:
+        if view is None or isinstance(view, str) or view.league is None or self.fixtures is None:
             return view
-        stated = league_stated(view.league)
-        if stated is not None:
-            return replace(view, league=stated)
-        return await self.fixtures.of_league(view, fixtures_of(await self.read(view)), client)
+        league = league_stated(view.league)
+        if league is None:
+            state = fixtures_of(await self.read(FixtureView(view.kind, view.bookmaker)))
+            league = await self.fixtures.league(view.league, state, client)
+        return view.of_league(league) if isinstance(view, SeveralView) else replace(view, league=league)
 
     def is_valid(self, view: Watched, snapshot: Snapshot) -> bool:
         """Return whether a board that was read has not begun anew, and nothing of the view is overdue."""
+        if isinstance(view, SeveralView):
+            boards = [self.of(of_one).board for of_one in view.views]
+            return all(board.is_valid(board.newest.deadlines) for board in boards)
         is_same = snapshot.epoch == self.board.newest.epoch
         return is_same and self.board.is_valid(_deadlines(view, snapshot))
 
     def frames(self, view: Watched) -> Frames[Any, Any]:
         """Return the messages of a view, and its history."""
-        if not isinstance(view, FixtureView):
+        if view is None or isinstance(view, str):
             return self.lists
-        if self.fixtures is None:
+        found = self.several if isinstance(view, SeveralView) else self.fixtures
+        if found is None:
             raise TypeError("this board has no fixtures")
-        return self.fixtures
+        return found
 
 
 def _deadlines(view: Watched, snapshot: Snapshot) -> Deadlines:
     """Return when what a view shows no longer holds; fixtures are shown whole."""
-    return snapshot.deadlines if isinstance(view, FixtureView) else snapshot.list_deadlines(view)
+    if view is None or isinstance(view, str):
+        return snapshot.list_deadlines(view)
+    return snapshot.deadlines

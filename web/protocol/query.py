@@ -10,8 +10,10 @@ from typing import Any, Final
 from urllib.parse import parse_qs
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from actors.core.messages import BookmakerId
+from actors.market_fixtures.views import SeveralView
 from actors.markets.market import FORMS, ONE_X_TWO, Kind, Market, parsed
 from actors.matches.model import FixtureView, ViewKind
 from actors.matching.event import FixtureId
@@ -64,10 +66,13 @@ LEAGUE: Final = Parameter(
 MARKET: Final = Parameter(
     "market",
     "Show this market, such as over_under:2.5 or btts, in place of 1x2; /api/v2/markets lists them."
-    " over_under:main and asian_handicap:main are the line of each match that most bookmakers list.",
+    " over_under:main and asian_handicap:main are the line of each match that most bookmakers list; several,"
+    " up to ten with commas, `main`, which is all of these, and `any` of surebets have what is of each in"
+    " `markets`.",
 )
 FIXTURE: Final = Parameter("fixture", "Show the markets of this fixture alone: its id.")
-_MAIN = ":main"
+MAX_MARKETS = 10
+_MAIN, _ANY = ":main", "any"
 _WITH_LINES = {kind for kind, form in FORMS.items() if form.lines is not None}
 _TIME = re.compile(r"-?[0-9]{1,12}", re.ASCII)
 _TIMES = {
@@ -196,7 +201,7 @@ class Query:
                 raise _invalid(BOOKMAKERS.name, "names several", f"must be one with '{of_changes.name}'")
         return tuple(name for name in known if name in names)
 
-    def watched(self, known: Collection[BookmakerId]) -> BookmakerId | FixtureView | None:
+    def watched(self, known: Collection[BookmakerId]) -> BookmakerId | FixtureView | SeveralView | None:
         """Return the view whose changes are wanted: of the list, or of fixtures.
 
         Its league is as it was given: an id or a label.
@@ -216,20 +221,25 @@ class Query:
         for choice in _NOT_OF_CHANGES:
             if choice.name in self._values:
                 raise _invalid(choice.name, "is of a whole list", "must not be given with changes")
-        return FixtureView(ViewKind(given), bookmaker, league, self.market())
+        return self.of_markets(FixtureView(ViewKind(given), bookmaker, league))
 
-    def market(self) -> Market:
-        """Return the market that is asked for, 1X2 if absent."""
+    def of_markets(self, view: FixtureView) -> FixtureView | SeveralView:
+        """Return a view by the market that is asked for, by 1X2 if none is, or by several."""
         given = self._one(MARKET.name, "must be given once, or not at all")
         if given is None:
-            return ONE_X_TWO
-        if (kind := given.removesuffix(_MAIN)) in _WITH_LINES and kind != given:
-            return Market(Kind(kind))
-        try:
-            found = parsed(given)
-        except ValueError as error:
-            raise Problem(400, f"invalid_{MARKET.name}", f"parameter '{MARKET.name}' {error}") from error
-        return ONE_X_TWO if found == ONE_X_TWO else found
+            return view
+        if given == _MAIN[1:]:
+            return SeveralView(given, tuple(replace(view, market=_by_kind(kind)) for kind in Kind))
+        if given == _ANY and view.kind is ViewKind.SUREBETS:
+            every = (replace(view, market=_by_kind(kind), has_every_line=True) for kind in Kind)
+            return SeveralView(given, tuple(every))
+        names = given.split(",")
+        markets = [_market(name) for name in names[:MAX_MARKETS]]
+        if len({*markets}) < len(names):
+            why = f"names one twice, or more than {MAX_MARKETS}"
+            raise _invalid(MARKET.name, why, f"must be up to {MAX_MARKETS} with commas between")
+        views = [replace(view, market=market) for market in markets]
+        return views[0] if len(views) == 1 else SeveralView(given, tuple(views))
 
     def fixture(self) -> FixtureId | None:
         """Return the fixture that is asked for, None if absent."""
@@ -331,6 +341,26 @@ class Query:
         if len(given) > 1:
             raise _invalid(name, f"was given {len(given)} times", must)
         return given[0] if given else None
+
+
+def _market(name: str) -> Market:
+    """Read a market, or the main line of a kind. Raises: Problem 400."""
+    if (kind := name.removesuffix(_MAIN)) in _WITH_LINES and kind != name:
+        return Market(Kind(kind))
+    try:
+        return _same(parsed(name))
+    except ValueError as error:
+        raise Problem(400, f"invalid_{MARKET.name}", f"parameter '{MARKET.name}' {error}") from error
+
+
+def _by_kind(kind: Kind) -> Market:
+    """Return the only market of a kind, or its main line."""
+    return _same(Market(kind))
+
+
+def _same(market: Market) -> Market:
+    """Return the very object for 1X2."""
+    return ONE_X_TWO if market == ONE_X_TWO else market
 
 
 def market_asked(market: Market) -> str:

@@ -192,3 +192,64 @@ async def test_the_stream_has_a_market(site: Site) -> None:
                 break
 
     assert '"yes":1.9' in received[-1]
+
+
+async def test_several_markets_stand_by_their_names(site: Site) -> None:
+    """A fixture has what names it once, and of each market what is of that."""
+    site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("btts", (1.8, 2.1)))
+    site.publish("birch", match("m2"))
+    found = await site.json(f"{FIXTURES}?market=1x2,{OVER},btts")
+    every = await site.json(f"{FIXTURES}?market=main")
+
+    by_home = [{*fixture["markets"]} for fixture in found["fixtures"]]
+    assert sorted([["1x2", "btts", OVER], ["1x2"]], key=len) == sorted(map(sorted, by_home), key=len)
+    fixture = next(fixture for fixture in found["fixtures"] if OVER in fixture["markets"])
+    assert {"over": 1.9, "under": 2.0} == fixture["markets"][OVER]["entries"][0]["odds"]
+    assert "entries" not in fixture
+    assert "home" not in fixture["markets"][OVER]
+    assert {OVER, "btts", "1x2"} == {name for it in every["fixtures"] for name in it["markets"]}
+
+
+async def test_several_markets_have_changes_and_a_tag(site: Site) -> None:
+    """A fixture that changed by one of them is sent with all; it leaves with the last."""
+    site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("btts", (1.8, 2.1)))
+    url = f"{FIXTURES}?market={OVER},btts"
+    first = await site.get(url)
+    again = await site.get(url, if_none_match=first.headers["etag"])
+    asked = f"/api/v2/changes?view=fixtures&market={OVER},btts&since="
+    cursor = first.json()["cursor"]
+    site.publish("alder", match("m1", prices=(2.1, 3.5, 4.0)), of(OVER, (1.9, 2.0)), of("btts", (1.8, 2.1)))
+    nothing = await site.json(f"{asked}{cursor}")
+    site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("btts", (1.7, 2.1)))
+    changed = await site.json(f"{asked}{cursor}")
+    site.publish("alder", match("m1"))
+    gone = await site.json(f"{asked}{changed['cursor']}")
+
+    assert 304 == again.status_code
+    assert ([], []) == (nothing["fixtures"], nothing["removed"])
+    assert [[OVER, "btts"]] == [[*fixture["markets"]] for fixture in changed["fixtures"]]
+    assert ["no_market"] == [removed["reason"] for removed in gone["removed"]]
+
+
+async def test_surebets_of_any_market_are_one_list(site: Site) -> None:
+    """Of each line with its own surebet, whose legs say which market they are of."""
+    site.publish("alder", match("m1"), of(OVER, (2.2, 1.8)), of("over_under:3.5", (3.4, 1.4)))
+    site.publish("birch", match("m1"), of(OVER, (1.8, 2.2)), of("over_under:3.5", (2.9, 1.6)))
+    site.clock.pass_(2)
+    site.apply()
+    found = await site.json(f"{SUREBETS}?market=any")
+    refused = await site.get(f"{FIXTURES}?market=any")
+
+    (fixture,) = found["fixtures"]
+    assert [OVER, "over_under:3.5"] == [*fixture["markets"]]
+    assert {OVER} == {leg["market"] for leg in fixture["markets"][OVER]["surebet"]["legs"]}
+    assert ["over", "under"] == [leg["outcome"] for leg in fixture["markets"][OVER]["surebet"]["legs"]]
+    assert 400 == refused.status_code
+
+
+@pytest.mark.parametrize("asked", ["btts,btts", ",".join(f"over_under:{n}.5" for n in range(11)), "btts,"])
+async def test_too_many_markets_are_refused(site: Site, asked: str) -> None:
+    """Up to ten, each once."""
+    answer = await site.get(f"{FIXTURES}?market={asked}")
+
+    assert (400, "invalid_market") == (answer.status_code, answer.json()["code"])

@@ -1,0 +1,35 @@
+"""A view of fixtures by several markets at once. Pure."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.core.messages import BookmakerId
+from actors.matches.model import FixtureView, ViewKind
+
+
+class SeveralView(Struct, frozen=True):
+    """Fixtures by several markets, as they were `asked` for: each of the `views` is of one of them."""
+
+    asked: str
+    views: tuple[FixtureView, ...]
+
+    @property
+    def kind(self) -> ViewKind:
+        """The kind of all its views."""
+        return self.views[0].kind
+
+    @property
+    def bookmaker(self) -> BookmakerId | None:
+        """The bookmaker of all its views."""
+        return self.views[0].bookmaker
+
+    @property
+    def league(self) -> str | None:
+        """The league of all its views."""
+        return self.views[0].league
+
+    def of_league(self, league: str | None) -> SeveralView:
+        """Return the view of that league, or (None) of all."""
+        return SeveralView(self.asked, tuple(replace(view, league=league) for view in self.views))

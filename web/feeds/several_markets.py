@@ -1,0 +1,305 @@
+"""Fixtures by several markets at once: what is shown of each stands in `markets`, by its name.
+
+A list is made of the boards of all its kinds at one moment; its version is the largest of theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from actors.board.history import Recent
+from actors.board.snapshot import Snapshot
+from actors.core.cooperative import SLICE, Sliced
+from actors.market_fixtures.model import MarketState
+from actors.market_fixtures.views import SeveralView
+from actors.matches.forms import USUAL, Form, Shown
+from actors.matches.history import FixtureRecord, Gone
+from actors.matches.leagues import league_of_fixture
+from actors.matches.model import Fixture, FixtureState, FixtureView, Place, fixtures_of
+from actors.matching.event import FixtureId
+from web.encoding.fixture_schemas import removed_fixture
+from web.encoding.schemas import cursor_of
+from web.encoding.segments import FIXTURES, UnencodableError, ends, gzipped
+from web.feeds.fixture_lists import (
+    EVERYTHING,
+    Choice,
+    FixturesOf,
+    cursor,
+    division,
+    league_meant,
+    linking,
+    of_league,
+)
+from web.feeds.lists import Answers, unavailable
+from web.feeds.messages import Frames
+from web.feeds.own_bodies import Made, Making, OwnBody, Room
+from web.protocol.negotiation import Coding, acceptable, has_already
+from web.protocol.responses import Asked, Prepared, prepared
+
+if TYPE_CHECKING:
+    from web.feeds.subscribers import Live
+
+_OF_MATCH = ("id", "home", "away", "league", "league_id", "country", "start_time", "in_play")
+_NAMED = "market"
+_encode = msgspec.json.Encoder().encode
+_members = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+class Board(Struct, frozen=True):
+    """One of the markets of a view: its list, what answers of it are made from, and its board then."""
+
+    listed: FixturesOf
+    answers: Answers
+    snapshot: Snapshot
+
+    @property
+    def state(self) -> FixtureState:
+        """Its fixtures."""
+        return fixtures_of(self.snapshot)
+
+    def shown(self, fixtures: Iterator[Fixture]) -> Iterator[tuple[Shown, bytes]]:
+        """Return those of the fixtures that are shown, each with its JSON."""
+        form, state = self.listed.form, self.state
+        for fixture in fixtures:
+            if (shown := self.listed.shown(fixture, state)) is not None:
+                yield shown, self.answers.fixtures.formed(shown, form, state.terms)
+
+    def of_match(self, match_id: FixtureId) -> list[Fixture]:
+        """Return the fixtures of a match, by all its lines."""
+        if isinstance(self.state, MarketState):
+            return self.state.of_match(match_id)
+        fixture = self.state.get(match_id)
+        return [] if fixture is None else [fixture]
+
+
+def boards_of(view: SeveralView, live: Live, form: Form = USUAL) -> list[Board]:
+    """Return the boards of a view as they are at this moment."""
+    found = []
+    for of_one in view.views:
+        of_kind = live.of(of_one)
+        snapshot = of_kind.board.newest
+        listed = FixturesOf(of_one, form).held(snapshot, of_kind.board.is_valid)
+        found.append(Board(listed, of_kind.answers, snapshot))
+    return found
+
+
+def version_of(boards: Collection[Board]) -> int:
+    """Return the version of what several boards show: the last commit that changed any of it."""
+    return max(board.listed.version(board.snapshot) for board in boards)
+
+
+def mark_of(view: SeveralView, boards: Collection[Board]) -> str:
+    """Return the part of the tags after the version."""
+    of = _encode((view.asked, [board.listed.form for board in boards]))
+    return f"-{blake2b(of, digest_size=8).hexdigest()}"
+
+
+def listed(boards: Sequence[Board], choice: Choice = EVERYTHING) -> Sliced[list[bytes]]:
+    """Return the fixtures that are shown as JSON, in their order."""
+    places: dict[FixtureId, Place] = {}
+    found: dict[FixtureId, list[bytes]] = {}
+    for board in boards:
+        for chunk in board.state.chunks:
+            for shown, json in board.shown(iter(chunk.entries)):
+                if choice.has(shown):
+                    match_id = shown.fixture.match_id
+                    places.setdefault(match_id, Place(shown.fixture.place.start, match_id))
+                    found.setdefault(match_id, []).append(json)
+            yield
+    made = list[bytes]()
+    for count, match_id in enumerate(sorted(found, key=places.__getitem__), 1):
+        made.append(joined(found[match_id]))
+        if count % (SLICE // 8) == 0:
+            yield
+    return made
+
+
+def joined(by_market: Sequence[bytes]) -> bytes:
+    """Return the JSON of a fixture by several markets, from that by each."""
+    of_match: dict[str, Raw] = {}
+    markets: dict[str, Mapping[str, Raw]] = {}
+    for json in by_market:
+        members = _members(json)
+        of_match |= {name: members.pop(name) for name in _OF_MATCH if name in members}
+        named = members.pop(_NAMED, None)
+        markets["1x2" if named is None else msgspec.json.decode(named, type=str)] = members
+    return _encode({**of_match, "markets": markets})
+
+
+class SeveralRecord(Struct, frozen=True):
+    """A match that changed by any of the markets: its JSON, None if it left with the last of them."""
+
+    id: FixtureId
+    place: Place | None
+    json: bytes | None
+    gone: Gone | None = None
+
+
+class SeveralHistory:
+    """The changes of views of several markets, from those of each."""
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+
+    @property
+    def epoch(self) -> str:
+        """The epoch of all boards."""
+        return self._live.board.newest.epoch
+
+    def latest(self, view: SeveralView) -> int:
+        """Return the view's own version."""
+        return max([int(self._of(of_one).latest(of_one)) for of_one in view.views])
+
+    def oldest(self, view: SeveralView) -> int:
+        """Return the oldest version since which all changes of the view are known."""
+        return max([int(self._of(of_one).oldest(of_one)) for of_one in view.views])
+
+    def since(self, view: SeveralView, version: int) -> Sliced[Recent[Any] | None]:
+        """Return the changes of the view after `version`; None if not all of them are known any more."""
+        changed: dict[FixtureId, Gone | None] = {}
+        is_merged = False
+        for of_one in view.views:
+            recent: Recent[FixtureRecord] | None = yield from self._of(of_one).since(of_one, version)
+            if recent is None:
+                return None
+            is_merged = is_merged or recent.is_merged
+            for record in (*recent.shown, *recent.gone):
+                changed[record.match_id] = record.gone_from(of_one) or changed.get(record.match_id)
+        boards, newest = boards_of(view, self._live), max(self.latest(view), version)
+        pending = fixtures_of(self._live.board.newest).pending
+        found: Recent[Any] = Recent(newest, is_merged, [], [], pending)
+        for count, (match_id, gone) in enumerate(changed.items(), 1):
+            now = _now(match_id, gone, boards, view.league)
+            if now.json is not None:
+                found.shown.append(now)
+            elif gone is not None:
+                found.gone.append(now)
+            if count % (SLICE // 8) == 0:
+                yield
+        found.shown.sort(key=lambda record: record.place)
+        return found
+
+    def _of(self, view: FixtureView) -> Any:
+        return self._live.of(view).frames(view).history
+
+
+def _now(match_id: FixtureId, gone: Gone | None, boards: list[Board], league: str | None) -> SeveralRecord:
+    """Return a match that changed as it is shown now."""
+    shown = [made for board in boards for made in board.shown(iter(board.of_match(match_id)))]
+    shown = [(it, json) for it, json in shown if league in {None, league_of_fixture(it.fixture).id}]
+    if not shown:
+        return SeveralRecord(match_id, None, None, gone)
+    place = Place(shown[0][0].fixture.place.start, match_id)
+    return SeveralRecord(match_id, place, joined([json for _, json in shown]))
+
+
+class SeveralFrames(Frames[SeveralView, Any]):
+    """The messages of views of several markets."""
+
+    name = FIXTURES
+
+    def __init__(self, live: Live) -> None:
+        history: Any = SeveralHistory(live)
+        super().__init__(history, live.answers)
+        self._live = live
+
+    def listed(self, view: SeveralView) -> FixturesOf:
+        """Return the list of the first of its markets: that of all is made of several boards."""
+        return FixturesOf(view.views[0])
+
+    def _shown(self, record: SeveralRecord) -> bytes:
+        return record.json or b""
+
+    def _gone(self, record: SeveralRecord, view: SeveralView) -> bytes:
+        del view
+        return b"" if record.gone is None else _encode(removed_fixture(record.id, record.gone))
+
+    def _more(self, recent: Recent[Any], view: SeveralView) -> bytes:
+        return linking(recent.pending) + (b"" if view.league is None else of_league(view.league))
+
+    async def passed(self, view: SeveralView, since: int, client: str | None) -> int | None:
+        """Return the same; of lines, or a league, nothing may have changed since, though versions rose."""
+        if self.history.latest(view) <= since:
+            return since
+        delta = await self.delta(view, since, client=client)
+        return delta.version if delta is not None and delta.is_empty else None
+
+    async def _list(self, view: SeveralView, coding: Coding, client: str | None) -> Made:
+        del coding
+        await self._live.read(view)
+        body = await made(self._live, view, Choice(view.league), client=client)
+        return Made(body.version, body.parts)
+
+
+async def answer(live: Live, view: SeveralView, form: Form, choice: Choice, request: Asked) -> Prepared:
+    """Answer a GET of fixtures by several markets.
+
+    Raises: Problem 503 if no bookmaker of the view is serving, or fixtures are not linked yet, else 406 if
+    no coding is acceptable; 429 or 503 if too much is made for the client or for single clients.
+    """
+    await live.read(view)
+    boards = boards_of(view, live, form)
+    if not any(book.is_serving for book in boards[0].listed.books(live.board.newest).values()):
+        raise unavailable(boards[0].listed)
+    coding = acceptable(request.header(b"accept-encoding"))
+    tag = f"{cursor_of(version_of(boards), live.board.newest.epoch)}{mark_of(view, boards)}"
+    tag = f'"{tag}-gzip"' if coding is Coding.GZIP else f'"{tag}"'
+    headers = {"ETag": tag, "Vary": "Accept-Encoding", "Cache-Control": "no-cache", "X-Accel-Expires": "0"}
+    if has_already(request.header(b"if-none-match") or "", tag):
+        return prepared(304, headers, None)
+    body = await made(live, view, choice, form=form, coding=coding, client=request.client)
+    headers["Content-Type"] = "application/json"
+    if coding is not Coding.IDENTITY:
+        headers["Content-Encoding"] = coding
+    return prepared(200, headers, tuple(body.parts), holds=body)
+
+
+async def made(
+    live: Live,
+    view: SeveralView,
+    choice: Choice,
+    *,
+    form: Form = USUAL,
+    coding: Coding = Coding.IDENTITY,
+    client: str | None,
+) -> OwnBody:
+    """Return the body of fixtures by several markets, as the boards are now."""
+    while True:
+        boards = boards_of(view, live, form)
+        version = version_of(boards)
+        key = (FIXTURES, view.asked, view.kind, view.bookmaker), (mark_of(view, boards), choice, coding)
+        try:
+            body = await live.answers.own.get(key, version, client, _making(live, boards, choice, coding))
+        except UnencodableError as error:
+            await live.answers.reject(error)
+            continue
+        if body is not None:
+            return body
+
+
+def _making(live: Live, boards: Sequence[Board], choice: Choice, coding: Coding) -> Making:
+    main, version = live.board.newest, version_of(boards)
+    pending = max([board.state.pending_in(board.listed.versioned) for board in boards])
+    more = linking(pending) + cursor(version, main.epoch) + division(boards[0].listed.form)
+
+    def make(room: Room) -> Sliced[Made]:
+        asked, chosen, found_league = choice.league, choice, b""
+        if (
+            asked is not None
+            and (league := (yield from league_meant(asked, fixtures_of(main)))) is not None
+        ):
+            chosen, found_league = replace(choice, league=league), of_league(league)
+        fixtures = yield from listed(boards, chosen)
+        pieces = [json if at == 0 else b"," + json for at, json in enumerate(fixtures)]
+        room(sum(map(len, pieces)))
+        head, tail = ends(version, len(fixtures), FIXTURES, more + found_league)
+        parts = (head, *pieces, tail)
+        return Made(version, parts if coding is Coding.IDENTITY else (yield from gzipped(parts)), coding)
+
+    return make
