@@ -11,6 +11,7 @@ from actors.matches.forms import Form
 from actors.matches.model import FixtureView, ViewKind, fixtures_of
 from actors.matching.event import FixtureId
 from web.encoding.fixture_schemas import FixtureList, OneFixture
+from web.encoding.segments import UnencodableError
 from web.feeds import several_markets
 from web.feeds.fixture_lists import EVERYTHING, Choice, FixturesOf
 from web.feeds.subscribers import Live
@@ -28,6 +29,7 @@ from web.protocol.query import BOOKMAKERS, CHOICES, FAIR, MARKET, OF_LISTS, Para
 from web.protocol.responses import Asked, Handler, Prepared, prepared
 
 SUREBETS = "/api/v2/surebets"
+_EVERY = FixtureView(ViewKind.FIXTURES)
 PATHS = {"/api/v2/fixtures": ViewKind.FIXTURES, SUREBETS: ViewKind.SUREBETS}
 ONE = "/api/v2/fixtures/{id}"
 ID = Parameter("id", "The id of a fixture.", is_required=True, place="path")
@@ -101,6 +103,13 @@ def handlers_of_fixture(live: Live) -> dict[str, Handler]:
         query = Query(request.query)
         _refuse_past(query)
         form = Form(query.bookmaker(names, FAIR))
+        await live.read(_EVERY)
+        try:
+            if (others := several_markets.other_markets(live, fixture_id, form)) is not None:
+                return await several_markets.one(live, fixture_id, others, form, request)
+        except UnencodableError as error:
+            await answers.reject(error)
+            return await fixture(request)
         tags, codings = request.header(b"if-none-match"), request.header(b"accept-encoding")
         found = await answers.fixture(fixture_id, tags, codings, form)
         if found is not None:

@@ -15,13 +15,14 @@ from msgspec.structs import replace
 
 from actors.board.history import Recent
 from actors.board.snapshot import Snapshot
-from actors.core.cooperative import SLICE, Sliced
+from actors.core.cooperative import SLICE, Sliced, run_now
 from actors.market_fixtures.model import MarketState
 from actors.market_fixtures.views import SeveralView
-from actors.matches.forms import USUAL, Form, Shown
+from actors.markets.market import Market
+from actors.matches.forms import USUAL, Form, Shown, whole
 from actors.matches.history import FixtureRecord, Gone
 from actors.matches.leagues import league_of_fixture
-from actors.matches.model import Fixture, FixtureState, FixtureView, Place, fixtures_of
+from actors.matches.model import Fixture, FixtureState, FixtureView, Place, ViewKind, fixtures_of
 from actors.matching.event import FixtureId
 from web.encoding.fixture_schemas import removed_fixture
 from web.encoding.schemas import cursor_of
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 _OF_MATCH = ("id", "home", "away", "league", "league_id", "country", "start_time", "in_play")
 _NAMED = "market"
+_UNCACHED = {"Vary": "Accept-Encoding", "Cache-Control": "no-cache", "X-Accel-Expires": "0"}
 _encode = msgspec.json.Encoder().encode
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
 
@@ -122,6 +124,12 @@ def listed(boards: Sequence[Board], choice: Choice = EVERYTHING) -> Sliced[list[
 
 def joined(by_market: Sequence[bytes]) -> bytes:
     """Return the JSON of a fixture by several markets, from that by each."""
+    of_match, markets = _parted(by_market)
+    return _encode({**of_match, "markets": markets})
+
+
+def _parted(by_market: Sequence[bytes]) -> tuple[dict[str, Raw], dict[str, Mapping[str, Raw]]]:
+    """Return what names a match, and what is of each of its markets."""
     of_match: dict[str, Raw] = {}
     markets: dict[str, Mapping[str, Raw]] = {}
     for json in by_market:
@@ -129,7 +137,39 @@ def joined(by_market: Sequence[bytes]) -> bytes:
         of_match |= {name: members.pop(name) for name in _OF_MATCH if name in members}
         named = members.pop(_NAMED, None)
         markets["1x2" if named is None else msgspec.json.decode(named, type=str)] = members
-    return _encode({**of_match, "markets": markets})
+    return of_match, markets
+
+
+class WithMarkets(Struct, frozen=True):
+    """The other markets of a match, from the boards of all kinds at one moment, and their version."""
+
+    version: int
+    mark: str
+    markets: dict[str, Mapping[str, Raw]]
+    of_match: dict[str, Raw]
+
+    def added_to(self, fixture: bytes | None) -> bytes:
+        """Return the JSON of a fixture by 1X2 with its other markets; of None the names and these alone."""
+        markets = _encode({"markets": self.markets})
+        if fixture is None:
+            return b"%b,%b" % (_encode(self.of_match)[:-1], markets[1:])
+        return b"%b,%b" % (fixture[:-1], markets[1:])
+
+
+def other_markets(live: Live, match_id: FixtureId, form: Form) -> WithMarkets | None:
+    """Return the other markets of a match than 1X2, None if nobody lists any."""
+    views = [
+        FixtureView(ViewKind.FIXTURES, market=Market(kind), has_every_line=True) for kind in live.markets
+    ]
+    if not views:
+        return None
+    view = SeveralView("all", tuple(views))
+    boards = boards_of(view, live, form)
+    every = [json for board in boards for _, json in board.shown(iter(board.of_match(match_id)))]
+    if not every:
+        return None
+    of_match, markets = _parted(every)
+    return WithMarkets(version_of(boards), mark_of(view, boards), markets, of_match)
 
 
 class SeveralRecord(Struct, frozen=True):
@@ -250,7 +290,7 @@ async def answer(live: Live, view: SeveralView, form: Form, choice: Choice, requ
     coding = acceptable(request.header(b"accept-encoding"))
     tag = f"{cursor_of(version_of(boards), live.board.newest.epoch)}{mark_of(view, boards)}"
     tag = f'"{tag}-gzip"' if coding is Coding.GZIP else f'"{tag}"'
-    headers = {"ETag": tag, "Vary": "Accept-Encoding", "Cache-Control": "no-cache", "X-Accel-Expires": "0"}
+    headers = {"ETag": tag, **_UNCACHED}
     if has_already(request.header(b"if-none-match") or "", tag):
         return prepared(304, headers, None)
     body = await made(live, view, choice, form=form, coding=coding, client=request.client)
@@ -258,6 +298,32 @@ async def answer(live: Live, view: SeveralView, form: Form, choice: Choice, requ
     if coding is not Coding.IDENTITY:
         headers["Content-Encoding"] = coding
     return prepared(200, headers, tuple(body.parts), holds=body)
+
+
+async def one(live: Live, match_id: FixtureId, others: WithMarkets, form: Form, request: Asked) -> Prepared:
+    """Answer a GET of one fixture that has other markets than 1X2, with what links it.
+
+    Raises: as `answer`.
+    """
+    view, main = FixturesOf(FixtureView(ViewKind.FIXTURES), form), live.board.newest
+    if not any(book.is_serving for book in view.books(main).values()):
+        raise unavailable(view)
+    coding, state = acceptable(request.header(b"accept-encoding")), fixtures_of(main)
+    version = max(view.version(main), others.version)
+    tag = f"{cursor_of(version, main.epoch)}{others.mark}"
+    headers = {"ETag": f'"{tag}-gzip"' if coding is Coding.GZIP else f'"{tag}"', **_UNCACHED}
+    if has_already(request.header(b"if-none-match") or "", headers["ETag"]):
+        return prepared(304, headers, None)
+    fixture, shown, links = state.get(match_id), None, b"[]"
+    if fixture is not None:
+        live.answers.fixtures.fit(state)
+        shown = live.answers.fixtures.formed(whole(fixture), form, state.terms)
+        links = live.answers.fixtures.links(fixture, state.terms)
+    found = (version, others.added_to(shown), links, cursor(version, main.epoch))
+    parts: Sequence[bytes] = (b'{"version":%d,"fixture":%b,"links":%b%b}' % found,)
+    if coding is not Coding.IDENTITY:
+        parts, headers["Content-Encoding"] = run_now(gzipped(parts)), coding
+    return prepared(200, {**headers, "Content-Type": "application/json"}, tuple(parts))
 
 
 async def made(

@@ -253,3 +253,22 @@ async def test_too_many_markets_are_refused(site: Site, asked: str) -> None:
     answer = await site.get(f"{FIXTURES}?market={asked}")
 
     assert (400, "invalid_market") == (answer.status_code, answer.json()["code"])
+
+
+async def test_one_fixture_has_its_other_markets(site: Site) -> None:
+    """By name; a match that has none is as without markets."""
+    site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("btts", (1.8, 2.1)), match("m2"))
+    first, second = (it["id"] for it in (await site.json(FIXTURES))["fixtures"])
+    both = [await site.get(f"{FIXTURES}/{name}") for name in (first, second)]
+    with_markets, without = sorted(both, key=lambda answer: "markets" not in answer.json()["fixture"])
+    path = with_markets.request.url.path
+    again = await site.get(path, if_none_match=with_markets.headers["etag"])
+    site.publish("alder", match("m1"), of(OVER, (1.8, 2.0)), match("m2"))
+    after = await site.json(path)
+
+    assert [OVER, "btts"] == [*with_markets.json()["fixture"]["markets"]]
+    assert {"1", "X", "2"} == {*with_markets.json()["fixture"]["best"]}
+    assert "markets" not in without.json()["fixture"]
+    assert 304 == again.status_code
+    assert after["version"] > with_markets.json()["version"]
+    assert [OVER] == [*after["fixture"]["markets"]]
