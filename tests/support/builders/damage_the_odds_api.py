@@ -1,6 +1,7 @@
 """Damaged answers of The Odds API: a recorded answer with a few matches damaged as programs damage JSON.
 
-A place is a match, a bookmaker and the name of an outcome (the displayed team, or the draw). Fields may be
+A place is a match, a bookmaker, a market and an outcome: its name (the displayed team, or the draw) and
+point. Fields may be
 missing, repeated or of another type, dates and names changed, and parts doubled, merged or reordered.
 No price may be shown at a place where the undamaged answer has another price or none.
 
@@ -24,14 +25,15 @@ from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import ListId, Match, Payload, Scope, SourceName
 from actors.core.validation import Bounds, admit
+from actors.markets.market import Kind
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import TheOddsApiOptions
 from tests.support.builders.damage import Trial
 from tests.support.builders.messages import batch
-from tests.support.builders.the_odds_api import API_KEY
+from tests.support.builders.the_odds_api import ALL_MARKETS, API_KEY
 from tests.support.recordings import the_odds_api
 
-OPTIONS = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports="football")
+OPTIONS = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports="football", markets=ALL_MARKETS)
 MAX_MATCHES = 3
 MAX_BOOKMAKERS = 5
 SEVERAL = "each match"
@@ -39,8 +41,8 @@ SEVERAL = "each match"
 Damage = Callable[[Random, list[Any]], None]
 """A function that damages a list of one or more matches in place."""
 
-Prices = Mapping[tuple[str, str], Mapping[str, float]]
-"""The price of each outcome by its name, for each match id and bookmaker key."""
+Prices = Mapping[tuple[str, str], Mapping[tuple[str, str, float | None], float]]
+"""The price of each outcome by its market, name and point, for each match id and bookmaker key."""
 
 
 class Table(list[tuple[str, Any]]):
@@ -71,30 +73,39 @@ def _judged(kind: str, body: bytes, unharmed: Prices) -> Trial:
         slate = run_now(KIND.decode(payload, OPTIONS))
     except PayloadError:
         return Trial(kind, 0, Counter(["answer"]), ())
-    accepted, wrong = 0, []
+    accepted, wrong, kinds = 0, [], set[Kind]()
     for key in sorted({key for _, key in unharmed}):
         extract = run_now(KIND.extract(slate, key, OPTIONS))
-        admission = run_now(admit(batch(extract.matches, removals=extract.removals), Bounds()))
+        bounds = Bounds(kinds=OPTIONS.kinds)
+        admission = run_now(admit(batch(extract.matches, removals=extract.removals), bounds))
         rejected.update(extract.passed_over)
         rejected.update(admission.rejected)
         accepted += len(admission.batch.matches)
+        kinds |= {match.market.kind for match in admission.batch.matches}
         wrong += [
             f"{key}: {match} in {body!r}"
             for match in admission.batch.matches
-            if not _stands(match, unharmed.get((match.source_match_id, key), {}))
+            if not _stands(match, unharmed.get((match.event_id, key), {}))
         ]
-    return Trial(kind, accepted, rejected, tuple(wrong))
+    return Trial(kind, accepted, rejected, tuple(wrong), frozenset(kinds))
 
 
-def _stands(match: Match, prices: Mapping[str, float]) -> bool:
-    shown = {match.home: match.home_price, "Draw": match.draw_price, match.away: match.away_price}
-    return shown == {name: prices.get(name) for name in shown}
+def _stands(match: Match, prices: Mapping[tuple[str, str, float | None], float]) -> bool:
+    line = match.market.line
+    places: list[tuple[str, str, float | None]] = [
+        ("h2h", name, None) for name in (match.home, "Draw", match.away)
+    ]
+    if match.market.kind is Kind.OVER_UNDER:
+        places = [("totals", name, line) for name in ("Over", "Under")]
+    elif line is not None:
+        places = [("spreads", match.home, line), ("spreads", match.away, -line)]
+    return [*match.prices] == [prices.get(place) for place in places]
 
 
 @cache
 def recorded() -> list[list[Any]]:
     """Read the recorded football answers, including those of matches in play."""
-    paths = [*the_odds_api(), *the_odds_api("in_play*")]
+    paths = [*the_odds_api(), *the_odds_api("in_play*"), *the_odds_api("2026-04-16-markets/*.json")]
     return [answer for answer in (json.loads(path.read_bytes()) for path in paths) if answer]
 
 
@@ -112,12 +123,12 @@ def _chosen(random: Random) -> list[Any]:
 def _prices(matches: list[Any]) -> Prices:
     return {
         (match["id"], lines["key"]): {
-            " ".join(outcome["name"].split()): outcome["price"] for outcome in market["outcomes"]
+            (market["key"], " ".join(outcome["name"].split()), outcome.get("point")): outcome["price"]
+            for market in lines["markets"]
+            for outcome in market["outcomes"]
         }
         for match in matches
         for lines in match["bookmakers"]
-        for market in lines["markets"]
-        if market["key"] == "h2h"
     }
 
 
@@ -195,6 +206,17 @@ def _spoil_price(random: Random, matches: list[Any]) -> None:
     _put(table, "price", random.choice([*forms, None, True, 0, -price, 1 / price, 1e308, [price]]))
 
 
+def _spoil_point(random: Random, matches: list[Any]) -> None:
+    """Make a point something that is no line; without any, spoil a price."""
+    if not _tables(matches, "point"):
+        _spoil_price(random, matches)
+        return
+    table, _ = _one(random, matches, "point")
+    point = float(_get(table, "point"))
+    forms = [f"{point}", f"{point:+}", f"{point}".replace(".", ","), f"{point} goals", point + 0.1, [point]]
+    _put(table, "point", random.choice([*forms, -point - 30, None, True, 1e308, Table([("point", point)])]))
+
+
 def _move_date(random: Random, matches: list[Any]) -> None:
     table, _ = _one(random, matches, "commence_time", "last_update")
     name = random.choice([name for name, _ in table if name in {"commence_time", "last_update"}])
@@ -208,7 +230,7 @@ def _move_date(random: Random, matches: list[Any]) -> None:
 def _names(matches: list[Any]) -> list[str]:
     found = [value for table in _inside(matches) if isinstance(table, Table) for name, value in table
              if name in {"home_team", "away_team"}]  # fmt: skip
-    return [*found, *(f"{name} FC" for name in found), "Draw", "draw", "Tie", ""]
+    return [*found, *(f"{name} FC" for name in found), "Draw", "draw", "Tie", "", "Over", "Under"]
 
 
 def _rename_outcome(random: Random, matches: list[Any]) -> None:
@@ -273,6 +295,7 @@ _DAMAGES: Mapping[str, Damage] = {
     "double a field": _double_field,
     "change a type": _change_type,
     "spoil a price": _spoil_price,
+    "spoil a point": _spoil_point,
     "move a date": _move_date,
     "rename an outcome": _rename_outcome,
     "rename a team": _rename_team,

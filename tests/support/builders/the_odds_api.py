@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from email.utils import formatdate
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from actors.core.clock import Instant
 from actors.sources.the_odds_api.kind import KIND
@@ -16,7 +16,7 @@ from actors.sources.the_odds_api.options import TheOddsApiOptions
 from actors.sources.the_odds_api.plan import TheOddsApiPlan
 from tests.support.peers.http import HttpPeer, respond
 
-ALL_MARKETS = ("h2h", "totals", "spreads")
+ALL_MARKETS: Final = ("h2h", "totals", "spreads")
 API_KEY = "k3y-that-nobody-may-see"
 UPDATED = "2026-05-28T20:20:00Z"
 KICK_OFF = "2026-05-30T14:00:00Z"

@@ -13,8 +13,11 @@ from actors.core.messages import Extract
 from actors.core.validation import Reason
 from actors.sources.the_odds_api.answers import read_odds
 from actors.sources.the_odds_api.kind import KIND
-from tests.support.builders.damage_the_odds_api import KINDS, OPTIONS, trial
-from tests.support.builders.the_odds_api import event, market
+from tests.support.builders.damage_the_odds_api import KINDS, trial
+from tests.support.builders.damage_the_odds_api import OPTIONS as MARKETS
+from tests.support.builders.the_odds_api import event, market, options_of
+
+OPTIONS = options_of()
 
 HARMLESS = {"merge parts", "remove a field", "remove a part", "reorder"}
 """Kinds of damage that may remove something without a reason, or nothing."""
@@ -40,6 +43,7 @@ def test_trials_show_and_reject_something() -> None:
 
     assert set(KINDS) == {attempt.kind for attempt in made if attempt.accepted}
     assert set(KINDS) - HARMLESS <= rejected
+    assert {*MARKETS.kinds} == {kind for attempt in made for kind in attempt.kinds}
 
 
 def answer() -> str:
