@@ -23,7 +23,7 @@ from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
 from actors.sources.the_odds_api.plan import HEADERS, TheOddsApiPlan
 from tests.support.builders import football_data as files
 from tests.support.builders import table as tables
-from tests.support.builders.the_odds_api import API_KEY, event, market
+from tests.support.builders.the_odds_api import ALL_MARKETS, API_KEY, event, market, spreads, totals
 from tests.support.fuzzing.prices import admitted
 from tests.support.fuzzing.target import Target
 
@@ -43,7 +43,11 @@ ODD = (
     files.changed(HomeTeam="\u202e\0\x1b[31mAlder\u2066", AwayTeam="A\u0300" * 500),
 )
 API = TheOddsApiOptions(
-    kind=the_odds_api.KIND.name, api_key=API_KEY, sports="football", credits_per_day=500
+    kind=the_odds_api.KIND.name,
+    api_key=API_KEY,
+    sports="football",
+    credits_per_day=500,
+    markets=ALL_MARKETS,
 )
 EVENTS = [
     event(
@@ -55,6 +59,8 @@ EVENTS = [
             "other": [
                 market("Home", "Away", (1.9, 3.5, 4.2)),
                 market("Home", "Away", (2, 3, 4), key="h2h_lay"),
+                totals((2.5, 1.9, 1.95), (3, 2.6, 1.5)),
+                spreads("Home", "Away", (-0.25, 1.88, 2.02)),
             ],
         },
     )
@@ -70,7 +76,19 @@ def targets() -> tuple[Target, ...]:
     """Return the targets."""
     line = files.csv_bytes(ROWS[0])
     answer = json.dumps(EVENTS).encode()
-    api_tokens = (b"h2h", b"h2h_lay", b"Draw", b"Home", b"Away", b"soccer_epl", b"some", b"price", b"id")
+    lines = (b"totals", b"spreads", b"point", b"Over", b"Under", b"-0.25", b"2.5", b"description")
+    api_tokens = (
+        *lines,
+        b"h2h",
+        b"h2h_lay",
+        b"Draw",
+        b"Home",
+        b"Away",
+        b"soccer_epl",
+        b"some",
+        b"price",
+        b"id",
+    )
     deep = (b"[" * 5000, b'{"a":' * 5000, json.dumps(EVENTS).encode("utf-16"))
     csv_tokens = (
         *(name.encode() for name in files.COLUMNS),
