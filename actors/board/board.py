@@ -21,7 +21,7 @@ from actors.board.snapshot import Book, Differences, Entry, Linked, RemovalReaso
 from actors.board.validity import BoardRules, ListState
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
-from actors.core.messages import Batch, BookmakerId, Scope
+from actors.core.messages import Batch, BookmakerId, Scope, SourceMatchId, event_id_of
 
 MIN_LOST = 20  # a list that loses at most so many matches is never doubted
 MAX_DOUBTED = 3  # accept a suspicious list when it is the third in a row (faults.md, C5)
@@ -222,13 +222,13 @@ def is_doubtful(book: Book, batch: Batch, diff: Diff, now: Instant) -> bool:
     """
     if not batch.complete or batch.is_image or len(diff.reasons) <= MIN_LOST:
         return False
-    named = {match.source_match_id for match in batch.matches}
-    named.update(removal.source_match_id for removal in batch.removals)
-    ahead = lost = 0
+    named = {match.event_id for match in batch.matches}  # a market that moves to another line is not lost
+    named.update(event_id_of(removal.source_match_id) for removal in batch.removals)
+    every = set[SourceMatchId]()
     for chunk in book.chunks:
         for entry in chunk.entries:
             start = entry.match.begun_by
             if entry.scope == batch.scope and (start is None or start > now.wall):
-                ahead += 1
-                lost += entry.match.source_match_id not in named
+                every.add(entry.match.event_id)
+    ahead, lost = len(every), len(every - named)
     return lost > MIN_LOST and lost * 2 > ahead

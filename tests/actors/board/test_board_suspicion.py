@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from actors.board.board import Board
 from actors.board.diff import Verdict
@@ -13,6 +14,7 @@ from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Removal, SourceMatchId
+from actors.markets.market import Kind, market_of
 from tests.support.builders.boards import START
 from tests.support.builders.messages import BOOKMAKER, SCOPE, batch, match
 from tests.support.time.virtual import WALL_0
@@ -207,3 +209,17 @@ def test_any_list_is_accepted_after_staleness() -> None:
 
     assert run_now(board.finish(START)).books[BOOKMAKER].lists[SCOPE].doubted == 0
     assert [ACCEPTED] == _applied(run_now(board.finish(START)), [_list(SMALL, 31.0)])[0]
+
+
+def test_match_whose_market_moves_to_another_line_is_not_lost() -> None:
+    """A list of one line of each match may have another line of every match the next time."""
+    matches = [match(f"m{number}", start_time=AHEAD) for number in range(30)]
+    lists = [
+        replace(
+            batch([one.of_market(market_of(Kind.OVER_UNDER, line), (1.9, 1.9)) for one in matches[:kept]]),
+            received_mono=mono,
+        )
+        for mono, line, kept in ((0.0, 2.5, 30), (1.0, 2.75, 30), (2.0, 2.75, 9))
+    ]
+
+    assert [ACCEPTED, ACCEPTED, SUSPECT] == _applied(EMPTY, lists)[0]
