@@ -16,10 +16,11 @@ ONLY_ONE_X_TWO = (Kind.ONE_X_TWO,)
 
 def parts(batch: Batch) -> Sliced[dict[Kind, Batch]]:
     """Return what a batch says of each kind of market that it speaks for: all else of it is the same."""
-    if batch.kinds == ONLY_ONE_X_TWO:
+    kinds = batch.kinds or ONLY_ONE_X_TWO
+    if kinds == ONLY_ONE_X_TWO:
         return {Kind.ONE_X_TWO: batch}
-    matches: dict[Kind, list[Match]] = {kind: [] for kind in batch.kinds}
-    removals: dict[str, list[Removal]] = {kind: [] for kind in batch.kinds}
+    matches: dict[Kind, list[Match]] = {kind: [] for kind in kinds}
+    removals: dict[str, list[Removal]] = {kind: [] for kind in kinds}
     for count, match in enumerate(batch.matches, 1):
         matches[match.market.kind].append(match)
         if count % SLICE == 0:
@@ -31,5 +32,5 @@ def parts(batch: Batch) -> Sliced[dict[Kind, Batch]]:
             yield
     return {
         kind: replace(batch, matches=tuple(matches[kind]), removals=tuple(removals[kind]), kinds=(kind,))
-        for kind in batch.kinds
+        for kind in kinds
     }

@@ -199,6 +199,7 @@ class Extract(Struct, frozen=True):
     By the source's clock the answer came at `answered_at`, and its newest price was `lag_s` older.
     With `is_collected` its prices may be of any age, as of a file that is only made now and then. `notes`
     say for an operator what could not be read, or may be read otherwise, each where it is in the document.
+    The document was asked for these `kinds` of market alone, if any are named, else for all of its source.
     """
 
     matches: tuple[Match, ...]
@@ -209,6 +210,7 @@ class Extract(Struct, frozen=True):
     answered_at: float | None = None
     is_collected: bool = False
     notes: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
 
 
 class Batch(Struct, frozen=True):
@@ -220,7 +222,7 @@ class Batch(Struct, frozen=True):
     list comes. `received_mono` is when the source confirmed it, which holds for `stale_after_s`. With
     `answered_at`, the source's clock then, the `source_time` of a match is when it confirmed its prices.
     `delay_s` is how old its prices may be by then, as the source says. It speaks for these `kinds` of
-    market alone: what it has not of another says nothing.
+    market alone: what it has not of another says nothing. Before the gate none means all of its source.
     """
 
     bookmaker: BookmakerId
@@ -236,7 +238,7 @@ class Batch(Struct, frozen=True):
     is_image: bool = False
     answered_at: float | None = None
     delay_s: float = 0.0
-    kinds: tuple[Kind, ...] = (Kind.ONE_X_TWO,)
+    kinds: tuple[Kind, ...] = ()
 
     @property
     def is_confirmation(self) -> bool:

@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Batch, Match, Removal, SourceMatchId, market_id
 from actors.markets.lines import are_contradictory
-from actors.markets.market import Kind
+from actors.markets.market import FORMS, Kind
 from actors.markets.odds import book_sum
 
 MAX_NAME_CHARS = 128
@@ -47,7 +47,7 @@ class Reason(StrEnum):
     BOOK_SUM = "book_sum"  # the prices of a market cannot be a single offer
     LINES = "lines"  # the prices of two lines of a market contradict each other: all its lines are rejected
     LINE = "line"  # no line, or one that no market of its kind has
-    MARKET = "market"  # a market of a kind that the source is not asked for
+    MARKET = "market"  # a market of a kind that the source is not asked for, or on an impossible line
     MATCH_ID = "match_id"  # the source's id has another shape than ours
     START_TIME = "start_time"  # an impossible date or time
     DUPLICATE = "duplicate"  # the same id again in one list: the last wins
@@ -115,6 +115,7 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
 
     Of two matches with the same id the last wins; of a match and a removal from the source, the removal.
     """
+    bounds = _asked(batch, bounds)
     accepted: dict[SourceMatchId, Match] = {}
     unread = {removal.source_match_id for removal in batch.removals}
     removed = {removal.source_match_id: removal for removal in batch.removals}
@@ -140,7 +141,8 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
             removed[match_id] = Removal(match_id, reason)
             if len(refused) < MAX_REFUSED:
                 refused.append(RefusedMatch(_without(match, bounds.secrets), reason))
-    for match_id in [match.source_match_id for match in _contradictory(accepted.values(), bounds)]:
+    contradictory = yield from _contradictory(accepted.values(), bounds)
+    for match_id in [match.source_match_id for match in contradictory]:
         removed[match_id] = Removal(match_id, Reason.LINES)
         rejected[Reason.LINES] += 1
         refused.append(RefusedMatch(accepted.pop(match_id), Reason.LINES))
@@ -150,6 +152,14 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
     matches, removals = tuple(accepted.values()), tuple(removed.values())
     result = msgspec.structs.replace(batch, matches=matches, removals=removals, kinds=bounds.kinds)
     return Admission(result, rejected, tuple(refused[:MAX_REFUSED]))
+
+
+def _asked(batch: Batch, bounds: Bounds) -> Bounds:
+    """Return the bounds with the kinds of market that this very list was asked for."""
+    if not batch.kinds or batch.kinds == bounds.kinds:
+        return bounds
+    both = tuple([kind for kind in bounds.kinds if kind in batch.kinds])
+    return msgspec.structs.replace(bounds, kinds=both or batch.kinds)
 
 
 def fault(match: Match, bounds: Bounds) -> Reason | None:
@@ -170,8 +180,10 @@ def fault(match: Match, bounds: Bounds) -> Reason | None:
 def _fault_of_market(match: Match, bounds: Bounds) -> Reason | None:
     """Return what is wrong with the market of a match, or the sum of its prices."""
     market, (least, most) = match.market, (bounds.book_sum_min, bounds.book_sum_max)
+    if market.kind not in bounds.kinds:
+        return Reason.MARKET
     if match.odds:
-        if market.kind not in bounds.kinds or market.kind is Kind.ONE_X_TWO:
+        if market.kind is Kind.ONE_X_TWO or not market.is_possible:
             return Reason.MARKET
         if len(match.odds) != len(market.outcomes):
             return Reason.INCOMPLETE
@@ -184,21 +196,23 @@ def _fault_of_market(match: Match, bounds: Bounds) -> Reason | None:
     return None
 
 
-def _contradictory(matches: Iterable[Match], bounds: Bounds) -> list[Match]:
+def _contradictory(matches: Iterable[Match], bounds: Bounds) -> Sliced[list[Match]]:
     """Return all lines of the kinds of market of a match of which two contradict each other."""
-    if len(bounds.kinds) == 1:
+    if not any(FORMS[kind].lines for kind in bounds.kinds):
         return []
     lines: dict[tuple[str, Kind], list[Match]] = {}
-    for match in matches:
+    for count, match in enumerate(matches, 1):
         if match.market.quarters is not None:
             lines.setdefault((match.event_id, match.market.kind), []).append(match)
-    return [
-        match
-        for (_, kind), some in lines.items()
-        if len(some) > 1
-        and are_contradictory(kind, [(match.market.quarters or 0, match.odds) for match in some])
-        for match in some
-    ]
+        if count % SLICE == 0:
+            yield
+    found: list[Match] = []
+    for count, ((_, kind), some) in enumerate(lines.items(), 1):
+        if are_contradictory(kind, [(match.market.quarters or 0, match.odds) for match in some]):
+            found += some
+        if count % SLICE == 0:
+            yield
+    return found
 
 
 def _leak(match: Match, clean: Match, secrets: tuple[str, ...]) -> Reason | None:

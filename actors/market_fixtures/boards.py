@@ -19,7 +19,7 @@ from actors.board.snapshot import Entry, Snapshot
 from actors.board.validity import BoardRules, is_due
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced
-from actors.core.messages import Batch, BookmakerId, ListId, Scope
+from actors.core.messages import Batch, BookmakerId, Scope
 from actors.market_fixtures.model import Followed, first_of_kind, markets_of
 from actors.market_fixtures.sides import SideEvents, SideLinks, SideUpdate
 from actors.market_fixtures.update import MarketUpdater
@@ -51,15 +51,9 @@ class MarketBoards(Struct, frozen=True, eq=False):
     @property
     def sides(self) -> SideEvents:
         """The events that have no 1X2 prices."""
-        for published in self.published.values():
-            return markets_of(published.newest).sides
+        for kind in self.updaters:
+            return markets_of(self.published[kind].newest).sides
         return SideEvents()
-
-    def hold(self, kinds: Collection[Kind], bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
-        """Return whether the boards of all of these other kinds have that very list."""
-        return all(
-            self.published[kind].holds(bookmaker, scope, list_id) for kind in kinds if kind in self.updaters
-        )
 
 
 def market_boards(

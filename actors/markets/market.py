@@ -106,6 +106,14 @@ class Market(Struct, frozen=True, order=True, gc=False):
         """The names of its outcomes, in their order."""
         return OUTCOMES[self.kind]
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether its line is one of those of its kind, or none where the kind has none."""
+        lines = FORMS[self.kind].lines
+        if lines is None or self.quarters is None:
+            return lines is None and self.quarters is None
+        return lines[0] <= self.quarters <= lines[1]
+
     def __str__(self) -> str:
         """Return its only spelling, such as `1x2` or `asian_handicap:-0.75`."""
         return self.kind if self.quarters is None else f"{self.kind}:{self.quarters / QUARTERS:g}"

@@ -14,9 +14,11 @@ from typing import TypeAlias
 import anyio
 import anyio.lowlevel
 import structlog
+from msgspec.structs import replace
 from structlog.typing import FilteringBoundLogger
 
 from actors.board.board import Advance, Applied
+from actors.board.diff import Verdict
 from actors.board.published import Overdue, Published, Rejection
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, elapsed_s
@@ -72,7 +74,6 @@ class _Turn:
 
     batches: list[Batch] = field(default_factory=list)
     applied: list[Applied] = field(default_factory=list)
-    others: list[tuple[Kind, Applied]] = field(default_factory=list)
     rejected: list[tuple[BookmakerId, Scope, str]] = field(default_factory=list)
     links: Links | None = None
 
@@ -167,8 +168,7 @@ class AggregatorActor:
         match item:
             case Batch():
                 applied = await run_sliced(board.apply(item, self.clock.now()), STEP_S)
-                turn.applied.append(applied.pop(Kind.ONE_X_TWO))
-                turn.others.extend(applied.items())
+                turn.applied.append(_of_batch(applied))
                 turn.batches.append(item)
             case Failure():
                 board.fail(item.bookmaker, item.scope, item.at_mono)
@@ -212,3 +212,10 @@ class AggregatorActor:
             self.status.board.dropped.inc()
             announce(self._log, "batch.dropped", bookmaker=item.bookmaker, scope=item.scope)
         self.blame(item)
+
+
+def _of_batch(applied: dict[Kind, Applied]) -> Applied:
+    """Return what became of a batch: of its 1X2 prices if it has any, and how much had no room in all."""
+    every = [*applied.values()]
+    founded = [one for one in every if one.verdict is not Verdict.UNFOUNDED]
+    return replace((founded or every)[0], too_many=sum([one.too_many for one in every]))

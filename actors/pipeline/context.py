@@ -52,10 +52,10 @@ class SourceContext(Generic[Options]):
     markets: MarketBoards = field(default_factory=MarketBoards)
 
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
-        """Return whether the boards of all kinds of market that the source reads have that very list."""
-        return self.published.holds(bookmaker, scope, list_id) and self.markets.hold(
-            self.options.kinds, bookmaker, scope, list_id
-        )
+        """Return whether all boards, each of a kind of market, that have the scope have that very list."""
+        every = (self.published, *self.markets.published.values())
+        boards = [board for board in every if scope in board.newest.books[bookmaker].lists]
+        return bool(boards) and all(board.holds(bookmaker, scope, list_id) for board in boards)
 
     @contextmanager
     def attempt(self, scope: Scope) -> Iterator[None]:

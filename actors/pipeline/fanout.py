@@ -186,4 +186,5 @@ def batch_of(
         withdrawn=withdrawn,
         is_image=is_image,
         answered_at=extract.answered_at,
+        kinds=extract.kinds,
     )

@@ -224,8 +224,8 @@ class Playback:
             except PayloadError as error:
                 results.append(BookmakerResult(bookmaker, error=str(error)))
             else:
-                batch = (yield from parts(read.batch))[MarketKind.ONE_X_TWO]
-                applied = yield from board.apply(batch, self._now)
+                batch = (yield from parts(read.batch)).get(MarketKind.ONE_X_TWO)
+                applied = None if batch is None else (yield from board.apply(batch, self._now))
                 found = (read.batch, read.rejected, read.title)
                 results.append(BookmakerResult(bookmaker, *found, applied=applied, refused=read.refused))
         yield from self._publish(board)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from actors.core.messages import Batch, BookmakerId, ListId, Match, Removal, Scope, SourceMatchId
+from actors.markets.market import Kind
 from tests.support.time.virtual import WALL_0
 
 BOOKMAKER = BookmakerId("alder")
@@ -66,6 +67,7 @@ def batch(
         received_mono=received_mono,
         stale_after_s=stale_after_s,
         is_image=is_image,
+        kinds=(Kind.ONE_X_TWO,),
     )
 
 
