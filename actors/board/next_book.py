@@ -168,7 +168,7 @@ class Look(Struct):
 def look(
     chunks: Iterable[Chunk], lists: Mapping[Scope, ListState], max_age_s: float, now: Instant
 ) -> Sliced[Look]:
-    """Return the entries of matches that have kicked off and that were vouched for too long ago."""
+    """Return the entries of matches that have kicked off, of before that or vouched for too long ago."""
     found = Look()
     for chunk in chunks:
         if chunk.first_start > now.wall:
@@ -181,6 +181,10 @@ def look(
                 continue
             if start > now.wall:
                 found.next_start = min(found.next_start, start)
+                continue
+            if entry.match.ends_at_start:
+                found.too_old[entry.source_match_id] = entry
+                found.lacking.add(entry.scope)
                 continue
             state = lists[entry.scope]
             until = state.in_play_until(entry.source_match_id, max_age_s)
@@ -205,6 +209,8 @@ def bounds_with(
             continue
         if start > now.wall:
             next_start = min(next_start, start)
+        elif match.ends_at_start:
+            until = -inf
         else:
             until = min(until, state.in_play_until(match.source_match_id, max_age_s))
     return until, next_start

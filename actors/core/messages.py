@@ -106,7 +106,8 @@ class Match(Struct, frozen=True, gc=False, omit_defaults=True):
     what the source says of whether it is being played, None if nothing; lists do not show it, fixtures do.
     So is a fee of `fee_rate` x p x (1 - p) for each share of a prediction market, p being 1 / price: the
     prices are before it. They are offered for at least `max_stake` US dollars, and nothing is said of more.
-    `url` is the bookmaker's page of the match, which only fixtures show.
+    `url` is the bookmaker's page of the match, which only fixtures show. Where `latest_start` is the start,
+    the price is of before the kick-off alone, and leaves the board at it.
     Of another `market` than 1X2 the prices are in `odds`, and the three others are 0 (`of_market`).
     """
 
@@ -159,6 +160,11 @@ class Match(Struct, frozen=True, gc=False, omit_defaults=True):
     def is_named(self) -> bool:
         """Whether both teams have a name."""
         return bool(self.home and self.away)
+
+    @property
+    def ends_at_start(self) -> bool:
+        """Whether its price is of before the kick-off, and no longer on offer then."""
+        return self.start_time is not None and self.latest_start == self.start_time
 
     @property
     def begun_by(self) -> int | None:

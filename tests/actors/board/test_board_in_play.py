@@ -185,3 +185,18 @@ def test_longer_delay_makes_all_prices_of_the_list_older() -> None:
     confirmation = msgspec.structs.replace(_confirmation(_later(1.0)), delay_s=180.0)
 
     assert LEFT == _shown(_after(base, confirmation, _later(1.0)))
+
+
+def test_price_of_before_the_kick_off_leaves_at_it() -> None:
+    """To the second, however newly it was confirmed; a list that still has it does not bring it back."""
+    at = int(WALL_0) + 30
+    ending = match("ending", start_time=at, latest_start=at)
+    other = match("other", start_time=at)
+    base = _after(EMPTY, _list(ending, other), START)
+
+    before = _after(base, None, _later(29.9))
+    after = _after(before, None, _later(30.0))
+    again = _after(after, _list(ending, other, now=_later(31.0)), _later(31.0))
+
+    assert ["ending", "other"] == _shown(before)
+    assert [["other"], ["other"]] == [_shown(after), _shown(again)]

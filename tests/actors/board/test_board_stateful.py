@@ -35,7 +35,7 @@ MATCHES = st.builds(
     prices=st.sampled_from(((2.0, 3.5, 4.0), (2.1, 3.4, 3.9))),
     start_time=st.sampled_from([None, *(int(WALL_0) + start for start in (-3600, -1800, 600))]),
     source_time=st.sampled_from((None, SOURCE_TIME)),
-    latest_start=st.sampled_from([None, *(int(WALL_0) + start for start in (-1800, 900))]),
+    latest_start=st.sampled_from([None, *(int(WALL_0) + start for start in (-1800, 600, 900))]),
 )
 ABOUT = {
     "bookmaker": st.sampled_from(BOOKMAKER_IDS),

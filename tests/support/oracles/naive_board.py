@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple, TypeAlias
 
 from actors.core.clock import Instant
@@ -127,6 +128,8 @@ class NaiveBook:
 
     def _young(self, row: Row) -> float:
         """Return until when the price of a row is young enough for a match in play."""
+        if row.match.start_time is not None and row.match.latest_start == row.match.start_time:
+            return -inf  # it is of before the kick-off alone
         return self.lists[row.scope].confirmed + self.in_play_max_age_s
 
     def bounds(self) -> list[tuple[float, float]]:
