@@ -55,7 +55,8 @@ def connection(kind: PolledKind, options: PolledOptions, clock: Clock) -> Pollin
     limits = FetchLimits(options.timeout_s, options.max_payload_bytes, options.max_inflated_bytes)
     if options.reads_file:
         return FileTransport(limits, clock)
-    return PollingTransport(limits, clock, kind.headers, options.user_agent)
+    sent = None if kind.sent_headers is None else kind.sent_headers(options)
+    return PollingTransport(limits, clock, kind.headers, options.user_agent, sent)
 
 
 def dated(answer: Fetched | NotModified, options: PolledOptions, holds_s: float) -> Fetched | NotModified:

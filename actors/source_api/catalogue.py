@@ -149,6 +149,11 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         del target
         return self._near_s
 
+    def listed_for(self, scope: Scope) -> float:
+        """Return the seconds for which a list holds: prices are shown only as long as theirs does."""
+        del scope
+        return self.listed_for_s
+
     def check_staleness(self, stale_s: float, lists: str) -> None:
         """Raise ValueError if prices are to hold longer than the lists that they are read with can."""
         if stale_s > (most := self.listed_for_s - 2 * self.list_interval_s):
@@ -177,7 +182,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         if (asked := self._asked.get(target.scope)) is not None:
             listing = self.listings.get(asked.listing)
             stale_s = self._options.staleness_at(self.interval_s(target, now))
-            if listing is None or now.mono + stale_s > listing.since_mono + self.listed_for_s:
+            if listing is None or now.mono + stale_s > listing.since_mono + self.listed_for(asked.listing):
                 return max(wait_s, self.unlisted_s)
         return max(wait_s, 0.0)
 

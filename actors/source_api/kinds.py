@@ -32,7 +32,8 @@ class PolledKind(Struct, frozen=True):
     `keys_in(content)` returns the keys of the bookmakers in a document, where that can tell them; a key
     outside `known_keys`, if there are any, is worth a warning. `parts(content)` are the elements of a
     document, for a probe to say what came. `offer_of(key, options)` says what kind of offer the prices of
-    a bookmaker are.
+    a bookmaker are. With `is_free_to_ask` an answer costs nothing, so that a probe may ask with a key; it
+    asks once more after `watched_s`, and says how many prices have moved.
     """
 
     name: str
@@ -42,6 +43,7 @@ class PolledKind(Struct, frozen=True):
     decode: Callable[[Payload, Any], Sliced[Any]]
     extract: Callable[[Any, str, Any], Sliced[Extract]]
     headers: tuple[str, ...] = ()
+    sent_headers: Callable[[Any], Mapping[str, str]] | None = None
     repeats_confirm: bool = True
     has_titles: bool = False
     explain: Callable[[TransportError], None] | None = None
@@ -52,6 +54,8 @@ class PolledKind(Struct, frozen=True):
     known_keys: frozenset[str] = frozenset()
     parts: Callable[[Any], Parts] | None = None
     offer_of: Callable[[str, Any], Offer] = lambda _key, _options: Offer()
+    is_free_to_ask: bool = False
+    watched_s: float = 0.0
 
 
 class Machine(Protocol):

@@ -95,6 +95,10 @@ class Plan:
         """Return the lists that the last answer of a catalogue made by itself, each once."""
         return ()
 
+    def checks(self) -> tuple[Target, ...]:
+        """Return the catalogues that only a probe asks for: they say whether the options fit the venue."""
+        return ()
+
     def quota(self) -> Mapping[str, float | None] | None:
         """Return a budget for the probes, None without a budget."""
         return None

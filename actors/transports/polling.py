@@ -84,13 +84,22 @@ class Transport(Protocol):
 
 
 class PollingTransport(HttpTransport):
-    """Gets what a source publishes; `kept` names headers to keep, beside those that all may need."""
+    """Gets what a source publishes; `kept` names headers to keep, beside those that all may need.
+
+    `sent` are headers of every request. No redirect takes them to another place.
+    """
 
     def __init__(
-        self, limits: FetchLimits, clock: Clock, kept: tuple[str, ...] = (), user_agent: str = USER_AGENT
+        self,
+        limits: FetchLimits,
+        clock: Clock,
+        kept: tuple[str, ...] = (),
+        user_agent: str = USER_AGENT,
+        sent: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(limits.timeout_s, clock)
-        self._client.headers.update({"Accept-Encoding": "gzip, deflate", "User-Agent": user_agent})
+        own = {"Accept-Encoding": "gzip, deflate", "User-Agent": user_agent}
+        self._client.headers.update({**own, **(sent or {})})
         self._limits = limits
         self._kept = sorted({"date", "etag", "last-modified", *kept})
 

@@ -76,7 +76,10 @@ class _Transport(PollingTransport):
         self._limits = FetchLimits(options.timeout_s, options.max_payload_bytes, options.max_inflated_bytes)
         self._clock = clock
         self._kept = sorted({"date", "etag", "last-modified", *kind.headers})
-        self._client = httpx2.AsyncClient(transport=web, timeout=None, trust_env=False, verify=NO_TLS)
+        sent = {} if kind.sent_headers is None else kind.sent_headers(options)
+        self._client = httpx2.AsyncClient(
+            transport=web, timeout=None, trust_env=False, verify=NO_TLS, headers=dict(sent)
+        )
 
 
 class Dripping(httpx2.AsyncByteStream):
