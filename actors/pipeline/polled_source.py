@@ -96,6 +96,13 @@ def payload_of(source: SourceName, target: Target, answer: Fetched, now: Instant
     )
 
 
+def explain(error: SourceError, kind: PolledKind, options: PolledOptions) -> None:
+    """Add the venue's own words to a refusal, and take out the credentials of the source."""
+    if isinstance(error, TransportError) and error.body and kind.explain is not None:
+        kind.explain(error)
+    redact(error, secrets_of(options))
+
+
 class SourceActor:
     """One polled source; `connect` opens its transport, over HTTP unless a test has another."""
 
@@ -156,9 +163,7 @@ class SourceActor:
             with self._context.attempt(target.scope):
                 await self._ask(transport, target)
         except SourceError as error:
-            if isinstance(error, TransportError) and error.body and self._kind.explain is not None:
-                self._kind.explain(error)
-            redact(error, secrets_of(self._context.options))
+            explain(error, self._kind, self._context.options)
             now = self._context.clock.now()
             self._schedule.failed(target, error, now)
             self._note_failure(target, error, now)

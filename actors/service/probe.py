@@ -9,18 +9,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Any
+from itertools import chain
+from math import inf
 
 import anyio
 from msgspec import NODEFAULT, Struct
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
 from actors.core.clock import Clock, SystemClock
 from actors.core.cooperative import run_sliced
 from actors.core.errors import ConfigError, PayloadError, SourceError, TransportError
-from actors.core.messages import BookmakerId, SourceName
-from actors.pipeline.fanout import document_of, extractor, read_delivery
-from actors.pipeline.polled_source import connection, dated, payload_of
+from actors.core.messages import BookmakerId, Document, Match, Scope, SourceName
+from actors.pipeline.fanout import document_of, extractor, list_id_of, read_delivery
+from actors.pipeline.polled_source import connection, dated, explain, payload_of
 from actors.recordings.reader import options_of
 from actors.service.describe import match_line
 from actors.service.registry import kind_named
@@ -91,25 +92,55 @@ class Probe:
         self._asked: set[tuple[str, bytes]] = set()
         self._unread = self._shown = 0
         self._seen: dict[type[Struct], set[str]] = {}
+        self._prices: dict[tuple[BookmakerId, str], tuple[float, ...]] = {}
+        self._priced: dict[Scope, None] = {}  # what had prices, in order
 
     async def run(self) -> None:
         """Ask until a match would be shown, or there is nothing more to ask, or an answer is wrong."""
         async with self._connect() as transport:
             while not self._shown and (target := self._next()) is not None:
-                try:
-                    lines = await self._ask(transport, target)
-                except SourceError as error:
-                    self._say(target, _in_words(error))
+                if not await self._step(transport, target):
                     return
-                self._say(target, *lines)
+            if self._shown and self._source.kind.watched_s and not await self._watch(transport):
+                return
+        for name, value in self._plan.facts().items():
+            self._report(f"{name}: {value}")
         self.is_good = bool(self._shown) and not self._unread
         if unseen := ", ".join(sorted(self._unseen())):
             self._report(f"in no answer, though it may be left out: {unseen}")
         self._report(f"{self._source.kind.name}: {self._verdict()}")
 
+    async def _step(self, transport: Transport, target: Target) -> bool:
+        """Ask, and report what came; return whether it can be read."""
+        try:
+            lines = await self._ask(transport, target)
+        except SourceError as error:
+            known = str(error)
+            explain(error, self._source.kind, self._source.options)
+            self._plan.on_failed(target, error, self._clock.now())
+            self._say(target, _in_words(error) if str(error) == known else f"refused: {error}")
+            return False
+        self._say(target, *lines)
+        return True
+
+    async def _watch(self, transport: Transport) -> bool:
+        """Ask once more for what had prices after a while, and report how many have moved."""
+        before, again = dict(self._prices), [*self._priced]
+        watched_s = self._source.kind.watched_s
+        await anyio.sleep(watched_s)
+        for scope in again:
+            targets = [each for each in self._plan.targets() if each.scope == scope]
+            if targets and not await self._step(transport, targets[0]):
+                return False
+        kept = before.keys() & self._prices.keys()
+        moved = sum(before[name] != self._prices[name] for name in kept)
+        self._report(f"prices that have moved after {watched_s:g} s: {moved} of {len(kept)}")
+        return True
+
     def _next(self) -> Target | None:
         """Return what to ask next: prices, as soon as there are any to be asked for."""
-        new = [each for each in self._plan.targets() if (each.url, each.body) not in self._asked]
+        targets = (*self._plan.checks(), *self._plan.targets())
+        new = [each for each in targets if (each.url, each.body) not in self._asked]
         if not new or len(self._asked) == MAX_REQUESTS:
             return None
         return min(new, key=lambda each: each.is_catalogue)
@@ -118,7 +149,8 @@ class Probe:
         """Ask, and return what came. Raises: SourceError if it cannot be read."""
         source, plan = self._source, self._plan
         self._asked.add((target.url, target.body))
-        await anyio.sleep(min(plan.wait_s(target, self._clock.now()), MAX_WAIT_S))
+        most_s = inf if source.kind.is_free_to_ask else MAX_WAIT_S  # there the rate is of the key
+        await anyio.sleep(min(plan.wait_s(target, self._clock.now()), most_s))
         plan.on_asked(target, self._clock.now())
         answer, now = await transport.fetch(target.url, Validators(), target.body), self._clock.now()
         if not target.is_catalogue:
@@ -134,10 +166,15 @@ class Probe:
         lines = [f"{len(answer.body)} bytes"]
         if source.kind.parts is not None:
             lines = [self._noted(source.kind.parts(content))]
-        if not target.is_catalogue:
-            for name, key in source.keys.items():
-                lines += await self._offer(name, key, document_of(payload, content))
-        return lines
+        documents = [] if target.is_catalogue else [document_of(payload, content)]
+        for made in plan.take_lists():
+            listed = replace(payload, scope=made.scope, list_id=list_id_of(made.body), body=made.body)
+            listed_content = await run_sliced(source.kind.decode(listed, source.options))
+            documents.append(document_of(replace(listed, stale_after_s=made.holds_s), listed_content))
+        offers = [await self._offers(documents, name, key) for name, key in source.keys.items()]
+        if any(offers):
+            self._priced.setdefault(target.scope)
+        return [*lines, *chain.from_iterable(offers)]
 
     def _noted(self, parts: Parts) -> str:
         """Note which fields there are; return how many elements could be read."""
@@ -166,19 +203,27 @@ class Probe:
                 if field.default is not NODEFAULT and field.encode_name not in seen:
                     yield f"{part.__name__}.{field.encode_name}"
 
-    async def _offer(self, name: BookmakerId, key: str, document: Any) -> list[str]:
+    async def _offers(self, documents: list[Document], name: BookmakerId, key: str) -> list[str]:
         """Return what would be shown of a bookmaker. Raises: PayloadError."""
         kind, options = self._source.kind, self._source.options
         bounds = bounds_of(kind, key, options)
-        read = await run_sliced(read_delivery(name, document, extractor(kind, key, options), bounds))
-        matches, removals = read.batch.matches, read.batch.removals
+        matches: list[Match] = []
+        notes: list[str] = []
+        reasons = Counter[str]()
+        for document in documents:
+            read = await run_sliced(read_delivery(name, document, extractor(kind, key, options), bounds))
+            matches += read.batch.matches
+            reasons.update(removal.reason for removal in read.batch.removals)
+            notes += read.notes
+        if not documents:
+            return []
         self._shown += len(matches)
-        reasons = Counter(removal.reason for removal in removals)
+        self._prices.update({(name, match.source_match_id): match.prices for match in matches})
         not_shown = ", ".join(f"{reason} {count}" for reason, count in reasons.items())
         line = f"{name} would be shown, matches {len(matches)}"
         return [
             f"{line}; not shown: {not_shown}" if not_shown else line,
-            *(f"  {note}" for note in read.notes[:MAX_SHOWN]),
+            *(f"  {note}" for note in notes[:MAX_SHOWN]),
             *(f"  {match_line(match)}" for match in matches[:MAX_SHOWN]),
         ]
 
@@ -208,7 +253,7 @@ def _why_not(kind: Kind) -> str:
     """Return why a kind has no venue that can be asked once without harm; "" if it has."""
     match kind:
         case PolledKind():
-            needed = ", ".join(sorted(secret_names(kind.options)))
+            needed = "" if kind.is_free_to_ask else ", ".join(sorted(secret_names(kind.options)))
             spent = "an answer may cost credits; run it, /monitor says what comes"
             return f"it needs {needed}, and {spent}" if needed else ""
         case ProgramKind():
