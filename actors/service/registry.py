@@ -30,6 +30,7 @@ from actors.source_api.program import ProgramKind, ProgramOptions
 from actors.source_api.stream import Reaction, Session, StreamKind, StreamOptions
 from actors.sources.azuro import kind as azuro
 from actors.sources.betfair import kind as betfair
+from actors.sources.five_dollar_football import kind as five_dollar_football
 from actors.sources.football_data import kind as football_data
 from actors.sources.polymarket import kind as polymarket
 from actors.sources.program import kind as program
@@ -276,6 +277,7 @@ _OWN = (
     polymarket.KIND,
     azuro.KIND,
     betfair.KIND,
+    five_dollar_football.KIND,
     program.KIND,
     table.KIND,
 )

@@ -32,7 +32,7 @@ KICK_OFF = "2099-05-30T14:00:00Z"
 
 def _local(rest: HttpPeer, stream: StreamPeer) -> str:
     """Return the shipped configuration with the addresses of servers on this machine."""
-    text = (ROOT / "config" / "live.toml").read_text("utf-8")
+    text = (ROOT / "config" / "live-accounts.toml").read_text("utf-8")
     text = text.replace("https://www.football-data.co.uk/fixtures.csv", rest.url("/fixtures.csv"))
     text = text.replace('kind = "the_odds_api"', f'kind = "the_odds_api"\nurl = "{rest.url("")}"')
     addresses = {
@@ -60,7 +60,7 @@ def live(tmp_path: Path) -> Iterator[tuple[Service, StreamPeer]]:
         rest.answers[CATALOGUE] = respond(catalogue("1.1"))
         rest.answers[LOGIN] = respond(token("the-token-of-a-login"))
         stream.answer = lambda _: [image(market("1.1", (2.3, 3.4, 3.6), marketTime=KICK_OFF))]
-        config = tmp_path / "live.toml"
+        config = tmp_path / "live-accounts.toml"
         config.write_text(_local(rest, stream), "utf-8")
         with service(config, SECRETS) as running:
             yield running, stream

@@ -45,7 +45,9 @@ def add_source_options(
     program.add_argument("words", nargs="*", metavar="COMMAND", help=words)
     config = "the configuration that has the source; default: the example live-keyless"
     probing.add_argument(
-        "kind", metavar="KIND", help="football_data, polymarket, azuro, table, or one of a plug-in"
+        "kind",
+        metavar="KIND",
+        help="football_data, polymarket, azuro, five_dollar_football, table, or one of a plug-in",
     )
     probing.add_argument("--config", type=Path, default=example, metavar="FILE", help=config)
     probing.add_argument("--url", metavar="URL", help="ask here instead of at the venue's addresses")

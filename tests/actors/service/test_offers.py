@@ -13,7 +13,14 @@ from tests.support.peers import polymarket
 from tests.support.source_code import ROOT
 
 KEYS = dict.fromkeys(
-    ("THE_ODDS_API_KEY", "BETFAIR_APP_KEY", "BETFAIR_USERNAME", "BETFAIR_PASSWORD"), "a-key"
+    (
+        "FIVE_DOLLAR_FOOTBALL_KEY",
+        "THE_ODDS_API_KEY",
+        "BETFAIR_APP_KEY",
+        "BETFAIR_USERNAME",
+        "BETFAIR_PASSWORD",
+    ),
+    "a-key",
 )
 BOOKMAKER, EXCHANGE = Offer(), Offer(Venue.EXCHANGE, Fees.NOT_INCLUDED)
 MARKET = Offer(Venue.PREDICTION_MARKET, Fees.NOT_INCLUDED, TERMS)
@@ -31,6 +38,8 @@ def _offers(settings: Settings) -> dict[str, Offer]:
         ("live-keyless", [BOOKMAKER, MARKET, BOOKMAKER]),
         ("the_odds_api", [BOOKMAKER, BOOKMAKER, EXCHANGE]),
         ("betfair", [EXCHANGE]),
+        ("five_dollar_football", [BOOKMAKER]),
+        ("live", [BOOKMAKER, MARKET, BOOKMAKER]),
     ],
 )
 def test_bookmakers_of_the_examples_are_what_they_are(example: str, offers: list[Offer]) -> None:
@@ -64,7 +73,7 @@ def test_a_commission_is_never_included(tmp_path: Path) -> None:
     assert Offer(Venue.BOOKMAKER, Fees.NOT_INCLUDED) == _offers(load(file, {}))["alder"]
 
 
-@pytest.mark.parametrize("example", ["live", "live-keyless", "the_odds_api"])
+@pytest.mark.parametrize("example", ["live", "live-accounts", "live-keyless", "the_odds_api"])
 def test_examples_of_live_prices_bound_the_ages_of_legs(example: str) -> None:
     """An older price may be gone when the bet is made, and two old ones make surebets by chance."""
     surebets = load(ROOT / "config" / f"{example}.toml", KEYS).surebets
@@ -72,7 +81,7 @@ def test_examples_of_live_prices_bound_the_ages_of_legs(example: str) -> None:
     assert (120.0, 60.0) == (surebets.max_age_s, surebets.max_skew_s)
 
 
-@pytest.mark.parametrize("example", ["live", "the_odds_api", "betfair"])
+@pytest.mark.parametrize("example", ["live-accounts", "the_odds_api", "betfair"])
 def test_exchanges_of_the_examples_have_a_commission(example: str) -> None:
     """Without it surebets would be shown that lose."""
     settings = load(ROOT / "config" / f"{example}.toml", KEYS)

@@ -1,0 +1,174 @@
+"""How many requests may be sent, and how they are shared. Pure.
+
+A bucket fills evenly and holds a fifth of what a window allows: so in no window are there more requests
+than that, however they fall. What the headers of the answers say holds as well: other programs may use the
+same key. All durations are seconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from math import inf
+
+from msgspec import Struct
+
+from actors.core.clock import Instant
+from actors.core.messages import Scope
+
+LIMIT, REMAINING, RESET = "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"
+HEADERS = (LIMIT, REMAINING, RESET)
+MINUTE_S, HOUR_S = 60.0, 3600.0
+BY_HOUR = 5.0  # requests a minute: the plans that have fewer count by the hour
+BURST = 0.2  # of a window's requests that may be sent at once
+OF_LISTS = 0.8  # of the rate that the lists take at most, if there are prices by match
+LONGEST_BY_MATCH_S = 300.0  # between two requests for the same match; others are not asked for then
+FAR_TIMES = 3.0
+SPACING_S = 0.1
+_WHOLE = re.compile("[0-9]{1,12}").fullmatch
+
+
+class Rate(Struct, frozen=True):
+    """So many requests in each window of so many seconds."""
+
+    requests: float
+    window_s: float = MINUTE_S
+
+    @property
+    def per_minute(self) -> float:
+        """Requests a minute that can be kept up."""
+        return MINUTE_S / self.interval_s
+
+    @property
+    def burst(self) -> float:
+        """Requests that may be sent at once."""
+        return max(BURST * self.requests, 1.0)
+
+    @property
+    def interval_s(self) -> float:
+        """The time in which one more request may be sent."""
+        return self.window_s / max(self.requests - self.burst, self.requests / 2)
+
+
+def rate_of(per_minute: float) -> Rate:
+    """Return the rate that an operator sets, counted by the hour if it is a small one."""
+    return Rate(per_minute) if per_minute > BY_HOUR else Rate(per_minute * HOUR_S / MINUTE_S, HOUR_S)
+
+
+class Gate:
+    """What may be sent now; `seen` has what the headers said last."""
+
+    def __init__(self, rate: Rate) -> None:
+        self.rate = rate
+        self.longest_s = HOUR_S  # that a window may last, as far as that is known
+        self.seen: dict[str, float | None] = dict.fromkeys(HEADERS)
+        self._tokens = 1.0  # what an earlier process has sent is not known before the first answer
+        self._at_mono: float | None = None
+        self._last_mono = -inf
+        self._open: set[Scope] = set()  # asked, and not answered yet
+        self._left = inf  # of the window, by the last answer
+        self._until_mono = -inf  # when the window ends that is spent
+
+    def set_rate(self, rate: Rate) -> None:
+        """Go on with another rate."""
+        self.rate = rate
+        self._tokens = min(self._tokens, rate.burst)
+
+    def wait_s(self, now: Instant) -> float:
+        """Return the time until a request may be sent."""
+        self._fill(now)
+        waits = [0.0, self._last_mono + SPACING_S - now.mono]
+        if self._tokens < 1.0:
+            waits.append((1.0 - self._tokens) * self.rate.interval_s + 0.001)
+        if self._left - len(self._open) < 1:
+            waits.append(self._until_mono - now.mono)
+        return max(waits)
+
+    def on_asked(self, scope: Scope, now: Instant) -> None:
+        """Count a request."""
+        self._fill(now)
+        self._tokens -= 1.0
+        self._last_mono = now.mono
+        self._open.add(scope)
+
+    def on_answered(self, scope: Scope, headers: Mapping[str, str], now: Instant) -> None:
+        """Take what the headers of an answer say."""
+        self._open.discard(scope)
+        is_first = self.seen[REMAINING] is None
+        for name in HEADERS:
+            self.seen[name] = _whole(headers.get(name), self.seen[name])
+        remaining, limit = _whole(headers.get(REMAINING), None), _whole(headers.get(LIMIT), None)
+        if limit is not None and 1 <= limit < self.rate.requests and self.rate.window_s <= MINUTE_S:
+            self.set_rate(Rate(limit, self.rate.window_s))
+        if remaining is None:
+            return
+        if is_first:
+            self._tokens = max(min(self.rate.burst, remaining) - len(self._open), self._tokens)
+        self._left = remaining
+        reset, at = _whole(headers.get(RESET), None), _date(headers.get("date")) or now.wall
+        left_s = inf if reset is None else reset - at
+        if not 0 <= left_s <= self.longest_s:
+            left_s = min(self.rate.window_s, self.longest_s)
+        self._until_mono = now.mono + left_s + 1.0  # the venue's clock has whole seconds
+
+    def pause(self, now: Instant) -> None:
+        """Send nothing at once: another process may have."""
+        self._fill(now)
+        self._tokens, self._last_mono = min(self._tokens, 0.0), now.mono
+
+    def _fill(self, now: Instant) -> None:
+        since_s = 0.0 if self._at_mono is None else max(now.mono - self._at_mono, 0.0)
+        self._tokens = min(self._tokens + since_s / self.rate.interval_s, self.rate.burst)
+        self._at_mono = now.mono
+        if now.mono >= self._until_mono:
+            self._left = inf
+
+
+class Need(Struct, frozen=True):
+    """What is to be asked for: pages of lists and how often at most, and matches by themselves.
+
+    `near` matches are asked for `FAR_TIMES` as often as those that are `far`, every `match_s` at most.
+    """
+
+    lists: Mapping[Scope, tuple[int, float]]
+    near: int = 0
+    far: int = 0
+    match_s: float = MINUTE_S
+
+
+class Share(Struct, frozen=True):
+    """How often what is asked for within a rate: each list, and so many matches by themselves."""
+
+    lists: Mapping[Scope, float]
+    near: int = 0
+    far: int = 0
+    match_s: float = LONGEST_BY_MATCH_S
+    per_minute: float = 0.0
+
+
+def shared(rate: Rate, need: Need) -> Share:
+    """Return how a rate is shared: lists first, then as many matches as can be asked for often enough."""
+    wanted = sum(MINUTE_S * pages / every_s for pages, every_s in need.lists.values())
+    most = rate.per_minute * (OF_LISTS if need.near + need.far else 1.0)
+    longer = max(wanted / most, 1.0)
+    lists = {scope: longer * every_s for scope, (_, every_s) in need.lists.items()}
+    rest = rate.per_minute - wanted / longer
+    room = rest * max(LONGEST_BY_MATCH_S, need.match_s) / MINUTE_S
+    near = min(need.near, int(room))
+    far = min(need.far, int((room - near) * FAR_TIMES))
+    weight = near + far / FAR_TIMES
+    match_s = max(need.match_s, MINUTE_S * weight / rest) if weight else LONGEST_BY_MATCH_S
+    return Share(lists, near, far, match_s, wanted / longer + MINUTE_S * weight / match_s)
+
+
+def _whole(value: str | None, otherwise: float | None) -> float | None:
+    return float(value) if value is not None and _WHOLE(value) else otherwise
+
+
+def _date(value: str | None) -> float | None:
+    """Read the Date of an answer as Unix seconds; None if there is none that can be read."""
+    try:
+        return None if value is None else parsedate_to_datetime(value).timestamp()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None

@@ -1,0 +1,329 @@
+"""The board of a service on 5DollarFootballAPI, in virtual time: what is shown, when, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+
+from actors.board.chunks import entries_of
+from actors.core.messages import BookmakerId, Scope
+from tests.support.peers.five_dollar_football import (
+    CONFIG,
+    PRICES,
+    FiveDollarFootball,
+    others,
+    result,
+)
+from tests.support.peers.web import Answer, Web, hanging, refusing, serving
+from tests.support.systems.virtual_service import VirtualService, configured, pass_to
+from tests.support.time.virtual import WALL_0
+
+pytestmark = pytest.mark.anyio
+
+HOUR = 3600.0
+BOTH = (
+    CONFIG.replace("api_key", 'markets = ["1x2", "asian_handicap", "over_under", "btts"]\napi_key')
+    + """
+[bookmakers.pinnacle]
+source = "five"
+key = "pinnacle"
+"""
+)
+Odds = dict[str, tuple[float, ...]]
+
+
+def _wall() -> float:
+    return WALL_0 + anyio.current_time()
+
+
+def _venue(**options: object) -> FiveDollarFootball:
+    return FiveDollarFootball(_wall, **options)  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def _open(
+    folder: Path, venue: FiveDollarFootball, config: str = CONFIG
+) -> AsyncIterator[tuple[VirtualService, Web]]:
+    web = Web(venue.answer)
+    async with configured(folder, config, web=web) as service:
+        await pass_to(60.0)
+        yield service, web
+
+
+def _odds(service: VirtualService, bookmaker: str = "bet365") -> Odds:
+    boards = [service.snapshot, *(each.newest for each in service.system.markets.published.values())]
+    entries = [
+        entry for board in boards for entry in entries_of(board.books[BookmakerId(bookmaker)].chunks)
+    ]
+    return {str(entry.match.source_match_id): entry.match.prices for entry in entries}
+
+
+async def test_matches_are_shown_at_the_newest_price_before_kick_off(tmp_path: Path) -> None:
+    """Never at what it opened with, nor at a price that is null."""
+    venue = _venue()
+    venue.add(7001, start=WALL_0 + HOUR)
+    venue.add(7002, "Third", "Fourth", start=WALL_0 + 30 * HOUR)
+    venue.add(7003, "Fifth", "Sixth", start=WALL_0 + HOUR)
+    venue.odds[7003]["bet365"]["1x2"]["closing"] = None
+    async with _open(tmp_path, venue) as (service, _):
+        (first, _) = [entry.match for entry in service.entries("bet365")]
+
+        assert {"7001": PRICES, "7002": PRICES} == _odds(service)
+    assert ("Home Town", "Away United", "Premier League") == (first.home, first.away, first.league)
+    assert (int(WALL_0 + HOUR), False) == (first.start_time, first.in_play)
+    assert 0 == venue.refused
+
+
+@pytest.mark.parametrize("prices", [None, (2.5, 3.1, 2.9)])
+async def test_prices_of_before_a_kick_off_end_with_it(
+    tmp_path: Path, prices: tuple[float, ...] | None
+) -> None:
+    """Whatever comes then: a match that is in play has prices in play, or none."""
+    venue = _venue()
+    venue.add(7001, start=WALL_0 + 600.0)
+    async with _open(tmp_path, venue) as (service, _):
+        await pass_to(599.9)
+        before = _odds(service)
+        await pass_to(600.1)
+        at_once = await service.shown("bet365")
+        venue.begin(7001, prices)
+        await pass_to(660.0)
+
+        assert ({"7001": PRICES}, []) == (before, at_once)
+        assert ({} if prices is None else {"7001": prices}) == _odds(service)
+
+
+async def test_a_match_that_is_scheduled_after_its_kick_off_is_not_shown(tmp_path: Path) -> None:
+    """Its newest price of before it may be of long ago."""
+    venue = _venue()
+    venue.add(7001, start=WALL_0 + 100.0)
+    async with _open(tmp_path, venue) as (service, _):
+        for second in range(102, 400, 13):
+            await pass_to(float(second))
+
+            assert {} == _odds(service)
+
+
+@pytest.mark.parametrize("prices", [None, (2.5, 3.1, 2.9)])
+async def test_a_match_that_begins_early_loses_its_prices_of_before(
+    tmp_path: Path, prices: tuple[float, ...] | None
+) -> None:
+    """As soon as the list of matches in play has it, suspended or not."""
+    venue = _venue()
+    venue.add(7001, start=WALL_0 + 900.0)
+    venue.add(7002, "Third", "Fourth", start=WALL_0 + 900.0)
+    async with _open(tmp_path, venue) as (service, _):
+        venue.begin(7001, prices)
+        await pass_to(120.0)
+        shown = {} if prices is None else {"7001": prices}
+
+        assert {**shown, "7002": PRICES} == _odds(service)
+
+
+async def test_a_price_in_play_is_suspended_where_it_is_null(tmp_path: Path) -> None:
+    """The price of before the kick-off is never shown in its place."""
+    venue = _venue()
+    venue.add(7001, start=WALL_0 - 600.0)
+    venue.begin(7001, (1.5, 4.1, 7.5))
+    async with _open(tmp_path, venue) as (service, _):
+        before = _odds(service)
+        venue.begin(7001, None)
+        await pass_to(130.0)
+
+        assert ({"7001": (1.5, 4.1, 7.5)}, {}) == (before, _odds(service))
+
+
+async def test_a_match_that_is_moved_is_shown_at_its_new_kick_off(tmp_path: Path) -> None:
+    """Once, and to that moment."""
+    venue = _venue()
+    venue.add(7001, start=WALL_0 + 600.0)
+    async with _open(tmp_path, venue) as (service, _):
+        venue.move(7001, WALL_0 + 1200.0)
+        await pass_to(130.0)
+        starts = [entry.match.start_time for entry in service.entries("bet365")]
+        await pass_to(1199.0)
+        later = _odds(service)
+        await pass_to(1201.1)
+
+        assert ([int(WALL_0 + 1200.0)], {"7001": PRICES}, {}) == (starts, later, _odds(service))
+
+
+async def test_other_bookmakers_and_markets_are_asked_for_by_match(tmp_path: Path) -> None:
+    """The line of a handicap is the home team's; corners, cards and halves are counted by name."""
+    venue = _venue(limit=40)
+    venue.add(7001, start=WALL_0 + HOUR)
+    venue.odds[7001]["bet365"] |= others()
+    venue.odds[7001]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5)), **others(line=-0.75)}
+    async with _open(tmp_path, venue, BOTH) as (service, _):
+        await pass_to(120.0)
+        rejected = service.rejected("pinnacle")
+
+        assert {
+            "7001": PRICES,
+            "7001 asian_handicap:-0.5": (2.02, 1.82),
+            "7001 over_under:2.75": (1.88, 1.96),
+            "7001 btts": (1.75, 2.05),
+        } == _odds(service)
+        assert {"7001": (2.2, 3.5, 3.5), "7001 asian_handicap:-0.75": (2.02, 1.82)}.items() <= _odds(
+            service, "pinnacle"
+        ).items()
+    assert {"corners", "cards", "halves"} <= rejected.keys()
+
+
+async def test_all_markets_in_play_come_with_the_list(tmp_path: Path) -> None:
+    """In one request, with those of Bet365."""
+    venue = _venue(limit=40)
+    venue.add(7001, start=WALL_0 - 600.0)
+    venue.odds[7001]["bet365"] |= others("inplay")
+    venue.begin(7001, (1.5, 4.1, 7.5))
+    async with _open(tmp_path, venue, BOTH) as (service, _):
+        assert {"7001", "7001 asian_handicap:-0.5", "7001 over_under:2.75", "7001 btts"} == _odds(
+            service
+        ).keys()
+
+
+async def test_prices_by_match_of_before_a_kick_off_end_when_it_is_in_play(tmp_path: Path) -> None:
+    """Also before the match is asked for again, and at its kick-off in any case."""
+    venue = _venue(limit=40)
+    for name, start in ((7001, 900.0), (7002, 300.0)):
+        venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + start)
+        venue.odds[name]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5))}
+    async with _open(tmp_path, venue, BOTH) as (service, _):
+        both = _odds(service, "pinnacle")
+        venue.begin(7001, None)
+        await pass_to(120.0)
+        left = _odds(service, "pinnacle")
+        await pass_to(301.1)
+
+        assert ["7001", "7002"] == sorted(both)
+        assert ["7002"] == sorted(left)
+        assert {} == _odds(service, "pinnacle")
+
+
+async def test_only_the_leagues_that_are_asked_for_are_shown(tmp_path: Path) -> None:
+    """By id, or by name."""
+    venue = _venue()
+    venue.add(7001, start=WALL_0 + HOUR)
+    venue.add(7002, "Third", "Fourth", start=WALL_0 + HOUR, league={"id": 61, "name": "La Liga"})
+    venue.add(7003, "Fifth", "Sixth", start=WALL_0 + HOUR, league={"id": 78, "name": "Bundesliga"})
+    config = CONFIG.replace("api_key", 'leagues = [61, "premier league"]\napi_key')
+    async with _open(tmp_path, venue, config) as (service, _):
+        assert {"7001", "7002"} == _odds(service).keys()
+
+
+async def test_a_list_that_changes_between_two_pages_loses_no_match(tmp_path: Path) -> None:
+    """A match before the next page is moved away after each first page: the next one begins later."""
+    venue = _venue(limit=60)
+    for name in range(7001, 7131):
+        venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + HOUR + name)
+    async with _open(tmp_path, venue) as (service, _):
+        await pass_to(200.0)
+        seen = _odds(service).keys()
+        venue.changes = [partial(venue.move, moved, WALL_0 + 300 * HOUR) for moved in range(7001, 7011)]
+        lost = set()
+        for second in range(200, 1400, 5):
+            await pass_to(float(second))
+            lost |= {*seen} - _odds(service).keys()
+
+        assert 130 == len(seen)
+        assert {str(name) for name in range(7001, 7011)} == lost
+        assert not venue.changes
+
+
+async def test_requests_stay_within_the_rate_of_the_key(tmp_path: Path) -> None:
+    """It is asked for by its account, and held in every window, with all that may be asked for."""
+    venue = _venue(limit=30)
+    for name in range(7001, 7071):
+        venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + 1000.0 + 60 * (name - 7000))
+        venue.odds[name]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5))}
+    async with _open(tmp_path, venue, BOTH) as (service, _):
+        await pass_to(900.0)
+        quota = service.source("five").quota
+
+    assert 0 == venue.refused
+    assert 18 <= 60 * len(venue.times) / 900.0 <= 30
+    assert quota is not None
+    assert (24.0, 30.0) == (quota["requests_per_minute"], quota["rate_limit"])
+
+
+async def test_requests_of_another_program_count(tmp_path: Path) -> None:
+    """A window of which another program has left one request has one for this."""
+    venue = _venue(limit=10)
+    venue.add(7001, start=WALL_0 + HOUR)
+    async with _open(tmp_path, venue):
+        for second in range(60, 600, 60):
+            venue.times += [_wall()] * max(9 - len([at for at in venue.times if at > _wall() - 60.0]), 0)
+            await pass_to(float(second))
+
+    assert 0 == venue.refused
+
+
+async def test_a_refusal_for_too_many_requests_is_waited_for(tmp_path: Path) -> None:
+    """As long as it says, with everything."""
+    venue = _venue()
+    venue.add(7001, start=WALL_0 + HOUR)
+    async with _open(tmp_path, venue) as (_, web):
+        web.answer = serving(b"", 429, {"Retry-After": "90"})
+        await pass_to(100.0)
+        (last, *_) = [at for at in web.asked if at > 60.0]
+        web.answer = venue.answer
+        await pass_to(400.0)
+
+        assert not [at for at in web.asked if last < at < last + 90.0]
+        assert [at for at in web.asked if at > last + 90.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "changed", "scope", "said"),
+    [
+        ({}, ("invented_key", "another_key"), "status", "status was 401, must be 200: invalid_key"),
+        (
+            {"has_odds": False, "plan": "free"},
+            ("", ""),
+            "list.near",
+            "is not in your plan free (free: five",
+        ),
+        ({}, ("api_key", "leagues = [4711]\napi_key"), "list.near", "the venue has no league 4711"),
+    ],
+)
+async def test_a_refusal_is_told_in_words(
+    tmp_path: Path, options: dict[str, object], changed: tuple[str, str], scope: str, said: str
+) -> None:
+    """What the key, the plan or the league is, and never the key itself."""
+    venue = _venue(**options)
+    venue.add(7001, start=WALL_0 + HOUR)
+    async with _open(tmp_path, venue, CONFIG.replace(*changed, 1)) as (service, _):
+        error = service.source("five").scopes[Scope(scope)].last_error
+
+        assert {} == _odds(service)
+    assert error is not None
+    assert said in error
+    assert "fb_live" not in error
+
+
+@pytest.mark.parametrize("peer", [refusing, hanging, serving(b"<html>"), serving(b'{"success": 0}')])
+async def test_prices_are_withdrawn_when_answers_stop(tmp_path: Path, peer: Answer) -> None:
+    """Those of soon hold for three polls."""
+    venue = _venue()
+    venue.add(7001, start=WALL_0 + HOUR)
+    async with _open(tmp_path, venue) as (service, web):
+        web.answer = peer
+        await pass_to(300.0)
+
+        assert {} == _odds(service)
+
+
+async def test_an_error_with_status_200_says_what_it_is(tmp_path: Path) -> None:
+    """Its success is 0."""
+    error = b'{"success": 0, "error": {"code": "maintenance", "message": "back soon", "request_id": "r"}}'
+    async with configured(tmp_path, CONFIG, web=Web(serving(error))) as service:
+        await pass_to(10.0)
+        said = service.source("five").scopes[Scope("status")].last_error
+
+    assert said is not None
+    assert "maintenance: back soon (request r)" in said
