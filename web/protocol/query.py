@@ -67,8 +67,8 @@ MARKET: Final = Parameter(
     "market",
     "Show this market, such as over_under:2.5 or btts, in place of 1x2; /api/v2/markets lists them."
     " over_under:main and asian_handicap:main are the line of each match that most bookmakers list;"
-    " several, up to ten with commas, `main`, which is all of these, and `any` of surebets have what is of each in"
-    " `markets`.",
+    " several, up to ten with commas, `main`, which is all of these, and `any` of surebets have what"
+    " is of each in `markets`.",
 )
 FIXTURE: Final = Parameter("fixture", "Show the markets of this fixture alone: its id.")
 MAX_MARKETS = 10
