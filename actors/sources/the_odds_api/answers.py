@@ -51,6 +51,13 @@ LAY = "h2h_lay"
 OUTCOMES = 3
 
 
+class Asked(Struct, frozen=True):
+    """What was asked for: whether 1X2, and the keys of other markets."""
+
+    result: bool
+    others: frozenset[str]
+
+
 class Offers(Struct):
     """The part of an answer about a bookmaker; `newest` is its last refresh (Unix seconds), or None.
 
@@ -67,16 +74,14 @@ class Offers(Struct):
     unread: set[str] = msgspec.field(default_factory=set)
     listed: Counter[SourceMatchId] = msgspec.field(default_factory=Counter)
 
-    def add(
-        self, match: CommonFacts, offered: BookmakerMarkets, latest: float, asked: Collection[str]
-    ) -> None:
+    def add(self, match: CommonFacts, offered: BookmakerMarkets, latest: float, asked: Asked) -> None:
         """Add a match, or its removal, of the markets that were asked for.
 
         Times of refresh later than `latest` are ignored.
         """
         self.title = offered.title or self.title
-        has_result, has_others = OURS not in asked, {*asked} != {OURS}
-        if has_others:
+        has_result = not asked.result
+        if asked.others:
             self.listed[match.event.id] += 1
         for market in offered.markets:
             if market.key == OURS:
@@ -89,9 +94,9 @@ class Offers(Struct):
                     self.matches.append(odds)
             elif market.key == LAY:
                 self.lays += 1
-            elif market.key in asked:
+            elif market.key in asked.others:
                 self._add_lines(match, market, self._refreshed(market, offered, latest), _url(offered))
-            elif has_others:
+            elif asked.others:
                 self._pass_over(market.key)
         if not has_result:
             self.removals.append(Removal(match.event.id, Reason.NO_RESULT))
@@ -179,6 +184,7 @@ def read_odds(
     kick_offs: set[int] = set()
     unreadable = 0
     latest = inf if answered_at is None else answered_at + CLOCKS_APART_S
+    wanted = Asked(OURS in asked, frozenset(asked) - {OURS})
     for raw in _elements(body):
         yield
         if (event := read_event(raw)) is None:
@@ -189,7 +195,7 @@ def read_odds(
         if match.start_time is not None and len(kick_offs) < MAX_KICK_OFFS:
             kick_offs.add(match.start_time)
         for offered in event.bookmakers:
-            offers[offered.key].add(match, offered, latest, asked)
+            offers[offered.key].add(match, offered, latest, wanted)
     return OddsAnswer(offers, kick_offs, answered_at, unreadable)
 
 

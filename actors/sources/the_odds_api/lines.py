@@ -56,9 +56,9 @@ def lines_of(listed: OddsMarket, kind: Kind, home: str, away: str) -> Iterator[L
     prices: dict[float | None, tuple[list[float], list[float]]] = {}
     for outcome in listed.outcomes:
         side = names.index(outcome.name)
-        point = outcome.point if isinstance(outcome.point, float) else None
-        is_opposite = point is not None and side == 1 and kind is Kind.ASIAN_HANDICAP
-        line = -point if is_opposite and point is not None else point
+        line = outcome.point if isinstance(outcome.point, float) else None
+        if line is not None and names[side] == away and kind is Kind.ASIAN_HANDICAP:
+            line = -line
         prices.setdefault(line, ([], []))[side].append(outcome.price)
     for line, sides in prices.items():
         yield _line(kind, line, sides)
