@@ -94,6 +94,21 @@ async def test_refusal_that_names_no_market_is_found_by_asking(tmp_path: Path) -
     assert ["h2h", "spreads"] == asked_for(web.requests[-1])
 
 
+async def test_refusals_in_a_row_are_no_outage(tmp_path: Path) -> None:
+    """Two are needed until it is known which market is refused, if that is the first."""
+    web = Web(refusing("h2h", "bad market"))
+    with capture_logs() as logs:
+        text = config(LEAGUES[:1], [KEY], markets=[*ALL_MARKETS])
+        async with configured(tmp_path, text, web=web) as service:
+            await pass_to(120)
+
+    assert ["h2h,totals,spreads", "h2h", "totals", "totals,spreads"] == [
+        ",".join(asked_for(request)) for request in web.requests[:4]
+    ]
+    assert (1, set()) == (len(refusals(logs)), troubles(logs))
+    assert {"over_under", "asian_handicap"} == published(service)
+
+
 async def test_refusal_of_the_only_market_is_an_outage(tmp_path: Path) -> None:
     """There is nothing to go on with: it stays a failure of the source."""
     web = Web(refusing("h2h", "Markets not supported by this endpoint: h2h"))
