@@ -12,7 +12,7 @@ from actors.core.errors import ConfigError, SourceError, TransportError
 from actors.core.messages import Scope
 from actors.pipeline.program.feed import ProgramFeed
 from actors.pipeline.program.remarks import Withdrawals
-from actors.service.describe import match_line
+from actors.service.describe import counted, match_line
 from actors.source_api.program import ProgramOptions, environment_of
 from actors.sources.program.lists import Lists
 from actors.sources.program.markets import Rejected
@@ -107,10 +107,7 @@ class ProgramCheck:
             yield f"markets that the table does not ask for (markets = [...]): {counts}"
         for image in images:
             matches = image.extract.matches
-            others = sum(bool(match.odds) for match in matches)
-            beside = f", other markets {others}" if others else ""
-            count = len({match.event_id for match in matches})
-            yield f"list {image.scope} would be shown, matches {count}{beside}"
+            yield f"list {image.scope} would be shown, {counted(matches)}"
             yield from (f"  {match_line(match)}" for match in matches[:MAX_SHOWN])
             if len(matches) > MAX_SHOWN:
                 yield f"  and {len(matches) - MAX_SHOWN} more"

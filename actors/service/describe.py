@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
@@ -137,6 +137,13 @@ def recording_lines(path: Path) -> Iterator[str]:
         count, size = count + 1, size + len(payload.body)
         line = f"{_time(payload.received_at)} {payload.scope} {payload.status} {len(payload.body)} bytes"
         yield f"{line}, list {payload.list_id}" if payload.list_id else line
+
+
+def counted(matches: Collection[Match]) -> str:
+    """Return how many matches these are, and how many other markets than 1X2 of them."""
+    others = sum(bool(match.odds) for match in matches)
+    count = len({match.event_id for match in matches})
+    return f"matches {count}, other markets {others}" if others else f"matches {count}"
 
 
 def match_line(match: Match) -> str:

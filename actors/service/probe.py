@@ -23,7 +23,7 @@ from actors.core.messages import BookmakerId, Document, Match, Scope, SourceName
 from actors.pipeline.fanout import document_of, extractor, list_id_of, read_delivery
 from actors.pipeline.polled_source import connection, dated, explain, payload_of
 from actors.recordings.reader import options_of
-from actors.service.describe import match_line
+from actors.service.describe import counted, match_line
 from actors.service.registry import kind_named
 from actors.service.settings import Settings
 from actors.source_api.kinds import Kind, PolledKind, TickingKind, bounds_of
@@ -35,7 +35,7 @@ from actors.transports.polling import Fetched, Transport, Validators
 
 MAX_REQUESTS = 60
 MAX_WAIT_S = 5.0  # between two requests
-MAX_SHOWN = 3  # matches
+MAX_SHOWN = 3  # matches, with all their markets
 MAX_CHARS = 300
 MAX_URL_CHARS = 110
 
@@ -220,11 +220,12 @@ class Probe:
         self._shown += len(matches)
         self._prices.update({(name, match.source_match_id): match.prices for match in matches})
         not_shown = ", ".join(f"{reason} {count}" for reason, count in reasons.items())
-        line = f"{name} would be shown, matches {len(matches)}"
+        first = [*dict.fromkeys(match.event_id for match in matches)][:MAX_SHOWN]
+        line = f"{name} would be shown, {counted(matches)}"
         return [
             f"{line}; not shown: {not_shown}" if not_shown else line,
             *(f"  {note}" for note in notes[:MAX_SHOWN]),
-            *(f"  {match_line(match)}" for match in matches[:MAX_SHOWN]),
+            *(f"  {match_line(match)}" for match in matches if match.event_id in first),
         ]
 
     def _say(self, target: Target, what: str, *more: str) -> None:

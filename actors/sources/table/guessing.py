@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, Final
@@ -13,6 +13,8 @@ from typing import Any, Final
 from anyascii import anyascii
 from msgspec import convert
 
+from actors.markets.market import Kind
+from actors.sources.table.guessing_markets import guessed_markets
 from actors.sources.table.odds import price
 from actors.sources.table.options import ISO, KEY, UNIX, UNIX_MS, Column, TableOptions
 from actors.sources.table.starts import moment_of, start_of
@@ -60,6 +62,7 @@ def configuration_of(path: str, body: bytes) -> tuple[str, tuple[str, ...]]:
         'prices = "collected"  # or "live": they then hold for stale_after_s after the table was written',
         *(f"{name} = {_quoted(value)}{guess.remarks[name]}" for name, value in guess.options.items()),
     ]
+    lines += guess.markets(keys)
     for name, key in _named(keys).items():
         lines.append(
             f'\n[bookmakers.{name}]\nname = {_quoted(key)}\nsource = "table"\nkey = {_quoted(key)}'
@@ -180,6 +183,20 @@ class _Guess:
         self.put("odds_format", odds_format, shown)
         self.put("decimal_comma", comma)
         return keys or [name]
+
+    def markets(self, keys: Iterable[str]) -> Iterator[str]:
+        """Yield tables of other markets that the header speaks of, as comments: nobody asked for them."""
+        values = {str(name): cells for name, cells in self.values.items() if cells}
+        priced = [name for name, cells in values.items() if all(map(_is_price, cells))]
+        has_keys = KEY in str(self.options.get("one", ""))
+        found = guessed_markets(priced, values, [*keys] if has_keys else [])
+        if found:
+            yield "\n# The header speaks of other markets: without the number signs their columns are read."
+        for market, columns in found.items():
+            if market == Kind.ASIAN_HANDICAP:
+                yield "# Check that the line is the goals that are added to the home team."
+            yield f"# [sources.table.markets.{_quoted(market)}]"
+            yield from (f"# {role} = {_quoted(column)}" for role, column in columns.items())
 
     def _groups(self) -> dict[tuple[Column, ...], list[str]]:
         """Return triples of columns of prices, those alike under a name with {key}, with their keys."""

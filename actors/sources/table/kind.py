@@ -5,14 +5,15 @@ A row (German, with a decimal comma, and the prices of two bookmakers):
     Datum;Zeit;Liga;Heim;Gast;Nord 1;Nord X;Nord 2;Süd 1;Süd X;Süd 2
     05.12.2026;15:30;Bundesliga;Köln;Mainz 05;2,10;3,40;3,60;2,05;3,50;3,70
 
-A line that cannot be read costs itself, and the notes of an extract say why.
+Other markets are in more columns (`markets`). A line, or a market of it, that cannot be read costs itself,
+and the notes of an extract say why.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import PurePath
 from typing import Final
 from urllib.parse import urlsplit
@@ -28,13 +29,18 @@ from actors.source_api.kinds import PolledKind
 from actors.source_api.match_ids import match_id_of
 from actors.source_api.parsing import Parts, Unread
 from actors.source_api.plan import Plan, Target
-from actors.sources.table.odds import ALLOWED, is_of_two_formats, price
-from actors.sources.table.options import KEY, Column, TableOptions, check, check_key
+from actors.sources.table.markets import (
+    Found,
+    MarketColumns,
+    columns_of,
+    faults_of_markets,
+    notes_of,
+)
+from actors.sources.table.options import KEY, Column, TableOptions, check, check_key, with_key
 from actors.sources.table.starts import moment_of, start_of
 from actors.sources.table.text import TWICE, Columns, Line, lines_of
 
 MAX_TORN: Final = 2  # if more lines than that, and more than can be read, cannot be read, the table is none
-MAX_NOTES: Final = 20  # of a bookmaker's list
 MAX_AHEAD_S: Final = 60.0  # that the time of a price may be after the answer
 WITHDRAWN: Final = "withdrawn"
 
@@ -89,6 +95,8 @@ class TablePlan(Plan):
 def plan(options: TableOptions, keys: tuple[str, ...]) -> Plan:
     """Return the plan of a table; the scope is its name, if that is plainly a name and no secret."""
     check(options, keys)
+    if fault := next(faults_of_markets(options), None):
+        raise ValueError(fault)
     name = PurePath(options.path or urlsplit(options.url).path).name
     scope = name if re.fullmatch(r"[A-Za-z0-9_-]{1,32}\.(csv|tsv|txt|jsonl|ndjson|json)", name) else "table"
     return TablePlan(options, (Target(Scope(scope), options.path or options.url),))
@@ -123,34 +131,67 @@ def extract(table: Table, key: str, options: TableOptions) -> Sliced[Extract]:
 
     A row with no price is a match that is not offered.
     """
-    outcomes = _outcomes(options, key)
+    outcomes = tuple(with_key(column, key) for column in options.outcomes)
     if table.rows or options.format == "csv":
         _check_columns(table.columns, outcomes, key, keys_in(table))
+    found = Found(options)
     of_key = [row for row in table.unread if row.bookmaker in {None, key}]
-    removals = [Removal(row.source_match_id, row.reason) for row in of_key if row.source_match_id]
-    passed_over = Counter(str(row.reason) for row in of_key if not row.source_match_id)
-    notes = [row.text for row in of_key]
-    matches: list[Match] = []
+    found.removals += [Removal(row.source_match_id, row.reason) for row in of_key if row.source_match_id]
+    found.passed_over.update(str(row.reason) for row in of_key if not row.source_match_id)
+    found.note(row.text for row in of_key)
+    places = _places(table, key, found)
     for count, (fixture, cells) in enumerate(table.rows):
         if count % SLICE == 0:
             yield
         if fixture.bookmaker in {None, key}:
-            written = {str(column): _cell(cells, table.columns, column) for column in outcomes}
-            read = _match(fixture, [*written.values()], table)
-            if isinstance(read, Match):
-                matches.append(read)
-            else:
-                removals.append(read)
-            if len(notes) < MAX_NOTES:
-                notes += _notes(fixture.number, written, options)
+            _read(fixture, partial(_cell, cells, table.columns), (outcomes, places), table, found)
     return Extract(
-        tuple(matches),
-        tuple(removals),
-        passed_over=passed_over,
+        tuple(found.matches),
+        tuple(found.removals),
+        passed_over=found.passed_over,
         answered_at=table.answered_at,
         is_collected=options.prices is Prices.COLLECTED,
-        notes=tuple(notes[:MAX_NOTES]),
+        notes=tuple(found.notes),
     )
+
+
+def _places(table: Table, key: str, found: Found) -> list[MarketColumns]:
+    """Return where the other markets of a bookmaker are; one that lacks a column costs itself alone."""
+    places = []
+    for name, columns in table.options.markets.items():
+        place = columns_of(name, columns, key)
+        try:
+            if table.rows or table.options.format == "csv":
+                _check_columns(table.columns, place.columns)
+        except PayloadError as error:
+            found.note([f"{name} is not read: {error}"])
+        else:
+            places.append(place)
+    return places
+
+
+def _read(
+    fixture: Fixture,
+    cell: Callable[[Column], str],
+    columns: tuple[Sequence[Column], Sequence[MarketColumns]],
+    table: Table,
+    found: Found,
+) -> None:
+    """Add what a row has."""
+    outcomes, places = columns
+    written = {str(column): cell(column) for column in outcomes}
+    found.note(notes_of(fixture.number, written, table.options))
+    blank = [not text.strip() for text in written.values()]
+    odds = found.odds(written.values())
+    if not any(blank) and min(odds, default=0.0) > 1.0:
+        found.matches.append(_match(fixture, odds, table))
+    elif not all(blank):
+        reason = Reason.INCOMPLETE if any(blank) else Reason.PRICE
+        found.removals.append(Removal(fixture.source_match_id, reason))
+    event = _match(fixture, (0.0, 0.0, 0.0), table)
+    has_others = bool(places) and found.add_markets(event, fixture.number, places, cell)
+    if all(blank) and outcomes and not has_others:
+        found.removals.append(Removal(fixture.source_match_id, WITHDRAWN))
 
 
 def keys_in(table: Table) -> Iterator[str]:
@@ -158,12 +199,13 @@ def keys_in(table: Table) -> Iterator[str]:
     options = table.options
     if options.bookmaker is not None:
         yield from dict.fromkeys(fixture.bookmaker for fixture, _ in table.rows if fixture.bookmaker)
-    elif KEY in str(options.home_price):
-        before, _, behind = str(options.home_price).partition(KEY)
+    elif KEY in str(first := options.price_columns[0]):
+        before, _, behind = str(first).partition(KEY)
+        needed = options.outcomes or (first,)
         for name in table.columns:
             if isinstance(name, str) and name.startswith(before) and name.endswith(behind):
                 key = name[len(before) : len(name) - len(behind)]
-                if key and all(column in table.columns for column in _outcomes(options, key)):
+                if key and all(with_key(column, key) in table.columns for column in needed):
                     yield key
 
 
@@ -171,12 +213,6 @@ def parts(table: Table) -> Parts:
     """Return the rows of a table."""
     why = table.unread[0].text if table.unread else ""
     return Parts("rows", tuple(fixture for fixture, _ in table.rows), Unread(len(table.unread), why))
-
-
-def _outcomes(options: TableOptions, key: str) -> tuple[Column, ...]:
-    return tuple(
-        column.replace(KEY, key) if isinstance(column, str) else column for column in options.outcomes
-    )
 
 
 def _check_columns(
@@ -241,13 +277,8 @@ def _own_id(text: str) -> SourceMatchId:
     return SourceMatchId(text) if _OWN_ID(text) else SourceMatchId(f"~{match_id_of(text)}"[:128])
 
 
-def _match(fixture: Fixture, written: Sequence[str], table: Table) -> Match | Removal:
-    blank, options = [not cell.strip() for cell in written], table.options
-    if any(blank):
-        return Removal(fixture.source_match_id, WITHDRAWN if all(blank) else Reason.INCOMPLETE)
-    home, draw, away = (price(cell, options.odds_format, comma=options.decimal_comma) for cell in written)
-    if min(home, draw, away) <= 1.0:
-        return Removal(fixture.source_match_id, Reason.PRICE)
+def _match(fixture: Fixture, odds: Sequence[float], table: Table) -> Match:
+    home, draw, away = odds
     return Match(
         fixture.source_match_id,
         fixture.home,
@@ -260,19 +291,6 @@ def _match(fixture: Fixture, written: Sequence[str], table: Table) -> Match | Re
         table.source_time if fixture.updated is None else fixture.updated,
         fixture.latest_start,
     )
-
-
-def _notes(number: int, written: Mapping[str, str], options: TableOptions) -> Iterator[str]:
-    """Yield what is to be told of the prices of a row: those that are none, and those of two formats."""
-    if not any(map(str.strip, written.values())):
-        return
-    for column, cell in written.items():
-        told, written_as = f"line {number}: {column} was {cell[:40]!r}", options.odds_format
-        if price(cell, written_as, comma=options.decimal_comma) <= 1.0:
-            allowed = ALLOWED[written_as]
-            yield f"{told}, must be {allowed.replace('.', ',') if options.decimal_comma else allowed}"
-        elif written_as != "fractional" and is_of_two_formats(cell):
-            yield f"{told}, read as {written_as}: decimal and American odds may be written so"
 
 
 KIND = PolledKind(

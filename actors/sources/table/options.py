@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -13,10 +14,12 @@ from msgspec import Meta
 
 from actors.core.messages import Prices
 from actors.core.nearest import did_you_mean
-from actors.source_api.options import PolledOptions, Seconds
+from actors.markets.market import Kind
+from actors.source_api.options import PolledOptions, Seconds, every_kind
 
 MAX_COLUMNS: Final = 1_000
 KEY: Final = "{key}"  # in the name of a column: the key of a bookmaker
+LINE: Final = "line"  # beside the outcomes of a market: the column of its line
 ISO, UNIX, UNIX_MS = "iso", "unix", "unix_ms"
 
 Name = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -76,10 +79,14 @@ class TableOptions(PolledOptions, frozen=True, kw_only=True, rename=_OUTCOMES):
         Column | None, Meta(description="The column that has the key of the row's bookmaker.")
     ] = None
     home_price: Annotated[
-        Column, Meta(description="The column of the home price; {key} in it is a bookmaker's.")
-    ]
-    draw_price: Annotated[Column, Meta(description="The column of the price of the draw.")]
-    away_price: Annotated[Column, Meta(description="The column of the away price.")]
+        Column | None, Meta(description="The column of the home price; {key} in it is a bookmaker's.")
+    ] = None
+    draw_price: Annotated[Column | None, Meta(description="The column of the price of the draw.")] = None
+    away_price: Annotated[Column | None, Meta(description="The column of the away price.")] = None
+    markets: Annotated[
+        dict[Name, dict[Name, Column]],
+        Meta(description="The columns of other markets, each a table by the name of its market or kind."),
+    ] = {}  # noqa: RUF012 - msgspec copies it
     odds_format: Annotated[
         Literal["decimal", "american", "fractional"], Meta(description="How prices are written.")
     ] = "decimal"
@@ -96,15 +103,38 @@ class TableOptions(PolledOptions, frozen=True, kw_only=True, rename=_OUTCOMES):
         return self.prices is Prices.LIVE
 
     @property
-    def outcomes(self) -> tuple[Column, Column, Column]:
-        """The columns of the prices in the order of the outcomes: home, draw, away."""
-        return self.home_price, self.draw_price, self.away_price
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of market of which it has columns, 1X2 first."""
+        named = {name.partition(":")[0] for name in self.markets}
+        return every_kind(kind for kind in Kind if kind in named)
+
+    @property
+    def outcomes(self) -> tuple[Column, ...]:
+        """The columns of 1X2 in the order of the outcomes: home, draw, away; none without 1X2."""
+        columns = self.home_price, self.draw_price, self.away_price
+        return tuple(column for column in columns if column is not None)
+
+    @property
+    def price_columns(self) -> tuple[Column, ...]:
+        """The columns of all prices."""
+        others = (columns.items() for columns in self.markets.values())
+        return (*self.outcomes, *(column for each in others for role, column in each if role != LINE))
+
+    @property
+    def line_columns(self) -> tuple[Column, ...]:
+        """The columns of lines of markets."""
+        return tuple(columns[LINE] for columns in self.markets.values() if LINE in columns)
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns that are the same for all bookmakers."""
         named = (self.home, self.away, self.league, self.start, self.date, self.time, self.id, self.updated)
         return tuple(column for column in (*named, self.bookmaker) if column is not None)
+
+
+def with_key(column: Column, key: str) -> Column:
+    """Return the column of a bookmaker."""
+    return column.replace(KEY, key) if isinstance(column, str) else column
 
 
 def check_key(key: str) -> None:
@@ -126,27 +156,32 @@ def _faults(options: TableOptions, keys: tuple[str, ...]) -> Iterator[str]:
         yield "start or date must be the column of the kick-off, and not both"
     if options.time is not None and options.date is None:
         yield "time was set without date; a column that has both is start"
-    if not (options.header or options.format == "jsonl") and any(
-        isinstance(column, str) for column in (*options.columns, *options.outcomes)
-    ):
+    every = (*options.columns, *options.price_columns, *options.line_columns)
+    if not (options.header or options.format == "jsonl") and any(isinstance(it, str) for it in every):
         yield "header was false: columns then must be numbers, from 1"
-    if options.format == "jsonl" and any(
-        isinstance(column, int) for column in (*options.columns, *options.outcomes)
-    ):
+    if options.format == "jsonl" and any(isinstance(column, int) for column in every):
         yield 'format was "jsonl": columns then must be names of keys'
     if len({*options.outcomes}) < len(options.outcomes):
         yield "one, draw and two must be three columns"
+    prices = (*options.price_columns, *{*options.line_columns})
+    if twice := [column for column, count in Counter(prices).items() if count > 1]:
+        yield f"column {twice[0]!r} is that of several prices or lines: each must have its own"
     yield from _faults_of_keys(options, keys)
     yield from _faults_of_times(options)
 
 
 def _faults_of_keys(options: TableOptions, keys: tuple[str, ...]) -> Iterator[str]:
-    with_key = sum(KEY in str(column) for column in options.outcomes)
-    if with_key not in {0, len(options.outcomes)}:
+    count = sum(KEY in str(column) for column in options.outcomes)
+    if count not in {0, len(options.outcomes)}:
         yield f"one, draw and two must all have {KEY} in them, or none"
-    if with_key and options.bookmaker is not None:
+    count = sum(KEY in str(column) for column in options.price_columns)
+    if count not in {0, len(options.price_columns)}:
+        yield f"all columns of prices must have {KEY} in them, or none"
+    if not count and any(KEY in str(column) for column in options.line_columns):
+        yield f"the column of a line has {KEY} in it: then all columns of prices must have it"
+    if count and options.bookmaker is not None:
         yield f"bookmaker was set, and {KEY} is in one, draw and two: must be one or the other"
-    if not with_key and options.bookmaker is None and len(keys) > 1:
+    if not count and options.bookmaker is None and len(keys) > 1:
         yield f"one, draw and two must have {KEY} in them, or bookmaker be set: there are {len(keys)} keys"
 
 

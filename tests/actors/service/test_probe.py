@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -166,3 +167,49 @@ def test_an_address_replaces_all_of_a_source(tmp_path: Path) -> None:
         getattr(source.options, "prices_url", ""),
         getattr(source.options, "min_stake", 0.0),
     )
+
+
+@pytest.mark.real_time
+async def test_a_table_is_shown_with_its_markets(tmp_path: Path) -> None:
+    """The first matches with each of their markets, and what could not be read of them."""
+    file, config, lines = tmp_path / "odds.csv", tmp_path / "odds.toml", list[str]()
+    file.write_text(
+        "home,away,start,1,X,2,over,under,line\n"
+        "Leeds,Hull,2099-12-22T15:00:00Z,2.1,3.4,3.6,1.9,1.95,2.5\n"
+        "York,Derby,2099-12-22T15:00:00Z,2.1,3.4,3.6,1.9,1.95,2.4\n",
+        "utf-8",
+    )
+    config.write_text(
+        f"""
+[sources.own]
+kind = "table"
+path = {json.dumps(str(file))}
+prices = "collected"
+home = "home"
+away = "away"
+start = "start"
+one = "1"
+draw = "X"
+two = "2"
+[sources.own.markets.over_under]
+line = "line"
+over = "over"
+under = "under"
+[bookmakers.own]
+name = "Own"
+source = "own"
+key = "own"
+""",
+        "utf-8",
+    )
+    probe = Probe(source_to_probe(load(config), "table"), lines.append)
+    await probe.run()
+
+    assert probe.is_good, lines
+    assert [
+        "   own would be shown, matches 2, other markets 1",
+        "     line 3: line: the line of over_under was 2.4, must be a multiple of 0.25 from 0.25 to 20",
+        "     -20991222-Leeds-Hull: Leeds - Hull, no league, 2099-12-22T15:00:00Z: 2.1 3.4 3.6",
+        "     -20991222-Leeds-Hull over_under:2.5: Leeds - Hull, no league, 2099-12-22T15:00:00Z: 1.9 1.95",
+        "     -20991222-York-Derby: York - Derby, no league, 2099-12-22T15:00:00Z: 2.1 3.4 3.6",
+    ] == [line for line in lines if line.startswith("   ")]

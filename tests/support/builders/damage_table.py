@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from fractions import Fraction
 from random import Random
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
@@ -19,11 +20,15 @@ from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import Match
 from actors.core.validation import Bounds, admit
+from actors.markets.market import Kind
 from actors.sources.table.kind import KIND
 from tests.support.builders.damage import Trial
 from tests.support.builders.messages import batch
 from tests.support.builders.table import COLUMNS, ZONE, decoded, options_of
 
+ANY_SUM = Bounds(
+    0.01, 100.0, book_sums=dict.fromkeys(Kind, (0.01, 100.0)), kinds=tuple(Kind)
+)  # of prices that are drawn at random
 IS_INVENTED = True  # it needs no recordings
 BERLIN = ZoneInfo("Europe/Berlin")
 KEYS = ("Nord", "Süd")
@@ -45,8 +50,15 @@ FORMS: Mapping[str, Callable[[float], str]] = {
     "fractional": lambda price: f"{100 * (price - 1):.0f}/100",
 }
 
-Said = tuple[str, str, int | None, str, tuple[float, ...]]
-"""Home, away, start (Unix seconds), the key of the bookmaker and its prices."""
+Said = tuple[str, str, int | None, str, str, tuple[float, ...]]
+"""Home, away, start (Unix seconds), the key of the bookmaker, the market and its prices."""
+
+OTHERS: Mapping[str, tuple[str, ...]] = {
+    "over_under:2.5": ("over", "under"),
+    "asian_handicap": ("home", "away"),
+    "btts": ("yes", "no"),
+}
+OF_LINE = "Line"  # the column that all bookmakers have in common, home team's
 
 
 class Written(NamedTuple):
@@ -81,7 +93,7 @@ def trial(random: Random, kind: str | None = None) -> Trial:
         except PayloadError:
             rejected["column"] += 1
             continue
-        passed = run_now(admit(batch(read.matches, removals=read.removals), Bounds(0.01, 100.0)))
+        passed = run_now(admit(batch(read.matches, removals=read.removals), ANY_SUM))
         rejected.update(passed.rejected)
         rejected.update(read.passed_over)
         accepted += len(passed.batch.matches)
@@ -93,7 +105,7 @@ def trial(random: Random, kind: str | None = None) -> Trial:
 
 def _as_said(match: Match, key: str) -> Said:
     prices = tuple(round(price, 6) for price in match.prices)
-    return match.home, match.away, match.begun_by, key, prices
+    return match.home, match.away, match.begun_by, key, str(match.market), prices
 
 
 def _written(random: Random) -> Written:
@@ -103,8 +115,18 @@ def _written(random: Random) -> Written:
     is_json = random.random() < 0.25
     delimiter = random.choice(";\t|" if form == "comma" else ",;\t|")
     is_by_row = random.random() < 0.4
-    prices = [f"{key} {side}" for key in KEYS for side in "1X2"]
-    names = ["League", "Date", "Time", "Home", "Away", *(["Book", "1", "X", "2"] if is_by_row else prices)]
+    more = [f"{market} {side}" for market, sides in OTHERS.items() for side in sides]
+    sides = [*"1X2", *more]
+    prices = [f"{key} {side}" for key in KEYS for side in sides]
+    names = [
+        "League",
+        "Date",
+        "Time",
+        "Home",
+        "Away",
+        OF_LINE,
+        *(["Book", *sides] if is_by_row else prices),
+    ]
     if random.random() < 0.3:
         random.shuffle(names)
     rows = [
@@ -117,6 +139,11 @@ def _written(random: Random) -> Written:
         name: f"{'' if is_by_row else '{key} '}{side}"
         for name, side in zip(("one", "draw", "two"), "1X2", strict=True)
     }
+    options["markets"] = {
+        market: {side: f"{'' if is_by_row else '{key} '}{market} {side}" for side in sides}
+        for market, sides in OTHERS.items()
+    }
+    options["markets"]["asian_handicap"]["line"] = OF_LINE
     options |= {"bookmaker": "Book"} if is_by_row else {}
     options |= {"date_format": "iso" if day == "%Y-%m-%d" else day, "decimal_comma": form == "comma"}
     options["odds_format"] = "decimal" if form == "comma" else form
@@ -148,9 +175,13 @@ def _match(
         "Time": random.choice((f"{start:%H:%M}", f"{start:%H:%M}", "")),
         "Home": home,
         "Away": away,
+        OF_LINE: f"{random.randint(-8, 8) / 4:g}",
     }
+    if write is FORMS["comma"]:
+        row[OF_LINE] = row[OF_LINE].replace(".", ",")
+    more = [f"{market} {side}" for market, sides in OTHERS.items() for side in sides]
     for key in KEYS:
-        prices = {side: write(random.randint(110, 900) / 100) for side in "1X2"}
+        prices = {side: write(random.randint(110, 900) / 100) for side in [*"1X2", *more]}
         if is_by_row:
             yield {**row, "Book": key, **prices}
         row |= {f"{key} {side}": price for side, price in prices.items()}
@@ -195,9 +226,21 @@ def _of_row(row: dict[str, str], made: Written) -> Iterator[Said]:
         if "Book" in row and row["Book"].strip() != key:
             continue
         before = "" if "Book" in row else f"{key} "
-        prices = [_price(row.get(f"{before}{side}", "").strip(), made.form) for side in "1X2"]
-        if start is not None and None not in prices:
-            yield home, away, start, key, tuple(round(price or 0.0, 6) for price in prices)
+        for market, sides in (("1x2", tuple("1X2")), *OTHERS.items()):
+            columns = [side if market == "1x2" else f"{market} {side}" for side in sides]
+            prices = [_price(row.get(f"{before}{column}", "").strip(), made.form) for column in columns]
+            named = market if market != "asian_handicap" else _handicap(row.get(OF_LINE, ""), made.form)
+            if start is not None and None not in prices:
+                yield home, away, start, key, named, tuple(round(price or 0.0, 6) for price in prices)
+
+
+def _handicap(cell: str, form: str) -> str:
+    """Return the market of a line as it is written, by other means than ours."""
+    try:
+        line = Fraction(cell.strip().replace(",", ".") if form == "comma" else cell.strip())
+    except (ValueError, ZeroDivisionError):
+        return ""
+    return f"asian_handicap:{float(line):g}" if (4 * line).denominator == 1 else ""
 
 
 def _start(day: str, clock: str, form: str) -> int | None:

@@ -17,6 +17,11 @@ COLUMNS = {"home": "Home", "away": "Away", "league": "League", "date": "Date", "
 ONE_BOOK = {"one": "1", "draw": "X", "two": "2"}
 BOOKS = {"one": "{key} 1", "draw": "{key} X", "two": "{key} 2"}
 ZONE = {"timezone": "Europe/Berlin"}
+MARKETS = {
+    "over_under:2.5": {"over": "O2.5", "under": "U2.5"},
+    "asian_handicap": {"line": "Line", "home": "AH 1", "away": "AH 2"},
+}
+MORE = "O2.5,U2.5,Line,AH 1,AH 2"  # columns behind those of HEADER
 HEADER = "League,Date,Time,Home,Away,1,X,2"
 ROW = "Liga,2026-12-05,15:30,Alder Town,Birch United,2.10,3.40,3.60"
 
@@ -57,4 +62,5 @@ def extracted(
 def shown(body: bytes | str, key: str = "own", **some: Any) -> tuple[Match, ...]:
     """Return the matches of a body that pass the integrity gate. Raises: PayloadError."""
     read = extracted(body, key, **some)
-    return run_now(admit(batch(read.matches, removals=read.removals), Bounds())).batch.matches
+    bounds = Bounds(kinds=options_of(**some).kinds)
+    return run_now(admit(batch(read.matches, removals=read.removals), bounds)).batch.matches

@@ -68,6 +68,8 @@ EVENTS = [
 ]
 TABLE_OBJECT = json.dumps(dict(zip(tables.HEADER.split(","), tables.ROW.split(","), strict=True))).encode()
 ROWED = tables.options_of(bookmaker="Book", odds_format="american", header=True)
+WITH_MARKETS = tables.options_of(markets=tables.MARKETS)
+WIDER = f"{tables.HEADER},{tables.MORE}"
 SPORTS = [{"key": "soccer_epl", "active": True, "has_outrights": False}, {"key": "tennis"}]
 REFUSAL = {"message": "Usage quota has been reached.", "error_code": "OUT_OF_USAGE_CREDITS"}
 
@@ -114,8 +116,9 @@ def targets() -> tuple[Target, ...]:
         ),
         Target(
             "table_csv",
-            partial(_tables, (tables.options_of(), ROWED), ("own", "North", "")),
+            partial(_tables, (tables.options_of(), ROWED, WITH_MARKETS), ("own", "North", "")),
             (
+                tables.table(f"{tables.ROW},1.9,1.95,-0.75,2.02,1.88", header=WIDER).encode(),
                 tables.table(tables.ROW).encode(),
                 tables.table(f"{tables.ROW},North", header=f"{tables.HEADER},Book").encode(),
             ),

@@ -126,3 +126,80 @@ def test_what_is_no_table_is_asked_for(body: bytes) -> None:
     _, asked, _ = _guessed(body)
 
     assert {"home", "away", "start", "one", "draw", "two"} <= {*asked}
+
+
+OTHERS = {
+    "over_under:2.5": {"over": "Over 2.5", "under": "Under 2.5"},
+    "btts": {"yes": "BTTS Yes", "no": "BTTS No"},
+    "double_chance": {"1X": "1X", "12": "12", "X2": "X2"},
+    "asian_handicap": {"line": "AH Line", "home": "AH Home", "away": "AH Away"},
+    "over_under": {"line": "total_line", "over": "over", "under": "under"},
+}
+CELLS = "1.9,1.95,1.8,2,1.3,1.3,1.75,-0.75,2.02,1.88,2.25,1.9,1.95"
+
+
+def _with_comments(text: str) -> dict[str, Any]:
+    """Return the table as it is without the number signs of its markets."""
+    first, _, behind = text.partition("# The header speaks of other markets")
+    lines = [line.removeprefix("# ") for line in behind.splitlines() if line.startswith(("# [", "# "))]
+    return dict(
+        tomllib.loads("\n".join([first, *(it for it in lines if "=" in it or "[" in it)]))["sources"][
+            "table"
+        ]
+    )
+
+
+def test_markets_of_which_the_header_speaks_are_written_as_comments() -> None:
+    """Nobody asked for them; without the number signs they are read."""
+    names = ",".join(column for columns in OTHERS.values() for column in columns.values())
+    body = table(f"{ROW},{CELLS}", header=f"{HEADER},{names}")
+    guessed, asked, text = _guessed(body)
+    read = {**_with_comments(text), **dict.fromkeys(asked, "Europe/Berlin")}
+    found = shown(body, **{**dict.fromkeys(("start",)), **read})
+
+    assert "markets" not in guessed
+    assert OTHERS == read["markets"]
+    every = {"1x2", "over_under:2.5", "over_under:2.25", "btts", "double_chance", "asian_handicap:-0.75"}
+    assert every == {str(match.market) for match in found}
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("N 1,N X,N 2,S 1,S X,S 2,N Über 2.5,N Unter 2.5", ("{key} Über 2.5", "{key} Unter 2.5")),
+        ("NH,ND,NA,SH,SD,SA,N>2.5,N<2.5", ("{key}>2.5", "{key}<2.5")),
+        ("N 1,N X,N 2,S 1,S X,S 2,S o2.5,S u2.5", ("{key} o2.5", "{key} u2.5")),
+        ("N 1,N X,N 2,S 1,S X,S 2,N 2.5 over,N 2.5 under", ("{key} 2.5 over", "{key} 2.5 under")),
+    ],
+)
+def test_columns_of_each_bookmaker_are_named_with_its_key(header: str, columns: tuple[str, str]) -> None:
+    """As those of 1X2 are."""
+    row = "Liga,2026-12-05,15:30,Alder,Birch,2.1,3.4,3.6,2.2,3.3,3.5,1.9,1.95"
+    _, _, text = _guessed(table(row, header=f"League,Date,Time,Home,Away,{header}"))
+
+    assert {"over_under:2.5": dict(zip(("over", "under"), columns, strict=True))} == _with_comments(text)[
+        "markets"
+    ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "Corners Over 9.5,Corners Under 9.5",
+        "Over 2.5 HT,Under 2.5 HT",
+        "Over 2.5,Under 3.5",
+        "Over 2.4,Under 2.4",
+        "Over,Under",
+        "Home Over 1.5,Home Under 1.5",
+        "Max Over 2.5,Max Under 2.5",
+        "BTTS Yes,Other",
+        "GG,NG",
+        "1X,X2",
+        "AHh,AHH",
+    ],
+)
+def test_what_the_header_does_not_say_plainly_is_not_guessed(names: str) -> None:
+    """Such as corners, a half, one team, the best of several bookmakers, or one outcome alone."""
+    _, _, text = _guessed(table(f"{ROW},1.9,1.95", header=f"{HEADER},{names}"))
+
+    assert "markets" not in text

@@ -1,0 +1,100 @@
+"""Guesses which columns are of other markets than 1X2, where the header says so in plain words. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from anyascii import anyascii
+
+from actors.markets.market import OUTCOMES, Kind, market_of
+from actors.sources.table.options import KEY, LINE
+
+_OVER: Final = r"(?P<over>over|ueber|uber|o|>)|(?P<under>under|unter|u|<)"
+_GOALS: Final = r"(?P<line>[0-9]{1,2}[.,][0-9]{1,2})"
+# What stands in a name behind the bookmaker, in small letters; the group is the outcome.
+_FORMS: Final[Mapping[Kind, tuple[str, ...]]] = {
+    Kind.OVER_UNDER: (
+        rf"(?:(?:totals?|goals|ou|odds)[ _-]*)?(?:{_OVER})[ _-]*{_GOALS}(?:[ _-]*(?:goals|odds))?",
+        rf"{_GOALS}[ _-]*(?:goals[ _-]*)?(?:{_OVER})",
+    ),
+    Kind.BTTS: (r"(?:btts|both[ _-]?teams?[ _-]?to[ _-]?score)[ _.-]*(?:(?P<yes>yes|ja)|(?P<no>no|nein))",),
+    Kind.DOUBLE_CHANCE: (
+        r"(?:(?:dc|double[ _-]?chance|odds)[ _-]*)?(?:(?P<_1X>1x)|(?P<_12>12)|(?P<_X2>x2))",
+    ),
+}
+# Names without anything but letters and digits, where the line has a column of its own.
+_WITH_LINE: Final[Mapping[Kind, Mapping[str, str]]] = {
+    Kind.OVER_UNDER: {
+        LINE: "totalline totalsline goalline goalsline ouline overunderline",
+        "over": "over overodds oddsover overprice",
+        "under": "under underodds oddsunder underprice",
+    },
+    Kind.ASIAN_HANDICAP: {
+        LINE: "handicapline ahline asianhandicapline handicap asianhandicap",
+        "home": "handicaphome ahhome asianhandicaphome",
+        "away": "handicapaway ahaway asianhandicapaway",
+    },
+}
+
+Found = dict[str, dict[str, str]]
+"""The columns of each market by the outcome, or `line`."""
+
+
+def guessed_markets(
+    priced: Sequence[str], values: Mapping[str, Sequence[str]], keys: Sequence[str]
+) -> Found:
+    """Return the columns of markets by their names.
+
+    `priced` are the columns that have prices alone, `values` those of every column; `keys` are those of the
+    bookmakers if each has columns of its own: {key} then stands in the names.
+    """
+    found: Found = {}
+    for column in priced:
+        for market, outcome, name in _said(column, keys):
+            found.setdefault(market, {}).setdefault(outcome, name)
+    if not keys:
+        for kind, roles in _WITH_LINE.items():
+            columns = {
+                role: _named(names, values if role == LINE else priced) for role, names in roles.items()
+            }
+            if all(columns.values()) and all(_market(kind, cell) for cell in values[columns[LINE]]):
+                found[kind] = columns
+    return {
+        market: columns
+        for market, columns in found.items()
+        if {*columns} >= {*OUTCOMES[Kind(market.partition(":")[0])]}
+    }
+
+
+def _said(column: str, keys: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the market and the outcome that the name of a column says, and the name with {key}."""
+    for key in keys or ("",):
+        rest = column[len(key) :]
+        if not column.startswith(key):
+            continue
+        text = anyascii(rest).lower().strip(" _-.:")
+        for kind, forms in _FORMS.items():
+            for hit in filter(None, (re.fullmatch(form, text) for form in forms)):
+                outcome = next(name for name in OUTCOMES[kind] if hit.groupdict().get(_group(name)))
+                market = _market(kind, hit["line"]) if kind is Kind.OVER_UNDER else str(kind)
+                if market:
+                    yield market, outcome, KEY + rest if key else column
+
+
+def _group(outcome: str) -> str:
+    return outcome if outcome.islower() else f"_{outcome}"
+
+
+def _named(names: str, columns: Iterable[str]) -> str:
+    plain = {re.sub("[^a-z0-9]", "", anyascii(column).lower()): column for column in columns}
+    return next((plain[name] for name in names.split() if name in plain), "")
+
+
+def _market(kind: Kind, line: str) -> str:
+    """Return the market of a line; nothing if it is none."""
+    try:
+        return str(market_of(kind, float(line.replace(",", "."))))
+    except ValueError:
+        return ""

@@ -1,0 +1,311 @@
+"""Other markets in a table: columns of a market, a line in a column, and what costs only itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from actors.core.messages import Removal
+from actors.core.validation import Reason
+from actors.markets.market import FORMS, Kind
+from actors.sources.table.kind import KIND, keys_in
+from tests.support.builders.table import (
+    COLUMNS,
+    HEADER,
+    MARKETS,
+    MORE,
+    ROW,
+    decoded,
+    extracted,
+    options_of,
+    shown,
+    table,
+)
+
+ID = "Liga-20261205-Alder.Town-Birch.United"
+WIDER = f"{HEADER},{MORE}"
+NO_1X2 = ROW.replace("2.10,3.40,3.60", ",,")
+FIRST = {"": (2.1, 3.4, 3.6)}
+TOTALS = {" over_under:2.5": (1.9, 1.95)}
+HANDICAP = {" asian_handicap:-0.75": (2.02, 1.88)}
+
+
+def _read(*more: str, row: str = ROW, **some: Any) -> dict[str, tuple[float, ...]]:
+    """Return the prices by market of rows that have these cells behind `row`."""
+    body = table(*(f"{row},{cells}" for cells in more), header=WIDER)
+    return {it.source_match_id.removeprefix(ID): it.prices for it in shown(body, markets=MARKETS, **some)}
+
+
+def test_a_row_has_markets_beside_its_1x2() -> None:
+    """The line is in the name of the market, or in a column."""
+    assert {**FIRST, **TOTALS, **HANDICAP} == _read("1.9,1.95,-0.75,2.02,1.88")
+
+
+def test_the_kinds_are_those_of_the_tables() -> None:
+    """1X2 alone without any, so that a table is read as before."""
+    assert (Kind.ONE_X_TWO,) == options_of().kinds
+    assert (Kind.ONE_X_TWO, Kind.OVER_UNDER, Kind.ASIAN_HANDICAP) == options_of(markets=MARKETS).kinds
+
+
+def test_a_market_keeps_the_teams_and_times_of_its_row() -> None:
+    """As its match has them."""
+    first, *others = shown(table(f"{ROW},1.9,1.95,,,", header=WIDER), markets=MARKETS)
+
+    assert [(first.listing, first.event_id, first.source_time)] == [
+        (it.listing, it.event_id, it.source_time) for it in others
+    ]
+
+
+def test_a_row_needs_no_1x2() -> None:
+    """Its 1X2 is not said to be withdrawn then: it may be in another row."""
+    body = table(f"{NO_1X2},1.9,1.95,,,", header=WIDER)
+
+    assert TOTALS == _read("1.9,1.95,,,", row=NO_1X2)
+    assert () == extracted(body, markets=MARKETS).removals
+
+
+def test_a_row_for_each_line_is_one_match() -> None:
+    """The first has 1X2, the others a line each."""
+    some = {"over_under": {"line": "L", "over": "O", "under": "U"}}
+    rows = (f"{ROW},,,", f"{NO_1X2},2.5,1.9,1.95", f"{NO_1X2},3,2.4,1.55")
+    found = shown(table(*rows, header=f"{HEADER},L,O,U"), markets=some)
+
+    assert [ID, f"{ID} over_under:2.5", f"{ID} over_under:3"] == [it.source_match_id for it in found]
+
+
+def test_blank_cells_are_no_offer() -> None:
+    """A row with none at all is withdrawn, as without other markets; a line alone says nothing."""
+    body = table(f"{NO_1X2},,,-0.75,,", header=WIDER)
+    read = extracted(body, markets=MARKETS)
+
+    assert FIRST == _read(",,-0.75,,")
+    assert ((Removal(read.removals[0].source_match_id, "withdrawn"),), ()) == (read.removals, read.notes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "others", "reason", "note"),
+    [
+        ("1.9,,-0.75,2.02,1.88", HANDICAP, "incomplete", "line 2: U2.5 was '', must be a decimal number"),
+        (
+            "1.9,x,-0.75,2.02,1.88",
+            HANDICAP,
+            "price",
+            "line 2: U2.5 was 'x', must be a decimal number above 1",
+        ),
+        ("1.9,1.0,-0.75,2.02,1.88", HANDICAP, "price", "line 2: U2.5 was '1.0', must be a decimal number"),
+        ("1.9,1.95,,2.02,1.88", TOTALS, "", "line 2: Line: the line was '', must be a number like 2.5"),
+        ("1.9,1.95,-0.8,2.02,1.88", TOTALS, "", "must be a multiple of 0.25 from -10 to 10"),
+        (
+            "1.9,1.95,12,2.02,1.88",
+            TOTALS,
+            "",
+            "the line of asian_handicap was 12, must be a multiple of 0.25",
+        ),
+        ('1.9,1.95,"-0.5,-1",2.02,1.88', TOTALS, "", "the line was '-0.5,-1', must be a number like 2.5"),
+        ("1.9,1.95,-075,2.02,1.88", TOTALS, "", "the line was '-075', must be a number like 2.5"),
+        ('1.9,1.95,"-0,75",2.02,1.88', TOTALS, "", "the line was '-0,75', must be a number like 2.5"),
+        ("1.9,1.95,nan,2.02,1.88", TOTALS, "", "the line was 'nan', must be a number like 2.5"),
+        ("150,1.95,-0.75,2.02,1.88", HANDICAP, "", "line 2: O2.5 was '150', read as decimal"),
+    ],
+)
+def test_a_bad_market_is_told_and_costs_itself(
+    cells: str, others: dict[str, tuple[float, ...]], reason: str, note: str
+) -> None:
+    """The 1X2 of the row and its other markets stay."""
+    read = extracted(table(f"{ROW},{cells}", header=WIDER), markets=MARKETS)
+
+    assert FIRST | others == _read(cells)
+    assert note in read.notes[0]
+    if reason:
+        assert [Removal(f"{ID} over_under:2.5", reason)] == [*read.removals]  # type: ignore[arg-type]
+    elif others is TOTALS:
+        assert {Reason.UNREADABLE: 1} == read.passed_over
+
+
+def test_a_bad_1x2_costs_itself() -> None:
+    """The other markets of its row do not depend on it."""
+    assert TOTALS == _read("1.9,1.95,,,", row=ROW.replace("2.10", "0.9"))
+
+
+@pytest.mark.parametrize(
+    ("cell", "line"),
+    [
+        ("-0.75", "-0.75"),
+        ("+0.50", "0.5"),
+        ("-0", "0"),
+        ("2", "2"),
+        ("\u22121.25", "-1.25"),
+        (" 0.0 ", "0"),
+    ],
+)
+def test_a_line_is_any_number_of_quarters(cell: str, line: str) -> None:
+    """However a table writes it."""
+    assert f" asian_handicap:{line}" in _read(f",,{cell},1.9,1.95")
+
+
+@pytest.mark.parametrize(("cell", "last"), [("-0,75", "asian_handicap:-0.75"), ("-0.75", "over_under:2.5")])
+def test_a_line_has_the_decimal_comma_of_the_prices(cell: str, last: str) -> None:
+    """With a point it is none."""
+    row = f"Liga;2026-12-05;15:30;Alder Town;Birch United;2,1;3,4;3,6;1,9;1,95;{cell};2,02;1,88"
+    body = table(row, header=WIDER.replace(",", ";"))
+    (*_, match) = shown(body, delimiter=";", decimal_comma=True, markets=MARKETS)
+
+    assert last == str(match.market)
+
+
+def test_a_number_of_json_has_a_point_all_the_same() -> None:
+    """Whatever the texts have: its line as well as its prices."""
+    row: dict[str, object] = dict(zip(HEADER.split(","), ROW.replace(".", ",").split(","), strict=False))
+    row |= {"1": 2.1, "X": 3.4, "2": "3,6", "Line": -0.75, "AH 1": "2,02", "AH 2": 1.88}
+    body = json.dumps(row) + "\n"
+    some = {"asian_handicap": MARKETS["asian_handicap"]}
+    found = shown(body, format="jsonl", decimal_comma=True, markets=some)
+
+    assert ["1x2", "asian_handicap:-0.75"] == [str(match.market) for match in found]
+
+
+def test_two_columns_of_one_market_cost_it() -> None:
+    """Nobody knows which of them is right."""
+    some = {**MARKETS, "over_under": {"line": "L", "over": "O", "under": "U"}}
+    body = table(f"{ROW},1.9,1.95,,,,2.50,1.8,2", header=f"{WIDER},L,O,U")
+
+    assert [ID] == [match.source_match_id for match in shown(body, markets=some)]
+
+
+def test_lines_that_contradict_each_other_are_rejected() -> None:
+    """By the gate: all of their kind."""
+    some = {"over_under:2.5": MARKETS["over_under:2.5"], "over_under:3": {"over": "O3", "under": "U3"}}
+    body = table(f"{ROW},1.9,1.95,,,,1.8,2.05", header=f"{WIDER},O3,U3")
+
+    assert [ID] == [match.source_match_id for match in shown(body, markets=some)]
+
+
+def test_each_bookmaker_has_its_columns_and_one_line_for_all() -> None:
+    """A line's column may have {key} or not."""
+    some = {
+        **{name: f"{{key}} {side}" for name, side in zip(("one", "draw", "two"), "1X2", strict=True)},
+        "markets": {"asian_handicap": {"line": "Line", "home": "{key} H", "away": "{key} A"}},
+    }
+    header = "League,Date,Time,Home,Away,Line,N 1,N X,N 2,N H,N A,S 1,S X,S 2,S H,S A"
+    body = table(
+        "Liga,2026-12-05,15:30,Alder Town,Birch United,-0.25,2.1,3.4,3.6,1.9,1.9,2.2,3.4,3.5,1.95,1.85",
+        header=header,
+    )
+
+    for key, odds in (("N", (1.9, 1.9)), ("S", (1.95, 1.85))):
+        (*_, match) = shown(body, key, **some)
+        assert ("asian_handicap:-0.25", odds) == (str(match.market), match.odds)
+
+
+def test_a_table_may_have_no_1x2_at_all() -> None:
+    """Then `one`, `draw` and `two` are left out; {key} is found in the columns of the others."""
+    some: dict[str, Any] = {"one": None, "draw": None, "two": None}
+    some["markets"] = {"btts": {"yes": "{key} y", "no": "{key} n"}}
+    cells = "Liga,2026-12-05,15:30,Alder Town,Birch United,1.8,2"
+    body = table(cells, header="League,Date,Time,Home,Away,N y,N n")
+    (match,) = shown(body, "N", **some)
+
+    assert (f"{ID} btts", (1.8, 2.0)) == (match.source_match_id, match.prices)
+    assert ["N"] == [*keys_in(decoded(body, options_of(**some)))]
+
+
+def test_a_market_without_its_columns_costs_itself() -> None:
+    """It is told with the nearest column; 1X2 and the others are read."""
+    body = table(f"{ROW},1.9,1.95,-0.75,2.02,1.88", header=WIDER.replace("U2.5", "U2_5"))
+    read = extracted(body, markets=MARKETS)
+
+    assert (
+        "over_under:2.5 is not read: column not in this table: U2.5; did you mean 'U2_5'?",
+    ) == read.notes
+    assert [ID, f"{ID} asian_handicap:-0.75"] == [match.source_match_id for match in read.matches]
+
+
+def test_objects_have_markets_by_their_keys() -> None:
+    """Of objects in an object as well; one that lacks them has only its 1X2."""
+    row = dict(zip(HEADER.split(","), ROW.split(","), strict=True))
+    lines = [json.dumps({**row, "btts": {"yes": 1.8, "no": 2.0}}), json.dumps({**row, "Home": "Dale"})]
+    found = shown(
+        "\n".join(lines) + "\n", format="jsonl", markets={"btts": {"yes": "btts.yes", "no": "btts.no"}}
+    )
+
+    assert [(2.1, 3.4, 3.6), (1.8, 2.0), (2.1, 3.4, 3.6)] == [match.prices for match in found]
+
+
+@pytest.mark.parametrize(
+    "name", ["over_under:2.5", "over_under", "asian_handicap:-0.25", "btts", "double_chance"]
+)
+def test_every_kind_has_columns(name: str) -> None:
+    """Those of its outcomes, and of its line where that is in none of the names."""
+    kind = Kind(name.partition(":")[0])
+    columns = {outcome: f"c{outcome}" for outcome in FORMS[kind].outcomes}
+    price = len(columns) / FORMS[kind].winners / 1.05
+    line = {"line": "line"} if name == "over_under" else {}
+    header = f"{HEADER},{','.join(columns.values())},line"
+    body = table(f"{ROW},{','.join(f'{price:.4f}' for _ in columns)},3.25", header=header)
+    (*_, match) = shown(body, markets={name: columns | line})
+
+    assert name + (":3.25" if line else "") == str(match.market)
+
+
+@pytest.mark.parametrize(
+    ("markets", "why"),
+    [
+        (
+            {"over_under:2.50": {"over": "a", "under": "b"}},
+            "markets: was 'over_under:2.50', must be spelled",
+        ),
+        ({"totals": {"over": "a", "under": "b"}}, "markets: was 'totals', must be 1x2, over_under:LINE"),
+        ({"1x2": {"1": "a", "X": "b", "2": "c"}}, "was '1x2', whose columns are one, draw and two"),
+        (
+            {"over_under": {"over": "a", "under": "b"}},
+            "over_under has over, under, must have line, over, under",
+        ),
+        ({"btts": {"yes": "a"}}, "btts has yes, must have yes, no"),
+        ({"btts": {"yes": "a", "no": "b", "line": "c"}}, "btts has yes, no, line, must have yes, no"),
+        ({"btts": {}}, "btts has nothing, must have yes, no"),
+        ({"over_under:2.4": {"over": "a", "under": "b"}}, "must be a multiple of 0.25 from 0.25 to 20"),
+        ({"btts": {"yes": "a", "no": "a"}}, "column 'a' is that of several prices or lines"),
+        ({"btts": {"yes": "1", "no": "a"}}, "column '1' is that of several prices or lines"),
+        (
+            {"over_under": {"line": "a", "over": "a", "under": "b"}},
+            "column 'a' is that of several prices or",
+        ),
+        (
+            {"btts": {"yes": "{key} a", "no": "{key} b"}},
+            "all columns of prices must have {key} in them, or none",
+        ),
+        (
+            {"over_under": {"line": "{key} a", "over": "b", "under": "c"}},
+            "the column of a line has {key} in it: then all columns of prices must have it",
+        ),
+    ],
+)
+def test_columns_that_make_no_market_are_refused(markets: Any, why: str) -> None:
+    """When the configuration is loaded, with what is allowed."""
+    with pytest.raises(ValueError, match=re.escape(why)):
+        KIND.plan(options_of(markets=markets), ("own",))
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ({"one": None}, "one, draw and two must all be set, or none"),
+        ({"one": None, "draw": None, "two": None}, "one, draw and two must be set, or a table markets"),
+        (
+            {"header": False, **dict.fromkeys(COLUMNS, None), "home": 1, "away": 2, "start": 3}
+            | {"one": 4, "draw": 5, "two": 6, "markets": MARKETS},
+            "header was false: columns then must be numbers",
+        ),
+        (
+            {"format": "jsonl", "markets": {"btts": {"yes": 1, "no": 2}}},
+            'format was "jsonl": columns then must be',
+        ),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(written: dict[str, Any], why: str) -> None:
+    """As those of 1X2 are."""
+    with pytest.raises(ValueError, match=re.escape(why)):
+        KIND.plan(options_of(**written), ("own",))
