@@ -140,6 +140,7 @@ class _Following:
         self._followed, self._main, self._sides = followed, followed.after, followed.sides
         self._edits: Edits = {}
         self._left: dict[EventKey, None] = {}
+        self._looked_at: set[FixtureId] = set()
         self._markets: dict[FixtureId, dict[FixtureId, None]] = {}
         self._heads: dict[FixtureId, Head | None] = {}
 
@@ -220,12 +221,14 @@ class _Following:
         return mutation.finish()
 
     def _look_at(self, match_id: FixtureId) -> None:
-        """Sort the entries of all markets of a match anew."""
+        """Sort the entries of all markets of a match anew, once."""
+        if match_id in self._looked_at:
+            return
+        self._looked_at.add(match_id)
         for fixture_id in self._state.markets.get(match_id, ()):
-            fixture = self._state.get(fixture_id)
-            if fixture is None or fixture_id in self._edits:
+            if (fixture := self._state.get(fixture_id)) is None:
                 continue
-            self._edits[fixture_id] = {}
+            self._edits.setdefault(fixture_id, {})
             for bookmaker, entry in fixture.entries.items():
                 key = EventKey(self._roster[bookmaker].source, entry.source_match_id)
                 event = _event_of(key)
@@ -237,8 +240,8 @@ class _Following:
         fixture_id = market_fixture_id(self.home(_event_of(key)), entry.match.market)
         known = self._state.by_event.get(key)  # not as it is by now: bookmakers of a source have one key
         if known is not None and known != fixture_id:
-            self._edit(known, bookmaker, None)
-        self._edit(fixture_id, bookmaker, entry)
+            self._drop(known, bookmaker, key)
+        self._edits.setdefault(fixture_id, {})[bookmaker] = entry
         if self._draft.id_of(key) != fixture_id:
             self._draft.move([key], fixture_id)
 
@@ -246,11 +249,15 @@ class _Following:
         """Take an entry out of the fixture that it was in, and of that where it would be."""
         for fixture_id in {self._state.by_event.get(key), self._draft.id_of(key)}:
             if fixture_id is not None:
-                self._edit(fixture_id, bookmaker, None)
+                self._drop(fixture_id, bookmaker, key)
         self._left[key] = None
 
-    def _edit(self, fixture_id: FixtureId, bookmaker: BookmakerId, entry: Entry | None) -> None:
-        self._edits.setdefault(fixture_id, {})[bookmaker] = entry
+    def _drop(self, fixture_id: FixtureId, bookmaker: BookmakerId, key: EventKey) -> None:
+        """Take an entry out of a fixture, unless the bookmaker's other event has come in its place."""
+        edits = self._edits.setdefault(fixture_id, {})
+        new = edits.get(bookmaker)
+        if new is None or new.source_match_id == key.source_match_id:
+            edits[bookmaker] = None
 
     def _settle(self, fixture_id: FixtureId, changes: dict[BookmakerId, Entry | None]) -> None:
         known = self._draft.get(fixture_id)

@@ -128,18 +128,21 @@ def test_match_that_is_renamed_leaves_its_side_event() -> None:
 
 
 def test_event_of_the_same_source_takes_the_place_of_a_side_event() -> None:
-    """No fixture has two events of one source: the one with 1X2 prices stays."""
+    """No fixture has two events of one source: the one with 1X2 prices stays, with its own markets."""
     board = _beside()
     board.link_sides()
     again = match("again")
-    board.apply(listed(again, *of_markets(A, OU25), bookmaker=ALDER, at=1))
+    own = of_markets(again, OU25, odds=(1.8, 2.0))
+    board.apply(listed(again, *of_markets(A, OU25), *own, bookmaker=ALDER, at=1))
     board.link()
 
     (main,) = board.state
     assert {KEY_B, EventKey(TWO, again.source_match_id)} == {member.key for member in main.members}
-    assert {main.id: (BIRCH,), derived_id(KEY_A): (ALDER,)} == {
-        fixture.match_id: fixture.bookmakers for fixture in board.fixtures(OU)
+    homes = {fixture.match_id: fixture for fixture in board.fixtures(OU)}
+    assert {main.id: (ALDER, BIRCH), derived_id(KEY_A): (ALDER,)} == {
+        home: fixture.bookmakers for home, fixture in homes.items()
     }
+    assert (1.8, 2.0) == homes[main.id].listed[0].match.prices
 
 
 def test_side_events_that_no_1x2_prices_join_are_one_match() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -20,6 +20,7 @@ from actors.market_fixtures.sides import SideEvents
 from actors.markets.market import Kind, Market, parsed
 from actors.matches.linking import Linking, Waiting
 from actors.matches.model import Fixture, FixtureChanges, FixtureState, first_snapshot, fixtures_of
+from actors.matching.event import EventKey
 from tests.support.builders.fixtures import ADVANCING, ROSTER, TERMS, EqualNames
 from tests.support.builders.messages import batch
 from tests.support.time.virtual import WALL_0
@@ -104,8 +105,8 @@ class MarketBoard:
 
     def link(self) -> None:
         """Link events to the end: those with 1X2 prices, then the others."""
-        keys = self.waiting.get_nowait()
-        due = keys
+        due = self.waiting.get_nowait()
+        keys = due
         while due is None or due:
             for links in run_now(self.linking.update(self.state, due)):
                 draft = self.draft()
@@ -113,11 +114,13 @@ class MarketBoard:
                 self.commit(draft)
             due = self.waiting.get_nowait()
             keys = None if keys is None or due is None else [*keys, *due]
-        self.link_sides(all_events=True)
+        self.link_sides(keys)
 
-    def link_sides(self, *, all_events: bool = False) -> bool:
-        """Link the events without 1X2 prices; return whether there was anything to link."""
-        keys = None if all_events else ()
+    def link_sides(self, keys: Iterable[EventKey] | None = None) -> bool:
+        """Link the events without 1X2 prices, after those of others changed, or (None) all may have.
+
+        Returns whether there was anything to link.
+        """
         links = run_now(self.side_linking.update(self.state, self.sides, keys))
         if links is not None:
             draft = self.draft()

@@ -28,8 +28,7 @@ class Row(NamedTuple):
     def content(self) -> Shown:
         """All public fields except the id and the time."""
         match = self.match
-        odds = (match.home_price, match.draw_price, match.away_price)
-        return (match.home, match.away, match.league, odds, match.start_time)
+        return (match.home, match.away, match.league, match.prices, match.start_time)
 
     @property
     def begun_by(self) -> int | None:
