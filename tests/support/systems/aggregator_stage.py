@@ -10,6 +10,7 @@ from actors.board.snapshot import Snapshot
 from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.messages import Batch, BookmakerId, Scope
+from actors.market_fixtures.boards import MarketBoards
 from actors.pipeline.aggregator import AggregatorActor, Item, new_intake
 from actors.runtime.supervisor import ChildSpec
 from tests.support.systems.supervision import service_record
@@ -34,10 +35,17 @@ class BreakableClock(VirtualClock):
 
 
 class AggregatorStage:
-    """An aggregator for these bookmakers, or on the board `first`; no other part uses its `clock`."""
+    """An aggregator for these bookmakers, or on the board `first`; no other part uses its `clock`.
+
+    `markets` makes the boards of other markets beside the first.
+    """
 
     def __init__(
-        self, *bookmakers: str, first: Snapshot | None = None, advance: Advance | None = None
+        self,
+        *bookmakers: str,
+        first: Snapshot | None = None,
+        advance: Advance | None = None,
+        markets: Callable[[Snapshot, Callable[[Item], None]], MarketBoards] = lambda *_: MarketBoards(),
     ) -> None:
         self.clock = BreakableClock()
         self.intake = new_intake()
@@ -49,6 +57,7 @@ class AggregatorStage:
         self.blamed: list[BookmakerId] = []
         self.rejected: list[tuple[BookmakerId, Scope, str]] = []
         self.resumed: Callable[[], None] = lambda: None
+        self.markets = markets(first, ask)
         self._advance = advance
         self.child = ChildSpec(
             self.status.board.actor,
@@ -77,6 +86,7 @@ class AggregatorStage:
             resumed=self.resumed,
             on_rejected=lambda *rejection: self.rejected.append(rejection),
             advance=self._advance,
+            markets=self.markets,
         )
 
     def _blame(self, item: Item) -> None:
