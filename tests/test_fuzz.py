@@ -21,6 +21,7 @@ WITHOUT_PRICES = {
     *("request_head", "peers", "addresses", "http_date", "inflate"),
     *("links_file", "names", "fixture_query", "table_guess"),
     *("polymarket_sports", "polymarket_markets", "azuro_games", "azuro_conditions"),
+    *("five_dollar_pages", "five_dollar_account"),
 }
 
 

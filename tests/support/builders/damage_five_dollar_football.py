@@ -1,0 +1,246 @@
+"""Damaged answers of 5DollarFootballAPI: lists and odds by match, damaged as programs damage JSON.
+
+A price is that of a match, a market and an outcome at the one moment that counts. No price may be shown
+that the undamaged answer does not have there. Fields may be missing, repeated with another value, retyped
+or renamed, elements doubled, merged or reordered, and the body cut.
+
+Damage that makes another answer of equal validity is left out, since no parser can detect it: another
+number as a price, a line or an id, another moment of the same market.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+
+from actors.core.cooperative import run_now
+from actors.core.errors import PayloadError
+from actors.core.messages import ListId, Payload, Scope, SourceMatchId, SourceName
+from actors.core.validation import Bounds, admit
+from actors.markets.market import Kind
+from actors.source_api.groups import Group, preface_of
+from actors.sources.five_dollar_football.kind import KIND
+from actors.sources.five_dollar_football.options import IN_PLAY, READ, FiveDollarFootballOptions
+from actors.sources.five_dollar_football.prices import ListedMatch
+from tests.support.builders.damage import Trial
+from tests.support.builders.messages import batch
+from tests.support.peers.five_dollar_football import fixture_of, others, result
+
+IS_INVENTED = True
+NOW = 1_780_000_000
+KINDS_READ: tuple[Kind, ...] = READ
+OPTIONS = FiveDollarFootballOptions(kind=KIND.name, api_key="an-invented-key", markets=KINDS_READ)
+BOUNDS = Bounds(kinds=KINDS_READ)
+BEFORE, AFTER, BY_MATCH = "before", "in play", "by match"
+OTHER_VALUES: tuple[Any, ...] = (
+    None,
+    "",
+    "2.1",
+    True,
+    [],
+    {},
+    [2.1],
+    -1,
+    0,
+    1,
+    1e308,
+    "in_play",
+    "finished",
+)
+
+Damage = Callable[[Random, Any], None]
+
+
+class Table(list[tuple[str, Any]]):
+    """A JSON object as its fields in order, so that a field can occur twice."""
+
+
+def trial(random: Random, kind: str | None = None) -> Trial:
+    """Damage an invented answer, and compare each shown price with the undamaged ones."""
+    kind = random.choice(KINDS) if kind is None else kind
+    form = random.choice((BEFORE, AFTER, BY_MATCH))
+    whole = _table(_answer(random, form))
+    unharmed = _shown(form, _text(whole).encode())[0]
+    if kind == "cut the body":
+        text = _text(whole)
+        body = text[: random.randrange(len(text))].encode()
+    else:
+        _DAMAGES[kind](random, whole)
+        body = _text(whole).encode()
+    shown, rejected = _shown(form, body)
+    wrong = [
+        f"{name}: {shown[name]}, was {unharmed.get(name)}, in {body!r}"
+        for name in shown
+        if shown[name] != unharmed.get(name)
+    ]
+    return Trial(kind, len(shown), rejected, tuple(wrong))
+
+
+def _answer(random: Random, form: str) -> Any:
+    """Return an answer with prices that are all different, so that a price in a wrong place is found."""
+    if form == BY_MATCH:
+        odds = {"1x2": _result(random), **_others(random, "closing")}
+        books = [
+            {
+                "id": 1,
+                "name": slug.title(),
+                "slug": slug,
+                "odds": odds if slug == "pinnacle" else _others(random, "closing"),
+            }
+            for slug in ("bet365", "pinnacle", "other")
+        ]
+        return {"success": 1, "data": {"fixture_id": 7001, "bookmakers": books}}
+    rows = []
+    for number in range(7001, 7001 + random.randint(1, 4)):
+        fixture = fixture_of(number, f"Home {number}", f"Away {number}", NOW + 3600)
+        if form == AFTER:
+            fixture["status"] = "in_play"
+            fixture["odds"] = {"1x2": _result(random, in_play=True), **_others(random, "inplay")}
+        else:
+            fixture["odds"] = {"1x2": _result(random)}
+        rows.append(fixture)
+    pages = {"page": 1, "per_page": 50, "count": len(rows), "has_more": False}
+    return {"success": 1, "data": rows, "pagination": pages}
+
+
+def _result(random: Random, *, in_play: bool = False) -> dict[str, Any]:
+    closing = [round(random.uniform(2.6, 3.1), 3) for _ in range(3)]
+    now = [round(random.uniform(2.6, 3.1), 3) for _ in range(3)]
+    return result(closing, now if in_play else None)
+
+
+def _others(random: Random, moment: str) -> dict[str, Any]:
+    found = others(moment)
+    for market in found.values():
+        for name in market[moment]:
+            if name != "line":
+                market[moment][name] = round(random.uniform(1.85, 1.98), 3)
+    return found
+
+
+def _shown(form: str, body: bytes) -> tuple[dict[tuple[str, str], tuple[float, ...]], Counter[str]]:
+    """Return the prices that pass the gate, by bookmaker and id, with what else is said of their match."""
+    if form == BY_MATCH:
+        listed = ListedMatch(SourceMatchId("7001"), "Home 7001", "Away 7001", "League", NOW + 3600)
+        body, scope = preface_of(Group((listed,))) + body, "2026-05-28.1"
+    else:
+        scope = IN_PLAY if form == AFTER else "kick-off.2026-05-28T21:26:40Z"
+    payload = Payload(SourceName("s"), Scope(scope), ListId("l"), body, float(NOW), 0.0)
+    try:
+        content = run_now(KIND.decode(payload, OPTIONS))
+    except PayloadError:
+        return {}, Counter(["answer"])
+    shown, rejected = {}, Counter[str]()
+    for key in ("bet365", "pinnacle"):
+        extract = run_now(KIND.extract(content, key, OPTIONS))
+        admission = run_now(admit(batch(extract.matches, removals=extract.removals), BOUNDS))
+        rejected.update(extract.passed_over)
+        rejected.update(admission.rejected)
+        rejected.update(removal.reason for removal in admission.batch.removals)
+        for match in admission.batch.matches:
+            shown[key, str(match.source_match_id)] = match.prices
+    return shown, rejected
+
+
+def _table(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Table((name, _table(inner)) for name, inner in value.items())
+    return [_table(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Table):
+        return "{" + ", ".join(f"{json.dumps(name)}: {_text(inner)}" for name, inner in value) + "}"
+    return "[" + ", ".join(map(_text, value)) + "]" if isinstance(value, list) else json.dumps(value)
+
+
+def _tables(value: Any) -> Iterator[Table]:
+    if isinstance(value, Table):
+        yield value
+        value = [inner for _, inner in value]
+    if isinstance(value, list):
+        for inner in value:
+            yield from _tables(inner)
+
+
+def _rows(whole: Table) -> list[Any]:
+    """Return the list of matches, or of bookmakers."""
+    data = dict(whole)["data"]
+    rows: list[Any] = dict(data)["bookmakers"] if isinstance(data, Table) else data
+    return rows
+
+
+def _some(random: Random, whole: Any) -> tuple[Table, int]:
+    """Return an object, and the place of a field in it."""
+    tables = [table for table in _tables(whole) if table]
+    table = random.choice(tables)
+    return table, random.randrange(len(table))
+
+
+def _remove(random: Random, whole: Any) -> None:
+    table, at = _some(random, whole)
+    del table[at]
+
+
+def _retype(random: Random, whole: Any) -> None:
+    table, at = _some(random, whole)
+    name, old = table[at]
+    if not isinstance(old, int | float) or isinstance(old, bool):
+        table[at] = name, random.choice(OTHER_VALUES)
+    else:  # another number would be as valid
+        table[at] = (
+            name,
+            random.choice([each for each in OTHER_VALUES if not isinstance(each, int | float)]),
+        )
+
+
+def _repeat(random: Random, whole: Any) -> None:
+    """Repeat a field, with the value of another object."""
+    table, at = _some(random, whole)
+    name, old = table[at]
+    same = [dict(each)[name] for each in _tables(whole) if name in dict(each)]
+    table.insert(random.randint(0, len(table)), (name, random.choice([*same, *OTHER_VALUES, old])))
+
+
+def _rename(random: Random, whole: Any) -> None:
+    table, at = _some(random, whole)
+    name, old = table[at]
+    table[at] = random.choice((f"{name}_", f" {name}", name.upper(), name[:-1], f"{name}_half")), old
+
+
+def _double(random: Random, whole: Any) -> None:
+    """Have an element twice, the copy with a damage of its own."""
+    rows = _rows(whole)
+    copy = _table(json.loads(_text(random.choice(rows))))
+    random.choice((_remove, _retype, _rename))(random, copy)
+    rows.insert(random.randint(0, len(rows)), copy)
+
+
+def _merge(random: Random, whole: Any) -> None:
+    """Put the fields of an element behind those of another one."""
+    rows = _rows(whole)
+    first, second = random.choice(rows), random.choice(rows)
+    if first is not second:
+        first += second
+        rows.remove(second)
+
+
+def _reorder(random: Random, whole: Any) -> None:
+    for table in _tables(whole):
+        random.shuffle(table)
+    random.shuffle(_rows(whole))
+
+
+_DAMAGES: dict[str, Damage] = {
+    "remove a field": _remove,
+    "retype a value": _retype,
+    "repeat a field": _repeat,
+    "rename a field": _rename,
+    "double an element": _double,
+    "merge elements": _merge,
+    "reorder": _reorder,
+}
+KINDS = (*_DAMAGES, "cut the body")
