@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.board.board import Advance, Applied, Board
+from actors.board.diff import Verdict
 from actors.board.history import HistoryLimits
 from actors.board.kinds import parts
 from actors.board.published import Published, Request
@@ -192,3 +193,10 @@ class Drafts:
 
     def _published_of(self, kind: Kind) -> Published:
         return self._main if kind is Kind.ONE_X_TWO else self._published[kind]
+
+
+def of_batch(applied: Mapping[Kind, Applied]) -> Applied:
+    """Return what became of a batch: of its 1X2 prices if it has any, and how much had no room in all."""
+    every = [*applied.values()]
+    founded = [one for one in every if one.verdict is not Verdict.UNFOUNDED]
+    return replace((founded or every)[0], too_many=sum([one.too_many for one in every]))

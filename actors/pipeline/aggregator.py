@@ -14,19 +14,16 @@ from typing import TypeAlias
 import anyio
 import anyio.lowlevel
 import structlog
-from msgspec.structs import replace
 from structlog.typing import FilteringBoundLogger
 
 from actors.board.board import Advance, Applied
-from actors.board.diff import Verdict
 from actors.board.published import Overdue, Published, Rejection
 from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, elapsed_s
 from actors.core.cooperative import run_now, run_sliced
 from actors.core.messages import Batch, BookmakerId, Failure, Scope
-from actors.market_fixtures.boards import Drafts, MarketBoards
+from actors.market_fixtures.boards import Drafts, MarketBoards, of_batch
 from actors.market_fixtures.sides import SideLinks
-from actors.markets.market import Kind
 from actors.matches.linking import Links
 from actors.monitoring.status import ServiceStatus
 from actors.monitoring.transitions import record_latencies, record_turn
@@ -168,7 +165,7 @@ class AggregatorActor:
         match item:
             case Batch():
                 applied = await run_sliced(board.apply(item, self.clock.now()), STEP_S)
-                turn.applied.append(_of_batch(applied))
+                turn.applied.append(of_batch(applied))
                 turn.batches.append(item)
             case Failure():
                 board.fail(item.bookmaker, item.scope, item.at_mono)
@@ -212,10 +209,3 @@ class AggregatorActor:
             self.status.board.dropped.inc()
             announce(self._log, "batch.dropped", bookmaker=item.bookmaker, scope=item.scope)
         self.blame(item)
-
-
-def _of_batch(applied: dict[Kind, Applied]) -> Applied:
-    """Return what became of a batch: of its 1X2 prices if it has any, and how much had no room in all."""
-    every = [*applied.values()]
-    founded = [one for one in every if one.verdict is not Verdict.UNFOUNDED]
-    return replace((founded or every)[0], too_many=sum([one.too_many for one in every]))

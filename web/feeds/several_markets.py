@@ -21,7 +21,6 @@ from actors.market_fixtures.views import SeveralView
 from actors.markets.market import Market
 from actors.matches.forms import USUAL, Form, Shown, whole
 from actors.matches.history import FixtureRecord, Gone
-from actors.matches.leagues import league_of_fixture
 from actors.matches.model import Fixture, FixtureState, FixtureView, Place, ViewKind, fixtures_of
 from actors.matching.event import FixtureId
 from web.encoding.fixture_schemas import removed_fixture
@@ -232,7 +231,7 @@ class SeveralHistory:
 def _now(match_id: FixtureId, gone: Gone | None, boards: list[Board], league: str | None) -> SeveralRecord:
     """Return a match that changed as it is shown now."""
     shown = [made for board in boards for made in board.shown(iter(board.of_match(match_id)))]
-    shown = [(it, json) for it, json in shown if league in {None, league_of_fixture(it.fixture).id}]
+    shown = [(it, json) for it, json in shown if Choice(league).has(it)]
     if not shown:
         return SeveralRecord(match_id, None, None, gone)
     place = Place(shown[0][0].fixture.place.start, match_id)

@@ -83,7 +83,8 @@ def test_last_markets_of_a_match_that_leave_together_are_ended() -> None:
     board.apply(listed(bookmaker=ALDER, at=1))
 
     assert ["ended", "ended"] == [reason for _, reason, _ in board.gone(OU)]
-    assert not (board.sides.by_event or board.sides.by_home)
+    assert not (board.sides.by_event)
+    assert not (board.sides.by_home)
 
 
 def test_bookmaker_whose_market_leaves_a_fixture_that_stays_has_no_market() -> None:
