@@ -28,6 +28,7 @@ from actors.markets.market import FORMS, Kind
 from actors.matches.history import FixtureHistory
 from actors.matches.model import FixtureChanges, FixtureSettings, FixtureState
 from actors.matches.surebets import SurebetRules
+from actors.monitoring.status import MarketCounts
 
 OTHERS = tuple(kind for kind in Kind if kind is not Kind.ONE_X_TWO)
 LINES = 8
@@ -48,6 +49,10 @@ class MarketBoards(Struct, frozen=True, eq=False):
         """Find surebets by these rules from the next commit on."""
         for updater in self.updaters.values():
             updater.rule(rules)
+
+    def counts(self) -> dict[str, MarketCounts]:
+        """Return what there is of each kind that some source reads."""
+        return {kind: _counts(self.published[kind].newest) for kind in self.updaters}
 
     @property
     def sides(self) -> SideEvents:
@@ -82,6 +87,11 @@ def market_boards(
     return MarketBoards(
         published, histories, {kind: _updater(kind, terms) for kind in OTHERS if kind in kinds}
     )
+
+
+def _counts(board: Snapshot) -> MarketCounts:
+    entries = {name: book.count for name, book in board.books.items() if book.count}
+    return MarketCounts(entries, len(markets_of(board).places))
 
 
 def _updater(kind: Kind, terms: FixtureSettings) -> MarketUpdater:

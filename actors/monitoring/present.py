@@ -48,11 +48,20 @@ class Present:
             elif values is not None:
                 yield _family(name, [((), values)])
 
+    def _markets(self) -> _Values:
+        every = self.status.markets()
+        entries = [
+            ((kind, of), count) for kind, found in every.items() for of, count in found.entries.items()
+        ]
+        yield "oddsboard_market_entries", iter(entries)
+        yield "oddsboard_market_fixtures", (((kind,), found.fixtures) for kind, found in every.items())
+
     def _values(self, snapshot: Snapshot, now: Instant) -> _Values:
         yield from self._bookmakers(snapshot, now)
         yield from self._sources()
         yield from self._actors()
         yield from self._service(snapshot, now)
+        yield from self._markets()
         if self.status.archive is not None:
             yield from _of_archive(self.status.archive, now)
         if self.status.cluster is not None:

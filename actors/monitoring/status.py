@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf, isfinite
 
+from msgspec import Struct
+
 from actors.board.snapshot import Book, Snapshot
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId, Offer, Prices, Scope, SourceName
@@ -305,9 +307,20 @@ class LoopStatus:
         self.stalls = self.metrics.counts["oddsboard_loop_stalls_total"]
 
 
+class MarketCounts(Struct, frozen=True):
+    """The entries of one kind of market, by bookmaker, and its fixtures: each line is one."""
+
+    entries: Mapping[BookmakerId, int]
+    fixtures: int
+
+
 @dataclass(slots=True)
 class ServiceStatus:
-    """Everything that the probes read; bookmakers as configured. `is_idle`: all is on the board."""
+    """Everything that the probes read; bookmakers as configured. `is_idle`: all is on the board.
+
+    `markets` returns the entries, by bookmaker, and the number of fixtures of each other kind of market
+    than 1X2 that a source reads.
+    """
 
     started_at: float
     board: BoardStatus
@@ -321,6 +334,7 @@ class ServiceStatus:
     archive: ArchiveStatus | None = None
     cluster: ClusterStatus | None = None
     is_idle: Callable[[], bool] | None = None
+    markets: Callable[[], Mapping[str, MarketCounts]] = dict
 
     def __post_init__(self) -> None:
         self.loop, self.log = LoopStatus(self.metrics), LogStatus(self.metrics)

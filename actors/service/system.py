@@ -111,7 +111,7 @@ class System:
         }
         self._contexts = {name: self._context(name) for name in settings.sources}
         self._poisoned_mono: dict[BookmakerId | None, float] = {}
-        self.status.is_idle = self._is_idle
+        self.status.is_idle, self.status.markets = self._is_idle, self.markets.counts
         self.supervisor = Supervisor(self._children(linker), clock)
 
     def _begin(self, first: Snapshot) -> None:

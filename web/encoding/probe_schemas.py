@@ -247,6 +247,13 @@ class BookmakerReport(Report, frozen=True):
     lists: dict[str, ListOfScope]
 
 
+class MarketReport(Report, frozen=True):
+    """The entries of a kind of market, by bookmaker, and its fixtures; each line is one."""
+
+    entries: Mapping[str, int]
+    fixtures: int
+
+
 class FixturesReport(Report, frozen=True):
     """Fixtures, `linked` those with two events or more, links by rule.
 
@@ -341,6 +348,7 @@ class Monitor(Report, frozen=True):
     sources: list[Source]
     bookmakers: list[BookmakerReport]
     fixtures: FixturesReport
+    markets: Mapping[str, MarketReport]
     http: HttpReport
     log: LogCounters
     events: tuple[EventReport, ...]

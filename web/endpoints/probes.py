@@ -177,6 +177,7 @@ class _Probes:
             sources=[source_view(source, status.cluster) for source in status.sources.values()],
             bookmakers=[bookmaker_view(it, books[it.id], now) for it in status.bookmakers.values()],
             fixtures=of_fixtures,
+            markets={kind: schemas.MarketReport.of(found) for kind, found in status.markets().items()},
             http=self._http(),
             log=schemas.LogCounters.of(status.log),
             events=status.log.events,
