@@ -141,8 +141,7 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
             removed[match_id] = Removal(match_id, reason)
             if len(refused) < MAX_REFUSED:
                 refused.append(RefusedMatch(_without(match, bounds.secrets), reason))
-    contradictory = yield from _contradictory(accepted.values(), bounds)
-    for match_id in [match.source_match_id for match in contradictory]:
+    for match_id in (yield from _contradictory(accepted.values(), bounds)):
         removed[match_id] = Removal(match_id, Reason.LINES)
         rejected[Reason.LINES] += 1
         refused.append(RefusedMatch(accepted.pop(match_id), Reason.LINES))
@@ -196,8 +195,8 @@ def _fault_of_market(match: Match, bounds: Bounds) -> Reason | None:
     return None
 
 
-def _contradictory(matches: Iterable[Match], bounds: Bounds) -> Sliced[list[Match]]:
-    """Return all lines of the kinds of market of a match of which two contradict each other."""
+def _contradictory(matches: Iterable[Match], bounds: Bounds) -> Sliced[list[SourceMatchId]]:
+    """Return the ids of all lines of the kinds of market of a match of which two contradict each other."""
     if not any(FORMS[kind].lines for kind in bounds.kinds):
         return []
     lines: dict[tuple[str, Kind], list[Match]] = {}
@@ -206,10 +205,10 @@ def _contradictory(matches: Iterable[Match], bounds: Bounds) -> Sliced[list[Matc
             lines.setdefault((match.event_id, match.market.kind), []).append(match)
         if count % SLICE == 0:
             yield
-    found: list[Match] = []
+    found: list[SourceMatchId] = []
     for count, ((_, kind), some) in enumerate(lines.items(), 1):
         if are_contradictory(kind, [(match.market.quarters or 0, match.odds) for match in some]):
-            found += some
+            found += [match.source_match_id for match in some]
         if count % SLICE == 0:
             yield
     return found

@@ -208,5 +208,5 @@ class Drafts:
 def of_batch(applied: Mapping[Kind, Applied]) -> Applied:
     """Return what became of a batch: of its 1X2 prices if it has any, and how much had no room in all."""
     every = [*applied.values()]
-    founded = [one for one in every if one.verdict is not Verdict.UNFOUNDED]
-    return replace((founded or every)[0], too_many=sum([one.too_many for one in every]))
+    founded = [each for each in every if each.verdict is not Verdict.UNFOUNDED]
+    return replace((founded or every)[0], too_many=sum([each.too_many for each in every]))

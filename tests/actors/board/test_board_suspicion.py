@@ -216,7 +216,9 @@ def test_match_whose_market_moves_to_another_line_is_not_lost() -> None:
     matches = [match(f"m{number}", start_time=AHEAD) for number in range(30)]
     lists = [
         replace(
-            batch([one.of_market(market_of(Kind.OVER_UNDER, line), (1.9, 1.9)) for one in matches[:kept]]),
+            batch(
+                [each.of_market(market_of(Kind.OVER_UNDER, line), (1.9, 1.9)) for each in matches[:kept]]
+            ),
             received_mono=mono,
         )
         for mono, line, kept in ((0.0, 2.5, 30), (1.0, 2.75, 30), (2.0, 2.75, 9))

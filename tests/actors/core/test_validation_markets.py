@@ -77,7 +77,7 @@ def test_kind_that_is_not_asked_for_is_refused() -> None:
 
     assert Reason.MARKET is of_source
     assert ({"market": 1}, (Kind.BTTS,)) == (admission.rejected, admission.batch.kinds)
-    assert ["m1 btts"] == [one.source_match_id for one in admission.batch.matches]
+    assert ["m1 btts"] == [each.source_match_id for each in admission.batch.matches]
 
 
 def test_lines_that_contradict_each_other_are_refused_all() -> None:
@@ -96,7 +96,7 @@ def test_lines_that_contradict_each_other_are_refused_all() -> None:
 
     assert {"lines": 3} == admission.rejected
     assert ["m1", "m1 asian_handicap:-0.5", "m2 over_under:2.5"] == [
-        one.source_match_id for one in admission.batch.matches
+        each.source_match_id for each in admission.batch.matches
     ]
     assert {"lines"} == {removal.reason for removal in admission.batch.removals}
 

@@ -90,9 +90,9 @@ async def test_market_in_play_leaves_when_its_own_price_is_too_old() -> None:
     """Of a match whose 1X2 prices are in a list that was confirmed since."""
     rules = BoardRules(in_play_max_age_s=10.0)
     stage, begun = _stage(rules), replace(A, start_time=int(WALL_0) - 60)
-    one = batch([begun], stale_after_s=300.0, scope="1x2")
+    first = batch([begun], stale_after_s=300.0, scope="1x2")
     totals = replace(batch(of_markets(begun, OU25), stale_after_s=300.0, scope="totals"), kinds=(OU,))
-    stage.intake.put_nowait(one)
+    stage.intake.put_nowait(first)
     stage.intake.put_nowait(totals)
     async with supervised(stage.child):
         await settle()

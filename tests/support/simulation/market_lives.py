@@ -225,9 +225,9 @@ class MarketLife:
         """Check that the 1X2 board is that of the life without other markets, but for its versions."""
         ours, theirs = self.board.commits[Kind.ONE_X_TWO], self.alone.commits[Kind.ONE_X_TWO]
         assert len(ours) == len(theirs), "the 1X2 board was published for another market"
-        for one, other in zip(ours[self._compared :], theirs[self._compared :], strict=True):
-            assert self._alike.setdefault(one.version, other.version) == other.version
-            assert self._facts(one) == _facts_alone(other)
+        for own, other in zip(ours[self._compared :], theirs[self._compared :], strict=True):
+            assert self._alike.setdefault(own.version, other.version) == other.version
+            assert self._facts(own) == _facts_alone(other)
         self.seen["1x2 commits"] += len(ours) - self._compared
         self._compared = len(ours)
         assert len(self._alike) == len({*self._alike.values()}), "a version of 1X2 moved for another market"
