@@ -61,6 +61,7 @@ class Listing(Generic[M]):
         self.matches: Mapping[SourceMatchId, M | Removal] = {}
         self.since_mono = -inf
         self.unreadable = 0
+        self.passed_over: Mapping[str, int] = {}
         self.has_ended = False  # the first attempt to read it
         self.begin()
 
@@ -69,10 +70,15 @@ class Listing(Generic[M]):
         self.pages: list[Any] = []
         self.asked_mono = inf
 
-    def end(self, matches: Mapping[SourceMatchId, M | Removal], unreadable: int = 0) -> None:
-        """Take what all pages have: their matches, and the number of parts that cannot be read."""
+    def end(
+        self,
+        matches: Mapping[SourceMatchId, M | Removal],
+        unreadable: int = 0,
+        passed_over: Mapping[str, int] | None = None,
+    ) -> None:
+        """Take what all pages have: their matches, and how much cannot be read, or is passed over."""
         self.matches, self.since_mono, self.unreadable = matches, self.asked_mono, unreadable
-        self.has_ended = True
+        self.passed_over, self.has_ended = passed_over or {}, True
         self.begin()
 
 
@@ -112,6 +118,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         self._far_s = max(options.poll_interval_s, options.far_interval_s)
         self._groups = Groups(self.size)
         self._days: Mapping[SourceMatchId, str] = {}
+        self._weights: Mapping[SourceMatchId, int] = {}
         self._asked: dict[Scope, _Asked[M]] = {}
         self._made: tuple[CatalogueList, ...] = ()
         self._is_empty = False  # nothing is asked for, which a list says
@@ -138,6 +145,11 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         """Return a listed match as it is asked for, why it is not, or None while that is not known yet."""
         del now
         return match
+
+    def weight(self, match: M) -> int:
+        """Return how much of the `size` of a request a match takes."""
+        del match
+        return 1
 
     def prices_interval_s(self, matches: Sequence[M], now: Instant) -> float:
         """Return the seconds between two requests for a group; one without matches has lost its last."""
@@ -232,22 +244,25 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         found: dict[SourceMatchId, M | Removal] = {}
         listed_in: dict[SourceMatchId, Scope] = {}
         days: dict[SourceMatchId, str] = {}
+        weights: dict[SourceMatchId, int] = {}
         left_out = Counter[str]()
         for scope, listing in self.listings.items():
             left_out[Reason.UNREADABLE] += listing.unreadable
+            left_out.update(listing.passed_over)
             for name, listed in listing.matches.items():
                 if name in found or (each := self._found(listed, now)) is None:
                     continue  # of two lists the first counts
-                found[name], listed_in[name] = each, scope
+                found[name] = each
                 if isinstance(each, Removal):
                     if name in self._days:
-                        days[name] = self._days[name]
+                        days[name], weights[name] = self._days[name], self._weights[name]
                 elif each.start > now.wall + self.horizon_s:
                     left_out[Reason.AHEAD] += 1
                 else:
-                    days[name] = f"{listing.prefix}{day_of(each.start)}"
-        self._days = days
-        arranged = self._groups.arrange(days).items()
+                    listed_in[each.id] = scope  # perhaps another id than in its list
+                    days[name], weights[name] = f"{listing.prefix}{day_of(each.start)}", self.weight(each)
+        self._days, self._weights = days, weights
+        arranged = self._groups.arrange(days, weights).items()
         groups = {Scope(group): group_of(found[name] for name in names) for group, names in arranged}
         bare = (removal for group in groups.values() if not group.matches for removal in group.removals)
         unplaced = (each for name, each in found.items() if isinstance(each, Removal) and name not in days)

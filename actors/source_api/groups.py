@@ -64,26 +64,29 @@ def group_of(found: Iterable[M | Removal]) -> Group[M]:
 class Groups:
     """Names of groups by match, of at most `size` matches each; a match keeps its group while it can.
 
-    A list that is asked for by group so loses a match only when it is over, never to a neighbour.
+    A match may weigh more than one. A list that is asked for by group so loses a match only when it is
+    over, never to a neighbour; one that has become too heavy for its group gets another.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._of: dict[SourceMatchId, str] = {}
 
-    def arrange(self, days: Mapping[SourceMatchId, str]) -> dict[str, list[SourceMatchId]]:
+    def arrange(
+        self, days: Mapping[SourceMatchId, str], weights: Mapping[SourceMatchId, int] | None = None
+    ) -> dict[str, list[SourceMatchId]]:
         """Return the matches of each group; `days` has the name of each match's league and day."""
-        self._of = {match: group for match, group in self._of.items() if _is_part(group, days.get(match))}
-        groups: dict[str, list[SourceMatchId]] = {}
-        for match, group in self._of.items():
-            groups.setdefault(group, []).append(match)
-        for match, day in days.items():
-            if match not in self._of:
-                part = 1
-                while len(groups.get(name := f"{day}.{part}", ())) >= self._size:
-                    part += 1
-                groups.setdefault(name, []).append(match)
-                self._of[match] = name
+        kept = {match: group for match, group in self._of.items() if _is_part(group, days.get(match))}
+        self._of, groups, used = {}, dict[str, list[SourceMatchId]](), Counter[str]()
+        for match, day in (*kept.items(), *days.items()):
+            if match in self._of:
+                continue
+            weight, name, part = (weights or {}).get(match, 1), kept.get(match, f"{day}.1"), 1
+            while used[name] and used[name] + weight > self._size:
+                part, name = part + 1, f"{days[match]}.{part}"
+            groups.setdefault(name, []).append(match)
+            used[name] += weight
+            self._of[match] = name
         return groups
 
 
