@@ -20,7 +20,7 @@ WITHOUT_PRICES = {
     *("the_odds_api_sports", "the_odds_api_headers", "betfair_login", "settings"),
     *("request_head", "peers", "addresses", "http_date", "inflate"),
     *("links_file", "names", "fixture_query", "table_guess"),
-    *("polymarket_sports", "polymarket_markets", "azuro_games", "azuro_conditions"),
+    *("polymarket_sports", "polymarket_markets", "polymarket_lines", "azuro_games", "azuro_conditions"),
     *("five_dollar_pages", "five_dollar_account"),
 }
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from actors.core.cooperative import Sliced
-from actors.core.messages import Extract, Fees, Offer, Payload, Venue
+from actors.core.messages import Extract, Fees, Match, Offer, Payload, Removal, Venue
 from actors.source_api.kinds import PolledKind
 from actors.source_api.parsing import Parts
 from actors.sources.polymarket.catalogue import MarketsPage, Sports, read_markets, read_sports
 from actors.sources.polymarket.options import SPORTS_SCOPE, PolymarketOptions, is_markets
 from actors.sources.polymarket.plan import PolymarketPlan
-from actors.sources.polymarket.prices import Books, offer, read_books
+from actors.sources.polymarket.prices import Books, line_offers, offer, read_books
 
 KEY = "polymarket"
 TERMS = "For your own use and display: do not resell these prices or pass them on as a feed."
@@ -35,9 +35,12 @@ def decode(payload: Payload, options: PolymarketOptions) -> Sliced[Books | Marke
 def extract(books: Books, key: str, options: PolymarketOptions) -> Sliced[Extract]:
     """Return the prices of a group of matches."""
     del key
-    offers = []
+    offers: list[Match | Removal] = []
     for listed in books.group.matches:
         yield
+        if listed.questions:
+            offers += line_offers(listed, books, options.min_stake, after_fees=options.after_fees)
+            continue
         offers.append(offer(listed, books, options.min_stake, after_fees=options.after_fees))
     return books.group.extract(offers, books.unread.count)
 

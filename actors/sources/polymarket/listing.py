@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from actors.core.messages import Removal, SourceMatchId
 from actors.core.validation import MAX_START_TIME, Reason, clean_name
+from actors.markets.market import Market as Line
 from actors.source_api.parsing import unix_time
 from actors.sources.polymarket.wire import Event, FeeSchedule, Market, text_of, texts
 
@@ -28,10 +29,27 @@ _SLUG = re.compile("[a-z0-9-]{1,200}").fullmatch
 _TOKEN = re.compile("[0-9]{1,100}").fullmatch
 
 
-class ListedMatch(Struct, frozen=True):
+class Question(Struct, frozen=True, omit_defaults=True):
+    """A market of a match beside its result: `tokens` are in the order of its outcomes.
+
+    While its match is not known, the line of a handicap is that of the first of its `teams`, which may play
+    at one of these `sides` by its address.
+    """
+
+    market: Line
+    tokens: tuple[str, str]
+    condition: str
+    fee: float
+    teams: tuple[str, ...] = ()
+    sides: tuple[str, ...] = ()
+
+
+class ListedMatch(Struct, frozen=True, omit_defaults=True):
     """A match whose order books may be asked for; `tokens` and `conditions` are home, draw and away.
 
     `start` is in Unix seconds. `fee` is the rate of its taker's fee, `UNKNOWN_FEE` if that is unknown.
+    Those of other markets have `questions` in their place, and the id of the match with the kind behind it;
+    until that match is known, the id of their own event, and `parent` and `slug` to find it by.
     """
 
     id: SourceMatchId
@@ -39,11 +57,19 @@ class ListedMatch(Struct, frozen=True):
     away: str
     league: str
     start: int
-    tokens: tuple[str, str, str]
-    conditions: tuple[str, str, str]
+    tokens: tuple[str, ...]
+    conditions: tuple[str, ...]
     fee: float
     in_play: bool | None = None
     url: str | None = None
+    questions: tuple[Question, ...] = ()
+    parent: str = ""
+    slug: str = ""
+
+    @property
+    def every_token(self) -> tuple[str, ...]:
+        """The tokens of its result, or of its questions."""
+        return (*self.tokens, *(token for question in self.questions for token in question.tokens))
 
 
 class League(Struct, frozen=True):
@@ -73,13 +99,13 @@ def _is_of_match(market: Market) -> bool:
 
 def _listed(name: SourceMatchId, markets: list[Market], league: League) -> Listed:
     event = markets[-1].events[0]
-    if (reason := _closed(markets)) is not None:
+    if (reason := closed(markets)) is not None:
         return Removal(name, reason)
     ordered = _roles(event, markets, league)
     if ordered is None:
         return Removal(name, Reason.OUTCOME)
     home, draw, away = ordered
-    start = _start(event, home)
+    start = start_of(event, home)
     if start is None:
         return Removal(name, Reason.START_TIME)
     tokens = (_yes(home), _yes(draw), _yes(away))
@@ -93,13 +119,13 @@ def _listed(name: SourceMatchId, markets: list[Market], league: League) -> Liste
         start,
         tokens,
         (home.condition_id, draw.condition_id, away.condition_id),
-        max(map(_fee, ordered)),
+        max(map(fee_of, ordered)),
         event.live,
         f"{PAGES}{event.slug}" if _SLUG(event.slug or "") else None,
     )
 
 
-def _closed(markets: Iterable[Market]) -> str | None:
+def closed(markets: Iterable[Market]) -> str | None:
     """Return why a match may not be shown by its states in any of its markets; None if it may."""
     if any(market.closed is not False or _is_over(market.events[0]) for market in markets):
         return FINISHED
@@ -165,7 +191,8 @@ def _line(market: Market) -> str | None:
     return None if market.market_metadata is None else market.market_metadata.optic_odds_selection_line
 
 
-def _start(event: Event, market: Market) -> int | None:
+def start_of(event: Event, market: Market) -> int | None:
+    """Return the kick-off in Unix seconds; None if it is unknown or impossible."""
     start = unix_time(event.start_time if event.start_time is not None else market.game_start_time)
     return int(start) if start is not None and 0 < start <= MAX_START_TIME else None
 
@@ -180,10 +207,16 @@ def _yes(market: Market) -> str:
     ):
         return ""
     token = tokens[outcomes.index("Yes")]
-    return token if _TOKEN(token) else ""
+    return token if is_token(token) else ""
 
 
-def _fee(market: Market) -> float:
+def is_token(text: str) -> bool:
+    """Return whether a text may be a token."""
+    return _TOKEN(text) is not None
+
+
+def fee_of(market: Market) -> float:
+    """Return the rate of the taker's fee, `UNKNOWN_FEE` if that is unknown."""
     if market.fees_enabled is False:
         return 0.0
     match market.fee_schedule:

@@ -11,8 +11,9 @@ import msgspec
 from msgspec import Meta
 
 from actors.core.messages import Scope
+from actors.markets.market import Kind
 from actors.source_api.catalogue import CatalogueOptions, FarSeconds, NearSeconds
-from actors.source_api.options import Seconds
+from actors.source_api.options import Markets, Seconds
 from actors.source_api.plan import Target
 
 LeagueKey = Annotated[str, Meta(pattern="^[a-z0-9]{2,16}$", title='the key of a league, like "epl"')]
@@ -43,6 +44,7 @@ class PolymarketOptions(CatalogueOptions, frozen=True, kw_only=True):
     poll_interval_s: NearSeconds = 5.0
     far_interval_s: FarSeconds = 30.0
     timeout_s: Annotated[Seconds, Meta(description="Seconds for a whole answer.")] = 20.0
+    markets: Markets = (Kind.ONE_X_TWO,)
     min_stake: Annotated[
         Dollars, Meta(description="The least amount in USD that must be on offer for each outcome.")
     ] = 10.0
@@ -54,19 +56,21 @@ def sports_target(options: PolymarketOptions) -> Target:
     return Target(SPORTS_SCOPE, f"{options.url.rstrip('/')}/sports", is_catalogue=True)
 
 
-@lru_cache(maxsize=256)  # made anew at each look at the plan, for some thirty leagues
-def markets_target(options: PolymarketOptions, league: str, tag: str, cursor: str) -> Target:
-    """Return a page of the open markets of a league; the first one has no cursor."""
-    query = {"tag_id": tag, "sports_market_types": "moneyline", "closed": "false", "limit": str(PAGE)}
+@lru_cache(maxsize=512)  # made anew at each look at the plan, for some thirty leagues
+def markets_target(
+    options: PolymarketOptions, scope: Scope, tag: str, market_type: str, cursor: str
+) -> Target:
+    """Return a page of the open markets of a type of a league; the first one has no cursor."""
+    query = {"tag_id": tag, "sports_market_types": market_type, "closed": "false", "limit": str(PAGE)}
     if cursor:
         query["after_cursor"] = cursor
     url = f"{options.url.rstrip('/')}/markets/keyset?{urlencode(query)}"
-    return Target(markets_scope(league), url, is_catalogue=True)
+    return Target(scope, url, is_catalogue=True)
 
 
-def markets_scope(league: str) -> Scope:
-    """Return the scope of a league's list of markets."""
-    return Scope(f"{league}-markets")
+def markets_scope(league: str, market_type: str = "") -> Scope:
+    """Return the scope of a league's list of markets, of results or of another type."""
+    return Scope(f"{league}-{market_type}-markets" if market_type else f"{league}-markets")
 
 
 def is_markets(scope: Scope) -> bool:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 
 from actors.core.clock import Instant
 from actors.core.errors import PayloadError
-from actors.core.messages import Scope
+from actors.core.messages import Removal, Scope, SourceMatchId, event_id_of
+from actors.core.validation import Reason
+from actors.markets.market import Kind
 from actors.source_api.catalogue import CataloguePlan, Listing
 from actors.source_api.plan import Target
 from actors.sources.polymarket.catalogue import MarketsPage, Sports
-from actors.sources.polymarket.listing import League, ListedMatch, read_listing
+from actors.sources.polymarket.lines import MARKET_TYPES, SIBLING, MarketType, completed, read_lines
+from actors.sources.polymarket.listing import MONEYLINE, PAGES, League, ListedMatch, read_listing
 from actors.sources.polymarket.options import (
     PAGE,
     SPORTS_SCOPE,
@@ -24,21 +28,25 @@ from actors.sources.polymarket.options import (
 DAY_S = 86_400.0
 SPORTS_INTERVAL_S = DAY_S
 MAX_PAGES = 50  # of a league; a season has some 400 matches, 1,200 markets
-MATCHES_A_CALL = 33  # 99 tokens: more than 100 were never tried
+TOKENS_A_CALL = 99  # of 33 matches, or of the lines of five: more than 100 were never tried
+KINDS = (Kind.ONE_X_TWO, *MARKET_TYPES)
 HORIZON_S = 14 * DAY_S
 ASSUMED = (
     "tried against recordings only; where the venue's documents are silent it is assumed:",
-    f"  at most {3 * MATCHES_A_CALL} tokens a call for books, and {PAGE} markets a page",
+    f"  at most {TOKENS_A_CALL} tokens a call for books, and {PAGE} markets a page",
     "  leagues are asked one by one, each by a tag that no other league has; requests are not conditional",
     "  teams are those of the title where a list has no teams, if something says which plays at home",
     "  a match that has ended is not shown, though it may take orders: bets are on 90 minutes alone",
+)
+ASSUMED_OF_LINES = (
+    "  each type of market can be asked for by its name, and its event says of which match it is"
 )
 
 
 class PolymarketPlan(CataloguePlan[ListedMatch]):
     """The plan of all leagues. Raises: ValueError for options that cannot be kept."""
 
-    size = MATCHES_A_CALL
+    size = TOKENS_A_CALL
     no_prices = b"[]"
     list_interval_s, listed_for_s = 300.0, 900.0
     horizon_s = HORIZON_S
@@ -48,6 +56,10 @@ class PolymarketPlan(CataloguePlan[ListedMatch]):
         super().__init__(options)
         self._venue = options
         self._leagues: dict[Scope, League] = {}  # of `listings`
+        self._types: dict[Scope, MarketType] = {}  # of those that are not of results
+        self._ids: dict[Scope, Mapping[str, SourceMatchId]] = {}  # of the others, by slug
+        if unknown := [kind for kind in options.kinds if kind not in KINDS]:
+            raise ValueError(f"markets was {unknown[0]}, must be among {', '.join(KINDS)}")
         self._cannot_ask: set[str] = set()
         if options.stale_after_s is not None:
             self.check_staleness(options.stale_after_s, "a list of matches")
@@ -61,13 +73,32 @@ class PolymarketPlan(CataloguePlan[ListedMatch]):
         """Return the list of leagues, and the next page of each."""
         yield sports_target(self._venue)
         for scope, listing in self.listings.items():
-            league, cursor = self._leagues[scope], listing.pages[-1].cursor if listing.pages else ""
-            yield markets_target(self._venue, league.key, league.tag, cursor)
+            cursor = listing.pages[-1].cursor if listing.pages else ""
+            name = self._types[scope].name if scope in self._types else MONEYLINE
+            yield markets_target(self._venue, scope, self._leagues[scope].tag, name, cursor)
 
     def prices_target(self, scope: Scope, matches: Sequence[ListedMatch], preface: bytes) -> Target:
         """Return the books of the matches' tokens."""
-        tokens = [token for match in matches for token in match.tokens]
+        tokens = [token for match in matches for token in match.every_token]
         return books_target(self._venue, scope, tokens, preface)
+
+    def weight(self, match: ListedMatch) -> int:
+        """Return the number of its tokens."""
+        return len(match.every_token)
+
+    def completed(self, match: ListedMatch, now: Instant) -> ListedMatch | Removal | None:
+        """Return the questions of a match with what its result says of it; None before a list has that."""
+        del now
+        if not match.questions:
+            return match
+        lists, slug = [self.listings[scope] for scope in self._ids], match.slug.removesuffix(SIBLING)
+        by_slug = (ids[slug] for ids in self._ids.values() if slug in ids)
+        names = [SourceMatchId(match.parent)] if match.parent else [event_id_of(match.id), *by_slug]
+        mains = [each.matches[name] for each in lists for name in names if name in each.matches]
+        if not mains:
+            is_read = all(each.since_mono > -inf for each in lists)
+            return Removal(match.id, Reason.NO_RESULT) if is_read else None
+        return completed(match, mains[0])
 
     def other_interval_s(self, target: Target) -> float:
         """Return a day for the list of leagues."""
@@ -88,14 +119,21 @@ class PolymarketPlan(CataloguePlan[ListedMatch]):
             return False
         markets = [market for page in listing.pages for market in page.markets]
         unreadable = sum(page.unread.count for page in listing.pages)
-        listing.end(read_listing(markets, self._leagues[target.scope]), unreadable)
+        league, row = self._leagues[target.scope], self._types.get(target.scope)
+        if row is not None:
+            lines = read_lines(markets, row, league)
+            listing.end(lines.matches, unreadable, lines.passed_over)
+            return True
+        listing.end(read_listing(markets, league), unreadable)
+        shown = (each for each in listing.matches.values() if isinstance(each, ListedMatch))
+        self._ids[target.scope] = {(each.url or "").removeprefix(PAGES): each.id for each in shown}
         return True
 
     def facts(self) -> Mapping[str, object]:
         """Return the leagues that are asked for, and those that cannot be."""
         if not self._leagues:
             return {}
-        leagues = sorted(league.key for league in self._leagues.values())
+        leagues = sorted({league.key for league in self._leagues.values()})
         return {"leagues": leagues, "cannot_ask": sorted(self._cannot_ask)}
 
     def describe(self) -> list[str]:
@@ -104,10 +142,12 @@ class PolymarketPlan(CataloguePlan[ListedMatch]):
         leagues = "all of football" if options.leagues == "football" else ", ".join(options.leagues)
         fees = "after the taker's fee" if options.after_fees else "before the taker's fee"
         return [
+            *([] if options.kinds == KINDS[:1] else [f"markets: {', '.join(options.kinds)}"]),
             f"leagues: {leagues}; prices {fees}, for a stake of at least {options.min_stake:g} USD",
             f"matches of {HORIZON_S / DAY_S:g} days every {self.list_interval_s:g} s",
             *super().describe(),
             *ASSUMED,
+            *([] if options.kinds == KINDS[:1] else [ASSUMED_OF_LINES]),
         ]
 
     def _set_leagues(self, sports: Sports) -> None:
@@ -116,11 +156,22 @@ class PolymarketPlan(CataloguePlan[ListedMatch]):
         missing = chosen - known.keys() - {league.key for league in self._leagues.values()}
         self._cannot_ask = missing | {*sports.untold} if wanted == "football" else missing
         for key in sorted(chosen & known.keys()):
-            scope = markets_scope(key)
-            if self._leagues.get(scope) != known[key]:
-                self._leagues[scope], self.listings[scope] = known[key], Listing(f"{key}-")
+            for row in (None, *(MARKET_TYPES[kind] for kind in self._venue.kinds[1:])):
+                self._set_list(known[key], row)
         if not self._leagues:
             found = ", ".join(sorted(known))
             raise PayloadError(
                 f"leagues was {', '.join(sorted(chosen))}, must be among {found}", "no_league"
             )
+
+    def _set_list(self, league: League, row: MarketType | None) -> None:
+        """Have the markets of a league listed: those of its results, or of another type."""
+        scope = markets_scope(league.key, "" if row is None else row.slug)
+        if self._leagues.get(scope) == league:
+            return
+        prefix = f"{league.key}-" if row is None else f"{league.key}-{row.slug}-"
+        self._leagues[scope], self.listings[scope] = league, Listing(prefix)
+        if row is None:
+            self._ids[scope] = {}
+        else:
+            self._types[scope] = row

@@ -15,9 +15,11 @@ from math import floor
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from actors.core.messages import Match, Removal
+from actors.core.messages import Match, Removal, event_id_of, market_id
 from actors.core.validation import Reason
+from actors.markets.odds import Odds
 from actors.source_api.groups import Group, after_preface
 from actors.source_api.parsing import Unread, read_each
 from actors.sources.polymarket.listing import UNKNOWN_FEE, ListedMatch
@@ -52,33 +54,67 @@ def read_books(body: bytes) -> Books:
 
 def offer(listed: ListedMatch, books: Books, min_stake: float, *, after_fees: bool) -> Match | Removal:
     """Return what is on offer of a match for at least `min_stake` USD, or why it is not shown."""
-    found = [books.by_token.get(token) for token in listed.tokens]
-    home, draw, away = (
-        0.0 if book is None or not _is_of(book, condition) else best_ask(book.asks, min_stake)
-        for book, condition in zip(found, listed.conditions, strict=True)
-    )
-    asks = (home, draw, away)
+    conditions = zip(listed.tokens, listed.conditions, strict=True)
+    odds = _odds(conditions, books, min_stake, listed.fee, after_fees=after_fees, is_result=True)
+    if isinstance(odds, Reason):
+        return Removal(listed.id, odds)
+    match = _match(listed, listed.tokens, books, min_stake, 0.0 if after_fees else listed.fee)
+    home, draw, away = odds
+    return replace(match, home_price=home, draw_price=draw, away_price=away)
+
+
+def line_offers(
+    listed: ListedMatch, books: Books, min_stake: float, *, after_fees: bool
+) -> Iterable[Match | Removal]:
+    """Return the same for each of the questions of a match."""
+    event_id = event_id_of(listed.id)
+    for question in listed.questions:
+        conditions = ((token, question.condition) for token in question.tokens)
+        odds = _odds(conditions, books, min_stake, question.fee, after_fees=after_fees, is_result=False)
+        if isinstance(odds, Reason):
+            yield Removal(market_id(event_id, question.market), odds)
+        else:
+            fee = 0.0 if after_fees else question.fee
+            yield _match(listed, question.tokens, books, min_stake, fee).of_market(question.market, odds)
+
+
+def _odds(
+    conditions: Iterable[tuple[str, str]],
+    books: Books,
+    min_stake: float,
+    fee: float,
+    *,
+    after_fees: bool,
+    is_result: bool,
+) -> Odds | Reason:
+    """Return the odds of some tokens, each with its condition, or why they are not shown."""
+    asks = [
+        best_ask(book.asks, min_stake)
+        if (book := books.by_token.get(token)) is not None and _is_of(book, condition, is_result=is_result)
+        else 0.0
+        for token, condition in conditions
+    ]
     if 0.0 in asks:
-        return Removal(listed.id, Reason.INCOMPLETE)
+        return Reason.INCOMPLETE
     if min(asks) <= DOUBTED_BELOW or max(asks) >= DOUBTED_ABOVE:
-        return Removal(listed.id, Reason.PRICE)
-    if after_fees and listed.fee >= UNKNOWN_FEE:
-        return Removal(listed.id, Reason.PRICE)
-    rate = listed.fee if after_fees else 0.0
+        return Reason.PRICE
+    if after_fees and fee >= UNKNOWN_FEE:
+        return Reason.PRICE
+    return tuple([odds_of(ask, fee if after_fees else 0.0) for ask in asks])
+
+
+def _match(
+    listed: ListedMatch, tokens: Iterable[str], books: Books, min_stake: float, fee_rate: float
+) -> Match:
+    """Return a match without prices, as new as the newest of these books."""
+    found = (books.by_token.get(token) for token in tokens)
+    times = [time for book in found if book is not None and (time := _time(book)) is not None]
     return Match(
         listed.id,
-        listed.home,
-        listed.away,
-        listed.league,
-        odds_of(home, rate),
-        odds_of(draw, rate),
-        odds_of(away, rate),
-        listed.start,
-        max(
-            [time for book in found if book is not None and (time := _time(book)) is not None], default=None
-        ),
+        *(listed.home, listed.away, listed.league, 0.0, 0.0, 0.0, listed.start),
+        max(times, default=None),
         in_play=listed.in_play,
-        fee_rate=0.0 if after_fees else listed.fee,
+        fee_rate=fee_rate,
         max_stake=min_stake,
         url=listed.url,
     )
@@ -105,8 +141,8 @@ def odds_of(price: float, rate: float) -> float:
     return floor(10_000 / (price + rate * price * (1 - price))) / 10_000
 
 
-def _is_of(book: OrderBook, condition: str) -> bool:
-    return book.market in {None, condition} and book.neg_risk is not False
+def _is_of(book: OrderBook, condition: str, *, is_result: bool) -> bool:
+    return book.market in {None, condition} and book.neg_risk in {None, is_result}
 
 
 def _number(text: str) -> float:

@@ -20,6 +20,8 @@ Format: docs.polymarket.com. Missing values are left out. Lists and tables insid
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from msgspec import Struct
 
@@ -46,7 +48,7 @@ class Team(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True, rename="camel"):
-    """The match that a market is about."""
+    """The match that a market is about, or a part of it: then `parent_event_id` is that of the match."""
 
     id: str
     title: str | None = None
@@ -56,6 +58,7 @@ class Event(Struct, frozen=True, rename="camel"):
     ended: bool | None = None
     live: bool | None = None
     period: str | None = None
+    parent_event_id: Any = None
     teams: tuple[Team, ...] | None = None
 
 
@@ -73,7 +76,7 @@ class FeeSchedule(Struct, frozen=True):
 
 
 class Market(Struct, frozen=True, rename="camel"):
-    """A question with the answers yes and no."""
+    """A question with two answers: yes and no, or as its type has them; `line` and `slug` of some types."""
 
     condition_id: str
     events: tuple[Event, ...]
@@ -91,6 +94,8 @@ class Market(Struct, frozen=True, rename="camel"):
     enable_order_book: bool | None = None
     fees_enabled: bool | None = None
     fee_schedule: FeeSchedule | None = None
+    line: Any = None
+    slug: Any = None
 
 
 class Level(Struct, frozen=True, gc=False):

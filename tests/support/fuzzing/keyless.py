@@ -11,6 +11,8 @@ from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import Payload, SourceMatchId
+from actors.markets.market import Kind
+from actors.markets.market import market_of as market_of_line
 from actors.source_api.groups import Group, preface_of
 from actors.source_api.kinds import PolledKind
 from actors.sources.azuro import kind as azuro
@@ -19,7 +21,8 @@ from actors.sources.azuro.options import CONDITIONS, GAMES, AzuroOptions
 from actors.sources.azuro.prices import listed_match, result_of
 from actors.sources.azuro.wire import Condition
 from actors.sources.polymarket import kind as polymarket
-from actors.sources.polymarket.listing import League, ListedMatch, read_listing
+from actors.sources.polymarket.lines import MARKET_TYPES, completed, read_lines
+from actors.sources.polymarket.listing import League, ListedMatch, Question, read_listing
 from actors.sources.polymarket.options import SPORTS_SCOPE, PolymarketOptions, markets_scope
 from actors.sources.program.lists import Lists
 from tests.support.builders.polymarket import (
@@ -31,6 +34,8 @@ from tests.support.builders.polymarket import (
     market_of,
     token_of,
 )
+from tests.support.builders.polymarket_lines import BTTS, line_book, line_market, tokens_of
+from tests.support.builders.polymarket_lines import condition_of as condition_of_line
 from tests.support.builders.programs import MARKETS, WITH_MARKETS, item, line, listed, upsert
 from tests.support.fuzzing.polled import payload_of
 from tests.support.fuzzing.prices import admitted
@@ -47,6 +52,30 @@ OF_SHARES = ListedMatch(
     tokens=(token_of("7", "home"), token_of("7", "draw"), token_of("7", "away")),
     conditions=("0x70", "0x71", "0x72"),
     fee=0.03,
+)
+LINES = PolymarketOptions(kind="polymarket", markets=tuple(Kind))
+OTHERS = {
+    "markets": [
+        line_market(EVENT, "totals", 2.5),
+        line_market(EVENT, "spreads", -1.5, "home"),
+        line_market(EVENT, "spreads", -1.5, "away"),
+        line_market(EVENT, BTTS),
+    ]
+}
+RESULTS = payload_of(
+    json.dumps({"markets": [market_of(EVENT, role) for role in ROLES]}).encode(), markets_scope("epl")
+)
+OF_LINES = ListedMatch(
+    SourceMatchId("7 over_under"),
+    *("Home", "Away", "Premier League", 1_780_003_600, (), (), 0.0),
+    questions=(
+        Question(
+            market_of_line(Kind.OVER_UNDER, 2.5),
+            (tokens_of("7", "totals", 2.5)[0], tokens_of("7", "totals", 2.5)[1]),
+            condition_of_line("7", "totals", 2.5),
+            0.03,
+        ),
+    ),
 )
 SPOKEN = (
     listed(item("1"), item("2", "0.9")),
@@ -86,11 +115,28 @@ def targets() -> tuple[Target, ...]:
         b".48",
         b"1e-3",
     )
+    line_books = [line_book(token, (("0.52", "9000"),)) for token in tokens_of("7", "totals", 2.5)]
+    line_words = (
+        b"totals",
+        b"spreads",
+        b"Over",
+        b"Under",
+        b"-1.5",
+        b"2.5",
+        b"O/U 2.5",
+        b"pt5",
+        b"Home",
+        b"Away",
+    )
     states = (b"Active", b"Stopped", b"Live", b"Prematch", b"29", b"30", b"31", b"3006729", b"1.81", b"7")
     return (
         Target("polymarket_sports", _sports, (_json([league_row(), {"sport": "nba"}]),), (b"100350",)),
         Target("polymarket_markets", _markets, (_json(markets), b"[" * 3000), words),
         Target("polymarket_books", _books, (_json(books), _json(books[:1])), words),
+        Target("polymarket_lines", _lines, (_json(OTHERS), b"[" * 3000), line_words),
+        Target(
+            "polymarket_line_books", _line_books, (_json(line_books), _json(line_books[:1])), line_words
+        ),
         Target("azuro_games", _games, (_json(games), b'{"games":' * 800), states),
         Target("azuro_conditions", _conditions, (_json(conditions),), states),
         Target("azuro_odds", _odds, (_json(bare), _json(conditions)), states),
@@ -137,6 +183,24 @@ def _markets(body: bytes) -> int:
 def _books(body: bytes) -> int:
     group = Group((OF_SHARES,))
     return _priced(polymarket.KIND, preface_of(group) + body, SHARES)
+
+
+def _lines(body: bytes) -> int:
+    """Read a page of other markets, and complete each match by its result."""
+    read = _decoded(polymarket.KIND, payload_of(body, markets_scope("epl", "total")), LINES)
+    main = next(iter(read_listing(_decoded(polymarket.KIND, RESULTS, LINES).markets, EPL).values()))
+    for row in MARKET_TYPES.values() if read is not None else ():
+        for match in read_lines(read.markets, row, EPL).matches.values():
+            found = completed(match, main) if isinstance(match, ListedMatch) else match
+            questions = found.questions if isinstance(found, ListedMatch) else ()
+            names = {str(question.market) for question in questions}
+            if len(names) < len(questions) or not all(name.startswith(row.kind) for name in names):
+                raise AssertionError(f"lines are not told apart: {found}")
+    return 0
+
+
+def _line_books(body: bytes) -> int:
+    return _priced(polymarket.KIND, preface_of(Group((OF_LINES,))) + body, LINES)
 
 
 def _games(body: bytes) -> int:

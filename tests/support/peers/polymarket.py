@@ -26,6 +26,7 @@ from tests.support.builders.polymarket import (
     market_of,
     token_of,
 )
+from tests.support.builders.polymarket_lines import line_book, line_market
 from tests.support.peers.web import serving
 
 CONFIG = """
@@ -50,6 +51,16 @@ class Listed:
     asks: dict[str, Levels]
     markets: dict[str, dict[str, Any]] = field(default_factory=dict)
     books: dict[str, dict[str, Any]] = field(default_factory=dict)
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    line_asks: dict[str, Levels] = field(default_factory=dict)
+
+    def line(self, kind: str, line: float | None = None, team: str = "", **changed: Any) -> list[str]:
+        """List a question beside the result, both of its outcomes at 0.52; return its tokens."""
+        market = line_market(self.event, kind, line, team, **changed)
+        self.lines.append(market)
+        tokens: list[str] = json.loads(market["clobTokenIds"])
+        self.line_asks.update((token, (("0.52", "1000"),)) for token in tokens)
+        return tokens
 
     def market(self, role: str, **changed: Any) -> None:
         """Have a market say something else."""
@@ -111,10 +122,21 @@ class Polymarket:
             for role in ROLES
         ]
 
+    def line_markets(self, tag: str, kind: str) -> list[dict[str, Any]]:
+        """Return the markets of a tag beside the results, those of a type, and its look-alikes."""
+        return [
+            market
+            for listed in self.matches.values()
+            if listed.tag == tag
+            for market in listed.lines
+            if kind in market["sportsMarketType"]
+        ]
+
     def page(self, query: Mapping[str, str]) -> dict[str, Any]:
         """Return a page of the open markets of a tag."""
-        assert ("moneyline", "false") == (query["sports_market_types"], query["closed"]), query
-        markets = self.markets(query["tag_id"])
+        assert "false" == query["closed"], query
+        tag, kind = query["tag_id"], query["sports_market_types"]
+        markets = self.markets(tag) if kind == "moneyline" else self.line_markets(tag, kind)
         begin = int(query.get("after_cursor", "0"))
         end = begin + self.page_size
         page = markets[begin:end]
@@ -128,6 +150,12 @@ class Polymarket:
             for event_id, listed in self.matches.items()
             for role in ROLES
             if role in listed.asks and token_of(event_id, role) in tokens
+        ]
+        found += [
+            line_book(token, asks)
+            for listed in self.matches.values()
+            for token, asks in listed.line_asks.items()
+            if token in tokens
         ]
         self.random.shuffle(found)
         return found

@@ -6,15 +6,27 @@ No answer of `/markets/keyset`, `/sports` or `/books` was recorded as sent: they
 from __future__ import annotations
 
 import json
+from collections import Counter
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from actors.core.messages import Removal, SourceMatchId
+from actors.core.cooperative import run_now
+from actors.core.messages import Extract, ListId, Payload, Removal, Scope, SourceMatchId, SourceName
+from actors.core.validation import admit
+from actors.markets.market import Kind
 from actors.source_api.groups import Group, preface_of
+from actors.source_api.kinds import bounds_of
 from actors.sources.polymarket.catalogue import read_markets
+from actors.sources.polymarket.kind import KEY, KIND
+from actors.sources.polymarket.lines import MARKET_TYPES, MarketType, completed, read_lines
 from actors.sources.polymarket.listing import League, Listed, ListedMatch, read_listing
+from actors.sources.polymarket.options import PolymarketOptions
+from actors.sources.polymarket.plan import KINDS
 from actors.sources.polymarket.prices import offer, read_books
+from tests.support.builders.messages import batch
+from tests.support.oracles.polymarket_lines import sides, verdict
 from tests.support.recordings import FOLDER
 
 pytestmark = pytest.mark.recordings
@@ -74,6 +86,82 @@ def test_recorded_prices_are_those_of_the_13th_minute() -> None:
 
     assert not isinstance(found, Removal)
     assert (1.3888, 5.0, 11.1111) == (found.home_price, found.draw_price, found.away_price)
+
+
+def _siblings() -> tuple[list[Any], dict[str, Decimal | None]]:
+    """Return the markets of the recorded sibling as a page has them, and the asks of their tokens.
+
+    The two books of a question mirror each other: its second outcome is asked at 1 - the bid of the first.
+    """
+    event = _event("wc_match_more_markets.json")
+    short = {name: value for name, value in event.items() if name not in PARTS}
+    asks: dict[str, Decimal | None] = {}
+    for market in event["markets"]:
+        first, second = json.loads(market["clobTokenIds"])
+        ask, bid = market.get("bestAsk"), market.get("bestBid")
+        asks[first] = None if ask is None else Decimal(str(ask))
+        asks[second] = None if bid is None else 1 - Decimal(str(bid))
+    return [{**market, "events": [short]} for market in event["markets"]], asks
+
+
+def _extracted(markets: list[Any], asks: dict[str, Decimal | None], row: MarketType) -> Extract:
+    """Read the questions of a type, complete them by their match, and read their books."""
+    (main,) = _listed(_event("wc_match_13min.json")).values()
+    body = json.dumps({"markets": markets}).encode()
+    (listed,) = read_lines(read_markets(body).markets, row, CUP).matches.values()
+    assert isinstance(listed, ListedMatch)
+    assert "640346" == listed.parent
+    match = completed(listed, main)
+    assert isinstance(match, ListedMatch)
+    books = [
+        {"asset_id": token, "asks": [{"price": str(ask), "size": "90000"}], "neg_risk": False}
+        for token in match.every_token
+        if (ask := asks[token]) is not None
+    ]
+    options = PolymarketOptions(kind="polymarket", markets=KINDS)
+    body = preface_of(Group((match,))) + json.dumps(books).encode()
+    payload = Payload(SourceName("s"), Scope(f"fifwc-{row.slug}-2026-06-29.1"), ListId("l"), body, 0.0, 0.0)
+    return run_now(KIND.extract(run_now(KIND.decode(payload, options)), KEY, options))
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown", "refused"),
+    [
+        (Kind.OVER_UNDER, 7, {"price": 2}),
+        (Kind.ASIAN_HANDICAP, 5, {"incomplete": 3, "book_sum": 1, "price": 1}),
+        (Kind.BTTS, 1, {}),
+    ],
+)
+def test_every_recorded_line_is_shown_or_refused(kind: Kind, shown: int, refused: dict[str, int]) -> None:
+    """With the prices of an independent reading, or for the reason that this names."""
+    markets, asks = _siblings()
+    extract = _extracted(markets, asks, MARKET_TYPES[kind])
+    bounds = bounds_of(KIND, KEY, PolymarketOptions(kind="polymarket", markets=KINDS))
+    admission = run_now(admit(batch(extract.matches, removals=extract.removals), bounds))
+    verdicts = {
+        f"640346 {side.market}": verdict(side, asks)
+        for side in sides(markets, "Germany")
+        if side.market.startswith(kind)
+    }
+
+    found = {str(match.source_match_id): match.prices for match in admission.batch.matches}
+    reasons = {str(removal.source_match_id): str(removal.reason) for removal in admission.batch.removals}
+    assert {name: odds for name, (odds, reason) in verdicts.items() if reason is None} == found
+    assert {name: reason for name, (_, reason) in verdicts.items() if reason} == reasons
+    assert (shown, refused) == (len(found), Counter(reasons.values()))
+
+
+def test_recorded_look_alikes_are_counted_by_their_types() -> None:
+    """25 of the 45 markets are other bets."""
+    markets, _ = _siblings()
+    body = json.dumps({"markets": markets}).encode()
+
+    listing = read_lines(read_markets(body).markets, MARKET_TYPES[Kind.OVER_UNDER], CUP)
+
+    ours = {"spreads": 10, "both_teams_to_score": 1}
+    others = {name: count for name, count in listing.passed_over.items() if name not in ours}
+    assert (25, 10) == (sum(others.values()), len(others))
+    assert ours == {name: listing.passed_over[name] for name in ours}
 
 
 def test_sibling_event_is_no_match() -> None:
