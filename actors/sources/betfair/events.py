@@ -21,7 +21,9 @@ from actors.sources.betfair.options import BetfairStreamOptions
 from actors.sources.betfair.wire import MarketDefinition
 
 _EVENT_ID = re.compile("[0-9]{1,32}", re.ASCII).fullmatch
-_FAULTS = frozenset({Reason.UNREADABLE, Reason.MATCH_ID, Reason.OUTCOME, Reason.START_TIME})
+_FAULTS = frozenset(
+    {Reason.UNREADABLE, Reason.MATCH_ID, Reason.OUTCOME, Reason.START_TIME, Reason.NO_RESULT}
+)
 
 
 class Event(Struct, gc=False, eq=False):
@@ -112,12 +114,14 @@ class Events:
         return self.types.get(it.marketType or "") if it is not None and is_football else None
 
     def is_unnamed(self, market: Market, names: MarketNames | None) -> bool:
-        """Return whether an open market must be named itself, as its match has no market of the result."""
+        """Return whether an open market must be named itself: its outcomes, or a match without a result."""
         kind, event = self.type_of(market), self._event_of.get(market.market_id)
-        if kind is None or event is None or event.sides is not None or market.definition is None:
+        if kind is None or event is None or market.definition is None or market.status != OPEN:
             return False
-        lines = kind.read(market.definition, None) if market.status == OPEN else None
-        return lines is not None and not all(name_of(team, names) for team in lines.teams)
+        lines = kind.read(market.definition, event.sides, names)
+        if lines is None or lines.teams is None:
+            return lines is not None and not lines.is_named
+        return event.sides is None and not all(name_of(team, names) for team in lines.teams)
 
     def offers(
         self, market: Market, options: BetfairStreamOptions, names: MarketNames | None
@@ -158,10 +162,9 @@ class Events:
         event = self._event_of.get(market.market_id)
         if event is None:
             return Reason.MATCH_ID
-        is_fit = definition.bettingType == kind.betting_type
-        lines = kind.read(definition, event.sides) if is_fit else None
-        if lines is None:
-            return Reason.OUTCOME
+        lines = _lines(definition, kind, event, names)
+        if isinstance(lines, Reason):
+            return lines
         start_time = unix_time(definition.marketTime)
         if definition.marketTime is not None and start_time is None:
             return Reason.START_TIME
@@ -195,11 +198,22 @@ def _event_id(definition: MarketDefinition) -> str | None:
     return text if isinstance(text, str) and _EVENT_ID(text) else None
 
 
+def _lines(
+    definition: MarketDefinition, kind: MarketType, event: Event, names: MarketNames | None
+) -> Lines | Reason:
+    """Return the lines of a definition, or why it has none that can be shown."""
+    is_fit = definition.bettingType == kind.betting_type
+    lines = kind.read(definition, event.sides, names) if is_fit else None
+    if lines is None:
+        return Reason.OUTCOME
+    return Reason.NO_RESULT if lines.teams is None and event.sides is None else lines
+
+
 def _match(
     market: Market, event: Event, lines: Lines, names: MarketNames | None, start_time: float | None
 ) -> Match:
     """Return the match of a market, without prices: its names are those of its result, if it has them."""
-    home, away = (name_of(team, names) for team in lines.teams)
+    home, away = (name_of(team, names) for team in lines.teams) if lines.teams is not None else ("", "")
     if event.sides is not None:
         home = name_of(event.sides[0], event.names) or home
         away = name_of(event.sides[2], event.names) or away

@@ -7,6 +7,9 @@ opposite, and 0 is not said.
      "runners": [{"id": 11, "hc": -4, "sortPriority": 1, "status": "ACTIVE"},
       {"id": 22, "hc": 4, "sortPriority": 2, "status": "ACTIVE"}, ...,
       {"id": 11, "sortPriority": 33, "status": "ACTIVE"}, ...]}
+
+The outcomes of the other types are told by the names of their runners, which are in a catalogue ("Over 2.5
+Goals", "Yes"): neither their order nor their ids are the same everywhere.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from actors.markets.market import FORMS, QUARTERS, Kind
+from actors.markets.market import FORMS, QUARTERS, Kind, market_of
 from actors.markets.market import Market as Line
 from actors.sources.betfair.market import (
     ACTIVE,
@@ -24,8 +27,10 @@ from actors.sources.betfair.market import (
     HOME_PRIORITY,
     MATCH_ODDS,
     Key,
+    MarketNames,
     Sides,
     key_of,
+    name_of,
 )
 from actors.sources.betfair.wire import MarketDefinition, RunnerDefinition
 
@@ -40,25 +45,33 @@ class Pair(Struct, frozen=True):
 
 
 class Lines(Struct, frozen=True):
-    """All lines of a market, and the teams that it names."""
+    """All lines of a market, and the teams that it names, if it names any.
+
+    Without `is_named` the names are lacking by which its outcomes are told.
+    """
 
     pairs: tuple[Pair, ...]
-    teams: Teams
+    teams: Teams | None = None
+    is_named: bool = True
 
 
 class MarketType(Struct, frozen=True):
     """A type of market as the exchange names it; `read` returns None for a definition of another form.
 
-    `read` takes the definition, and the sides of the match's result where these are known.
+    `read` takes the definition, the sides of the match's result where these are known, and what a catalogue
+    says of the market.
     """
 
     kind: Kind
     betting_type: str
-    read: Callable[[MarketDefinition, Sides | None], Lines | None]
+    read: Callable[[MarketDefinition, Sides | None, MarketNames | None], Lines | None]
 
 
-def _handicaps(definition: MarketDefinition, sides: Sides | None) -> Lines | None:
+def _handicaps(
+    definition: MarketDefinition, sides: Sides | None, names: MarketNames | None
+) -> Lines | None:
     """Return the lines of an Asian handicap; the home team's handicap is the line."""
+    del names
     teams = _teams(definition, sides)
     if teams is None:
         return None
@@ -75,8 +88,53 @@ def _handicaps(definition: MarketDefinition, sides: Sides | None) -> Lines | Non
     return Lines(tuple(_pair(line, home, away) for line in both), teams)
 
 
+def _two(line: Line, *outcomes: str) -> MarketType:
+    """Return a type of market on one line, with two outcomes of these names."""
+
+    def read(definition: MarketDefinition, sides: Sides | None, names: MarketNames | None) -> Lines | None:
+        del sides
+        active = [runner for runner in definition.runners or () if runner.status == ACTIVE]
+        found = {name_of(runner, names): key_of(runner) for runner in active}
+        if len(active) == len(outcomes) and "" in found:
+            return Lines((), is_named=False)
+        if (
+            len(active) != len(outcomes)
+            or found.keys() != {*outcomes}
+            or any(hc for _, hc in found.values())
+        ):
+            return None
+        if any(KNOWN.get(selection, name) != name for name, (selection, _) in found.items()):
+            return None
+        return Lines((Pair(line, (found[outcomes[0]], found[outcomes[1]])),))
+
+    return MarketType(line.kind, "ODDS", read)
+
+
+def _total(goals: float) -> MarketType:
+    return _two(market_of(Kind.OVER_UNDER, goals), f"Over {goals:g} Goals", f"Under {goals:g} Goals")
+
+
+KNOWN: Final[Mapping[int, str]] = {
+    1221385: "Under 1.5 Goals",
+    1221386: "Over 1.5 Goals",
+    47972: "Under 2.5 Goals",
+    47973: "Over 2.5 Goals",
+    1222344: "Under 3.5 Goals",
+    1222345: "Over 3.5 Goals",
+    1222347: "Under 4.5 Goals",
+    1222346: "Over 4.5 Goals",
+    1485567: "Under 5.5 Goals",
+    1485568: "Over 5.5 Goals",
+    30246: "Yes",
+    30247: "No",
+    110503: "No",
+}
+"""The selection ids that the exchange documents: one under another name is doubted."""
+
 MARKET_TYPES: Final[Mapping[str, MarketType]] = {
+    **{f"OVER_UNDER_{goals}5": _total(goals + 0.5) for goals in range(9)},
     "ASIAN_HANDICAP": MarketType(Kind.ASIAN_HANDICAP, "ASIAN_HANDICAP_DOUBLE_LINE", _handicaps),
+    "BOTH_TEAMS_TO_SCORE": _two(market_of(Kind.BTTS), "Yes", "No"),
 }
 """The types of market that are read beside the result: a new one is a row here."""
 

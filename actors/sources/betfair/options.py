@@ -13,7 +13,7 @@ from actors.markets.market import Kind
 from actors.source_api.options import Hidden, Markets, Secret
 from actors.source_api.stream import StreamOptions
 
-KINDS = (Kind.ONE_X_TWO, Kind.ASIAN_HANDICAP)
+KINDS = (Kind.ONE_X_TWO, Kind.OVER_UNDER, Kind.ASIAN_HANDICAP, Kind.BTTS)
 HEARTBEATS_TO_BE_SILENT = 2
 INTERACTIVE_LOGIN = "https://identitysso.betfair.com/api/login"
 CERTIFICATE_LOGIN = "https://identitysso-cert.betfair.com/api/certlogin"

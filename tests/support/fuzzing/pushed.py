@@ -14,6 +14,7 @@ from actors.core.messages import Match, Removal
 from actors.core.validation import Bounds, admit
 from actors.source_api.stream import Reaction
 from actors.sources.betfair.market import MarketNames
+from actors.sources.betfair.options import KINDS
 from actors.sources.betfair.rest import read_names, read_token
 from actors.sources.betfair.session import BetfairSession
 from actors.sources.betfair.wire import WHOLE_BYTES
@@ -22,14 +23,13 @@ from tests.support.builders import betfair_lines as lines
 from tests.support.builders.messages import batch, match
 from tests.support.fuzzing.prices import admitted, valid
 from tests.support.fuzzing.target import Target
-from tests.support.systems.betfair_lists import HANDICAPS
 
 CHOICES = (
     wire.OPTIONS,
     msgspec.structs.replace(wire.OPTIONS, virtual_bets=True),
     msgspec.structs.replace(wire.OPTIONS, price="last_traded"),
     msgspec.structs.replace(wire.OPTIONS, min_size=2.0),
-    msgspec.structs.replace(wire.OPTIONS, markets=HANDICAPS),
+    msgspec.structs.replace(wire.OPTIONS, markets=KINDS),
 )
 NAMES = {wire.HOME: "Home", wire.AWAY: "Away"}
 BEGINNING = tuple(
@@ -76,6 +76,7 @@ def targets() -> tuple[Target, ...]:
             wire.delta(wire.change("1.1", ladders), segmentType="SEG_END", clk="AA"),
             wire.failure("INVALID_CLOCK", closed=False),
             wire.delta(wire.change("1.9", home, lines.back(wire.AWAY, 0.5, 1.8))),
+            wire.delta(lines.total("1.7"), wire.change("1.7", {"id": 5, "batl": [[0, 3.0, 2.0]]})),
             wire.delta(lines.handicaps("1.8"), lines.result(status="SUSPENDED")),
             wire.delta({"id": "1.9", "marketDefinition": lines.handicap_definition(status="CLOSED")}),
         )
