@@ -114,6 +114,11 @@ class Market(Struct, frozen=True, order=True, gc=False):
             return lines is None and self.quarters is None
         return lines[0] <= self.quarters <= lines[1]
 
+    @property
+    def winners(self) -> int:
+        """How many of its outcomes are won together."""
+        return FORMS[self.kind].winners
+
     def __str__(self) -> str:
         """Return its only spelling, such as `1x2` or `asian_handicap:-0.75`."""
         return self.kind if self.quarters is None else f"{self.kind}:{self.quarters / QUARTERS:g}"

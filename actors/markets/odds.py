@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
+from actors.markets.market import Market
+
 Odds: TypeAlias = tuple[float, ...]
 """The decimal prices of one market, in the order of its outcomes."""
 
@@ -18,3 +20,29 @@ def scaled(shares: Sequence[float]) -> tuple[float, ...]:
     """Return the shares divided by their sum, so that they add up to 1."""
     total = sum(shares)
     return tuple([share / total for share in shares])
+
+
+def of_one_winner(market: Market, prices: Odds) -> Odds:
+    """Return the prices as they count where one outcome is won: twice those of double chance.
+
+    Two of its outcomes are won together. Stakes of 1 / (2 o) return 1/2 each, together 1 whatever happens,
+    as do stakes of 1 / p at the prices p = 2 o where one outcome is won. So book sums, fair odds and
+    surebets of such prices are those of any other market; fair chances add up to 1.
+    """
+    winners = market.winners
+    return prices if winners == 1 else tuple([winners * price for price in prices])
+
+
+def of_all_winners(market: Market, chances: Odds) -> Odds:
+    """Return chances that add up to 1, by such prices, as the chances of the outcomes to be won.
+
+    Those of double chance add up to 2, and none is above 1: what is too much is the others', in proportion.
+    """
+    winners = market.winners
+    if winners == 1:
+        return chances
+    every = [winners * chance for chance in chances]
+    if (highest := max(every)) > 1:
+        rest = (winners - 1) / (winners - highest)
+        every = [1.0 if chance == highest else chance * rest for chance in every]
+    return tuple(every)

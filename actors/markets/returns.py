@@ -52,6 +52,24 @@ def results(market: Market) -> tuple[tuple[Result, ...], ...]:
     return tuple(dict.fromkeys(every))
 
 
+@lru_cache(maxsize=1024)
+def may_gain(market: Market) -> bool:
+    """Return whether bets on all outcomes may gain whatever happens: not if all stakes may be returned."""
+    return all(max(together) > Result.RETURNED for together in results(market))
+
+
+@lru_cache(maxsize=1024)
+def is_reversible(market: Market) -> bool:
+    """Return whether its outcomes in reverse order are those of the match with its teams exchanged."""
+    goals, outcomes = range(MAX_GOALS + 1), market.outcomes
+    return all(
+        result_of(market, outcome, home, away) == result_of(market, other, away, home)
+        for outcome, other in zip(outcomes, reversed(outcomes), strict=True)
+        for home in goals
+        for away in goals
+    )
+
+
 def least_return(market: Market, stakes: Sequence[float], odds: Odds) -> float:
     """Return the least that stakes on the outcomes of a market, in order, return after any score."""
     return min(

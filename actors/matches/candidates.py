@@ -15,7 +15,6 @@ from actors.board.snapshot import Book, Entry
 from actors.board.validity import is_skewed, until
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId
-from actors.markets.market import ONE_X_TWO
 from actors.matches.surebets import (
     SHARE_DIGITS,
     FoundSurebet,
@@ -53,6 +52,7 @@ class Evaluation(Struct, frozen=True):
 
     def published(self, found: FoundSurebet, since: float) -> Surebet:
         """Return the public form of a surebet that it found."""
+        market = found.legs[0].market
         legs = tuple(
             Leg(
                 outcome,
@@ -61,10 +61,10 @@ class Evaluation(Struct, frozen=True):
                 round(share, SHARE_DIGITS),
                 round(max(self.at.mono - leg.vouched_mono, 0.0), 3),
             )
-            for outcome, leg, share in zip(ONE_X_TWO.outcomes, found.legs, found.shares, strict=True)
+            for outcome, leg, share in zip(market.outcomes, found.legs, found.shares, strict=True)
         )
         ends_at = min(self.at.wall + (found.until - self.at.mono), self.kick_off)
-        profit, book_sum = round(found.profit, 6), round(found.book_sum, 6)
+        profit, book_sum = round(found.profit, 6), round(market.winners * found.book_sum, 6)
         return Surebet(profit, since, legs, book_sum, floor(ends_at * 1000) / 1000)
 
 

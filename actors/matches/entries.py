@@ -7,7 +7,7 @@ from statistics import median
 
 from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId, SourceName
-from actors.markets.odds import scaled
+from actors.markets.odds import of_one_winner, scaled
 from actors.matches.fair import Quote, fair
 from actors.matches.model import Fixture, FixtureSettings, FixtureState, Roster
 from actors.matching.event import Chances, Event, EventKey
@@ -57,21 +57,30 @@ def is_other_event(old: Entry, new: Entry) -> bool:
 
 
 def quotes_of(fixture: Fixture, chances: Iterable[Chances], roster: Roster) -> dict[BookmakerId, Quote]:
-    """Return the prices of all bookmakers of a fixture; `chances` are their fair chances, in order."""
-    names, live = fixture.bookmakers, roster.live
+    """Return the prices of all bookmakers of a fixture, as of one winner (`of_one_winner`).
+
+    `chances` are the fair chances of these, in order.
+    """
+    names, live, market = fixture.bookmakers, roster.live, fixture.market
     superseded = fixture.superseded(names)
     return {
-        name: Quote(entry.match.prices, of_entry, name in live and name not in superseded)
+        name: Quote(
+            of_one_winner(market, entry.match.prices), of_entry, name in live and name not in superseded
+        )
         for name, entry, of_entry in zip(names, fixture.listed, chances, strict=True)
     }
 
 
 def live_quotes(fixture: Fixture, terms: FixtureSettings) -> dict[BookmakerId, Quote]:
-    """Return the prices of the bookmakers of a fixture whose prices are live."""
-    names, live = fixture.bookmakers, terms.roster.live
+    """Return the prices of the bookmakers of a fixture whose prices are live, as of one winner."""
+    names, live, market = fixture.bookmakers, terms.roster.live, fixture.market
     superseded = fixture.superseded(names)
     return {
-        name: Quote(prices := entry.match.prices, fair(terms.method, prices), name not in superseded)
+        name: Quote(
+            prices := of_one_winner(market, entry.match.prices),
+            fair(terms.method, prices),
+            name not in superseded,
+        )
         for name, entry in zip(names, fixture.listed, strict=True)
         if name in live
     }

@@ -16,7 +16,9 @@ from actors.board.snapshot import Book
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Scope
-from actors.markets.odds import book_sum
+from actors.markets.market import Kind
+from actors.markets.odds import book_sum, of_all_winners, of_one_winner
+from actors.markets.returns import may_gain
 from actors.matches.candidates import EVERY_S, Candidate, Evaluation
 from actors.matches.draft import FixtureUpdate, is_seen
 from actors.matches.entries import live_quotes, sure_legs
@@ -115,9 +117,11 @@ class Surebets:
     def _evaluation(self, fixture: Fixture, books: Books, now: Instant) -> Evaluation:
         """Return what its surebets are made of at `now`."""
         kick_off = self._kick_off(fixture)
-        if self._is_in_play(fixture) or now.mono + (kick_off - now.wall) <= now.mono:
-            return Evaluation((), now, kick_off)
-        return Evaluation(tuple(self._legs(fixture, books)), now, kick_off)
+        said = self._said_in_play(fixture)
+        has_begun = any(said) or fixture.has_begun or now.mono + (kick_off - now.wall) <= now.mono
+        # In play a bookmaker's handicap is another bet, in which only goals that come later count.
+        may_have = kick_off == inf and not said and fixture.market.kind is Kind.ASIAN_HANDICAP
+        return Evaluation(() if has_begun or may_have else tuple(self._legs(fixture, books)), now, kick_off)
 
     def _kick_off(self, fixture: Fixture) -> float:
         """Return the earliest kick-off that a live source gives (Unix seconds); infinity if none does."""
@@ -125,19 +129,21 @@ class Surebets:
         starts = [float(match.start_time) for match in listed if match.start_time is not None]
         return min([*starts, inf if fixture.head is None else fixture.head.kick_off])
 
-    def _is_in_play(self, fixture: Fixture) -> bool:
-        """Return whether a live source says that it is being played."""
-        if fixture.head is not None and fixture.head.in_play:
-            return True
-        return any(entry.match.in_play for name, entry in fixture.entries.items() if name in self._live)
+    def _said_in_play(self, fixture: Fixture) -> list[bool]:
+        """Return what live sources, and those of the 1X2 prices, say of whether it is being played."""
+        every = [entry.match.in_play for name, entry in fixture.entries.items() if name in self._live]
+        head = None if fixture.head is None else fixture.head.in_play
+        return [said for said in (*every, head) if said is not None]
 
     def _legs(self, fixture: Fixture, books: Books) -> Iterator[PricedLeg]:
         sure, quotes = sure_legs(fixture, self._terms.roster), live_quotes(fixture, self._terms)
-        entries, doubted = fixture.entries, doubted_legs(quotes, self._terms.surebets)
+        market, entries = fixture.market, fixture.entries
+        doubted = doubted_legs(quotes, self._terms.surebets, market)
         for name, quote in quotes.items():
             entry, listed = entries[name], self._terms.roster[name]
             state, vouched = books[name].lists[entry.scope], books[name].vouched_mono(entry)
-            for outcome, price in enumerate(quote.prices):
+            chances = of_all_winners(market, quote.chances)
+            for outcome, price in enumerate(entry.match.prices):
                 yield PricedLeg(
                     name,
                     outcome,
@@ -147,11 +153,12 @@ class Surebets:
                     state.stale_after_s,
                     listed.prices,
                     sure[name],
-                    quote.chances,
+                    chances,
                     name in doubted,
                     listed.company,
                     entry.match.fee_rate,
                     state.is_trusted,
+                    market,
                 )
 
 
@@ -161,8 +168,9 @@ def _trusted(book: Book) -> set[Scope]:
 
 
 def is_candidate(fixture: Fixture) -> bool:
-    """Return whether its highest prices win whatever happens; commission and fees make it no better."""
-    return book_sum(fixture.highest.prices) < 1
+    """Return whether its highest prices may win whatever happens; commission and fees make it no better."""
+    market = fixture.market
+    return book_sum(of_one_winner(market, fixture.highest.prices)) < 1 and may_gain(market)
 
 
 def _is_as_before(known: Fixture, fixture: Fixture, surebet: Surebet | None) -> bool:

@@ -1,7 +1,7 @@
 """Best prices and surebets: a bet on each outcome, at several bookmakers, that gain whatever the result.
 
-Pure arithmetic over the legs of one market of a fixture. Outcomes are numbered from 0, in order; times
-are monotonic seconds. docs/fixtures.md has formulas and reasons.
+Pure arithmetic over the legs of one market of a fixture; `actors/markets/covers.py` has their stakes.
+Outcomes are numbered from 0, in order; times are monotonic seconds. docs/fixtures.md has the reasons.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from msgspec import Meta, Struct
 
 from actors.board.validity import is_skewed, max_age, until
 from actors.core.messages import BookmakerId, Prices
-from actors.markets.odds import Odds, book_sum, scaled
+from actors.markets.covers import needed
+from actors.markets.market import ONE_X_TWO, Market
+from actors.markets.odds import Odds, book_sum, of_one_winner, scaled
+from actors.markets.returns import is_reversible
 from actors.matches.fair import MIN_BOOKMAKERS, Quotes, crossed, overpriced
 from actors.matching.event import Chances
 from actors.matching.rules import OFF
@@ -75,6 +78,7 @@ class PricedLeg(Struct, frozen=True, gc=False):
     company: str = ""
     fee_rate: float = 0.0
     is_trusted: bool = True
+    market: Market = ONE_X_TWO
 
     @property
     def paid(self) -> float:
@@ -90,7 +94,7 @@ Legs: TypeAlias = tuple[PricedLeg, ...]
 
 
 class FoundSurebet(Struct, frozen=True):
-    """A leg for each outcome; `book_sum` is what returns 1 whatever wins, `shares` how to divide a stake.
+    """A leg for each outcome; `book_sum` is what returns 1 at least, `shares` how to divide a stake.
 
     At `until` (monotonic seconds) a leg is too old. With doubts it is not believed.
     """
@@ -108,7 +112,7 @@ class FoundSurebet(Struct, frozen=True):
 
 
 class Leg(Struct, frozen=True, gc=False):
-    """An outcome (`1`, `X`, `2`) and the bookmaker with the price; `stake` is its share of the total.
+    """An outcome, such as `X`, and the bookmaker with the price; `stake` is its share of the total.
 
     The price was confirmed `age_s` seconds before.
     """
@@ -123,6 +127,7 @@ class Leg(Struct, frozen=True, gc=False):
 class Surebet(Struct, frozen=True, gc=False):
     """Prices that win whatever happens, `since` when (Unix seconds); `profit` is a share of the total.
 
+    `book_sum` is what returns 1 at least, or of double chance 2: two of its bets win.
     It ends `until` then (Unix seconds) if nothing is confirmed again. Ages and `until` are those of the
     version that changed its fixture last.
     """
@@ -147,12 +152,14 @@ def best(prices: Mapping[BookmakerId, Odds]) -> tuple[Best, ...] | None:
     return tuple([_best(prices, of_outcome) for of_outcome in zip(*prices.values(), strict=True)])
 
 
-def doubted_legs(quotes: Quotes, rules: SurebetRules) -> frozenset[BookmakerId]:
+def doubted_legs(quotes: Quotes, rules: SurebetRules, market: Market = ONE_X_TWO) -> frozenset[BookmakerId]:
     """Return the bookmakers whose prices are wrong by those of the others: no surebet rests on them.
 
-    Of a price that is too high two others are enough, of best prices three: a bet on it may be lost.
+    Of a price that is too high two others are enough, of best prices three: a bet on it may be lost. With
+    the teams exchanged the outcomes of most markets are not those in reverse order.
     """
-    return overpriced(quotes, rules.max_price_ratio, MIN_BOOKMAKERS - 1) | crossed(quotes)
+    found = overpriced(quotes, rules.max_price_ratio, MIN_BOOKMAKERS - 1)
+    return found | crossed(quotes) if is_reversible(market) else found
 
 
 def surebet(legs: Iterable[PricedLeg], now: float, rules: SurebetRules) -> FoundSurebet | None:
@@ -162,9 +169,11 @@ def surebet(legs: Iterable[PricedLeg], now: float, rules: SurebetRules) -> Found
     Collected prices are never a leg.
     """
     live = _live(legs)
-    offered = _by_outcome(live)
-    if not offered or book_sum([max([leg.price for leg in some]) for some in offered]) >= NO_GAIN:
-        return None  # nearly always; commission and fees make no sum smaller
+    if not (offered := _by_outcome(live)):
+        return None
+    highest = tuple([max([leg.price for leg in some]) for some in offered])
+    if book_sum(of_one_winner(live[0].market, highest)) >= NO_GAIN:
+        return None  # nearly always; commission, fees and half results make no sum smaller
     live = [leg for leg in _freshest(live) if leg.is_trusted]
     sound = [leg for leg in live if leg.is_sure and not leg.is_doubted]
     found = _cheapest_of(sound)
@@ -307,15 +316,5 @@ def _cheapest(found: Iterable[Legs | None]) -> Legs | None:
 
 
 def _needed(legs: Legs) -> list[float]:
-    """Return the stakes with which each outcome returns 1.
-
-    With stakes s and their sum S on one market, price o after the fee and commission c, an outcome there
-    returns s o - c (s o - S). That is 1 for s = (1 - c S) / (o (1 - c)).
-    """
-    needed = []
-    for leg in legs:
-        kept = 1 - leg.commission
-        gross = sum([1 / other.paid for other in legs if other.bookmaker == leg.bookmaker]) / kept
-        staked = gross / (1 + leg.commission * gross)
-        needed.append((1 - leg.commission * staked) / (leg.paid * kept))
-    return needed
+    """Return the stakes whose least return is 1."""
+    return needed(legs[0].market, legs)

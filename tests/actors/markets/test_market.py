@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.markets.market import FORMS, ONE_X_TWO, Kind, Market, market_of, parsed
-from actors.markets.returns import Result, least_return, result_of, results, returned
+from actors.markets.odds import Odds, of_all_winners, of_one_winner
+from actors.markets.returns import (
+    Result,
+    is_reversible,
+    least_return,
+    may_gain,
+    result_of,
+    results,
+    returned,
+)
 
 LINES = [
     Market(kind, at)
@@ -129,3 +138,46 @@ def test_no_score_has_results_of_its_own(market: Market) -> None:
 def test_stakes_on_both_outcomes_return_less_where_the_stake_comes_back(market: str, least: float) -> None:
     """At 2.1 on both: the whole gain on a half line, half of it on a quarter, nothing on a whole one."""
     assert least == pytest.approx(least_return(parsed(market), (0.5, 0.5), (2.1, 2.1)))
+
+
+def test_whole_lines_alone_may_return_every_stake() -> None:
+    """So nothing is gained for certain on them."""
+    whole = {market for market in LINES if market.quarters is not None and market.quarters % 4 == 0}
+
+    assert whole == {market for market in EVERY if not may_gain(market)}
+
+
+def test_a_market_is_reversible_if_the_exchanged_teams_have_its_outcomes_in_reverse_order() -> None:
+    """Of other handicaps the line is another then; totals and goals of both are the same."""
+    reversible = ("1x2", "asian_handicap:0", "double_chance")
+
+    assert {*map(parsed, reversible)} == {market for market in EVERY if is_reversible(market)}
+
+
+def test_prices_of_double_chance_count_twice() -> None:
+    """A stake of 1 / (2 o) on each returns 1 after every result; other prices count as they are."""
+    double, odds = market_of(Kind.DOUBLE_CHANCE), (1.3, 1.25, 1.9)
+    counted = of_one_winner(double, odds)
+
+    assert (2.6, 2.5, 3.8) == counted
+    assert 1.0 == pytest.approx(least_return(double, [1 / price for price in counted], odds))
+    assert all(of_one_winner(market, odds) is odds for market in EVERY if market != double)
+
+
+@pytest.mark.parametrize(
+    ("chances", "expected"),
+    [
+        ((0.4, 0.35, 0.25), (0.8, 0.7, 0.5)),
+        ((0.6, 0.3, 0.1), (1.0, 0.75, 0.25)),
+        ((0.5, 0.5, 0.0), (1, 1, 0)),
+    ],
+)
+def test_chances_of_double_chance_add_up_to_two_and_none_is_above_one(
+    chances: Odds, expected: Odds
+) -> None:
+    """What an outcome has too much is the others', in proportion; other chances stay as they are."""
+    found = of_all_winners(market_of(Kind.DOUBLE_CHANCE), chances)
+
+    assert expected == pytest.approx(found)
+    assert 2.0 == pytest.approx(sum(found))
+    assert all(of_all_winners(market, chances) is chances for market in (ONE_X_TWO, *LINES))

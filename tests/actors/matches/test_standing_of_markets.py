@@ -1,0 +1,215 @@
+"""Surebets of other markets over time: what their legs are, and that no handicap is one in play."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from actors.board.board import Board
+from actors.board.kinds import parts
+from actors.board.snapshot import Snapshot
+from actors.core.clock import Instant
+from actors.core.cooperative import run_now
+from actors.core.messages import Batch, Match, Prices, SourceName
+from actors.market_fixtures.model import Followed, first_of_kind
+from actors.market_fixtures.update import MarketUpdater
+from actors.markets.market import Kind, Market, parsed
+from actors.markets.odds import Odds
+from actors.matches.model import (
+    BookmakerInfo,
+    Fixture,
+    FixtureChanges,
+    FixtureSettings,
+    fixtures_of,
+    roster_of,
+)
+from actors.matches.surebets import Surebet
+from actors.matching.event import Event
+from tests.support.builders.fixtures import (
+    ALDER,
+    BIRCH,
+    CEDAR,
+    ROSTER,
+    RULES,
+    TERMS,
+    EqualNames,
+    LinkedBoard,
+)
+from tests.support.builders.messages import batch, match
+from tests.support.time.virtual import WALL_0
+
+HANDICAP, TOTAL = parsed("asian_handicap:-0.5"), parsed("over_under:2.25")
+GAINING = (2.15, 1.8), (1.95, 2.0)  # the best of both: 1/2.15 + 1/2 = 0.965, a gain of 3.6 %
+
+
+class SameNames(EqualNames):
+    """A linker of events with the same names, whatever their kick-off."""
+
+    def match_of(self, event: Event) -> object:
+        """Return the names."""
+        return event.home, event.away
+
+
+class MarketBoard(LinkedBoard):
+    """A board of 1X2 prices, and beside it that of another market, whose fixtures follow."""
+
+    def __init__(self, market: Market, terms: FixtureSettings = TERMS) -> None:
+        super().__init__(terms, SameNames())
+        self.market = market
+        self.other: Snapshot = first_of_kind(self.snapshot, terms)
+        self.updater = MarketUpdater(terms, may_count_from_now=market.kind is Kind.ASIAN_HANDICAP)
+
+    def list(self, bookmaker: str, odds: Odds, of_match: Match | None = None) -> None:
+        """List a match at these prices of the market, beside its 1X2 prices."""
+        listed = match(bookmaker) if of_match is None else of_match
+        self.tell(bookmaker, listed, listed.of_market(self.market, odds))
+
+    def tell(self, bookmaker: str, *matches: Match, is_whole: bool = True) -> None:
+        """Apply what a bookmaker lists of both kinds of market."""
+        told = batch(
+            matches, bookmaker=bookmaker, received_mono=self.now.mono, stale_after_s=90.0, complete=is_whole
+        )
+        self.apply(replace(told, kinds=(Kind.ONE_X_TWO, self.market.kind)))
+
+    def apply(self, *batches: Batch) -> None:
+        """Apply batches to both boards."""
+        main, other = self.board(), Board(self.other, RULES, self.updater)
+        for each in batches:
+            for kind, part in run_now(parts(each)).items():
+                run_now((main if kind is Kind.ONE_X_TWO else other).apply(part, self.now))
+        self._publish(main, other)
+
+    def publish(self, board: Board) -> None:
+        """Commit, and let the fixtures of the market follow."""
+        self._publish(board, Board(self.other, RULES, self.updater))
+
+    def pass_to(self, second: float) -> None:
+        """Let the time pass, and commit."""
+        self.now = Instant(second, WALL_0 + second)
+        self.apply()
+
+    def fixture(self) -> Fixture:
+        """Return the only fixture of the market."""
+        (fixture,) = fixtures_of(self.other)
+        return fixture
+
+    def surebet(self) -> Surebet | None:
+        """Return the surebet of the only fixture of the market."""
+        return self.fixture().surebet
+
+    def _publish(self, board: Board, other: Board) -> None:
+        before, count = self.state, len(self.changes)
+        super().publish(board)
+        changes = self.changes[-1] if len(self.changes) > count else FixtureChanges()
+        other.link(Followed(before, self.state, changes))
+        self.other = run_now(other.finish(self.now))
+
+
+def _gaining(
+    market: Market, odds: tuple[Odds, Odds] = GAINING, terms: FixtureSettings = TERMS
+) -> MarketBoard:
+    """Return a board on which two bookmakers' prices of a market have stood long enough for a surebet."""
+    board = MarketBoard(market, terms)
+    board.list("alder", odds[0])
+    board.list("birch", odds[1])
+    board.link()
+    board.pass_to(0.0)
+    board.pass_to(3.0)
+    return board
+
+
+@pytest.mark.parametrize("market", [HANDICAP, TOTAL, Market(Kind.BTTS)], ids=str)
+def test_legs_of_a_surebet_are_named_by_the_outcomes_of_its_market(market: Market) -> None:
+    """The first is the best price of the first outcome."""
+    found = _gaining(market).surebet()
+
+    assert found is not None
+    assert [*zip(market.outcomes, ("alder", "birch"), (2.15, 2.0), strict=True)] == [
+        (leg.outcome, leg.bookmaker, leg.odds) for leg in found.legs
+    ]
+
+
+def test_surebet_of_double_chance_has_the_book_sum_of_its_true_prices() -> None:
+    """It is near 2, and the profit is that of both bets that win."""
+    prices = (1.5, 1.28, 1.62), (1.38, 1.36, 1.75)
+    found = _gaining(Market(Kind.DOUBLE_CHANCE), prices).surebet()
+
+    assert found is not None
+    total = 1 / 1.5 + 1 / 1.36 + 1 / 1.75
+    assert round(total, 6) == found.book_sum
+    assert round(2 / total - 1, 6) == found.profit
+    assert ["1X", "12", "X2"] == [leg.outcome for leg in found.legs]
+
+
+def test_price_of_double_chance_that_is_too_high_is_no_leg() -> None:
+    """Two other bookmakers are enough to call it wrong."""
+    board = _gaining(Market(Kind.DOUBLE_CHANCE), ((2.2, 1.25, 1.6), (1.3, 1.25, 1.6)))
+    board.list("cedar", (1.3, 1.25, 1.6), match("alder"))
+    board.pass_to(6.0)
+
+    assert board.surebet() is None
+
+
+def test_whole_line_is_no_candidate() -> None:
+    """Both stakes may be returned, whatever the prices are."""
+    board = _gaining(parsed("asian_handicap:0"))
+
+    assert board.surebet() is None
+    assert {} == fixtures_of(board.other).candidates.by_fixture
+
+
+@pytest.mark.parametrize("market", [HANDICAP, TOTAL], ids=str)
+def test_surebet_of_a_market_ends_when_the_1x2_list_says_that_the_match_is_in_play(market: Market) -> None:
+    """What is bet on a handicap then is other goals than before."""
+    board = _gaining(market)
+    shown = board.surebet()
+    board.tell("birch", match("birch", in_play=True), is_whole=False)
+
+    assert shown is not None
+    assert board.surebet() is None
+
+
+def test_surebet_of_a_handicap_ends_at_the_earliest_kick_off_of_the_1x2_lists() -> None:
+    """Also if the lists of the handicap give a later one."""
+    board = _gaining(HANDICAP)
+    board.tell("birch", match("birch", start_time=int(WALL_0) + 10), is_whole=False)
+    before = board.surebet()
+    board.pass_to(10.0)
+
+    assert before is not None
+    assert WALL_0 + 10 == before.until
+    assert board.surebet() is None
+
+
+def test_surebet_of_a_handicap_ends_at_the_kick_off_of_a_list_of_collected_prices() -> None:
+    """The match may have begun by then, and in play other goals count."""
+    collected = BookmakerInfo(SourceName("three"), Prices.COLLECTED)
+    terms = FixtureSettings(roster_of({CEDAR: collected, ALDER: ROSTER[ALDER], BIRCH: ROSTER[BIRCH]}))
+    board = _gaining(HANDICAP, terms=terms)
+    board.list("cedar", GAINING[0], match("cedar", start_time=int(WALL_0) + 10))
+    board.link()
+    board.pass_to(9.0)
+    before = board.surebet()
+    board.pass_to(10.0)
+
+    assert before is not None
+    assert board.surebet() is None
+
+
+@pytest.mark.parametrize(
+    ("market", "in_play", "is_shown"),
+    [(HANDICAP, None, False), (HANDICAP, False, True), (TOTAL, None, True)],
+    ids=["handicap", "handicap before the match", "total"],
+)
+def test_handicap_of_a_match_that_may_have_begun_is_no_leg(
+    market: Market, *, in_play: bool | None, is_shown: bool
+) -> None:
+    """Without a kick-off, unless a source says that it is not in play."""
+    board = MarketBoard(market)
+    for bookmaker, odds in zip(("alder", "birch"), GAINING, strict=True):
+        board.list(bookmaker, odds, match(bookmaker, start_time=None, in_play=in_play))
+    board.link()
+    board.pass_to(0.0)
+    board.pass_to(3.0)
+
+    assert is_shown == (board.surebet() is not None)

@@ -1,0 +1,171 @@
+"""Surebets of all markets: those that trying everything finds, and none that could lose after any score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from random import Random
+
+import pytest
+
+from actors.core.messages import BookmakerId
+from actors.markets.market import Kind, Market, parsed
+from actors.matches.fair import Method, Quote, fair
+from actors.matches.surebets import NO_GAIN, FoundSurebet, PricedLeg, SurebetRules, doubted_legs, surebet
+from tests.support.oracles.market_bets import best_bets, paid_out
+from tests.support.oracles.market_boards import NOW, board, boards, leg, lines_of
+from tests.support.recordings import the_odds_api
+
+RULES = SurebetRules(max_profit=1000.0)
+TOTAL_2_5, TOTAL_2_25, TOTAL_2 = (parsed(f"over_under:{line}") for line in ("2.5", "2.25", "2"))
+DOUBLE_CHANCE = Market(Kind.DOUBLE_CHANCE)
+
+
+def _two(market: Market, first: float, second: float) -> FoundSurebet | None:
+    """Return the surebet of a price of each outcome at another bookmaker."""
+    return surebet([leg(market, "a", 0, first), leg(market, "b", 1, second)], NOW, RULES)
+
+
+def _compared(every: Iterable[list[PricedLeg]]) -> Counter[str]:
+    """Hold the surebets of markets against the oracle; return how many there were, by kind."""
+    counts = Counter[str]()
+    for legs in every:
+        market, line = legs[0].market, legs[0].market.line or 0.0
+        found, expected = surebet(legs, NOW, RULES), best_bets(legs, line)
+        counts["boards"] += 1
+        if expected is None or abs(1 / expected.returned - NO_GAIN) < 1e-9:
+            assert expected is not None or found is None
+            continue
+        assert (found is not None) == (1 / expected.returned < NO_GAIN), (market, legs)
+        if found is None:
+            continue
+        counts[market.kind] += 1
+        least = paid_out(found.legs, found.shares, line).min()
+        assert abs(least - 1 - found.profit) < 1e-9, (market, legs)
+        assert least > 1
+        assert len({each.bookmaker for each in found.legs}) > 1
+        if expected.is_doubtful:
+            counts["doubtful"] += 1
+        else:
+            assert abs(found.profit - (expected.returned - 1)) < 1e-9, (market, legs)
+    return counts
+
+
+def test_surebets_of_all_markets_are_the_best_of_all_bets() -> None:
+    """They gain what the best stakes on the best pair or triple gain, after the worst score."""
+    counts = _compared(boards(400))
+
+    assert min(counts[kind] for kind in Kind) > 15
+    assert counts["doubtful"] < 10
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3_600)
+def test_surebets_of_a_hundred_thousand_boards_are_the_best_of_all_bets() -> None:
+    """The same with many more, whose counts are printed."""
+    counts = _compared(boards(100_000, seed=6))
+
+    print(dict(counts))  # noqa: T201
+    assert min(counts[kind] for kind in Kind) > 5_000
+
+
+@pytest.mark.parametrize("quarters", range(-10, 11, 4))
+def test_a_whole_line_is_no_surebet_whatever_its_prices(quarters: int) -> None:
+    """Where both stakes are returned nothing is gained."""
+    handicap, total = Market(Kind.ASIAN_HANDICAP, quarters + 2), Market(Kind.OVER_UNDER, quarters + 14)
+
+    assert None is _two(handicap, 3.0, 3.0)
+    assert None is _two(total, 3.0, 3.0)
+
+
+def test_stakes_of_a_quarter_line_gain_as_much_as_they_can() -> None:
+    """At 2.1 and 2.1 stakes by the odds alone gain 2.5 % after two goals; these gain 3.3 % at least."""
+    found = _two(TOTAL_2_25, 2.1, 2.1)
+
+    assert found is not None
+    assert pytest.approx(1 / (1 / 2.1 + (2 - 1 / 2.1) / 3.1) - 1) == found.profit
+    assert pytest.approx((1 / 2.1 / found.book_sum, 1 - 1 / 2.1 / found.book_sum)) == found.shares
+
+
+def test_a_half_line_is_a_market_of_two_outcomes() -> None:
+    """Nothing is half won: the stakes return the same."""
+    found = _two(TOTAL_2_5, 2.2, 2.1)
+
+    assert found is not None
+    assert pytest.approx(1 / 2.2 + 1 / 2.1) == found.book_sum
+    assert pytest.approx(2.1 / 4.3) == found.shares[0]
+
+
+def test_commission_is_taken_of_half_a_win() -> None:
+    """Half won at 2.2 with 5 % a stake of 1 returns 1.57."""
+    legs = [leg(TOTAL_2_25, "a", 0, 2.1), leg(TOTAL_2_25, "b", 1, 2.2, commission=0.05)]
+    found = surebet(legs, NOW, RULES)
+
+    assert found is not None
+    over, under = found.shares
+    assert pytest.approx(1 + found.profit) == over / 2 + under * 1.57
+    assert pytest.approx(1 + found.profit) == over * 2.1
+
+
+def test_double_chance_is_a_surebet_below_a_book_sum_of_two() -> None:
+    """A stake of 1 / (2 o) on each returns 1 whatever happens."""
+    prices = (1.4, 1.4, 1.9)
+    legs = [
+        leg(DOUBLE_CHANCE, name, at, price)
+        for at, (name, price) in enumerate(zip("abc", prices, strict=True))
+    ]
+    found = surebet(legs, NOW, RULES)
+
+    assert found is not None
+    assert pytest.approx(sum(1 / price for price in prices) / 2) == found.book_sum
+    assert pytest.approx([1 / 2 / price / found.book_sum for price in prices]) == [*found.shares]
+
+
+def test_double_chance_of_one_market_pays_less_commission_where_one_bet_alone_wins() -> None:
+    """What the market wins net counts, and a bet of two that loses is a part of it."""
+    random = Random(3)
+    shared = 0
+    for _ in range(300):
+        legs = [each for each in board(random, DOUBLE_CHANCE) if each.bookmaker in "ab"]
+        found = surebet(legs, NOW, RULES)
+        if found is not None:
+            names = [each.bookmaker for each in found.legs if each.commission]
+            shared += len({*names}) < len(names)
+            assert abs(paid_out(found.legs, found.shares, 0.0).min() - 1 - found.profit) < 1e-9
+
+    assert shared > 10
+
+
+@pytest.mark.parametrize(
+    ("market", "doubted"),
+    [
+        (parsed("asian_handicap:0"), "ab"),
+        (parsed("asian_handicap:-0.25"), ""),
+        (TOTAL_2_5, ""),
+        (Market(Kind.BTTS), ""),
+    ],
+    ids=str,
+)
+def test_exchanged_teams_are_told_where_the_line_is_the_same_for_both(market: Market, doubted: str) -> None:
+    """Of two bookmakers with opposite prices either may have exchanged them; a total has no teams."""
+    prices = {"a": (1.7, 2.1), "b": (2.1, 1.7)}
+    quotes = {BookmakerId(name): Quote(of, fair(Method.POWER, of)) for name, of in prices.items()}
+
+    assert {*doubted} == doubted_legs(quotes, RULES, market)
+
+
+@pytest.mark.recordings
+def test_surebets_of_a_real_poll_are_those_of_the_oracle_and_none_loses() -> None:
+    """Each line that several bookmakers have, at its collected prices, whose counts are printed."""
+    lines = [*lines_of(the_odds_api("2026-04-16-markets/*.json"))]
+    pairs = sum(
+        first.bookmaker != second.bookmaker
+        for legs in lines
+        for first in legs
+        for second in legs
+        if (first.outcome, second.outcome) == (0, 1)
+    )
+    counts = _compared(lines)
+
+    print(f"{len(lines)} lines, {pairs} pairs of bets at two bookmakers: {dict(counts)}")  # noqa: T201
+    assert pairs > 10_000

@@ -1,0 +1,152 @@
+"""The oracle of surebets on all markets: every score, every pair or triple of bets, the best of all stakes.
+
+A bet on a quarter line is two bets of half the stake. Of two bets the best division is found by narrowing
+down, of three at the corners of what is possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import combinations, product
+from typing import TypeAlias
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from actors.matches.surebets import PricedLeg
+
+Numbers: TypeAlias = NDArray[np.float64]
+SCORES = [*product(range(13), repeat=2)]
+NARROWED = 90
+"""Times that a range is cut to two thirds, down to what a float can hold."""
+_DIFFERENCES: dict[str, Callable[[int, int, float], float]] = {
+    "over": lambda home, away, line: home + away - line,
+    "under": lambda home, away, line: line - home - away,
+    "home": lambda home, away, line: home - away + line,
+    "away": lambda home, away, line: away - home - line,
+    "1": lambda home, away, _: home - away,
+    "X": lambda home, away, _: 0.5 - abs(home - away),
+    "2": lambda home, away, _: away - home,
+    "yes": lambda home, away, _: min(home, away) - 0.5,
+    "no": lambda home, away, _: 0.5 - min(home, away),
+    "1X": lambda home, away, _: home - away + 0.5,
+    "12": lambda home, away, _: abs(home - away) - 0.5,
+    "X2": lambda home, away, _: away - home + 0.5,
+}
+
+
+class Found(Struct, frozen=True):
+    """What the best bets return at least of a stake of 1; a `doubtful` one may do better without a leg."""
+
+    returned: float
+    is_doubtful: bool = False
+
+
+@lru_cache(maxsize=1024)
+def endings(outcomes: tuple[str, ...], line: float) -> Numbers:
+    """Return for each distinct ending, by outcome, the share of a stake that is won, and that returned."""
+    halves = (line,) if line * 2 == int(line * 2) else (line - 0.25, line + 0.25)
+    rows = set()
+    for home, away in SCORES:
+        by = [[_DIFFERENCES[name](home, away, half) for half in halves] for name in outcomes]
+        # The outcomes of 1X2 are lost by a difference of 0, which nothing returns.
+        is_split = "1" in outcomes
+        won = [sum(d > 0 for d in some) / len(halves) for some in by]
+        back = [0.0 if is_split else sum(d == 0 for d in some) / len(halves) for some in by]
+        rows.add((*won, *back))
+    return np.array(sorted(rows)).reshape(len(rows), 2, len(outcomes))
+
+
+def paid_out(legs: Sequence[PricedLeg], stakes: Sequence[float], line: float) -> Numbers:
+    """Return what stakes on the outcomes of the market of these legs return after each ending."""
+    table, staked = endings(legs[0].market.outcomes, line), np.array(stakes)
+    odds = np.array([after_fee(leg) for leg in legs])
+    gross = (table[:, 0] * odds + table[:, 1]) * staked
+    total = np.asarray(gross.sum(axis=1))
+    for name in {leg.bookmaker for leg in legs}:
+        at = [place for place, leg in enumerate(legs) if leg.bookmaker == name]
+        gains = (gross[:, at] - staked[at]).sum(axis=1)
+        total -= legs[at[0]].commission * np.maximum(gains, 0)
+    return total
+
+
+def after_fee(leg: PricedLeg) -> float:
+    """Return the price after a fee of each share, which pays 1."""
+    share = 1 / leg.price
+    return 1 / (share + leg.fee_rate * share * (1 - share))
+
+
+def best_bets(legs: Sequence[PricedLeg], line: float) -> Found | None:
+    """Return the best bets on all outcomes at two bookmakers or more, None if there are none."""
+    outcomes = legs[0].market.outcomes
+    offered = [[leg for leg in legs if leg.outcome == place] for place in range(len(outcomes))]
+    every = [some for some in product(*offered) if len({leg.bookmaker for leg in some}) > 1]
+    if not every:
+        return None
+    return _best_pair(every, line) if len(outcomes) == 2 else _best_triple(every, line)
+
+
+def _best_pair(pairs: Sequence[Sequence[PricedLeg]], line: float) -> Found:
+    table = endings(pairs[0][0].market.outcomes, line)
+    odds = np.array([[after_fee(leg) for leg in pair] for pair in pairs])[:, None, :]
+    taken = np.array([[leg.commission for leg in pair] for pair in pairs])[:, None, :]
+    gross = table[None, :, 0] * odds + table[None, :, 1]
+    payments = gross - taken * np.maximum(gross - 1, 0)
+    first, second = payments[:, :, 0], payments[:, :, 1]
+
+    def least(share: Numbers) -> Numbers:
+        of_first = share[:, None]
+        return np.asarray((of_first * first + (1 - of_first) * second).min(axis=1))
+
+    low, high = np.zeros(len(pairs)), np.ones(len(pairs))
+    for _ in range(NARROWED):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        rises = least(left) < least(right)
+        low, high = np.where(rises, left, low), np.where(rises, high, right)
+    return Found(float(least((low + high) / 2).max()))
+
+
+def _best_triple(triples: Sequence[Sequence[PricedLeg]], line: float) -> Found:
+    """Return the best of three bets: the cheapest corner of all stakes that return 1 after each ending.
+
+    Bets at one bookmaker pay the less of gross and net, so that each ending is two conditions.
+    """
+    table = endings(triples[0][0].market.outcomes, line)
+    odds = np.array([[after_fee(leg) for leg in some] for some in triples])
+    taken = np.array([[leg.commission for leg in some] for some in triples])
+    names = [[leg.bookmaker for leg in some] for some in triples]
+    together = np.array([[some.count(name) > 1 for name in some] for some in names])
+    gross = table[None, :, 0] * odds[:, None, :]
+    net = gross - taken[:, None, :] * (gross - 1)
+    alone = np.minimum(gross, net)
+    rows = np.concatenate(
+        [np.where(together[:, None, :], gross, alone), np.where(together[:, None, :], net, alone)], axis=1
+    )
+    rows = np.concatenate([rows, np.broadcast_to(np.eye(3), (len(triples), 3, 3))], axis=1)
+    sides = np.concatenate([np.ones(rows.shape[1] - 3), np.zeros(3)])
+    corners = np.array([*combinations(range(rows.shape[1]), 3)])
+    stakes = _solved(rows[:, corners], sides[corners])
+    paid = np.einsum("tck,trk->tcr", stakes, rows)
+    is_enough = (paid >= sides - 1e-12).all(axis=2) & np.isfinite(stakes).all(axis=2)
+    costs = np.where(is_enough, stakes.sum(axis=2), np.inf)
+    best = np.unravel_index(costs.argmin(), costs.shape)
+    needed = 1 / (1 + (odds - 1) * (1 - taken))
+    of_two = "12" in triples[0][0].market.outcomes
+    is_doubtful = of_two and bool((needed.sum(axis=1) < 2.05 * needed.max(axis=1)).any())
+    return Found(1 / float(costs[best]), is_doubtful)
+
+
+def _solved(rows: Numbers, sides: Numbers) -> Numbers:
+    """Return the solutions of many systems of three equations by Cramer's rule; nan where there is none."""
+    a, b, c = rows[..., 0], rows[..., 1], rows[..., 2]
+    side = np.broadcast_to(sides, a.shape)
+    whole = _determinant(a, b, c)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = [_determinant(*some) / whole for some in ((side, b, c), (a, side, c), (a, b, side))]
+    return np.where(np.abs(whole)[..., None] > 1e-9, np.stack(found, axis=-1), np.nan)
+
+
+def _determinant(a: Numbers, b: Numbers, c: Numbers) -> Numbers:
+    return np.asarray((a * np.cross(b, c)).sum(axis=-1))
