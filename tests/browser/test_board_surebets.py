@@ -146,7 +146,12 @@ def test_the_stakes_are_those_of_the_api(two: Two, page: Page) -> None:
             "total": case.total / 100,
             "step": step,
             "legs": [
-                {"id": leg.market, "odds": leg.odds, "commission": leg.commission, "fee_rate": leg.fee_rate}
+                {
+                    "id": leg.bookmaker,
+                    "odds": leg.odds,
+                    "commission": leg.commission,
+                    "fee_rate": leg.fee_rate,
+                }
                 for leg in case.legs
             ],
         }

@@ -38,8 +38,8 @@ class SurebetLeg(Struct, frozen=True):
 class SurebetV2(Struct, frozen=True):
     """Prices that win whatever happens: `profit` of the total, after commissions; times are Unix seconds.
 
-    `book_sum` is the total that returns 1. It ends `until` then if nothing is confirmed again. Ages and
-    `until` are those of the version that changed the fixture last.
+    `book_sum` is the total that returns 1 at least, of double chance 2. It ends `until` then if nothing is
+    confirmed again. Ages and `until` are those of the version that changed the fixture last.
     """
 
     profit: float
@@ -94,7 +94,7 @@ def divided(surebet: Surebet, fixture: Fixture, terms: FixtureSettings, total: i
         )
         for leg in surebet.legs
     )
-    found = stakes(legs, total, step)
+    found = stakes(legs, total, step, fixture.market)
     if isinstance(found, NoStakes):
         return Divided(None, found)
     amounts = tuple(amount / 100 for amount in found.amounts)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import floor
+from random import Random
 
 import pytest
 
+from actors.markets.market import Kind, Market, parsed
 from actors.markets.stakes import MAX_TOTALS, NoStakes, StakedLeg, Stakes, stakes
+from tests.support.oracles.market_bets import paid_exactly
+from tests.support.oracles.market_boards import board
 from tests.support.oracles.stake_cases import paid, stake_cases, ways
 
 SURE = (StakedLeg("a", 2.1), StakedLeg("b", 3.9), StakedLeg("c", 3.9, 0.02))
@@ -77,3 +82,83 @@ def test_reason_is_given_without_stakes(
 ) -> None:
     """Whole steps may lose in any division, or a price is known to be good for less."""
     assert why is stakes(legs, total, step)
+
+
+MARKETS = [
+    *map(parsed, ("over_under:2.5", "over_under:2.25", "over_under:0.25", "asian_handicap:-0.75")),
+    *(Market(Kind.DOUBLE_CHANCE) for _ in range(2)),
+]
+
+
+def _bets(market: Market, seed: int) -> Iterator[tuple[StakedLeg, ...]]:
+    """Yield bets on all outcomes at two bookmakers or more that gain, or nearly do."""
+    random = Random(f"{market}/{seed}")
+    while True:
+        legs = board(random, market)
+        by = [[leg for leg in legs if leg.outcome == place] for place in range(len(market.outcomes))]
+        some = [random.choice(sorted(of, key=lambda leg: -leg.price)[:2]) for of in by]
+        more = random.choice((1.0, 1.03, 1.1))
+        found = tuple(
+            StakedLeg(leg.bookmaker, round(leg.price * more, 2), leg.commission, leg.fee_rate)
+            for leg in some
+        )
+        total = sum(1 / leg.odds for leg in found) / market.winners
+        if len({leg.bookmaker for leg in found}) > 1 and total < 1.01:
+            yield found
+
+
+@pytest.mark.parametrize(("number", "market"), [*enumerate(MARKETS)], ids=str)
+def test_no_other_division_on_a_market_returns_more_after_its_worst_result(
+    number: int, market: Market
+) -> None:
+    """Compared with every way to divide a small total, after every score."""
+    bets, given = _bets(market, number), 0
+    for total in range(10, 38, 3):
+        legs = next(bets)
+        every = ways(len(legs), total)
+        best = max(floor(min(paid_exactly(legs, way, market))) for way in every)
+        found = stakes(legs, total, market=market)
+
+        assert (best if best >= total else None) == getattr(found, "returned", None), (legs, total)
+        given += isinstance(found, Stakes)
+
+    assert given
+
+
+@pytest.mark.parametrize("market", dict.fromkeys(MARKETS), ids=str)
+def test_stakes_on_a_market_lose_after_no_score(market: Market) -> None:
+    """In cents the whole total is staked; what is returned at least is what the worst score pays."""
+    bets, random, given = _bets(market, 7), Random(8), 0
+    for _ in range(150):
+        legs, total = next(bets), round(100 * 10 ** random.uniform(0, 6))
+        found = stakes(legs, total, market=market)
+        if isinstance(found, Stakes):
+            given += 1
+            assert total == sum(found.amounts) <= found.returned
+            assert found.returned == floor(min(paid_exactly(legs, found.amounts, market))), legs
+
+    assert given > 30
+
+
+@pytest.mark.parametrize("market", dict.fromkeys(MARKETS), ids=str)
+def test_larger_steps_on_a_market_gain_most_of_the_sums_below_the_total(market: Market) -> None:
+    """Each stake is a whole number of steps, and less than the total may be staked."""
+    bets, random = _bets(market, 9), Random(10)
+    for _ in range(12):
+        legs, step, most = next(bets), random.randint(7, 90), random.randint(5, 13)
+        gains = [
+            floor(min(paid_exactly(legs, amounts, market))) - sum(amounts)
+            for count in range(1, most + 1)
+            for amounts in (tuple(step * part for part in way) for way in ways(len(legs), count))
+        ]
+        found = stakes(legs, most * step + 3, step, market)
+
+        assert (max(gains) if max(gains) >= 0 else None) == getattr(found, "gain", None), (legs, most, step)
+
+
+def test_a_whole_line_returns_no_more_than_the_total() -> None:
+    """All stakes are returned after as many goals as the line says."""
+    found = stakes((StakedLeg("a", 2.2), StakedLeg("b", 2.2)), 1_000, market=parsed("over_under:2"))
+
+    assert isinstance(found, Stakes)
+    assert 0 == found.gain

@@ -7,6 +7,7 @@ down, of three at the corners of what is possible.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, product
 from typing import TypeAlias
@@ -15,6 +16,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from actors.markets.market import Market
+from actors.markets.stakes import StakedLeg
 from actors.matches.surebets import PricedLeg
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -70,6 +73,22 @@ def paid_out(legs: Sequence[PricedLeg], stakes: Sequence[float], line: float) ->
         gains = (gross[:, at] - staked[at]).sum(axis=1)
         total -= legs[at[0]].commission * np.maximum(gains, 0)
     return total
+
+
+def paid_exactly(legs: Sequence[StakedLeg], amounts: Sequence[int], market: Market) -> list[Fraction]:
+    """Return what whole amounts return after each ending, with numbers as they are written."""
+    found = []
+    for won, back in endings(market.outcomes, market.line or 0.0):
+        payments, gains = Fraction(0), dict[str, Fraction]()
+        for leg, amount, of_won, of_back in zip(legs, amounts, won, back, strict=True):
+            share = 1 / Fraction(str(leg.odds))
+            price = 1 / (share + Fraction(str(leg.fee_rate)) * share * (1 - share))
+            gross = amount * (Fraction(float(of_won)) * price + Fraction(float(of_back)))
+            payments += gross
+            gains[leg.bookmaker] = gains.get(leg.bookmaker, Fraction(0)) + gross - amount
+        taken = {leg.bookmaker: Fraction(str(leg.commission)) for leg in legs}
+        found.append(payments - sum(taken[name] * max(gain, Fraction(0)) for name, gain in gains.items()))
+    return found
 
 
 def after_fee(leg: PricedLeg) -> float:

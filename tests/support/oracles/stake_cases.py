@@ -48,7 +48,9 @@ def paid(legs: Legs, amounts: tuple[int, ...]) -> list[Fraction]:
     for leg, amount in zip(legs, amounts, strict=True):
         share = 1 / Fraction(str(leg.odds))
         gross = amount / (share + Fraction(str(leg.fee_rate)) * share * (1 - share))
-        staked = sum(other for on, other in zip(legs, amounts, strict=True) if on.market == leg.market)
+        staked = sum(
+            other for on, other in zip(legs, amounts, strict=True) if on.bookmaker == leg.bookmaker
+        )
         found.append(gross - Fraction(str(leg.commission)) * max(gross - staked, Fraction(0)))
     return found
 
