@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId, Match, Prices, event_id_of
 from actors.markets.market import ONE_X_TWO, Market, may_return
-from actors.markets.odds import book_sum
+from actors.markets.odds import book_sum, of_all_winners
 from actors.markets.stakes import NoStakes
 from actors.matches.entries import sure_legs
 from actors.matches.fair import Method
@@ -320,8 +320,8 @@ def _said_in_play(fixture: Fixture) -> list[bool]:
 
 
 def fair_odds(method: Method, chances: Chances, market: Market = ONE_X_TWO) -> FairOdds:
-    """Return the public form of fair odds of a market."""
-    rounded = [round(chance, 6) for chance in chances]
+    """Return the public form of fair odds of a market, by its chances as of one winner."""
+    rounded = [round(chance, 6) for chance in of_all_winners(market, chances)]
     if market is ONE_X_TWO:
         home, draw, away = rounded
         return FairOdds(method, home, draw, away)

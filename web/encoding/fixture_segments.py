@@ -16,6 +16,7 @@ from actors.board.snapshot import Entry, Snapshot
 from actors.core.cooperative import SLICE
 from actors.core.messages import BookmakerId, Prices
 from actors.markets.market import Market
+from actors.markets.odds import of_one_winner
 from actors.matches.entries import event_of, is_other_event, quotes_of, sure_legs
 from actors.matches.fair import Method, consensus_of_sorted, fair, may_be_overpriced, overpriced
 from actors.matches.forms import Form, Shown
@@ -172,7 +173,8 @@ def _made(fixture: Fixture, names: Names, terms: FixtureSettings, known: _Made |
         places = [at_before.get(id(entry)) for entry in fixture.listed]
     of_each = _fair_of_each(fixture, terms.method, known, places)
     ordered, ratio = _sorted(fixture, of_each, terms.roster), terms.surebets.max_price_ratio
-    highest = [*map(max, zip(*[entry.match.prices for entry in fixture.listed], strict=True))]
+    prices_of_each = [of_one_winner(fixture.market, entry.match.prices) for entry in fixture.listed]
+    highest = [*map(max, zip(*prices_of_each, strict=True))]
     chances, doubted = consensus_of_sorted(ordered), frozenset[BookmakerId]()
     if may_be_overpriced(ordered, highest, ratio):
         doubted = overpriced(quotes_of(fixture, _chances(of_each, fixture.market), terms.roster), ratio)
@@ -216,7 +218,7 @@ def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None, places:
     found, count = array("d"), len(fixture.market.outcomes)
     for entry, at in zip(fixture.listed, places, strict=True):
         if at is None or known is None:
-            found.extend(fair(method, entry.match.prices))
+            found.extend(fair(method, of_one_winner(fixture.market, entry.match.prices)))
         else:
             found += known.fair[count * at : count * (at + 1)]
     return found
