@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -18,10 +18,18 @@ from actors.market_fixtures.linking import SideLinking
 from actors.market_fixtures.model import MarketState, markets_of
 from actors.market_fixtures.sides import SideEvents
 from actors.markets.market import Kind, Market, parsed
-from actors.matches.linking import Linking, Waiting
-from actors.matches.model import Fixture, FixtureChanges, FixtureState, first_snapshot, fixtures_of
+from actors.matches.linking import Linking, Partition, Waiting
+from actors.matches.model import (
+    Fixture,
+    FixtureChanges,
+    FixtureSettings,
+    FixtureState,
+    first_snapshot,
+    fixtures_of,
+)
+from actors.matches.update import FixtureUpdater
 from actors.matching.event import EventKey
-from tests.support.builders.fixtures import ADVANCING, ROSTER, TERMS, EqualNames
+from tests.support.builders.fixtures import ADVANCING, TERMS, EqualNames
 from tests.support.builders.messages import batch
 from tests.support.time.virtual import WALL_0
 
@@ -50,25 +58,33 @@ def listed(
 
 
 class SetClock:
-    """A clock that a test sets: `mono` seconds since the begin."""
+    """A clock that a test sets: `mono` seconds since the begin, which was at `began` (Unix seconds)."""
 
     def __init__(self) -> None:
-        self.mono = 0.0
+        self.mono, self.began = 0.0, WALL_0
 
     def now(self) -> Instant:
         """Return that moment."""
-        return Instant(self.mono, WALL_0 + self.mono)
+        return Instant(self.mono, self.began + self.mono)
 
 
 class MarketBoard:
     """Boards of all kinds, whose linkers are run when a test says so."""
 
-    def __init__(self, rules: BoardRules = BoardRules(), kinds: Sequence[Kind] = KINDS) -> None:  # noqa: B008
-        self.clock, first = SetClock(), first_snapshot(1000, TERMS)
+    def __init__(
+        self,
+        rules: BoardRules = BoardRules(),  # noqa: B008 - a frozen value
+        kinds: Sequence[Kind] = KINDS,
+        *,
+        terms: FixtureSettings = TERMS,
+        linker: Callable[[], Partition] = EqualNames,
+    ) -> None:
+        self.clock, first = SetClock(), first_snapshot(1000, terms)
+        self.advancing = ADVANCING if terms is TERMS else FixtureUpdater(terms)
         self.main = Published(first, rules, self.clock)
         self.markets = market_boards(
             first,
-            TERMS,
+            terms,
             kinds,
             rules=rules,
             clock=self.clock,
@@ -80,7 +96,7 @@ class MarketBoard:
         self.commits: dict[Kind, list[Snapshot]] = {kind: [] for kind in kinds}
         for kind in kinds:
             self.board(kind).follow(self.commits[kind].append)
-        self.linking, self.side_linking = Linking(EqualNames(), ROSTER), SideLinking(EqualNames, ROSTER)
+        self.linking, self.side_linking = Linking(linker(), terms.roster), SideLinking(linker, terms.roster)
 
     def board(self, kind: Kind) -> Published:
         """Return the board of a kind."""
@@ -88,7 +104,7 @@ class MarketBoard:
 
     def draft(self) -> Drafts:
         """Return the next snapshots in the making."""
-        return Drafts(self.main, ADVANCING, self.markets)
+        return Drafts(self.main, self.advancing, self.markets)
 
     def apply(self, *batches: Batch) -> None:
         """Apply batches and commit once."""

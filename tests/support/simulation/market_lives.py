@@ -56,9 +56,8 @@ class MarketLife:
         self._naive = {kind: {name: _naive() for name in ROSTER} for kind in KINDS}
         self._doubts = Counter[tuple[Kind, BookmakerId, Scope]]()
         self._list_ids: dict[tuple[BookmakerId, Scope], ListId] = {}
-        self._alike = {1000: 1000}
         self._last = {kind: self.board.board(kind).newest for kind in KINDS}
-        self._compared = 0
+        self._beside = Beside(self.board, self.alone)
 
     def step(self) -> None:
         """Let something happen, commit, and check what the boards show."""
@@ -123,7 +122,7 @@ class MarketLife:
         self.seen["crash between"] += published > 0
         if not published:
             return
-        self._compare()
+        self.seen["1x2 commits"] += self._beside.check()
         self._expire()
         for change in batches:  # what stands on the boards that were published
             for kind in KINDS[:published]:
@@ -219,21 +218,7 @@ class MarketLife:
                 check_changes(last, with_changes, homes, self.board.state)
             self._last[kind] = board
         assert len({self._newest(kind).epoch for kind in KINDS}) == 1
-        self._compare()
-
-    def _compare(self) -> None:
-        """Check that the 1X2 board is that of the life without other markets, but for its versions."""
-        ours, theirs = self.board.commits[Kind.ONE_X_TWO], self.alone.commits[Kind.ONE_X_TWO]
-        assert len(ours) == len(theirs), "the 1X2 board was published for another market"
-        for own, other in zip(ours[self._compared :], theirs[self._compared :], strict=True):
-            assert self._alike.setdefault(own.version, other.version) == other.version
-            assert self._facts(own) == _facts_alone(other)
-        self.seen["1x2 commits"] += len(ours) - self._compared
-        self._compared = len(ours)
-        assert len(self._alike) == len({*self._alike.values()}), "a version of 1X2 moved for another market"
-
-    def _facts(self, snapshot: Snapshot) -> object:
-        return facts(snapshot, self._alike)
+        self.seen["1x2 commits"] += self._beside.check()
 
     def _batch(self) -> Batch:
         """Return a list, or a change of one."""
@@ -304,6 +289,27 @@ class MarketLife:
         return base.of_market(market, (random.choice([1.75, 1.8, 1.9]), random.choice([1.7, 1.85, 1.95])))
 
 
+class Beside:
+    """A board with other markets beside one without, whose 1X2 must be the same."""
+
+    def __init__(self, board: MarketBoard, alone: MarketBoard) -> None:
+        self._board, self._alone = board, alone
+        self._alike = {board.main.newest.version: alone.main.newest.version}
+        self._compared = 0
+
+    def check(self) -> int:
+        """Check what was committed since the last check; return how often. Raises: AssertionError."""
+        ours, theirs = self._board.commits[Kind.ONE_X_TWO], self._alone.commits[Kind.ONE_X_TWO]
+        assert len(ours) == len(theirs), "the 1X2 board was published for another market"
+        new = len(ours) - self._compared
+        for own, other in zip(ours[self._compared :], theirs[self._compared :], strict=True):
+            assert self._alike.setdefault(own.version, other.version) == other.version
+            assert facts(one, self._alike) == facts(other, _Same())
+        self._compared = len(ours)
+        assert len(self._alike) == len({*self._alike.values()}), "1X2 moved for another market"
+        return new
+
+
 def facts(snapshot: Snapshot, versions: dict[int, int]) -> object:
     """Return all that a 1X2 commit shows and keeps, its versions by that mapping."""
 
@@ -336,10 +342,6 @@ def facts(snapshot: Snapshot, versions: dict[int, int]) -> object:
         },
         (snapshot.valid_until, snapshot.first_start, snapshot.next_start, snapshot.made_at),
     )
-
-
-def _facts_alone(snapshot: Snapshot) -> object:
-    return facts(snapshot, _Same())
 
 
 class _Same(dict[int, int]):
