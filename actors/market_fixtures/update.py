@@ -277,7 +277,9 @@ class _Following:
         some[fixture_id] = None
         market = next(iter(entries.values())).match.market
         created = self._draft.version if known is None else known.created
-        members, head = self._members(match_id, entries), self._head(match_id)
+        is_new = known is None or match_id in self._looked_at  # else it is named as before
+        head = self._head(match_id) if is_new or known is None else known.head
+        members = self._members(match_id, entries)
         self._draft.put(self._draft.made(fixture_id, created, members, entries, market=market, head=head))
 
     def _leave(self, key: EventKey) -> None:
@@ -290,8 +292,10 @@ class _Following:
     def _explain(self, fixture_id: FixtureId) -> None:
         """Note why a fixture is gone, or bookmakers of one that stays, and where their entries are now."""
         known, new = self._state.get(fixture_id), self._draft.get(fixture_id)
+        if known is None or (new is not None and known.bookmakers == new.bookmakers):
+            return
         stay = frozenset[BookmakerId]() if new is None else frozenset(new.bookmakers)
-        if known is None or stay.issuperset(known.bookmakers):
+        if stay.issuperset(known.bookmakers):
             return
         left = [key for name, key in self._keys_of(known).items() if name not in stay]
         found = {home for key in left if (home := self._draft.id_of(key)) is not None}
@@ -328,14 +332,14 @@ class _Following:
     def _members(self, match_id: FixtureId, entries: dict[BookmakerId, Entry]) -> tuple[Member, ...]:
         """Return the events of a match by the 1X2 prices, and those that have only others."""
         main, sides = self._main.get(match_id), self._sides.by_event
+        if main is not None and match_id not in self._sides.by_home:
+            return main.members
         events = dict.fromkeys(
             EventKey(self._roster[name].source, event_id_of(entry.source_match_id))
             for name, entry in entries.items()
         )
         some = [sides[event].member for event in events if event in sides]
         first = () if main is None else main.members[:1]
-        if main is not None and not some:
-            return main.members
         rest = some if main is None else [*main.members[1:], *some]
         return *first, *sorted(rest, key=lambda member: member.key)
 

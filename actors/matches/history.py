@@ -187,7 +187,7 @@ def _league(fixture: Fixture, known: FixtureRecord | None) -> str:
 def _is_named_as(fixture: Fixture, known: Fixture | None) -> bool:
     if fixture is known or known is None:
         return known is not None
-    if (fixture.lead, fixture.bookmakers) != (known.lead, known.bookmakers):
+    if (fixture.lead, fixture.bookmakers, fixture.head) != (known.lead, known.bookmakers, known.head):
         return False
     listed = zip(fixture.listed, known.listed, strict=True)
     return not any(is_other_event(old, new) for new, old in listed if new is not old)

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from actors.core.cooperative import run_now
 from actors.core.messages import Match, Removal, market_id
 from actors.markets.market import Kind
-from actors.matches.model import FixtureChanges
+from actors.matches.leagues import league_of_fixture
+from actors.matches.model import FixtureChanges, ViewKind
 from actors.matching.event import EventKey, FixtureId, derived_id
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ONE, TWO
 from tests.support.builders.markets import AH, BTTS, OU25, OU35, MarketBoard, listed, of_markets
@@ -273,3 +274,19 @@ def test_removal_concerns_the_market_that_it_names(leaves: object) -> None:
     left = [[*fixture.bookmakers] for fixture in board.state]
     assert [[BIRCH]] == left if leaves is None else [[ALDER, BIRCH]] == left
     assert (leaves is None) == bool(board.fixtures(OU))
+
+
+def test_market_is_of_the_league_of_its_match_by_now() -> None:
+    """Also in the history, where a source of the 1X2 prices says more of the league than the market's."""
+    board, labels = MarketBoard(), ("Division Nine", "England - Division Nine")
+    ours, theirs = (replace(it, league=label) for it, label in zip((A, B), labels, strict=True))
+    board.apply(listed(ours, *of_markets(ours, OU25), bookmaker=ALDER))
+    run_now(board.markets.histories[OU].digest())
+    board.apply(listed(theirs, bookmaker=BIRCH))
+    board.link()
+    run_now(board.markets.histories[OU].digest())
+
+    (main,), (fixture,) = board.state, board.fixtures(OU)
+    record = run_now(board.markets.histories[OU].last(ViewKind.FIXTURES, fixture.id))
+    assert record is not None
+    assert league_of_fixture(main).id == league_of_fixture(fixture).id == record.league
