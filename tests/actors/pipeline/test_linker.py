@@ -9,6 +9,8 @@ import pytest
 
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch
+from actors.market_fixtures.model import markets_of
+from actors.markets.market import Kind
 from actors.matches.linking import Partition, Waiting
 from actors.matches.model import FixtureView, ViewKind, first_snapshot, fixtures_of
 from actors.matching.event import Event, EventKey
@@ -18,8 +20,9 @@ from actors.review.review import Review
 from actors.runtime.actor import ActorState, ActorStatus
 from actors.runtime.supervisor import ChildSpec
 from tests.support.builders.fixtures import ADVANCING, ALDER, BIRCH, ROSTER, TERMS, EqualNames
+from tests.support.builders.markets import OU25, listed, of_markets
 from tests.support.builders.messages import batch, match
-from tests.support.systems.aggregator_stage import AggregatorStage
+from tests.support.systems.aggregator_stage import AggregatorStage, markets_beside
 from tests.support.systems.supervision import supervised
 from tests.support.time.virtual import VirtualClock, settle
 
@@ -41,16 +44,17 @@ class Breaking(EqualNames):
 
 
 class Stage(AggregatorStage):
-    """An aggregator and a linker on one board."""
+    """An aggregator and a linker on one board, and on those of other markets."""
 
     def __init__(self) -> None:
-        super().__init__(first=first_snapshot(1000, TERMS), advance=ADVANCING)
+        super().__init__(first=first_snapshot(1000, TERMS), advance=ADVANCING, markets=markets_beside)
         waiting = Waiting()
         self.published.follow(waiting.add)
         start: type[Partition] = Breaking
         parts = (self.published, waiting, ROSTER, start, self.intake.put_nowait)
+        to_sides = self.markets, self.intake.put_nowait
         self.linker = ChildSpec(
-            ActorStatus("linker"), lambda: LinkerActor(*parts, Review(), VirtualClock())
+            ActorStatus("linker"), lambda: LinkerActor(*parts, Review(), VirtualClock(), *to_sides)
         )
 
     async def put(self, *batches: Batch) -> None:
@@ -155,3 +159,20 @@ async def test_fixtures_say_how_many_events_are_still_to_be_linked() -> None:
     assert [2, 2, 0] == [waiting.pending_in(view) for view in views]
     assert [0, 0, 0] == [linked.pending_in(view) for view in views]
     assert [1, 1, 0] == [linked.version(view) - waiting.version(view) for view in views]
+
+
+async def test_events_without_1x2_prices_are_linked_within_seconds() -> None:
+    """In a commit of the boards of their markets alone; once linked, nothing more is sent for them."""
+    stage, one, two = Stage(), match("a"), match("b")
+    async with supervised(stage.child, stage.linker):
+        await stage.put(listed(one, *of_markets(one, OU25), bookmaker=ALDER))
+        before = stage.version
+        await stage.put(listed(*of_markets(two, OU25), bookmaker=BIRCH))
+        totals = stage.markets.published[Kind.OVER_UNDER]
+        alone = len([*markets_of(totals.newest)])
+        await anyio.sleep(LOOK_AGAIN_S + 1)
+        linked, received = [*markets_of(totals.newest)], stage.intake.received
+        await anyio.sleep(3 * LOOK_AGAIN_S)
+
+        assert (2, [(ALDER, BIRCH)]) == (alone, [fixture.bookmakers for fixture in linked])
+        assert (before, received) == (stage.version, stage.intake.received)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from actors.board.board import Advance
+from actors.board.history import HistoryLimits
 from actors.board.published import Published
 from actors.board.snapshot import Snapshot
 from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.messages import Batch, BookmakerId, Scope
-from actors.market_fixtures.boards import MarketBoards
+from actors.market_fixtures.boards import MarketBoards, market_boards
+from actors.markets.market import Kind
+from actors.matches.model import fixtures_of
 from actors.pipeline.aggregator import AggregatorActor, Item, new_intake
 from actors.runtime.supervisor import ChildSpec
 from tests.support.systems.supervision import service_record
@@ -34,10 +37,23 @@ class BreakableClock(VirtualClock):
         return super().now()
 
 
+def markets_beside(first: Snapshot, ask: Callable[[Item], None]) -> MarketBoards:
+    """Return boards of some other markets beside the first of 1X2."""
+    return market_boards(
+        first,
+        fixtures_of(first).terms,
+        (Kind.OVER_UNDER, Kind.ASIAN_HANDICAP, Kind.BTTS),
+        rules=BoardRules(),
+        clock=VirtualClock(),
+        limits=HistoryLimits(),
+        request=ask,
+    )
+
+
 class AggregatorStage:
     """An aggregator for these bookmakers, or on the board `first`; no other part uses its `clock`.
 
-    `markets` makes the boards of other markets beside the first.
+    `markets` makes the boards of other markets beside the first (`markets_beside`).
     """
 
     def __init__(
