@@ -1,0 +1,120 @@
+"""The examples of the OpenAPI document, which is kept beside the recordings, through the product."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.core.cooperative import run_now
+from actors.core.errors import PayloadError, TransportError
+from actors.core.messages import Extract, ListId, Payload, Scope, SourceMatchId, SourceName
+from actors.core.validation import Bounds, admit
+from actors.source_api.groups import Group, preface_of
+from actors.sources.five_dollar_football.kind import KIND
+from actors.sources.five_dollar_football.options import (
+    BOOKMAKERS,
+    IN_PLAY,
+    LEAGUES,
+    NEAR,
+    READ,
+    STATUS,
+    FiveDollarFootballOptions,
+)
+from actors.sources.five_dollar_football.prices import ListedMatch
+from actors.sources.five_dollar_football.wire import Account, Bookmakers, FixturesPage, Leagues
+from tests.support.builders.messages import batch
+from tests.support.recordings import FOLDER
+
+FILE = FOLDER.parent / "sources" / "five_dollar_football-openapi-2026-08-19.json"
+OPTIONS = FiveDollarFootballOptions(kind=KIND.name, api_key="an-invented-key", markets=READ)
+
+pytestmark = pytest.mark.recordings
+
+
+@cache
+def _example(path: str) -> bytes:
+    if not FILE.exists():
+        pytest.skip(f"{FILE} is not there")
+    answer = msgspec.json.decode(FILE.read_bytes())["paths"][path]["get"]["responses"]["200"]
+    return msgspec.json.encode(answer["content"]["application/json"]["example"])
+
+
+def _read(body: bytes, scope: str, at: float = 0.0) -> Any:
+    payload = Payload(SourceName("s"), Scope(scope), ListId("l"), body, at, 0.0)
+    return run_now(KIND.decode(payload, OPTIONS))
+
+
+def _shown(extract: Extract) -> dict[str, tuple[float, ...]]:
+    batch_of = batch(extract.matches, removals=extract.removals)
+    admitted = run_now(admit(batch_of, Bounds(kinds=READ))).batch
+    return {str(match.source_match_id): match.prices for match in admitted.matches}
+
+
+def test_example_of_an_account_a_league_and_a_bookmaker_are_read() -> None:
+    """With all of their parts."""
+    account, leagues = _read(_example("/status"), STATUS), _read(_example("/leagues"), LEAGUES)
+    bookmakers = _read(_example("/bookmakers"), BOOKMAKERS)
+
+    assert isinstance(account, Account)
+    assert isinstance(leagues, Leagues)
+    assert isinstance(bookmakers, Bookmakers)
+    assert (10, 60) == (account.limits.rate_limit, account.limits.rate_window_seconds)
+    assert [39, 61] == [league.id for league in leagues.leagues]
+    assert "pinnacle" in {bookmaker.slug for bookmaker in bookmakers.bookmakers}
+    assert 0 == leagues.unread.count + bookmakers.unread.count
+
+
+@pytest.mark.parametrize("path", ["/fixtures", "/leagues/{id}/fixtures", "/teams/{id}/fixtures"])
+def test_examples_of_matches_are_read(path: str) -> None:
+    """Each as it stands there, with nothing that cannot be read."""
+    page = _read(_example(path), NEAR)
+    expected = msgspec.json.decode(_example(path))["data"]
+
+    assert isinstance(page, FixturesPage)
+    assert 0 == page.unread.count
+    assert [row["id"] for row in expected] == [row.fixture and row.fixture.id for row in page.rows]
+
+
+@pytest.mark.parametrize("scope", [IN_PLAY, "kick-off.2026-07-12T00:00:00Z"])
+def test_a_match_that_is_finished_is_not_shown(scope: str) -> None:
+    """The example of a list has only such a match, with all its prices of before."""
+    extract = run_now(KIND.extract(_read(_example("/fixtures"), scope), "bet365", OPTIONS))
+
+    assert {} == _shown(extract)
+    assert ["finished"] == [removal.reason for removal in extract.removals]
+
+
+@pytest.mark.parametrize(("in_play", "moment"), [(False, "closing"), (True, "inplay")])
+def test_example_of_odds_by_match_has_its_prices(in_play: bool, moment: str) -> None:  # noqa: FBT001
+    """As another bookmaker's they are those of their moment; as Bet365's the lists have the result."""
+    body = _example("/fixtures/{id}/odds")
+    odds = msgspec.json.decode(body)["data"]["bookmakers"][0]["odds"]
+    has_begun = {name for name, market in odds.items() if market["inplay"] is not None}
+    expected = {}
+    for ours, name in (("asian_handicap", "asian_handicap"), ("over_under", "goal_line"), ("btts", "btts")):
+        prices = odds[name][moment]
+        if prices is not None and (name in has_begun) == in_play:
+            line = f":{prices.pop('line'):g}" if "line" in prices else ""
+            expected[f"197590518 {ours}{line}"] = tuple(prices.values())
+    if not in_play:
+        expected["197590518"] = tuple(odds["1x2"]["closing"].values())
+    listed = ListedMatch(SourceMatchId("197590518"), "Home", "Away", None, 1_783_814_400, in_play)
+    renamed = body.replace(b'"bet365"', b'"pinnacle"')
+    content = _read(preface_of(Group((listed,))) + renamed, "2026-07-12.1", 1_783_810_000.0)
+
+    assert expected == _shown(run_now(KIND.extract(content, "pinnacle", OPTIONS)))
+
+
+def test_what_an_error_says_is_told() -> None:
+    """The shape is that of the document's text: success, and an error with its code."""
+    body = b'{"success": 0, "error": {"type": "t", "code": "c", "message": "m", "request_id": "r"}}'
+    error = TransportError("status was 403", status=403, body=body)
+    assert KIND.explain is not None
+    KIND.explain(error)
+
+    assert "status was 403: c: m (request r)" == str(error)
+    with pytest.raises(PayloadError, match="c: m"):
+        _read(body, NEAR)
