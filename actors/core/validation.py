@@ -148,9 +148,8 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
     if bounds.secrets:
         removed = {of: _masked_id(removal, bounds.secrets) for of, removal in removed.items()}
     yield
-    matches, removals = tuple(accepted.values()), tuple(removed.values())
-    result = msgspec.structs.replace(batch, matches=matches, removals=removals, kinds=bounds.kinds)
-    return Admission(result, rejected, tuple(refused[:MAX_REFUSED]))
+    of = {"matches": tuple(accepted.values()), "removals": tuple(removed.values()), "kinds": bounds.kinds}
+    return Admission(msgspec.structs.replace(batch, **of), rejected, tuple(refused[:MAX_REFUSED]))
 
 
 def _asked(batch: Batch, bounds: Bounds) -> Bounds:

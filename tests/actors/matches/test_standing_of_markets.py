@@ -12,6 +12,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, Match, Prices, SourceName
 from actors.market_fixtures.model import Followed, first_of_kind
+from actors.market_fixtures.sides import SideEvents
 from actors.market_fixtures.update import MarketUpdater
 from actors.markets.market import Kind, Market, parsed
 from actors.markets.odds import Odds
@@ -40,6 +41,8 @@ from tests.support.time.virtual import WALL_0
 
 HANDICAP, TOTAL = parsed("asian_handicap:-0.5"), parsed("over_under:2.25")
 GAINING = (2.15, 1.8), (1.95, 2.0)  # the best of both: 1/2.15 + 1/2 = 0.965, a gain of 3.6 %
+
+NO_SIDES = SideEvents()
 
 
 class SameNames(EqualNames):
@@ -101,7 +104,7 @@ class MarketBoard(LinkedBoard):
         before, count = self.state, len(self.changes)
         super().publish(board)
         changes = self.changes[-1] if len(self.changes) > count else FixtureChanges()
-        other.link(Followed(before, self.state, changes))
+        other.link(Followed(before, self.state, NO_SIDES, NO_SIDES, changes))
         self.other = run_now(other.finish(self.now))
 
 

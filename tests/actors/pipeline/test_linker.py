@@ -163,11 +163,11 @@ async def test_fixtures_say_how_many_events_are_still_to_be_linked() -> None:
 
 async def test_events_without_1x2_prices_are_linked_within_seconds() -> None:
     """In a commit of the boards of their markets alone; once linked, nothing more is sent for them."""
-    stage, one, two = Stage(), match("a"), match("b")
+    stage, first, second = Stage(), match("a"), match("b")
     async with supervised(stage.child, stage.linker):
-        await stage.put(listed(one, *of_markets(one, OU25), bookmaker=ALDER))
+        await stage.put(listed(first, *of_markets(first, OU25), bookmaker=ALDER))
         before = stage.version
-        await stage.put(listed(*of_markets(two, OU25), bookmaker=BIRCH))
+        await stage.put(listed(*of_markets(second, OU25), bookmaker=BIRCH))
         totals = stage.markets.published[Kind.OVER_UNDER]
         alone = len([*markets_of(totals.newest)])
         await anyio.sleep(LOOK_AGAIN_S + 1)

@@ -304,7 +304,7 @@ class Beside:
         new = len(ours) - self._compared
         for own, other in zip(ours[self._compared :], theirs[self._compared :], strict=True):
             assert self._alike.setdefault(own.version, other.version) == other.version
-            assert facts(one, self._alike) == facts(other, _Same())
+            assert facts(own, self._alike) == facts(other, _Same())
         self._compared = len(ours)
         assert len(self._alike) == len({*self._alike.values()}), "1X2 moved for another market"
         return new
