@@ -54,8 +54,9 @@ def batch(
     received_at: float | None = None,
     stale_after_s: float = 30.0,
     is_image: bool = False,
+    kinds: tuple[Kind, ...] = (Kind.ONE_X_TWO,),
 ) -> Batch:
-    """Return a batch, by default a complete list."""
+    """Return a batch, by default a complete list of 1X2; without `kinds` of all that its source has."""
     return Batch(
         bookmaker=BookmakerId(bookmaker),
         scope=Scope(scope),
@@ -67,7 +68,7 @@ def batch(
         received_mono=received_mono,
         stale_after_s=stale_after_s,
         is_image=is_image,
-        kinds=(Kind.ONE_X_TWO,),
+        kinds=kinds,
     )
 
 

@@ -63,4 +63,4 @@ def shown(body: bytes | str, key: str = "own", **some: Any) -> tuple[Match, ...]
     """Return the matches of a body that pass the integrity gate. Raises: PayloadError."""
     read = extracted(body, key, **some)
     bounds = Bounds(kinds=options_of(**some).kinds)
-    return run_now(admit(batch(read.matches, removals=read.removals), bounds)).batch.matches
+    return run_now(admit(batch(read.matches, removals=read.removals, kinds=()), bounds)).batch.matches

@@ -39,7 +39,7 @@ def admitted(*extracts: Extract | None) -> int:
     for extract in extracts:
         if extract is not None:
             bounds = Bounds(kinds=tuple(Kind))
-            passed = run_now(admit(batch(extract.matches, removals=extract.removals), bounds))
+            passed = run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds))
             total += valid(passed.batch.matches)
     return total
 
