@@ -55,6 +55,9 @@ class Reason(StrEnum):
     TWO_WAY = "two_way"  # a market without a draw
     CROSSED = "crossed"  # an exchange's price to back is not below its price to lay: one of them is over
     LAY = "lay"  # the other side of an exchange: what it takes, not what it offers
+    CORNERS = "corners"  # a market of corners, not of goals
+    CARDS = "cards"  # a market of cards
+    HALVES = "halves"  # a market of a half
     SPORT = "sport"  # not football
     TYPE = "type"  # a value that is not of exactly the type that is needed
     TOO_MANY = "too_many"  # the board has no room for more of the bookmaker's matches

@@ -2,7 +2,7 @@
 
 Three kinds of list have the result at Bet365: matches in play, those that kick off within two hours, and a
 day each of those after them. What a list says is shown by kick-off: two lists that have the same one never
-contradict each other. Other bookmakers and markets are asked for by match.
+contradict each other. Other bookmakers and markets are asked for by match, before its kick-off.
 """
 
 from __future__ import annotations
@@ -136,9 +136,12 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         return odds_target(self._api, scope, matches[0].id, self._keys, preface)
 
     def completed(self, match: ListedMatch, now: Instant) -> ListedMatch | Removal | None:
-        """Return a match that is asked for by itself."""
+        """Return a match that is asked for by itself: one that is to come.
+
+        The odds of a match keep those in play when it is over, and do not say that it is.
+        """
         del now
-        return match if match.id in self._chosen else None
+        return match if match.id in self._chosen and not match.in_play else None
 
     def prices_interval_s(self, matches: Sequence[ListedMatch], now: Instant) -> float:
         """Return what the rate leaves for a match."""
@@ -165,8 +168,10 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
     def wait_s(self, target: Target, now: Instant) -> float:
         """Return the time until the rate allows a request, and the key is tried again."""
         self._note(now)
-        denied_s = self._denied_until_mono - now.mono
-        return max(super().wait_s(target, now), self._gate.wait_s(now), denied_s)
+        waits = [super().wait_s(target, now), self._gate.wait_s(now), self._denied_until_mono - now.mono]
+        if target.scope in self._asked and not all(self._is_fresh(scope, now) for scope in (LIVE, NEAR)):
+            waits.append(self.unlisted_s)  # it may have begun
+        return max(waits)
 
     def on_asked(self, target: Target, now: Instant) -> None:
         """Count a request."""
@@ -280,6 +285,10 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         if now.mono >= self._share_at_mono + MINUTE_S / 4:
             self._set_share(now)
 
+    def _is_fresh(self, scope: Scope, now: Instant) -> bool:
+        holds_s = self._options.staleness_at(self._share.lists[scope])
+        return now.mono < self._readings[scope].since_mono + holds_s
+
     def _take_account(self, account: Account, now: Instant) -> None:
         self._account = account
         rate = Rate(account.limits.rate_limit, account.limits.rate_window_seconds)
@@ -347,8 +356,9 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         """Share the rate anew, and choose the matches that are asked for by themselves."""
         self._share_at_mono = now.mono
         self._share = shared(self._gate.rate, self._need(now.wall))
-        near = [match for match in self._listed() if _is_near(match, now.wall)]
-        far = [match for match in self._listed() if not _is_near(match, now.wall)]
+        coming = self._coming(now.wall)
+        near = [match for match in coming if _is_near(match, now.wall)]
+        far = [match for match in coming if not _is_near(match, now.wall)]
         chosen = near[: self._share.near] + far[: self._share.far]
         self._chosen = frozenset(match.id for match in chosen) if self._is_by_match else frozenset()
 
@@ -361,6 +371,9 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
                     found.setdefault(name, each)
         return sorted(found.values(), key=lambda match: (match.start, match.id))
 
+    def _coming(self, wall: float) -> list[ListedMatch]:
+        return [match for match in self._listed() if match.start > wall and not match.in_play]
+
     def _need(self, wall: float) -> Need:
         listed = self._listed()
         starts = [match.start for match in listed]
@@ -371,9 +384,9 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         for scope in (LIVE, NEAR):  # a list that is idle is read when it may have a match again
             pages, every_s = lists[scope]
             lists[scope] = pages, max(min(every_s, soonest_s), self._near_s)
-        near = sum(_is_near(match, wall) for match in listed) if self._is_by_match else 0
-        far = len(listed) - near if self._is_by_match else 0
-        return Need(lists, near, far, self._near_s)
+        coming = self._coming(wall) if self._is_by_match else []
+        near = sum(_is_near(match, wall) for match in coming)
+        return Need(lists, near, len(coming) - near, self._near_s)
 
     def _need_of_lists(self, pages: int | None, *, is_busy: bool) -> dict[Scope, tuple[int, float]]:
         soon_s = self._near_s if is_busy else max(min(self._far_s, IDLE_S), self._near_s)
@@ -401,7 +414,7 @@ def _window_of(target: Target) -> Window:
 
 
 def _is_near(match: ListedMatch, wall: float) -> bool:
-    return match.in_play or match.start <= wall + NEAR_S
+    return match.start <= wall + NEAR_S
 
 
 def _id_of(each: ListedMatch | Removal) -> SourceMatchId:

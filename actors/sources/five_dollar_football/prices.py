@@ -4,7 +4,8 @@ A price before kick-off is `closing`, the newest one until then; in play it is `
 what is null there is suspended. `opening` is history, and so is `closing` once there is a price in play.
 
 Each market of a bookmaker is in one list: the result at Bet365 in the lists of matches, like all that it
-has in play; what else there is in the odds by match.
+has in play; what else there is before kick-off in the odds by match. In play these are not read: they do
+not say whether the match is over.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ SCHEDULED, BEGUN, ENDED = "scheduled", "in_play", "finished"
 SUSPENDED, FINISHED, WITHDRAWN = "suspended", "finished", "withdrawn"
 RESULT = "1x2"
 LOOK_ALIKES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("corner_line", "corner_asian", "corner_line_half"), "corners"),
-    **dict.fromkeys(("card_line", "card_asian"), "cards"),
-    **dict.fromkeys(("1x2_half", "asian_handicap_half", "goal_line_half"), "halves"),
+    **dict.fromkeys(("corner_line", "corner_asian", "corner_line_half"), Reason.CORNERS),
+    **dict.fromkeys(("card_line", "card_asian"), Reason.CARDS),
+    **dict.fromkeys(("1x2_half", "asian_handicap_half", "goal_line_half"), Reason.HALVES),
 }
 """Markets that are none of ours, by their names, and what they are counted as."""
 
@@ -165,10 +166,8 @@ def of_match(content: OddsByMatch, key: str, kinds: tuple[Kind, ...]) -> Extract
         title = offered[0].name or None if offered else None
         if fault is not None:
             made.removals.append(Removal(listed.id, fault))
-        elif key != BET365:
-            made.add(listed, offered[0].odds)
-        elif not listed.in_play:
-            made.add(listed, offered[0].odds, with_result=False)
+        else:
+            made.add(listed, offered[0].odds, with_result=key != BET365)
     return made.extract(TITLE if key == BET365 else title)
 
 
@@ -176,7 +175,7 @@ def _fault(listed: ListedMatch, content: OddsByMatch, offered: list[Offered]) ->
     """Return why a match of a group is not shown."""
     if content.odds is None or str(int(content.odds.fixture_id)) != listed.id:
         return Reason.OUTCOME
-    if not listed.in_play and listed.start <= content.at:
+    if listed.in_play or listed.start <= content.at:
         return SUSPENDED
     if len(offered) == 1:
         return None

@@ -87,24 +87,19 @@ def test_a_match_that_is_finished_is_not_shown(scope: str) -> None:
     assert ["finished"] == [removal.reason for removal in extract.removals]
 
 
-@pytest.mark.parametrize(("in_play", "moment"), [(False, "closing"), (True, "inplay")])
-def test_example_of_odds_by_match_has_its_prices(in_play: bool, moment: str) -> None:  # noqa: FBT001
-    """As another bookmaker's they are those of their moment; as Bet365's the lists have the result."""
+def test_example_of_odds_by_match_has_its_prices() -> None:
+    """As another bookmaker's they are those of before the kick-off, if there are none in play."""
     body = _example("/fixtures/{id}/odds")
     odds = msgspec.json.decode(body)["data"]["bookmakers"][0]["odds"]
-    has_begun = {name for name, market in odds.items() if market["inplay"] is not None}
-    expected = {}
-    for ours, name in (("asian_handicap", "asian_handicap"), ("over_under", "goal_line"), ("btts", "btts")):
-        prices = odds[name][moment]
-        if prices is not None and (name in has_begun) == in_play:
-            line = f":{prices.pop('line'):g}" if "line" in prices else ""
-            expected[f"197590518 {ours}{line}"] = tuple(prices.values())
-    if not in_play:
-        expected["197590518"] = tuple(odds["1x2"]["closing"].values())
-    listed = ListedMatch(SourceMatchId("197590518"), "Home", "Away", None, 1_783_814_400, in_play)
+    expected = {
+        f"197590518{ours}": tuple(odds[name]["closing"].values())
+        for ours, name in (("", "1x2"), (" btts", "btts"))
+    }
+    listed = ListedMatch(SourceMatchId("197590518"), "Home", "Away", None, 1_783_814_400)
     renamed = body.replace(b'"bet365"', b'"pinnacle"')
     content = _read(preface_of(Group((listed,))) + renamed, "2026-07-12.1", 1_783_810_000.0)
 
+    assert {"asian_handicap", "goal_line"} <= {name for name in odds if odds[name]["inplay"] is not None}
     assert expected == _shown(run_now(KIND.extract(content, "pinnacle", OPTIONS)))
 
 
