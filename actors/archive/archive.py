@@ -14,7 +14,7 @@ from secrets import token_hex
 import structlog
 from msgspec.structs import replace
 
-from actors.archive.days.commit import BEGAN_ANEW, MISSED, Commit, commit_of
+from actors.archive.days.commit import BEGAN_ANEW, MISSED, Commit, commit_of, undiffed
 from actors.archive.days.day import Reached
 from actors.archive.days.format import Gap, milliseconds
 from actors.archive.days.reading import NewerFormatError, Reader, UnreadableError
@@ -36,6 +36,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock, seconds_since_boot
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
+from actors.markets.market import Kind
 from actors.matches.model import FixtureSettings
 from actors.monitoring.status import MAX_LAG_S, ArchiveStatus
 from actors.runtime.facts import announce
@@ -136,19 +137,55 @@ class FollowedArchive(OpenArchive):
 
 @dataclass(slots=True)
 class Archive(OpenArchive):
-    """The archive of a board that is made here, whose versions go on. `configured` has all bookmakers."""
+    """The archive of boards that are made here, whose versions go on. `configured` has all bookmakers.
+
+    `last` is the newest board of 1X2, `markets` are those of other kinds. They count versions with one
+    counter: `newest` is the newest version of any, of that `epoch`.
+    """
 
     configured: Mapping[BookmakerId, Configured]
     last: Snapshot
     beginning: Beginning
     on_machine: Callable[[], Machine]
+    newest: int = field(init=False)
+    epoch: str = field(init=False)
+    markets: dict[Kind, Snapshot] = field(default_factory=dict, init=False)
+    _noted: dict[Kind, Snapshot] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with the first board."""
+        self.newest, self.epoch = self.last.version, self.last.epoch
 
     def follow(self, snapshot: Snapshot) -> None:
-        """Have a published snapshot written if it is a version of its own; never waits."""
-        before, self.last = self.last, snapshot
-        if snapshot.version > before.version:
-            self.writer.add(commit_of(before, snapshot, self.clock.now().wall, self.names))
-            self.watch()
+        """Have a published snapshot of 1X2 alone written if it is a version of its own; never waits."""
+        self.note(Kind.ONE_X_TWO, snapshot)
+        self.commit()
+
+    def note(self, kind: Kind, snapshot: Snapshot) -> None:
+        """Note a published snapshot of the board of a kind; `commit` comes once all of its version are."""
+        self._noted[kind] = snapshot
+
+    def commit(self) -> None:
+        """Have what was noted written at once, if it is a version of its own; never waits."""
+        noted, self._noted = self._noted, {}
+        before = self.last
+        changed = {kind: new for kind, new in noted.items() if new.version > self.newest}
+        main = changed.pop(Kind.ONE_X_TWO, None)
+        self.last = undiffed(noted.pop(Kind.ONE_X_TWO, before))
+        self.markets |= {kind: undiffed(new) for kind, new in noted.items()}
+        if main is None and not changed:
+            return
+        newest = main or next(iter(changed.values()))
+        self.newest, self.epoch = newest.version, newest.epoch
+        commit = replace(
+            commit_of(before, main or self.last, self.clock.now().wall, self.names),
+            version=self.newest,
+            epoch=self.epoch,
+            markets=dict(self.markets),
+            market_differences={kind: new.differences for kind, new in changed.items()},
+        )
+        self.writer.add(commit)
+        self.watch()
 
     def admit(self, snapshot: Snapshot) -> Snapshot:
         """Return what may be published: of a new epoch if the version was not reserved in time."""
@@ -164,9 +201,10 @@ class Archive(OpenArchive):
             if not self.writer.stop(CLOSE_S):
                 error = self.status.error or "not all could be written in time"
                 announce(log, "archive.not_ended", error=error)
-            elif is_orderly and self.folder.is_held and self.last.epoch == self.writer.reserved_epoch:
+            elif is_orderly and self.folder.is_held and self.epoch == self.writer.reserved_epoch:
                 at = self.on_machine(), self.clock.now().mono
-                write_ending(self.folder, self.last, self.names, self.configured, at)
+                last = replace(self.last, version=self.newest)
+                write_ending(self.folder, last, self.names, self.configured, at)
         except OSError as error:
             announce(log, "archive.not_ended", error=str(error))
         self.folder.release()
@@ -280,7 +318,7 @@ def _stood(folder: Folder, day: date, ending: Ending | None) -> Stood:
             entries = ending.entries()  # the same in half the time
         else:
             entries = reader.entries(reader.last)
-        return Stood(reader.last, seen_ms, entries, fixtures)
+        return Stood(reader.last, seen_ms, entries, fixtures, reader.market_entries(reader.last))
 
 
 def _gap(first: Commit, stood: Stood | None, *, is_whole: bool) -> Gap | None:

@@ -8,7 +8,7 @@ is everything: what was not written may have been a suspension.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from itertools import islice
 from math import inf
@@ -28,6 +28,7 @@ from actors.board.validity import BoardRules, ListState
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Scope, SourceMatchId
+from actors.markets.market import Kind
 from actors.matches.model import FixtureSettings, first_snapshot
 from actors.matches.update import FixtureUpdater
 from actors.matching.event import FixtureId
@@ -55,7 +56,10 @@ class EndedBook(Struct, frozen=True):
 
 
 class Ending(Struct, frozen=True):
-    """The board at an orderly end; `mono` is the service's clock when `machine` was read."""
+    """The board of 1X2 at an orderly end; `mono` is the service's clock when `machine` was read.
+
+    Its version is that of the archive: the largest of any board.
+    """
 
     version: int
     epoch: str
@@ -75,12 +79,16 @@ class Ending(Struct, frozen=True):
 
 
 class Stood(Struct, frozen=True):
-    """The end as the archive has it: its last version, entries and fixtures, and until when it held."""
+    """The end as the archive has it: its last version, entries and fixtures, and until when it held.
+
+    `markets` are the entries of other markets than 1X2.
+    """
 
     version: int
     seen_ms: int
     entries: list[PastChange]
     fixtures: list[str]
+    markets: list[PastChange] = []
 
 
 class Configured(Struct, frozen=True):
@@ -115,6 +123,8 @@ def write_ending(
     at: tuple[Machine, float],
 ) -> None:
     """Keep the last board of a life, all of whose versions are archived; `at` is as of `Ending`.
+
+    The board has the version of the archive, which may be above those of its books.
 
     Raises: OSError.
     """
@@ -154,7 +164,10 @@ def take_ending(folder: Folder) -> Ending | None:
 def beginning(
     version: int, epoch: str, start: Start, stood: Stood | None, ending: Ending | None
 ) -> Beginning:
-    """Return the first version of a life: the lists that still hold; all else has left as stale."""
+    """Return the first version of a life: the lists that still hold; all else has left as stale.
+
+    Of other markets than 1X2 that is everything.
+    """
     now, configured, terms = start.now, start.configured, start.terms
     kept: dict[BookmakerId, tuple[dict[Scope, ListState], list[Entry]]] = {}
     if ending is not None and ending.machine.boot_id == start.machine.boot_id:
@@ -170,6 +183,8 @@ def beginning(
     names = {name: of.name or titles.get(name, str(name)) for name, of in configured.items()}
     shown = {entry.id for _, entries in kept.values() for entry in entries if entry.is_named}
     differences = _left(() if stood is None else stood.entries, shown)
+    markets = () if stood is None else stood.markets
+    of_markets = {kind: _left([of for of in markets if _kind(of) is kind], ()) for kind in Kind}
     made = _snapshot(version, epoch, terms, kept, now)
     books: Mapping[BookmakerId, Book] = made.books
     changes: Any = made.fixture_changes
@@ -178,6 +193,7 @@ def beginning(
     snapshot = replace(made, books=books, differences={}, fixture_changes=None)
     fixtures = () if stood is None else tuple(FixtureId(fixture) for fixture in stood.fixtures)
     commit = Commit(version, epoch, now.wall, differences, changes, {}, names, snapshot, fixtures)
+    commit = replace(commit, market_differences={kind: of for kind, of in of_markets.items() if of})
     return Beginning(commit, snapshot, titles)
 
 
@@ -208,7 +224,11 @@ def _holding(
     return lists, entries
 
 
-def _left(stood: Iterable[PastChange], shown: set[str]) -> dict[BookmakerId, Differences]:
+def _kind(past: PastChange) -> Kind | None:
+    return None if past.entry is None else past.entry.match.market.kind
+
+
+def _left(stood: Iterable[PastChange], shown: Collection[str]) -> dict[BookmakerId, Differences]:
     """Return that everything that stood has left, but for what is shown again."""
     gone: dict[BookmakerId, dict[SourceMatchId, Entry | None]] = {}
     for past in stood:

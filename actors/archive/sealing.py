@@ -18,6 +18,7 @@ import structlog
 from actors.archive.days.day import Reached
 from actors.archive.days.file import connect, insert, sync
 from actors.archive.days.format import BY_ENTRY, COLUMNS, COPIED, FORMAT, TABLES, changes_table
+from actors.archive.days.markets import copied, create, has_markets
 from actors.archive.days.reading import Reader, UnreadableError, digest_of, digest_path
 from actors.archive.folder import Folder
 from actors.core.clock import elapsed_s
@@ -102,6 +103,8 @@ def seal(path: Path, reached: Reached) -> Sliced[None]:
         made.execute(f"PRAGMA user_version = {FORMAT}")
         for statement in (*TABLES, changes_table(BY_ENTRY)):
             made.execute(statement)
+        if has_markets(old):
+            create(made, BY_ENTRY)
         yield from _copy(old, made)
         min_ms = made.execute("SELECT min(at) FROM commits").fetchone()[0]
         facts = {"layout": BY_ENTRY, "min_ms": min_ms}
@@ -133,3 +136,4 @@ def _tables(connection: sqlite3.Connection) -> Iterator[tuple[str, sqlite3.Curso
     for table in COPIED:
         yield table, connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - a table of ours
     yield "changes", connection.execute(f"SELECT {COLUMNS} FROM changes ORDER BY entry, version")  # noqa: S608 - the same
+    yield from copied(connection)

@@ -109,7 +109,7 @@ class Writer:
         if self.waiting + commit.weight <= self.max_waiting:
             self._added += commit.weight
             self._waiting.append(commit)
-        self._latest = replace(commit, differences={}, fixture_changes=None)
+        self._latest = replace(commit, differences={}, fixture_changes=None, market_differences={})
 
     def stop(self, within_s: float) -> bool:
         """End the thread once all is written, or after so many seconds; return whether all is."""

@@ -39,11 +39,13 @@ class MarketBoards(Struct, frozen=True, eq=False):
     """The published boards of the other kinds than 1X2, their fixtures' changes, and what makes those.
 
     There is a board of every kind; only those with an updater ever change: some source reads their kind.
+    `committed` is called when all boards of a version are published, that of 1X2 included.
     """
 
     published: Mapping[Kind, Published] = {}
     histories: Mapping[Kind, FixtureHistory] = {}
     updaters: Mapping[Kind, MarketUpdater] = {}
+    committed: Callable[[], None] = lambda: None
 
     def rule(self, rules: SurebetRules) -> None:
         """Find surebets by these rules from the next commit on."""
@@ -103,7 +105,7 @@ class Drafts:
     """The next snapshots of all boards in the making. Owned by one caller; never waits."""
 
     def __init__(self, main: Published, advance: Advance | None, markets: MarketBoards) -> None:
-        self._main = main
+        self._main, self._committed = main, markets.committed
         self._published = {kind: markets.published[kind] for kind in markets.updaters}
         newest = [main.newest.version, *(board.newest.version for board in self._published.values())]
         version = max(newest) + 1
@@ -191,11 +193,18 @@ class Drafts:
         )
 
     def publish(self) -> None:
-        """Publish what was made, all at one moment and in one epoch."""
-        for kind, made in self._made.items():
-            published, epoch = self._published_of(kind), self._main.newest.epoch
-            is_of_epoch = kind is Kind.ONE_X_TWO or made.epoch == epoch
-            published.publish(made if is_of_epoch else replace(made, epoch=epoch))
+        """Publish what was made, all at one moment and in one epoch.
+
+        A version that begins a new epoch begins it for all boards, also for those that it does not change.
+        """
+        newest = max(self._made.values(), key=lambda made: made.version)
+        epoch = self._main.admit(newest).epoch
+        try:
+            for kind, made in self._made.items():
+                is_of_epoch = made.epoch == epoch
+                self._published_of(kind).publish(made if is_of_epoch else replace(made, epoch=epoch))
+        finally:
+            self._committed()
 
     @property
     def _boards(self) -> tuple[Board, ...]:

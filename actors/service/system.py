@@ -12,6 +12,7 @@ from secrets import token_hex
 from typing import Any
 
 import structlog
+from msgspec.structs import replace
 
 from actors.archive.archive import OpenArchive
 from actors.board.published import Overdue, Published, Rejection
@@ -21,6 +22,7 @@ from actors.core.messages import Batch, BookmakerId, Failure, Payload, Scope, So
 from actors.core.validation import Reason
 from actors.market_fixtures.boards import market_boards
 from actors.market_fixtures.sides import SideLinks
+from actors.markets.market import Kind
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Links, Partition, Waiting
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
@@ -161,7 +163,10 @@ class System:
     def _aggregator(self) -> ChildSpec:
         if self._own is not None:
             self.published.admit = self._own.admit
-            self.published.follow(self._own.follow)
+            boards = {Kind.ONE_X_TWO: self.published, **self.markets.published}
+            for kind, published in boards.items():
+                published.follow(partial(self._own.note, kind))
+            self.markets = replace(self.markets, committed=self._own.commit)
         board, intake = self.status.board, self._intake
         board.versions = lambda: self.shown.versions
         board.received = lambda: intake.received

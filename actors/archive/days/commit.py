@@ -6,7 +6,7 @@ nothing; its records are made where they are used, such as in the archive's own 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 from msgspec import Struct
@@ -16,6 +16,7 @@ from actors.board.diff import is_other, named
 from actors.board.snapshot import Differences, Entry, RemovalReason, Snapshot
 from actors.board.validity import ListState
 from actors.core.messages import BookmakerId, Scope
+from actors.markets.market import Kind
 from actors.matches.model import FixtureChanges, FixtureState, ViewKind
 from actors.matching.event import FixtureId
 from actors.matching.matcher import Member
@@ -29,7 +30,10 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class EntryRecord(Struct, frozen=True, gc=False):
-    """An entry of the v2 list as a commit shows it, or (None) that it left, and why."""
+    """An entry of the v2 list as a commit shows it, or (None) that it left, and why.
+
+    The id of an entry of another market than 1X2 has the market behind it, after a blank.
+    """
 
     bookmaker: BookmakerId
     id: str
@@ -59,6 +63,8 @@ class Commit(Struct, frozen=True, eq=False):
     `names` are the display names of all bookmakers, in the order of the configuration. With the first
     commit of a life the fixtures of the last have `ended`, perhaps none. If it does not follow the commit
     before, there is a `gap` for that reason, and the whole state counts, not what it changed.
+    `markets` are the boards of other kinds of market after it, and `market_differences` what it changed
+    there; a commit of these alone leaves `whole` at an older version than its own.
     """
 
     version: int
@@ -71,25 +77,24 @@ class Commit(Struct, frozen=True, eq=False):
     whole: Snapshot
     ended: tuple[FixtureId, ...] | None = None
     gap: str | None = None
+    markets: Mapping[Kind, Snapshot] = {}
+    market_differences: Mapping[Kind, Mapping[BookmakerId, Differences]] = {}
 
     @property
     def weight(self) -> int:
         """How many records it has at most, and one for itself."""
         changes = () if self.fixture_changes is None else self.fixture_changes.changes
-        return 1 + len(changes) + sum([len(of.before) for of in self.differences.values()])
+        of_boards = (self.differences, *self.market_differences.values())
+        return 1 + len(changes) + sum([len(of.before) for board in of_boards for of in board.values()])
 
     def entries(self) -> Iterator[EntryRecord]:
         """Iterate over what it changed in the v2 list."""
-        for bookmaker, differences in self.differences.items():
-            for match_id, old in differences.before.items():
-                new = differences.after[match_id]
-                before, after = named(old), named(new)
-                if after is not None:
-                    if is_other(before, after):
-                        yield EntryRecord(bookmaker, after.id, after)
-                elif before is not None:
-                    reason = differences.reasons[match_id] if new is None else RemovalReason.UNNAMED
-                    yield EntryRecord(bookmaker, before.id, None, reason)
+        return _records(self.differences)
+
+    def market_entries(self) -> Iterator[EntryRecord]:
+        """Iterate over what it changed of other markets than 1X2."""
+        for differences in self.market_differences.values():
+            yield from _records(differences)
 
     def members(self) -> Iterator[MembersRecord]:
         """Iterate over the fixtures whose members it changed."""
@@ -115,6 +120,25 @@ class Commit(Struct, frozen=True, eq=False):
                 yield str(view.kind)
 
 
+def _records(board: Mapping[BookmakerId, Differences]) -> Iterator[EntryRecord]:
+    """Iterate over what is shown of the differences of a board."""
+    for bookmaker, differences in board.items():
+        for match_id, old in differences.before.items():
+            new = differences.after[match_id]
+            before, after = named(old), named(new)
+            if after is not None:
+                if is_other(before, after):
+                    yield EntryRecord(bookmaker, after.id, after)
+            elif before is not None:
+                reason = differences.reasons[match_id] if new is None else RemovalReason.UNNAMED
+                yield EntryRecord(bookmaker, before.id, None, reason)
+
+
+def undiffed(snapshot: Snapshot) -> Snapshot:
+    """Return a snapshot without what its commit changed, which would be kept as long as this is."""
+    return replace(snapshot, differences={}, fixture_changes=None)
+
+
 def commit_of(before: Snapshot, after: Snapshot, at: float, names: Mapping[BookmakerId, str]) -> Commit:
     """Return the commit that led from one published snapshot to the next."""
     changes = after.fixture_changes
@@ -129,7 +153,7 @@ def commit_of(before: Snapshot, after: Snapshot, at: float, names: Mapping[Bookm
         changes if isinstance(changes, FixtureChanges) else None,
         lists,
         {name: names[name] for name in after.books},
-        replace(after, differences={}, fixture_changes=None),
+        undiffed(after),
     )
 
 
@@ -157,6 +181,12 @@ def whole_entries(whole: Snapshot) -> Iterator[EntryRecord]:
             for entry in chunk.entries:
                 if entry.is_named:
                     yield EntryRecord(bookmaker, entry.id, entry)
+
+
+def whole_market_entries(boards: Iterable[Snapshot]) -> Iterator[EntryRecord]:
+    """Iterate over all entries of other markets than 1X2."""
+    for board in boards:
+        yield from whole_entries(board)
 
 
 def whole_members(whole: Snapshot) -> Iterator[MembersRecord]:

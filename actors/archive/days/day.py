@@ -18,6 +18,7 @@ from actors.archive.days.commit import (
     MembersRecord,
     view_versions,
     whole_entries,
+    whole_market_entries,
     whole_members,
 )
 from actors.archive.days.file import connect, insert, sync
@@ -35,6 +36,7 @@ from actors.archive.days.format import (
     name_of,
     text,
 )
+from actors.archive.days.markets import MarketTables
 from actors.board.snapshot import Entry
 from actors.board.validity import ListState
 from actors.core.messages import BookmakerId, Scope
@@ -63,6 +65,7 @@ class Day:
         self._mark: int = self._execute("SELECT ifnull(max(mark), -1) FROM marks").fetchone()[0]
         newer = "SELECT count(*) FROM (SELECT 1 FROM changes WHERE version > ? LIMIT ?)"
         self._unmarked: int = self._execute(newer, (self._mark, self._most_unmarked)).fetchone()[0]
+        self._markets = MarketTables(connection)
         self._new_entries: list[tuple[object, ...]] = []
         self._new_listings: list[tuple[object, ...]] = []
         self._views = dict(self._execute("SELECT name, view FROM view_names"))
@@ -145,6 +148,7 @@ class Day:
         self._note_life(commit)
         self._note_names(commit)
         self._note_entries(version, at, commit.entries())
+        self._note_markets(version, commit.market_entries())
         self._note_members(version, commit.members())
         self._note_views(dict.fromkeys(commit.views(), version))
         self.version, self.at_ms = version, at
@@ -159,6 +163,7 @@ class Day:
         self._note_life(commit)
         self._note_names(commit)
         self._note_entries(version, at, whole_entries(commit.whole))
+        self._note_markets(version, whole_market_entries(commit.markets.values()))
         self._note_members(version, whole_members(commit.whole))
         self._note_views(view_versions(commit.whole))
         self.version, self.at_ms = version, at
@@ -169,6 +174,7 @@ class Day:
 
     def mark(self, after: int | None) -> None:
         """Note the last change of each entry, after so many changes; None: if it is worth its room."""
+        self._markets.mark(self.version, after)
         if self._unmarked < (self._most_unmarked if after is None else after):
             return
         mark = self.version - self._base
@@ -232,10 +238,18 @@ class Day:
             for record in records
         ]
         insert(self._connection, "INSERT INTO entries", self._new_entries)
-        insert(self._connection, "INSERT INTO listings", self._new_listings)
-        self._new_entries, self._new_listings = [], []
+        self._new_entries = []
+        self._add_listings()
         insert(self._connection, _CHANGE, rows)
         self._unmarked += len(rows)
+
+    def _note_markets(self, version: int, records: Iterable[EntryRecord]) -> None:
+        self._markets.note(version, records, self._listing)
+        self._add_listings()
+
+    def _add_listings(self) -> None:
+        insert(self._connection, "INSERT INTO listings", self._new_listings)
+        self._new_listings = []
 
     def _shown(self, entry: Entry, at_ms: int) -> tuple[float | None, ...]:
         match, source = entry.match, entry.match.source_time

@@ -14,7 +14,9 @@ from typing import Final
 from msgspec import Struct
 
 FORMAT: Final = 1
-"""`PRAGMA user_version` of a day's file; a file of any other is set aside."""
+"""`PRAGMA user_version` of a day's file; a file of an unknown one is set aside."""
+MARKETS_FORMAT: Final = 2
+"""The same of a file that has entries of other markets than 1X2, too (`markets.py`)."""
 SUFFIX: Final = ".db"
 MOST_WHOLE: Final = 2**52
 """Whole numbers up to this are stored as such; SQLite has 64 bits, an exact double 53."""

@@ -14,11 +14,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from actors.archive.days import markets
 from actors.archive.days.commit import list_view
 from actors.archive.days.file import connect
-from actors.archive.days.format import BY_ENTRY, FORMAT, Gap, day_named, number, time_of
+from actors.archive.days.format import BY_ENTRY, FORMAT, MARKETS_FORMAT, Gap, day_named, number, time_of
 from actors.board.snapshot import Entry, RemovalReason
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
+from actors.markets.market import Market, parsed
 
 _ROW = (
     "e.id, e.bookmaker, l.home, l.away, l.league, l.start_time,"
@@ -101,7 +103,10 @@ def may_be_damage(error: sqlite3.Error | UnreadableError) -> bool:
 
 
 class PastChange(Struct, frozen=True, gc=False):
-    """The last change of an entry in some versions: the entry, or (None) why it left."""
+    """The last change of an entry in some versions: the entry, or (None) why it left.
+
+    The id of an entry of another market than 1X2 has the market behind it, after a blank.
+    """
 
     bookmaker: BookmakerId
     id: str
@@ -128,17 +133,20 @@ class Reader:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._execute, self._define = connection.execute, connection.create_function
+        self._connection = connection
         found = self._execute("PRAGMA user_version").fetchone()[0]
-        if found > FORMAT and is_intact(path):
-            why = f"its format is {found}, of a newer release; this one reads {FORMAT}"
+        if found > MARKETS_FORMAT and is_intact(path):
+            why = f"its format is {found}, of a newer release; this one reads {FORMAT} and {MARKETS_FORMAT}"
             raise NewerFormatError(ENOTSUP, why, str(path))
-        if found != FORMAT:
-            raise UnreadableError(f"format was {found}, must be {FORMAT}")
+        if found not in {FORMAT, MARKETS_FORMAT}:
+            raise UnreadableError(f"format was {found}, must be {FORMAT} or {MARKETS_FORMAT}")
+        self._has_markets = found == MARKETS_FORMAT
         facts = dict(self._execute("SELECT key, value FROM day"))
         if not {"day", "layout", "base", "seen_ms"} <= facts.keys():
             raise UnreadableError("it does not say which day it is")
         self.day = date.fromisoformat(facts["day"])
-        self.is_sealed: bool = facts["layout"] == BY_ENTRY
+        self._layout: str = facts["layout"]
+        self.is_sealed = self._layout == BY_ENTRY
         self.base: int = facts["base"]
         self.seen_ms: int = facts["seen_ms"]
         self.min_ms: int = facts.get("min_ms") or self._one("SELECT min(at) FROM commits")
@@ -229,6 +237,29 @@ class Reader:
         shown = sorted(self.entries(version, bookmaker), key=lambda of: of.id)
         return [Row(replace(of, version=version), at_ms, is_state=True) for of in shown]
 
+    def market_entries(self, version: int, bookmaker: BookmakerId | None = None) -> list[PastChange]:
+        """Return the entries of other markets than 1X2 that are shown at a version, by match and market."""
+        if not self._has_markets:
+            return []
+        keyframe = self._one("SELECT max(version) FROM keyframes WHERE version <= ?", version)
+        found = markets.latest(self._connection, self._layout, keyframe, version, bookmaker)
+        shown = [of for row in found if (of := market_change_of(row)).entry is not None]
+        return sorted(shown, key=lambda of: market_place(of.id))
+
+    def market_rows(self, after: int, until: int, bookmaker: BookmakerId | None) -> Iterator[Row]:
+        """Yield the changes of other markets after a version, until another, by version, match, market."""
+        if self._has_markets:
+            for *change, keyframe in markets.rows(self._connection, after, until, bookmaker):
+                yield Row(market_change_of(change), change[-1], keyframe is not None)
+
+    def market_state(self, version: int, bookmaker: BookmakerId | None) -> list[Row]:
+        """Return the entries of other markets at a version as rows of that version."""
+        at_ms = self.time(version)
+        return [
+            Row(replace(of, version=version), at_ms, is_state=True)
+            for of in self.market_entries(version, bookmaker)
+        ]
+
     def keyframes(self, after: int, until: int) -> list[int]:
         """Return the versions after another, until another, of which it has the whole state."""
         sql = "SELECT version FROM keyframes WHERE version > ? AND version <= ? ORDER BY version"
@@ -304,6 +335,27 @@ def change_of(row: Sequence[Any]) -> PastChange:
     return PastChange(
         name, entry_id, version, Entry(entry_id, Scope(""), match, time_of(updated, at_ms)), None
     )
+
+
+def market_change_of(row: Sequence[Any]) -> PastChange:
+    """Return what a row of `markets.py` means. Raises: ValueError, TypeError."""
+    match_id, name, bookmaker, home, away, league, start_time, *cells = row
+    *prices, updated, source_time, reason, version, _ = cells
+    market_id, of = f"{match_id} {name}", BookmakerId(bookmaker)
+    if reason is not None:
+        return PastChange(of, market_id, version, None, RemovalReason(reason))
+    if home is None:
+        raise ValueError(f"{market_id} of version {version} is not an entry")
+    market, event_id = parsed(name), SourceMatchId(match_id.partition("_")[2])
+    listed = Match(event_id, home, away, league, 0.0, 0.0, 0.0, start_time, source_time)
+    match = listed.of_market(market, markets.prices_of(market, prices))
+    return PastChange(of, market_id, version, Entry(market_id, Scope(""), match, float(updated)), None)
+
+
+def market_place(market_id: str) -> tuple[str, Market]:
+    """Return the place of an entry of another market: by the match's id, then by market."""
+    match_id, _, name = market_id.partition(" ")
+    return match_id, parsed(name)
 
 
 def digest_path(path: Path) -> Path:

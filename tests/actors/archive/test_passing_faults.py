@@ -332,14 +332,14 @@ def test_a_newer_format_is_refused_and_stays(
     """One line says so; no file is changed, renamed or made, and the folder is free again."""
     clock, _, _ = _two_days(tmp_path)
     with closing(sqlite3.connect(tmp_path / f"{day}.db")) as connection:
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute("PRAGMA user_version = 3")
     (tmp_path / f"{day}.sum").unlink(missing_ok=True)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     for _ in range(2):
         with pytest.raises(ConfigError) as refused:
             start(tmp_path, clock)
 
-    said = "its format is 2, of a newer release; this one reads 1"
+    said = "its format is 3, of a newer release; this one reads 1 and 2"
     assert f"{tmp_path / day}.db: {said}" == str(refused.value)
     assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert [said] == [of.fault for of in verdicts(Folder.reading(tmp_path)) if of.fault]

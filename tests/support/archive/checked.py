@@ -18,7 +18,7 @@ from actors.archive.folder import Folder
 from actors.archive.past import Days, Elsewhere, Found, Listed
 from actors.core.messages import BookmakerId
 from tests.support.archive.disk_faults import controlled, environment
-from tests.support.archive.life import NAMES, Plan
+from tests.support.archive.life import NAMES, Plan, market_shown
 from tests.support.systems.process import ROOT
 from tests.support.time.virtual import WALL_0
 from web.encoding.schemas import match_v2
@@ -40,6 +40,7 @@ class Journal:
     def __init__(self) -> None:
         self.lines: list[Any] = []
         self.served: list[Served] = []
+        self.markets: list[Markets] = []
         self.lives = 0
         self.unreserved: set[int] = set()
 
@@ -54,6 +55,10 @@ class Journal:
             given = {key: line[key] for key in ("view", "version", "epoch", "entries")}
             self.served.append(msgspec.convert({**given, "life": self.lives}, Served))
 
+        if line["what"] == "markets":
+            given = {key: line[key] for key in ("version", "epoch", "entries")}
+            self.markets.append(msgspec.convert(given, Markets))
+
     def of(self, what: str) -> list[Any]:
         """Return the lines of a kind."""
         return [line for line in self.lines if line["what"] == what]
@@ -65,6 +70,14 @@ class Journal:
             key=lambda of: of.version,
             default=None,
         )
+
+
+class Markets(Struct, frozen=True):
+    """All entries of other markets than 1X2 at a version of the board."""
+
+    version: int
+    epoch: str
+    entries: list[Any]
 
 
 class Lives:
@@ -131,6 +144,9 @@ class Checked:
                 self._check_body(of, self._past(of.view, of.version))
             for of in self._random.sample(some, min(differences // parts, len(some))):
                 self._check_difference(of)
+        markets = [of for of in self._journal.markets if of.version >= base]
+        for shown in self._random.sample(markets, min(bodies, len(markets))):
+            self._check_markets(shown)
         self._folder.release()
 
     def check_nothing_is_lost(self) -> None:
@@ -184,6 +200,27 @@ class Checked:
                 self.wrong.append(f"{of.view} at {of.version} is not known as a version: {found}")
             case _:
                 self.counts["unknown"] += 1
+
+    def _check_markets(self, of: Markets) -> None:
+        """The other markets at a version are those that were shown then, or it is in a gap."""
+        if any(gap.after < of.version < gap.until for gap in self._gaps):
+            self.counts["unknown"] += 1
+            return
+        day = next((day for day in reversed(self._held) if day.base <= of.version <= day.last), None)
+        if day is None:
+            return
+        try:
+            with self._days._reader(day.day) as reader:
+                found, epoch = reader.market_entries(of.version), reader.epoch(of.version)
+        except FileNotFoundError:
+            self._look_again()
+            return
+        self.counts["markets"] += 1
+        known = [other.entries for other in self._journal.markets if other.version == of.version]
+        if epoch == of.epoch:
+            known = [of.entries]
+        if sorted(market_shown(change.entry) for change in found) not in known:
+            self.wrong.append(f"the markets at {of.version} are others")
 
     def _check_difference(self, of: Served) -> None:
         """What changed since a version is exactly that, or is not known for a reason."""

@@ -72,6 +72,7 @@ class Chosen:
             more = self._calls(fault)
         down_s = random.choice((1.0, 5.0, 40.0, 4_000.0))
         boot_id = random.choice(("first", "first", "first", "second"))
+        more["markets"] = random.random() < 0.7
         code = self.lives.run(random.getrandbits(40), down_s, boot_id=boot_id, **more)
         if code > 0:
             self.wrong.append(f"a life ended with {code}")

@@ -10,6 +10,7 @@ import json
 import os
 import resource
 import signal
+from collections.abc import Iterator
 from errno import EIO
 from random import Random
 from typing import Any
@@ -17,25 +18,25 @@ from typing import Any
 import msgspec
 
 from actors.archive.archive import Archive, open_archive
+from actors.archive.days.commit import whole_market_entries
 from actors.archive.folder import ArchiveSettings
 from actors.archive.restart import Configured, Machine
-from actors.board.history import HistoryLimits
-from actors.board.snapshot import Snapshot
-from actors.board.validity import BoardRules
-from actors.core.messages import BookmakerId, SourceName
+from actors.board.snapshot import Entry, Snapshot
+from actors.core.messages import BookmakerId, Match, SourceName
+from actors.markets.market import Kind, Market
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
-from actors.matches.update import FixtureUpdater
 from actors.monitoring.status import ArchiveStatus
 from tests.support.archive.disk_faults import Control, own_control
 from tests.support.archive.failing import fail
 from tests.support.builders.messages import match, withdrawn
-from tests.support.systems.committing import Committing
+from tests.support.systems.committing_markets import CommittingMarkets
 from tests.support.time.virtual import ManualClock
 from web.encoding.schemas import match_v2
 
 NAMES = {BookmakerId("birch"): "Birch & Söhne", BookmakerId("alder"): "Alder"}
 VIEWS = (None, *NAMES)
 TERMS = FixtureSettings(roster_of({name: BookmakerInfo(SourceName(f"of-{name}")) for name in NAMES}))
+MARKETS = (Market(Kind.OVER_UNDER, 10), Market(Kind.OVER_UNDER, 9), Market(Kind.DOUBLE_CHANCE))
 KEEP_DAYS = 4
 
 
@@ -49,6 +50,8 @@ class Plan(msgspec.Struct, frozen=True):
     With the library of `disk_faults.py`: it is killed before its change number `kill_call`, which is half
     made if it is `torn`, counted from the begin, or from midnight, which passes before commit `midnight`.
     So many calls of `kinds` fail with EIO, from the `nth` on.
+
+    With `markets` its bookmakers list other markets than 1X2, too.
     """
 
     folder: str
@@ -69,6 +72,7 @@ class Plan(msgspec.Struct, frozen=True):
     torn: bool = False
     midnight: int | None = None
     kinds: int = 0
+    markets: bool = False
 
 
 class Life:
@@ -86,6 +90,8 @@ class Life:
         if plan.fail is not None:
             fail(plan.fail, plan.nth, plan.fails, lambda: self.note("failed"))
         self._noted: dict[BookmakerId | None, tuple[int, str]] = {}
+        self._noted_markets = 0, ""
+        self._listed: dict[BookmakerId, list[Match]] = {}
         if (control := own_control()) is not None:
             control.clear()
             if plan.kinds:
@@ -93,24 +99,20 @@ class Life:
             if plan.midnight is None:
                 self._kill_in(control)
         self.archive = self._opened()
-        self.board = Committing(
-            self.archive.beginning.snapshot,
-            BoardRules(),
+        self.board = CommittingMarkets(
+            self.archive,
             self.clock,
-            HistoryLimits(),
-            advance=FixtureUpdater(TERMS),
+            TERMS,
+            {market.kind for market in MARKETS} if plan.markets else (),
+            self._committed,
         )
-        self.board.admit = self.archive.admit
-        self.board.follow(self.archive.follow)
-        self.board.follow(self._note_views)
-        self._lists = 0
         self.archive.writer.max_waiting = plan.max_waiting
         self.archive.writer.marked_after = 7  # so few that a life has some marks
 
     def run(self) -> None:
         """Live, until the boundary or the end."""
         self.note("began", is_reserved=self.archive.writer.reserved_epoch is not None)
-        self._note_views(self.board.newest)
+        self._note_views()
         for number in range(self.plan.commits):
             self._fill_disk(is_full=self.plan.full_from <= number < self.plan.full_until)
             if number == self.plan.midnight:
@@ -179,13 +181,19 @@ class Life:
         if draw > 0.93:
             self.board.apply(
                 msgspec.structs.replace(
-                    withdrawn(list_id=f"list-{self.board._lists}", received_mono=self.clock.mono),
+                    withdrawn(list_id=f"list-{self.board.lists}", received_mono=self.clock.mono),
                     bookmaker=bookmaker,
                 )
             )
         else:
             names = self._random.sample(["m1", "m2", "m3", "m4", "m5"], self._random.randrange(6))
-            self.board.put(bookmaker, *(self._match(name) for name in names))
+            listed = [self._match(name) for name in names]
+            if self.plan.markets:
+                if draw > 0.6:  # the same prices of 1X2
+                    listed = self._listed.get(bookmaker, listed)
+                self._listed[bookmaker] = listed
+                listed = [market for match in listed for market in self._markets(match)]
+            self.board.put(bookmaker, *listed)
 
     def _match(self, name: str) -> Any:
         price = self._random.choice((1.9, 2.0, 2.05, 2.1 + 1e-9, 2.2))
@@ -193,9 +201,22 @@ class Life:
         start = round(self.clock.wall) + self._random.choice((20, 100_000))
         return match(name, home=home, prices=(price, 3.5, 4.0), start_time=start)
 
-    def _note_views(self, snapshot: Snapshot) -> None:
+    def _markets(self, match: Match) -> Iterator[Match]:
+        """Yield a match with some of its other markets, seldom without its 1X2."""
+        if self._random.random() < 0.9:
+            yield match
+        for market in MARKETS:
+            if self._random.random() < 0.6:
+                odds = [self._random.choice((1.9, 2.0, 2.1 + 1e-9)) for _ in market.outcomes]
+                yield match.of_market(market, tuple(odds))
+
+    def _committed(self) -> None:
+        self.archive.commit()
+        self._note_views()
+
+    def _note_views(self) -> None:
         """Note the views that differ, all at once: readers see each version in all views or in none."""
-        lines = []
+        snapshot, lines = self.board.newest, list[bytes]()
         for view in VIEWS:
             books = snapshot.books if view is None else {view: snapshot.books[view]}
             version = max(book.v2_version for book in books.values())
@@ -203,6 +224,13 @@ class Life:
                 self._noted[view] = version, snapshot.epoch
                 about = {"view": view, "version": version, "epoch": snapshot.epoch}
                 lines.append(self._line("served", **about, entries=_shown(snapshot, view)))
+        others = [board.newest for board in self.board.boards.values()][1:]
+        newest = max(others or [self.archive.beginning.snapshot], key=lambda board: board.version)
+        if self._noted_markets != (newest.version, newest.epoch):
+            self._noted_markets = newest.version, newest.epoch
+            shown = [market_shown(of.entry) for of in whole_market_entries(others)]
+            about = {"version": newest.version, "epoch": newest.epoch}
+            lines.append(self._line("markets", **about, entries=sorted(shown)))
         if lines:
             os.write(1, b"".join(lines))
 
@@ -222,6 +250,13 @@ def _shown(snapshot: Snapshot, view: BookmakerId | None) -> list[Any]:
         for entry in chunk.entries
         if entry.is_named
     ]
+
+
+def market_shown(entry: Entry | None) -> list[Any]:
+    """Return all that the archive has of an entry of another market."""
+    assert entry is not None
+    match = entry.match
+    return [entry.id, *match.listing, *match.odds, entry.updated, match.source_time]
 
 
 def live(plan: Plan) -> None:
