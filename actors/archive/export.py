@@ -1,7 +1,8 @@
 """The archive as rows: every change of a time, in order, for other programs.
 
-A row is plain values by column. The first rows are the whole state at the begin of the time. The whole
-state comes again after a gap, unless it is known what left meanwhile. All other rows are changes.
+A row is plain values by column: an entry of 1X2 with its three prices, or, for all markets, one price. The
+first rows are the whole state at the begin of the time. The whole state comes again after a gap, unless it
+is known what left meanwhile. All other rows are changes.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import csv
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import partial
+from heapq import merge
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, TextIO, TypeAlias
 
 from msgspec import Struct
@@ -21,11 +24,24 @@ from actors.archive.days.reading import Reader, Row
 from actors.archive.folder import Folder
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
-from actors.markets.market import ONE_X_TWO
+from actors.markets.market import ONE_X_TWO, parsed
 
 _ODDS: Final = tuple([f"odds_{outcome.lower()}" for outcome in ONE_X_TWO.outcomes])
 _SHOWN: Final = ("home", "away", "league", "start_time", *_ODDS, "updated", "source_time")
 COLUMNS: Final = ("version", "time", "kind", "bookmaker", "id", *_SHOWN, "reason")
+_PRICED: Final = (
+    "home",
+    "away",
+    "league",
+    "start_time",
+    "market",
+    "outcome",
+    "odds",
+    "updated",
+    "source_time",
+)
+MARKET_COLUMNS: Final = ("version", "time", "kind", "bookmaker", "id", *_PRICED, "reason")
+"""The columns where all markets are exported, a row a price."""
 Values = dict[str, str | int | float | None]
 Write: TypeAlias = Callable[[Iterator[Values], TextIO], None]
 """Writes rows to a file, which is open for text; Parquet to the bytes below it."""
@@ -35,17 +51,26 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # noqa:
 """Beginnings of texts that spreadsheets take for formulas."""
 FORMATS: Final = (CSV, NDJSON, PARQUET)
 WHOLE: Final = {"version", "start_time"}
-REAL: Final = {"time", *_ODDS, "updated", "source_time"}
+REAL: Final = {"time", *_ODDS, "odds", "updated", "source_time"}
 ROWS: Final = 50_000
 """Rows of a group of a Parquet file: some 40 MB of memory while they are written."""
 
 
 class Chosen(Struct, frozen=True):
-    """The range of an export: Unix milliseconds, the end excluded; one bookmaker, or (None) all."""
+    """The range of an export: Unix milliseconds, the end excluded; one bookmaker, or (None) all.
+
+    With all markets a row is a price, else an entry of 1X2.
+    """
 
     from_ms: int
     until_ms: int
     bookmaker: BookmakerId | None = None
+    all_markets: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of each row, in order."""
+        return MARKET_COLUMNS if self.all_markets else COLUMNS
 
 
 def rows(folder: Folder, chosen: Chosen, read: Callable[[float], None]) -> Iterator[Values]:
@@ -64,9 +89,9 @@ def rows(folder: Folder, chosen: Chosen, read: Callable[[float], None]) -> Itera
             if until is None or until < after:
                 continue
             if after != before:
-                yield from _state(reader, after, chosen.bookmaker, is_first=before is None)
+                yield from _state(reader, after, chosen, is_first=before is None)
             span = reader.last - reader.base + 1
-            for count, row in enumerate(_changes(reader, after, until, chosen.bookmaker)):
+            for count, row in enumerate(_changes(reader, after, until, chosen)):
                 if not count % ROWS:
                     read((number + count / max(span, count + 1)) / len(days))
                 yield row
@@ -88,50 +113,80 @@ def _begin(reader: Reader, from_ms: int) -> int:
     return reader.version_at(from_ms - 1) or reader.base
 
 
-def _changes(reader: Reader, after: int, until: int, bookmaker: BookmakerId | None) -> Iterator[Values]:
+def _changes(reader: Reader, after: int, until: int, chosen: Chosen) -> Iterator[Values]:
     """Yield the changes after a version, until another; also of each whole state that shows nothing."""
     keyframes = deque(reader.keyframes(after, until))
-    for row in reader.rows(after, until, bookmaker):
+    found: Iterable[Row] = reader.rows(after, until, chosen.bookmaker)
+    if chosen.all_markets:
+        others = reader.market_rows(after, until, chosen.bookmaker)
+        found = merge(found, others, key=lambda row: row.past.version)
+    for row in found:
         while keyframes and keyframes[0] <= row.past.version:
             if (version := keyframes.popleft()) < row.past.version:
-                yield _nothing(reader, version)
-        yield values(row)
+                yield _nothing(reader, version, chosen)
+        yield from _values(row, chosen)
     for version in keyframes:
-        yield _nothing(reader, version)
+        yield _nothing(reader, version, chosen)
 
 
-def _state(
-    reader: Reader, version: int, bookmaker: BookmakerId | None, *, is_first: bool
-) -> Iterator[Values]:
+def _state(reader: Reader, version: int, chosen: Chosen, *, is_first: bool) -> Iterator[Values]:
     """Yield the whole state at a version; that nothing is shown is said if anything was before."""
-    found = reader.state(version, bookmaker)
-    yield from map(values, found)
+    found = reader.state(version, chosen.bookmaker)
+    if chosen.all_markets:
+        found += reader.market_state(version, chosen.bookmaker)
+    yield from chain.from_iterable(_values(row, chosen) for row in found)
     if not found and not is_first:
-        yield _nothing(reader, version)
+        yield _nothing(reader, version, chosen)
 
 
-def _nothing(reader: Reader, version: int) -> Values:
+def _nothing(reader: Reader, version: int, chosen: Chosen) -> Values:
     """Return the row of a whole state in which nothing is shown."""
-    found: Values = dict.fromkeys(COLUMNS)
+    found: Values = dict.fromkeys(chosen.columns)
     return found | {"version": version, "time": reader.time(version) / 1000, "kind": "state"}
 
 
+def _values(row: Row, chosen: Chosen) -> Iterable[Values]:
+    return prices(row) if chosen.all_markets else (values(row),)
+
+
 def values(row: Row) -> Values:
-    """Return a row by column: times in Unix seconds, prices of an entry that has left are None."""
-    past, entry = row.past, row.past.entry
-    found: Values = dict.fromkeys(COLUMNS)
-    found |= {"version": past.version, "time": row.at_ms / 1000, "bookmaker": past.bookmaker, "id": past.id}
-    if entry is None:
+    """Return a row of 1X2 by column: times in Unix seconds, prices of an entry that has left are None."""
+    found, entry = dict.fromkeys(COLUMNS) | _about(row), row.past.entry
+    if entry is not None:
+        match = entry.match
+        shown = *match.listing, *match.prices, entry.updated, match.source_time
+        found |= zip(_SHOWN, shown, strict=True)
+    return found
+
+
+def prices(row: Row) -> Iterator[Values]:
+    """Yield a row for each outcome of an entry of any market; one that has left has no odds."""
+    match_id, _, name = row.past.id.partition(" ")
+    market = parsed(name) if name else ONE_X_TWO
+    about, entry = _about(row) | {"id": match_id}, row.past.entry
+    for place, outcome in enumerate(market.outcomes):
+        found: Values = dict.fromkeys(MARKET_COLUMNS) | about | {"market": str(market), "outcome": outcome}
+        if entry is not None:
+            match = entry.match
+            times = {"updated": entry.updated, "source_time": match.source_time}
+            found |= zip(_PRICED, match.listing, strict=False)
+            found |= times | {"odds": match.prices[place]}
+        yield found
+
+
+def _about(row: Row) -> Values:
+    """Return the columns that each row has."""
+    past = row.past
+    found: Values = {"version": past.version, "time": row.at_ms / 1000}
+    found |= {"bookmaker": past.bookmaker, "id": past.id}
+    if past.entry is None:
         return found | {"kind": "removed", "reason": str(past.reason)}
-    match = entry.match
-    shown = *match.listing, *match.prices, entry.updated, match.source_time
-    found |= zip(_SHOWN, shown, strict=True)
     return found | {"kind": "state" if row.is_state else "change"}
 
 
-def write_csv(some: Iterator[Values], out: TextIO) -> None:
+def write_csv(some: Iterator[Values], out: TextIO, columns: Sequence[str] = COLUMNS) -> None:
     """Write rows as CSV (RFC 4180) with a head; None is an empty field, and no text is a formula."""
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\r\n")
+    writer = csv.DictWriter(out, columns, lineterminator="\r\n")
     writer.writeheader()
     writer.writerows({name: _harmless(value) for name, value in row.items()} for row in some)
 
@@ -150,14 +205,17 @@ def write_ndjson(some: Iterator[Values], out: TextIO) -> None:
     out.writelines(f"{encoder.encode(row)}\n" for row in some)
 
 
-def writer_of(name: str) -> Write:
-    """Return what writes rows in a format. Raises: ConfigError if the package for it is not installed."""
+def writer_of(name: str, columns: Sequence[str] = COLUMNS) -> Write:
+    """Return what writes rows of these columns in a format.
+
+    Raises: ConfigError if the package for it is not installed.
+    """
     if name == PARQUET:
-        return _parquet_writer()
-    return write_ndjson if name == NDJSON else write_csv
+        return _parquet_writer(columns)
+    return write_ndjson if name == NDJSON else partial(write_csv, columns=columns)
 
 
-def _parquet_writer() -> Write:
+def _parquet_writer(columns: Sequence[str]) -> Write:
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
@@ -165,7 +223,7 @@ def _parquet_writer() -> Write:
             "--format parquet: pyarrow is not installed; pip install 'oddsboard[parquet]'"
         ) from error
     kinds: Mapping[str, str] = dict.fromkeys(WHOLE, "int64") | dict.fromkeys(REAL, "float64")
-    schema = arrow.schema([(name, kinds.get(name, "string")) for name in COLUMNS])
+    schema = arrow.schema([(name, kinds.get(name, "string")) for name in columns])
 
     def write(some: Iterator[Values], out: TextIO) -> None:
         with parquet.ParquetWriter(out.buffer, schema, compression="zstd") as writer:

@@ -80,6 +80,9 @@ def _add_export_options(export: argparse.ArgumentParser) -> None:
         "--to", type=_time, default=FOREVER_MS, dest="until_ms", metavar="TIME", help=f"end {times}"
     )
     export.add_argument("--bookmaker", metavar="ID", help="of this bookmaker alone")
+    export.add_argument(
+        "--markets", action="store_true", help="all markets, a row a price; default: 1X2, a row a match"
+    )
     export.add_argument("--format", choices=FORMATS, default=CSV, help="default: %(default)s")
     export.add_argument(
         "--out", type=Path, metavar="FILE", help="default: standard output, but not for parquet"
@@ -144,8 +147,8 @@ def _export(given: argparse.Namespace) -> Exit:
     bookmaker = None if given.bookmaker is None else BookmakerId(given.bookmaker)
     if given.format == PARQUET and given.out is None:
         raise ConfigError("--format parquet: needs --out FILE")
-    write = writer_of(given.format)
-    chosen = Chosen(given.from_ms, given.until_ms, bookmaker)
+    chosen = Chosen(given.from_ms, given.until_ms, bookmaker, all_markets=given.markets)
+    write = writer_of(given.format, chosen.columns)
     with _output(given.out, is_forced=given.force) as out, _bar(out) as show:
         some = rows(Folder.reading(given.path), chosen, show)
         first = next(some, None)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import csv
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from actors.archive.export import COLUMNS, Chosen, Values, rows, write_csv
+from actors.archive.export import COLUMNS, MARKET_COLUMNS, Chosen, Values, rows, write_csv
 from actors.archive.folder import Folder
 from actors.core.messages import BookmakerId
+from actors.markets.market import parsed
 from tests.actors.archive.test_archive import ALDER, BIRCH, Kept, kept
+from tests.actors.archive.test_markets import kept as kept_markets
+from tests.actors.archive.test_markets import shown
 from tests.support.time.virtual import ManualClock
 
 BEGAN_MS = 1_780_000_000_000
@@ -143,3 +147,47 @@ def test_no_text_of_a_csv_is_a_formula(begin: str) -> None:
     (read,) = csv.DictReader(out)
 
     assert ("'" + text, "'s-Gravenzande", "-1.5") == (read["home"], read["away"], read["odds_1"])
+
+
+def test_an_export_of_all_markets_has_a_row_a_price(tmp_path: Path) -> None:
+    """Played back it has all prices at each version; without --markets nothing of it is there."""
+    clock, versions = ManualClock(), list[int]()
+    with kept_markets(tmp_path, clock) as life:
+        versions.append(life.put("m1", "m2", goals=(1.9, 2.0)))
+        versions.append(life.put("m1", goals=(1.9, 2.1), handicap=(1.8, 2.2)))
+        versions.append(life.put("m3", bookmaker=BIRCH, chance=(1.2, 1.3, 1.9)))
+        clock.pass_(40_000)
+        versions.append(life.put("m1", bookmaker=BIRCH, btts=(1.7, 2.2)))
+        found = [shown(tmp_path, version) for version in versions]
+    played: dict[int, dict[tuple[Any, ...], Any]] = {}
+    prices: dict[tuple[Any, ...], Any] = {}
+    for row in _priced(tmp_path):
+        assert MARKET_COLUMNS == tuple(row)
+        key = row["id"], row["market"], row["outcome"]
+        if row["odds"] is None:
+            prices.pop(key, None)
+        else:
+            prices[key] = row["odds"]
+        assert isinstance(row["version"], int)
+        played[row["version"]] = dict(prices)
+
+    for version, of in zip(versions, found, strict=True):
+        others = {
+            (*entry_id.split(" "), outcome): odds
+            for entry_id, all_odds in of.items()
+            for outcome, odds in zip(_outcomes(entry_id), all_odds, strict=True)
+        }
+        assert others == {key: odds for key, odds in played[version].items() if key[1] != "1x2"}
+        assert {"1", "X", "2"} == {key[2] for key in played[version] if key[1] == "1x2"}
+    assert {"alder", "birch"} == {row["bookmaker"] for row in _priced(tmp_path) if row["bookmaker"]}
+    assert {"birch"} == {row["bookmaker"] for row in _priced(tmp_path, BIRCH) if row["id"]}
+    assert {COLUMNS} == {tuple(row) for row in _exported(tmp_path)}
+
+
+def _priced(folder: Path, bookmaker: BookmakerId | None = None) -> list[Values]:
+    chosen = Chosen(0, 2**60, bookmaker, all_markets=True)
+    return [*rows(Folder.reading(folder), chosen, lambda _: None)]
+
+
+def _outcomes(entry_id: str) -> tuple[str, ...]:
+    return parsed(entry_id.partition(" ")[2]).outcomes

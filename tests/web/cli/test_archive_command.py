@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from actors.archive.export import MARKET_COLUMNS
 from tests.actors.archive.test_archive import BIRCH, kept
 from tests.actors.archive.test_passing_faults import interrupt
 from tests.support.documents import blocks, document
@@ -131,6 +132,25 @@ def test_export_has_every_change_in_order(folder: Path, ran: Ran) -> None:
         ("change", "alder_m1", "2.5", ""),
     ] == [(row["kind"], row["id"], row["odds_1"], row["reason"]) for row in rows]
     assert float(rows[0]["time"]) > float(rows[0]["source_time"]) + 3
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_export_of_all_markets_has_columns_of_its_own(
+    folder: Path, ran: Ran, tmp_path: Path, form: str
+) -> None:
+    """A row a price, in each format."""
+    parquet = pytest.importorskip("pyarrow.parquet") if form == "parquet" else None
+    out = tmp_path / "prices"
+    code, _, _ = ran("export", folder, "--markets", "--format", form, "--out", out)
+    found = (
+        parquet.read_table(out).to_pylist() if parquet else [*csv.DictReader(out.read_text().splitlines())]
+    )
+
+    assert 0 == code
+    assert [*MARKET_COLUMNS] == [*found[0]]
+    assert [("1x2", "1", 2.0), ("1x2", "X", 3.5), ("1x2", "2", 4.0)] == [
+        (row["market"], row["outcome"], float(row["odds"])) for row in found[:3]
+    ]
 
 
 def test_export_of_a_bookmaker_and_a_time(folder: Path, ran: Ran, tmp_path: Path) -> None:
