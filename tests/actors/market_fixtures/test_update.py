@@ -46,17 +46,20 @@ def test_new_market_is_a_fixture_of_the_match() -> None:
 
 
 def test_price_of_another_market_moves_its_kind_alone() -> None:
-    """Neither 1X2 nor a third kind has another version then."""
+    """Neither 1X2 nor a third kind has another version then; its own is new each time."""
     board = _linked(*of_markets(A, OU25, BTTS))
     before = {kind: board.board(kind).newest.version for kind in Kind if kind in board.commits}
     board.apply(
         listed(A, *of_markets(A, OU25, odds=(2.0, 1.8)), *of_markets(A, BTTS), bookmaker=ALDER, at=1)
     )
     after = {kind: board.board(kind).newest.version for kind in before}
+    shown = board.fixtures(OU)[0].listed[0].match.prices
+    board.apply(listed(A, *of_markets(A, OU25, BTTS), bookmaker=ALDER, at=2))
 
+    assert after[OU] + 1 == board.board(OU).newest.version
     moved = {kind for kind in before if after[kind] != before[kind]}
     assert ({OU}, max(before.values()) + 1) == (moved, after[OU])
-    assert (2.0, 1.8) == board.fixtures(OU)[0].listed[0].match.prices
+    assert (2.0, 1.8) == shown
 
 
 def test_market_that_leaves_while_its_match_goes_on_has_no_market() -> None:
