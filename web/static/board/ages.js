@@ -1,5 +1,7 @@
 // How old the prices of a match are: /api/v2/fixtures/ID/ages, because fixtures have no ages.
 
+import { marketOf, marketQuery } from "./markets.js";
+
 const EVERY_MS = 5000;
 const PATIENCE_MS = 4000;
 const LEAST_MS = 1000;
@@ -7,7 +9,7 @@ const LEAST_MS = 1000;
 /** Asks for one match at a time, and calls `onAnswer()`. */
 export class Ages {
     #onAnswer;
-    #asked = { key: "", stamp: 0, at: -Infinity };
+    #asked = { key: "", market: null, stamp: 0, at: -Infinity };
     #entries = {};
     #isKnown = false;
     #ahead = 0; // seconds by which the service's clock is ahead of this machine's
@@ -17,13 +19,13 @@ export class Ages {
     }
 
     /** Ask for those of a match: at once, after a change of it, and every few seconds. */
-    async ask({ key, stamp }) {
+    async ask({ key, stamp, market }) {
         const { key: before, stamp: last, at } = this.#asked;
-        if (key !== before) [this.#entries, this.#isKnown] = [{}, false];
+        if (key !== before || market !== this.#asked.market) [this.#entries, this.#isKnown] = [{}, false];
         else if (performance.now() - at < (stamp === last ? EVERY_MS : LEAST_MS)) return;
-        const asked = { key, stamp, at: performance.now() };
+        const asked = { key, market, stamp, at: performance.now() };
         this.#asked = asked;
-        const answer = await agesOf(key);
+        const answer = await agesOf(key, market);
         if (this.#asked !== asked) return; // another answer is newer
         this.#entries = answer?.entries ?? {};
         this.#isKnown = answer !== null;
@@ -53,11 +55,15 @@ export class Ages {
     }
 }
 
-async function agesOf(key) {
+/** Null if they are not known, as where the service has those of the usual market alone. */
+async function agesOf(key, market) {
     try {
         const signal = AbortSignal.timeout(PATIENCE_MS);
-        const response = await fetch(`api/v2/fixtures/${encodeURIComponent(key)}/ages`, { signal });
-        return response.ok ? await response.json() : null;
+        const query = new URLSearchParams(marketQuery(market.key)).toString();
+        const url = `api/v2/fixtures/${encodeURIComponent(key)}/ages${query && `?${query}`}`;
+        const response = await fetch(url, { signal });
+        const answer = response.ok ? await response.json() : null;
+        return marketOf(answer?.market) === market ? answer : null;
     } catch {
         return null;
     }

@@ -4,14 +4,14 @@ import { Details } from "./details.js";
 import { Notifier } from "./notify.js";
 import { Settings } from "./settings.js";
 
-/** Shows views (view.js); calls `onClose`, `onPin`, `onPrefer` and `onShare` as details and settings do. */
+/** Shows views (view.js); calls `onClose`, `onPin`, `onPrefer`, `onMarket`, `onShare` as its parts do. */
 export class Beside {
     #details;
     #settings;
     #notifier = new Notifier();
 
-    constructor({ onClose, onPin, onPrefer, onShare }) {
-        this.#details = new Details({ onClose, onPin, onPrefer });
+    constructor({ onClose, onPin, onPrefer, onMarket, onShare }) {
+        this.#details = new Details({ onClose, onPin, onPrefer, onMarket });
         this.#settings = new Settings(onPrefer, onShare);
     }
 

@@ -1,7 +1,5 @@
 // The best prices of a match at the shown bookmakers. Pure.
 
-import { OUTCOMES } from "./board.js";
-
 /** What these columns offer of a match, each with its column. */
 export function offersOf(match, columns) {
     return columns.map((column) => [column, offerOf(match, column)]).filter(([, offer]) => offer);
@@ -9,15 +7,16 @@ export function offersOf(match, columns) {
 
 /**
  * For each outcome the highest price at these columns, those that offer it, and whether all of these prices
- * are only collected: they count where no price is live. Empty with no offer but such as are in doubt.
+ * are only collected: they count where no price is live. Empty with no offer but such as are in doubt, and
+ * where prices cannot be compared, as they are of goals from now on.
  */
 export function bestOf(match, columns) {
     const offers = offersOf(match, columns);
     const sound = offers.filter(([, offer]) => !offer.isDoubted);
-    if (sound.length === 0) return [];
+    if (sound.length === 0 || match.isOtherBet) return [];
     const live = sound.filter(([, offer]) => !offer.isCollected);
     const counted = live.length > 0 ? live : sound;
-    return OUTCOMES.map((_, index) => {
+    return match.market.outcomes.map((_, index) => {
         const price = Math.max(...counted.map(([, offer]) => offer.prices[index]));
         const at = counted.filter(([, offer]) => offer.prices[index] === price).map(([column]) => column);
         return { price, at, isCollected: live.length === 0, of: offers.length };

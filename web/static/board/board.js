@@ -1,13 +1,13 @@
 // The model of the board: the stream's fixtures, each a match. Does not depend on the page.
 
+import { marketOf } from "./markets.js";
 import { sought } from "./search.js";
 
-export const OUTCOMES = ["1", "X", "2"];
 const HISTORY = 24; // moves that a sparkline shows
 
 /** Matches by the id of their fixture, each with its offers by bookmaker id. */
 export class Board {
-    #offers = new Map(); // by the id of the entry: what a link moves to another match keeps its history
+    #offers = new Map(); // by entry and market: what a link moves to another match keeps its history
     #matches = new Map();
     #list = null;
     #puts = 0; // one count for all matches: a row tells by it whether what it shows is still the same
@@ -60,7 +60,7 @@ export class Board {
         const lost = before.filter(
             (offer) => this.#matches.get(offer.match.key)?.offers.get(offer.bookmaker) !== offer,
         );
-        lost.forEach(({ id }) => this.#offers.delete(id));
+        lost.forEach(({ slot }) => this.#offers.delete(slot));
         return lost.length > 0;
     }
 
@@ -71,6 +71,8 @@ export class Board {
         }
         const match = this.#matches.get(fixture.id);
         const before = [...match.offers.values()];
+        match.market = marketOf(fixture.market);
+        match.isOtherBet = fixture.in_play_rule === "from_now"; // its prices are of goals from now on
         match.offers = new Map(fixture.entries.map((entry) => this.#offer(entry, match, fixture)));
         const { home, away, league, country, start_time: start, fair, surebet, in_play: inPlay } = fixture;
         const [leagueId, spelt] = [fixture.league_id, spellingsOf(fixture)];
@@ -99,7 +101,9 @@ export class Board {
 
     #offer(entry, match, fixture) {
         const bookmaker = entry.id.slice(0, entry.id.indexOf("_"));
-        const offer = this.#offers.get(entry.id) ?? { bookmaker, prices: [], moves: [], history: [] };
+        const { key: market, outcomes } = match.market;
+        const slot = `${entry.id} ${market}`; // a price on another line is not a price that moved
+        const offer = this.#offers.get(slot) ?? { bookmaker, slot, prices: [], moves: [], history: [] };
         const { id, updated, rule, link, home = fixture.home, away = fixture.away } = entry;
         const listed = home === fixture.home && away === fixture.away ? null : [home, away];
         const [isCollected, isSuperseded] = [entry.prices === "collected", entry.superseded === true];
@@ -107,8 +111,8 @@ export class Board {
         const url = entry.url?.startsWith("https://") ? entry.url : null;
         const marks = { isCollected, isSuperseded, isDoubted };
         Object.assign(offer, { id, match, updated, rule, link, listed, ...marks, url });
-        OUTCOMES.forEach((outcome, index) => moved(offer, index, entry.odds[outcome]));
-        this.#offers.set(id, offer);
+        outcomes.forEach(({ key }, index) => moved(offer, index, entry.odds[key]));
+        this.#offers.set(slot, offer);
         this.names.set(bookmaker, entry.bookmaker);
         return [bookmaker, offer];
     }
@@ -126,9 +130,10 @@ function spellingsOf({ home, away, league, country, entries }) {
 }
 
 /** Throw an error if this is not a valid fixture. */
-function check({ id, home, away, league, league_id, country, start_time, entries, surebet }) {
+function check({ id, home, away, league, league_id, country, start_time, entries, surebet, market }) {
+    const outcomes = marketOf(market)?.outcomes ?? [];
     const legs = surebet?.legs ?? [];
-    const odds = [...entries, ...legs].flatMap(numbersOf);
+    const odds = [...entries, ...legs].flatMap((priced) => numbersOf(priced, outcomes));
     const named = entries.flatMap((entry) => [entry.id, entry.bookmaker, entry.rule, entry.link]);
     const texts = [
         id,
@@ -142,14 +147,15 @@ function check({ id, home, away, league, league_id, country, start_time, entries
     ];
     const numbers = [start_time ?? 0, ...(surebet ? [surebet.profit, surebet.book_sum] : []), ...odds];
     const isMarked = entries.every(({ prices }) => prices === "live" || prices === "collected");
-    if (!isMarked || !texts.every((text) => typeof text === "string") || !numbers.every(Number.isFinite)) {
+    const isWhole = isMarked && outcomes.length > 0;
+    if (!isWhole || !texts.every((text) => typeof text === "string") || !numbers.every(Number.isFinite)) {
         throw new Error(`${id} is no fixture of a list`);
     }
 }
 
-function numbersOf({ odds, updated, commission, stake }) {
+function numbersOf({ odds, updated, commission, stake }, outcomes) {
     if (updated === undefined) return [odds, commission, stake]; // of a leg
-    return [updated, ...OUTCOMES.map((outcome) => odds[outcome])];
+    return [updated, ...outcomes.map(({ key }) => odds[key])];
 }
 
 /** What decides where a match stands, and whether a filter shows it. */

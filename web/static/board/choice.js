@@ -1,5 +1,6 @@
 // What the reader has chosen to see, as the address of the page has it. Pure.
 
+import { marketOf, marketQuery, USUAL_MARKET } from "./markets.js";
 import { ODDS } from "./odds.js";
 import { USUAL } from "./preferences.js";
 
@@ -8,7 +9,7 @@ export const EVERYTHING = { bookmakers: [], league: "", day: "", text: "", sureb
 /**
  * The choice in the query of an address. `league` is an id, or a label as it was in older addresses; `day`
  * is "now" (in play), "today", "tomorrow" or as 2026-11-26; `fixture` is the match with shown details,
- * which filters nothing.
+ * which filters nothing; `market` is that of the prices (markets.js), the usual one if it is not known.
  */
 export function choiceOf(query) {
     const given = new URLSearchParams(query);
@@ -19,12 +20,14 @@ export function choiceOf(query) {
         text: given.get("q") ?? "",
         surebets: given.has("surebets"),
         fixture: given.get("fixture") ?? "",
+        market: marketOf(given.get("market") ?? undefined)?.key ?? USUAL_MARKET,
     };
 }
 
 /** The query of a choice and of what preferences show others, empty or beginning with `?`. */
-export function queryOf({ bookmakers, league, day, text, surebets, fixture }, { by, odds } = USUAL) {
-    const given = new URLSearchParams();
+export function queryOf(choice, { by, odds } = USUAL) {
+    const { bookmakers, league, day, text, surebets, fixture, market } = choice;
+    const given = new URLSearchParams(marketQuery(market));
     bookmakers.forEach((bookmaker) => given.append("bookmaker", bookmaker));
     if (league) given.set("league", league);
     if (day) given.set("day", day);

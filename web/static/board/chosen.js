@@ -1,6 +1,6 @@
 // Surebets of the chosen bookmakers alone: their legs may be others than those of all bookmakers together.
 
-import { OUTCOMES } from "./board.js";
+import { marketOf, marketQuery } from "./markets.js";
 
 const EVERY_MS = 1000; // such a surebet may end without a change of its match
 const PATIENCE_MS = 4000;
@@ -13,6 +13,7 @@ const MOST = 20;
 export class Chosen {
     #onAnswer;
     #ids = [];
+    #market = "";
     #found = new Map();
     #askedAt = -Infinity;
     #isAsking = false;
@@ -22,13 +23,14 @@ export class Chosen {
     }
 
     /** Ask for those of these bookmakers, at most once a second; `isNeeded`: there are surebets of all. */
-    async ask(ids, isNeeded) {
-        if (ids.join() !== this.#ids.join()) [this.#ids, this.#askedAt] = [ids, -Infinity];
+    async ask(ids, market, isNeeded) {
+        const isOther = ids.join() !== this.#ids.join() || market !== this.#market;
+        if (isOther) [this.#ids, this.#market, this.#askedAt] = [ids, market, -Infinity];
         const isDue = !this.#isAsking && performance.now() - this.#askedAt >= EVERY_MS;
         if (!isNeeded || !isDue || ids.length < 2 || ids.length > MOST) return;
         [this.#isAsking, this.#askedAt] = [true, performance.now()];
         const asked = this.#ids;
-        const found = new Map((await surebetsFrom(asked)).map(({ id, surebet }) => [id, surebet]));
+        const found = new Map((await surebetsFrom(asked, market)).map(({ id, surebet }) => [id, surebet]));
         this.#isAsking = false;
         if (asked !== this.#ids || JSON.stringify([...found]) === JSON.stringify([...this.#found])) return;
         this.#found = found;
@@ -54,14 +56,16 @@ export function surebetsOf(ids, chosen) {
 const bookmakerOf = ({ id }) => id.slice(0, id.indexOf("_"));
 
 function isShown(leg, match) {
+    if (marketOf(leg.market) !== match.market) return false;
     const offer = match.offers.get(bookmakerOf(leg));
-    return offer?.id === leg.id && offer.prices[OUTCOMES.indexOf(leg.outcome)] === leg.odds;
+    const at = match.market.outcomes.findIndex(({ key }) => key === leg.outcome);
+    return offer?.id === leg.id && offer.prices[at] === leg.odds;
 }
 
 /** The fixtures with a surebet of these bookmakers; none if that is not known. */
-async function surebetsFrom(ids) {
+async function surebetsFrom(ids, market) {
     try {
-        const query = new URLSearchParams({ bookmaker: ids.join(",") });
+        const query = new URLSearchParams({ bookmaker: ids.join(","), ...marketQuery(market) });
         const signal = AbortSignal.timeout(PATIENCE_MS);
         const response = await fetch(`api/v2/surebets?${query}`, { signal });
         return response.ok ? (await response.json()).fixtures : [];

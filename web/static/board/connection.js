@@ -4,6 +4,8 @@
 // the first answer that is not 200, and reports nothing. At the first error the source is closed, and a
 // new stream is opened with `since`.
 
+import { marketQuery } from "./markets.js";
+
 const STREAM = new URL("../api/v2/stream?view=fixtures", import.meta.url);
 const STEADY_MS = 60_000; // after this time a connection is good, and the delays begin again
 const FIRST_DELAY_MS = 500;
@@ -19,9 +21,11 @@ export const elapsedSince = (then) => Math.max(Date.now() - then.wall, performan
 /**
  * Calls `take(message)` with each event, `{ name, text, id, at }`, `at` in Unix milliseconds, and with
  * `{ name: "state", attempts, retryIn }` when the connection changes; `retryIn` is null while it is open.
+ * Events are of fixtures of one market.
  */
 export class Connection {
     #take;
+    #market;
     #source = null;
     #id = null; // of the newest event; only the same start of the service accepts it
     #attempts = 0;
@@ -31,8 +35,8 @@ export class Connection {
     #heardAt = null; // since it was opened
     #isFollowing = false;
 
-    constructor(take) {
-        this.#take = take;
+    constructor(take, market) {
+        [this.#take, this.#market] = [take, market];
         setInterval(() => this.#watch(), CHECK_MS);
     }
 
@@ -80,6 +84,9 @@ export class Connection {
     #open() {
         clearTimeout(this.#retry);
         const url = new URL(STREAM);
+        for (const [name, value] of Object.entries(marketQuery(this.#market))) {
+            url.searchParams.set(name, value);
+        }
         if (this.#id !== null) url.searchParams.set("since", this.#id);
         [this.#openedAt, this.#heardAt] = [now(), null];
         this.#source = new EventSource(url);

@@ -2,18 +2,24 @@
 
 import { Ages } from "./ages.js";
 import { bestOf, isGrossAt, namesOf } from "./best.js";
-import { OUTCOMES } from "./board.js";
 import { byId, element, setText } from "./dom.js";
 import { findingsOf, ruleOf } from "./evidence.js";
 import { duration, percent } from "./format.js";
+import { USUAL_MARKET } from "./markets.js";
+import { OtherMarkets } from "./other-markets.js";
 import { DOUBTED } from "./price-cell.js";
-import { SPOKEN } from "./row.js";
+import { OTHER_BET } from "./row.js";
 import { SurebetPanel } from "./surebet-panel.js";
 import { Table } from "./table.js";
 
 const PATIENCE_MS = 4000;
 const LEAST_MS = 1000; // between two questions for the links of one match
+const EVERY_MS = 5000; // between two for its other markets
 const HIDDEN = "–";
+const GONE = "This match is not on the board any more.";
+const GONE_OF_MARKET = "No bookmaker has prices of the match on this market now.";
+
+const RETURNED = " A stake that comes back, whole or half, counts for nothing in them.";
 
 /** Whether a key is to close the details: not one that clears the search, or closes what is before them. */
 function isEscape({ key, target, defaultPrevented }) {
@@ -37,30 +43,24 @@ export class Details {
     #asked = { key: "", stamp: null, at: -Infinity }; // for which links, and when they were answered
     #listed = ""; // the links that are shown
     #ages = new Ages(() => this.#match && this.#fill());
-    #prices = new Table(
-        byId("details-prices"),
-        [
-            { title: "Bookmaker", fill: fillBookmaker },
-            ...OUTCOMES.map((name, index) => figure(name, ({ offer }) => this.#shown(offer.prices[index]))),
-            text("Changed", ({ offer }) => ago(this.#ages.since(offer.updated)), "right"),
-            text("Confirmed", ({ offer }) => ago(this.#ages.ofConfirmation(offer.id)), "right"),
-        ],
-        ({ offer }) => (offer.isDoubted ? `These are ${DOUBTED}: none is a best price.` : ""),
-    );
+    #kind = ""; // of the market that the tables are made for
+    #prices;
     #best = new Table(byId("details-best"), [
-        text("Result", ({ outcome }) => SPOKEN[outcome]),
+        text("Result", ({ spoken }) => spoken),
         figure("Best", ({ best }) => this.#shown(best)),
         text("At", ({ where }) => where),
         figure("Fair price", ({ chance }) => (chance ? this.#shown(1 / chance) : HIDDEN)),
     ]);
     #surebet;
+    #others;
 
-    constructor({ onClose, onPin, onPrefer }) {
+    constructor({ onClose, onPin, onPrefer, onMarket }) {
         byId("close").addEventListener("click", onClose);
         addEventListener("keydown", (event) => !this.#aside.hidden && isEscape(event) && onClose());
         byId("pin-match").addEventListener("click", () => onPin({ match: this.#match.key }));
         byId("pin-league").addEventListener("click", () => onPin({ league: this.#match.leagueId }));
         this.#surebet = new SurebetPanel(onPrefer);
+        this.#others = new OtherMarkets(onMarket);
     }
 
     /**
@@ -80,7 +80,10 @@ export class Details {
         ];
         byId("details-gone").hidden = match !== undefined;
         byId("details-body").hidden = !match;
-        if (match === undefined) setText(byId("details-title"), "Not on the board");
+        if (match === undefined) {
+            setText(byId("details-title"), "Not on the board");
+            setText(byId("details-gone"), view.market.key === USUAL_MARKET ? GONE : GONE_OF_MARKET);
+        }
         if (!match) return;
         this.#fill();
         this.#explain();
@@ -99,34 +102,57 @@ export class Details {
         byId("pin-match").ariaPressed = String(this.#preferences.matches.includes(this.#match.key));
         byId("pin-league").ariaPressed = String(this.#preferences.leagues.includes(this.#match.leagueId));
         const offers = [...this.#match.offers].map(([id, offer]) => ({ name: this.#names.get(id), offer }));
+        this.#tabulate(this.#match.market);
         this.#prices.show(offers.map((row) => ({ ...row, key: row.offer.bookmaker })));
         this.#fillBest();
+        this.#others.show(this.#match.market, this.#view);
         const surebet = this.#view.trust === "live" ? this.#view.surebetOf(this.#match) : null;
         this.#surebet.show(surebet, this.#view, this.#preferences);
     }
 
+    /** Have a column of prices for each outcome. */
+    #tabulate({ kind, outcomes }) {
+        if (kind === this.#kind) return;
+        this.#kind = kind;
+        const prices = ({ title }, at) => figure(title, ({ offer }) => this.#shown(offer.prices[at]));
+        this.#prices = new Table(
+            byId("details-prices"),
+            [
+                { title: "Bookmaker", fill: fillBookmaker },
+                ...outcomes.map(prices),
+                text("Changed", ({ offer }) => ago(this.#ages.since(offer.updated)), "right"),
+                text("Confirmed", ({ offer }) => ago(this.#ages.ofConfirmation(offer.id)), "right"),
+            ],
+            ({ offer }) => (offer.isDoubted ? `These are ${DOUBTED}: none is a best price.` : ""),
+        );
+    }
+
     #fillBest() {
         const { columns, shown } = this.#view;
+        const { market, fair, isOtherBet } = this.#match;
+        const isUsual = market.key === USUAL_MARKET;
+        setText(byId("details-market"), isUsual ? "Best prices" : `Best prices: ${market.title}`);
         const best = bestOf(this.#match, columns).map((found, index) => {
-            const [outcome, isGross] = [OUTCOMES[index], isGrossAt(found)];
+            const [{ key, spoken }, isGross] = [market.outcomes[index], isGrossAt(found)];
             const where = this.#view.trust === "gone" ? HIDDEN : namesOf(found);
-            const [chance, isLive] = [this.#match.fair?.[outcome], !found.isCollected];
-            return { key: outcome, outcome, best: found.price, where, isLive, isGross, chance };
+            const [chance, isLive] = [fair?.[key], !found.isCollected];
+            return { key, spoken, best: found.price, where, isLive, isGross, chance };
         });
         this.#best.show(best);
         const sum = best.reduce((before, { best: odds }) => before + 1 / odds, 0);
+        const margin = sum / market.winners - 1;
         const doubt = best.every(({ isLive }) => isLive) ? "." : ", with prices that are only collected.";
-        const margin = `${percent(sum - 1)} (book sum ${sum.toFixed(4)})${doubt}`;
-        const { fair } = this.#match;
+        const sums = `${percent(margin)} (book sum ${sum.toFixed(4)})${doubt}`;
         const method = `the median of the live bookmakers (${fair?.method} method)`;
-        const means = fair ? ` Fair prices are without margins: ${method}.` : "";
+        const returned = fair?.conditional ? RETURNED : "";
+        const means = fair ? ` Fair prices are without margins: ${method}.${returned}` : "";
         const isHidden = (bookmaker) => shown.every(({ id }) => id !== bookmaker);
         const isPart = [...this.#match.offers.keys()].some(isHidden);
         const of = isPart ? " of the chosen bookmakers" : "";
         const before = best.some(({ isGross }) => isGross) ? " before fees" : "";
-        const known = `Margin of the best prices${of}${before}: ${margin}${means}`;
+        const known = `Margin of the best prices${of}${before}: ${sums}${means}`;
         const isKnown = this.#view.trust === "live" && best.length > 0;
-        setText(byId("details-margin"), isKnown ? known : "");
+        setText(byId("details-margin"), isOtherBet ? OTHER_BET : isKnown ? known : "");
     }
 
     /** Ask for the links at once, and after a change of the match. Those of another match go at once. */
@@ -134,17 +160,21 @@ export class Details {
         const { key, stamp } = this.#match;
         if (key !== this.#asked.key) {
             this.#asked = { key, stamp: null, at: -Infinity };
+            this.#others.take(null);
             this.#list([]);
         }
         const { stamp: last, at } = this.#asked;
-        if (this.#view.trust !== "live" || stamp === last || performance.now() - at < LEAST_MS) return;
+        const least = stamp === last ? (this.#others.isAny ? EVERY_MS : Infinity) : LEAST_MS;
+        if (this.#view.trust !== "live" || performance.now() - at < least) return;
         const asked = { key, stamp, at: Infinity }; // no question is asked while another is under way
         this.#asked = asked;
-        const links = await linksOf(key);
+        const answer = await fixtureOf(key);
         if (asked !== this.#asked) return; // another match is shown by now
         asked.at = performance.now();
-        if (links === null) asked.stamp = null; // asked again soon
-        this.#list(links);
+        if (answer === null) asked.stamp = null; // asked again soon
+        this.#others.take(answer);
+        this.#others.show(this.#match.market, this.#view);
+        this.#list(answer?.links ?? null);
     }
 
     /** `links` are null if they are not known. */
@@ -190,11 +220,12 @@ export async function currentId(key) {
     return response?.ok ? (await response.json()).fixture.id : key;
 }
 
-async function linksOf(key) {
+/** The match with its other markets and its links; null if it cannot be had. */
+async function fixtureOf(key) {
     try {
         const signal = AbortSignal.timeout(PATIENCE_MS);
         const response = await fetch(`api/v2/fixtures/${encodeURIComponent(key)}`, { signal });
-        return response.ok ? (await response.json()).links : null;
+        return response.ok ? await response.json() : null;
     } catch {
         return null;
     }

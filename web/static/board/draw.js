@@ -3,6 +3,7 @@
 import { Ages } from "./ages.js";
 import { Bookmakers } from "./bookmakers.js";
 import { byId, element, setText } from "./dom.js";
+import { kindValue } from "./markets.js";
 
 const MOST_AGES = 10; // surebets whose ages are asked for
 const SAID = {
@@ -38,6 +39,7 @@ export class Drawing {
         byId("faults").hidden = faults.length === 0;
         this.#days.show(view.days, state.choice.day);
         showChoice(view, state);
+        showMarkets(view);
         showEmpty(view);
         showNotices(view.notices);
         showConnection(view, state.connection);
@@ -45,15 +47,16 @@ export class Drawing {
     }
 
     #showGrid(view, { preferences, opened, choice }) {
-        const { rows, columns, trust, clock, price, by, empty, surebetOf } = view;
+        const { rows, columns, market, trust, clock, price, by, empty, surebetOf } = view;
         const [pinned, { odds, total, step }] = [preferences.matches, preferences];
         const agesOf = (match) => this.#agesOf(match);
         if (by === "profit" && trust === "live") this.#ask(rows);
-        const key = JSON.stringify([trust, by, odds, preferences.zone, pinned, opened, total, step]);
+        const of = [market.key, trust, by, odds, preferences.zone];
+        const key = JSON.stringify([...of, pinned, opened, total, step]);
         const shown = JSON.stringify([columns, key]);
         if (this.#shown.rows !== rows || this.#shown.key !== shown || this.#shown.surebetOf !== surebetOf) {
             const own = { preferences, opened, pinned };
-            const how = { trust, clock, odds, price, by, surebetOf, agesOf, ...own, key };
+            const how = { market, trust, clock, odds, price, by, surebetOf, agesOf, ...own, key };
             this.#grid.show(rows, columns, how);
             this.#shown = { rows, key: shown, surebetOf };
         }
@@ -137,6 +140,15 @@ function showChoice({ count, surebets, leagues, clock, which }, { choice, prefer
     );
     byId("by").value = preferences.by;
     byId("by").disabled = choice.surebets; // they stand by profit
+}
+
+/** Where there is only one market nothing says so. */
+function showMarkets({ market, markets: { kinds, lines } }) {
+    byId("market-choice").hidden = kinds.length === 0;
+    byId("line-choice").hidden = lines.length === 0;
+    byId("market-legend").hidden = kinds.length === 0;
+    if (kinds.length > 0) showOptions(byId("market"), kinds, kindValue(market));
+    if (lines.length > 0) showOptions(byId("line"), lines, market.key);
 }
 
 function showOptions(select, options, chosen) {

@@ -4,4 +4,6 @@ import { now } from "./connection.js";
 import { askHealth } from "./health.js";
 import { askList } from "./lists.js";
 
-export const first = { at: now(), list: askList(), health: askHealth() };
+const market = new URLSearchParams(location.search).get("market") ?? undefined;
+
+export const first = { at: now(), market, list: askList(market), health: askHealth() };

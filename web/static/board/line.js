@@ -2,21 +2,26 @@
 
 import { Connection } from "./connection.js";
 
-const NAME = "oddsboard 1"; // another number with other messages: a tab never meets an older worker
+const NAME = "oddsboard 2"; // another number with other messages: a tab never meets an older worker
 
-/** Returns what has follow(id), leave(), reconnect(), restart(), and calls `take` as a Connection does. */
-export function lineTo(take, onBroken) {
+/**
+ * Returns what has follow(id), leave(), reconnect(), restart(), and calls `take` as a Connection of this
+ * market does; perhaps once more after `leave`.
+ */
+export function lineTo(market, take, onBroken) {
     try {
-        return new SharedLine(take, onBroken);
+        return new SharedLine(market, take, onBroken);
     } catch {
-        return new Connection(take); // this browser has no such workers
+        return new Connection(take, market); // this browser has no such workers
     }
 }
 
 class SharedLine {
     #port;
+    #market;
 
-    constructor(take, onBroken) {
+    constructor(market, take, onBroken) {
+        this.#market = market;
         const worker = new SharedWorker(scriptOf(), { type: "module", name: NAME });
         worker.onerror = onBroken;
         this.#port = worker.port;
@@ -24,19 +29,23 @@ class SharedLine {
     }
 
     follow(id) {
-        this.#port.postMessage({ action: "follow", id });
+        this.#post("follow", id);
     }
 
     leave() {
-        this.#port.postMessage({ action: "leave" });
+        this.#post("leave");
     }
 
     reconnect() {
-        this.#port.postMessage({ action: "reconnect" });
+        this.#post("reconnect");
     }
 
     restart() {
-        this.#port.postMessage({ action: "restart" });
+        this.#post("restart");
+    }
+
+    #post(action, id = null) {
+        this.#port.postMessage({ action, id, market: this.#market });
     }
 }
 

@@ -1,4 +1,6 @@
-// The list of fixtures, and what changed in it since a version, asked for once.
+// The list of fixtures of a market, and what changed in it since a version, asked for once.
+
+import { marketQuery } from "./markets.js";
 
 const PATIENCE_MS = 30_000;
 
@@ -6,14 +8,20 @@ const PATIENCE_MS = 30_000;
 export const COMPARING = "comparing"; // a value: scripts that are sent apart have modules of their own
 
 /** The whole list; null if it cannot be had. */
-export function askList() {
-    return asked("api/v2/fixtures");
+export function askList(market) {
+    const query = new URLSearchParams(marketQuery(market)).toString();
+    return asked(`api/v2/fixtures${query && `?${query}`}`);
 }
 
 /** What changed since that id, or the whole list, which has no `removed`; null if neither can be had. */
-export async function askNews(id) {
-    const query = new URLSearchParams({ view: "fixtures", since: id });
-    return (id && (await asked(`api/v2/changes?${query}`))) ?? askList();
+export async function askNews(id, market) {
+    const query = new URLSearchParams({ view: "fixtures", since: id, ...marketQuery(market) });
+    return (id && (await asked(`api/v2/changes?${query}`))) ?? askList(market);
+}
+
+/** The markets on the board, `{ market, kind, line, fixtures_count }`; null if they are not known. */
+export async function askMarkets() {
+    return (await asked("api/v2/markets"))?.markets ?? null;
 }
 
 // Never from a cache without asking: that would be old prices after a way back in the history.

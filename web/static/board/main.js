@@ -10,6 +10,8 @@ import { byId, setText } from "./dom.js";
 import { Drawing } from "./draw.js";
 import { first } from "./first.js";
 import { Health } from "./health.js";
+import { askList, askMarkets } from "./lists.js";
+import { USUAL_MARKET } from "./markets.js";
 import "./odds-board.js";
 import { followOthers, remember, remembered } from "./preferences.js";
 import { Store } from "./store.js";
@@ -18,6 +20,7 @@ import { NOTHING, viewOf } from "./view.js";
 
 const MINUTE_MS = 60_000;
 const ASK_AGAIN_MS = 1000; // after an offer went
+const MARKETS_MS = 15_000; // between two questions for the markets of the service
 const TYPING_MS = 120;
 
 const minute = () => Math.floor(Date.now() / MINUTE_MS);
@@ -36,7 +39,7 @@ const drawing = new Drawing(grid, {
     onBookmaker: (id) => filter({ bookmakers: toggled(store.state.choice.bookmakers, id) }),
     onDay: (day) => filter({ day }),
 });
-const stream = new Stream({
+const onStream = {
     onList(list) {
         board.replace(list.fixtures);
         store.change({ board: board.seen, isComparing: false });
@@ -62,19 +65,23 @@ const stream = new Stream({
         look();
     },
     isNeeded: () => store.state.preferences.notify,
-});
+};
+const stream = new Stream(onStream, store.state.choice.market);
 const hear = (answer) => {
     stream.served(answer);
     const known = answer ? { checks: answer.checks, links: answer.links } : store.state.health;
     store.change({ isChecked: answer !== null, health: known });
+    if (answer !== null) learn();
 };
 const health = new Health(hear, () => !stream.isLive);
 
-const beside = new Beside({ onClose: close, onPin: pin, onPrefer: prefer, onShare: share });
+const beside = new Beside({ onClose: close, onPin: pin, onPrefer: prefer, onMarket: open, onShare: share });
 
 let askedAt = -Infinity;
+let learntAt = -Infinity;
 let own = remembered(); // the preferences of this device; a copied address may show others
 let lent = shownBy(location.search);
+let shownMarket = store.state.choice.market;
 
 /** The match that a match was merged into, through several merges; itself if it was not. */
 function followed(key, removed) {
@@ -84,6 +91,15 @@ function followed(key, removed) {
         key = into;
     }
     return key;
+}
+
+/** Ask which markets there are to choose from. */
+async function learn() {
+    if (performance.now() - learntAt < MARKETS_MS) return;
+    learntAt = performance.now();
+    const markets = await askMarkets();
+    if (markets !== null && JSON.stringify(markets) !== JSON.stringify(store.state.markets))
+        store.change({ markets });
 }
 
 /** Show the details of the match that has the one of the address now. */
@@ -98,7 +114,7 @@ function draw(state) {
     const view = viewOf(state);
     const isChoice = view.shown.length < view.bookmakers.length && view.trust === "live";
     const isAny = isChoice && state.board.matches.some(({ surebet }) => surebet !== null);
-    chosen.ask(isChoice ? view.shown.map(({ id }) => id) : [], isAny);
+    chosen.ask(isChoice ? view.shown.map(({ id }) => id) : [], state.choice.market, isAny);
     drawing.show(view, state);
     beside.show(view, state);
 }
@@ -138,6 +154,7 @@ function step(query) {
     const then = choiceOf(query);
     const choice = then.fixture === before.fixture ? then : { ...before, fixture: then.fixture };
     store.change({ choice });
+    turn(choice.market);
     byId("text").value = choice.text;
     address.replace(queryNow());
     store.flush();
@@ -148,11 +165,32 @@ function step(query) {
 /** Show other matches: a step of the history, unless details are open, which Back is to close. */
 function filter(values, how) {
     store.change({ choice: { ...store.state.choice, ...values } });
+    turn(store.state.choice.market);
     grid.scrollTop = 0;
     if (store.state.choice.fixture) address.replace(queryNow());
     else address.push(queryNow(), how);
     store.flush();
     setText(byId("announcement"), byId("count").textContent);
+}
+
+/** Show the prices of this market; those of another one go at once. */
+function turn(market) {
+    if (market === shownMarket) return;
+    shownMarket = market;
+    board.replace([]);
+    store.change({ board: board.seen });
+    const isThere = stream.show(market);
+    look();
+    return isThere;
+}
+
+/** Show the prices of another market of the match whose details are open. */
+async function open(market) {
+    store.change({ choice: { ...store.state.choice, market } });
+    address.replace(queryNow());
+    await turn(market);
+    store.flush();
+    byId("details").focus();
 }
 
 /** Set what this device remembers. */
@@ -186,6 +224,9 @@ function listen() {
         typing = setTimeout(() => filter({ text: text.value }, { isTyped: true }), TYPING_MS);
     });
     byId("league").addEventListener("change", ({ target }) => filter({ league: target.value }));
+    for (const id of ["market", "line"]) {
+        byId(id).addEventListener("change", ({ target }) => filter({ market: target.value }));
+    }
     byId("by").addEventListener("change", ({ target }) => prefer({ by: target.value }));
     byId("least").value = String(store.state.preferences.least);
     byId("least").addEventListener("input", ({ target }) => prefer({ least: target.valueAsNumber || 0 }));
@@ -227,4 +268,5 @@ address.replace(queryNow());
 setInterval(look, 1000);
 document.addEventListener("visibilitychange", look);
 await health.start(first.health); // before the list, so that simulated prices always have their notice
-stream.start(await first.list, first.at);
+const isMeant = (first.market ?? USUAL_MARKET) === store.state.choice.market;
+stream.start(await (isMeant ? first.list : askList(store.state.choice.market)), first.at);

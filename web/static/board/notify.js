@@ -1,6 +1,7 @@
 // Notifications of the browser for new surebets, if the reader has switched them on.
 
 import { percent } from "./format.js";
+import { markOf } from "./markets.js";
 
 /** Whether notifications are allowed, after asking the reader if need be. */
 export async function isAllowed() {
@@ -11,8 +12,10 @@ export async function isAllowed() {
 /** Notifies of each surebet once: not of those that are there at first, nor while prices are not live. */
 export class Notifier {
     #known = null; // what was there before, by match and since when
+    #market = null; // of these
 
-    show({ trust, surebetOf, columns }, { board, preferences }) {
+    show({ trust, surebetOf, columns }, { board, preferences, choice }) {
+        if (choice.market !== this.#market) [this.#known, this.#market] = [null, choice.market];
         if (trust !== "live" || !preferences.notify) {
             if (!preferences.notify) this.#known = null;
             return;
@@ -30,9 +33,7 @@ export class Notifier {
 }
 
 function notify({ key, home, away }, { profit, legs }) {
-    const body = legs
-        .map(({ outcome, odds, bookmaker }) => `${outcome}: ${odds} at ${bookmaker}`)
-        .join("\n");
+    const body = legs.map((leg) => `${markOf(leg)}: ${leg.odds} at ${leg.bookmaker}`).join("\n");
     try {
         new Notification(`${percent(profit)} on ${home} – ${away}`, { body, tag: key });
     } catch {

@@ -1,8 +1,8 @@
 // <odds-board>: the list of matches. Only the rows in view, and a few around them, are in the document.
 
-import { OUTCOMES } from "./board.js";
 import { element, part } from "./dom.js";
-import { HEADING, heightOf, layoutOf } from "./layout.js";
+import { HEADING, layoutOf, topsOf } from "./layout.js";
+import { marketOf } from "./markets.js";
 import { leagueTitle, outcomeNames, showTitle, titlesRow } from "./row.js";
 import { RowPool } from "./row-pool.js";
 
@@ -19,7 +19,7 @@ export class OddsBoard extends HTMLElement {
     #tops = [];
     #indexes = new Map(); // row indexes by key
     #columns = [];
-    #how = {}; // how rows are written, see matchRow
+    #how = { market: marketOf() }; // how rows are written, see matchRow
     #rendered = new Map(); // rows in the document, by key
     #pool = new RowPool();
     #active = null; // the key of the row selected with the keyboard
@@ -43,13 +43,13 @@ export class OddsBoard extends HTMLElement {
 
     /**
      * Show these rows (arrange.js) with these columns (columns.js). `how` says how they are written:
-     * `{ trust, clock, odds, price, by, surebetOf, agesOf, preferences, opened, pinned, key }`; `key`
-     * differs if they are to be written again.
+     * `{ market, trust, clock, odds, price, by, surebetOf, agesOf, preferences, opened, pinned, key }`, of
+     * which `key` differs if they are to be written again; `market` is the chosen one (markets.js).
      */
     show(rows, columns, how) {
         const anchor = this.#anchor();
         const isOther = how.trust !== this.#how.trust;
-        const isOtherKind = (how.by === "profit") !== (this.#how.by === "profit"); // of rows
+        const isOtherKind = kindOf(how) !== kindOf(this.#how);
         this.#how = how;
         this.dataset.trust = how.trust;
         this.dataset.odds = how.odds;
@@ -101,35 +101,32 @@ export class OddsBoard extends HTMLElement {
     #clear() {
         for (const shown of this.#rendered.values()) shown.element.remove();
         this.#rendered.clear();
-        this.#pool.reset(this.#columns);
+        this.#pool.reset(this.#columns, this.#how.market);
     }
 
     #fillHead() {
         const name = element("span", "league-name", {}, this.#leaguePin, this.#leagueName);
-        this.#league.replaceChildren(name, ...outcomeNames());
-        this.#head.replaceChildren(titlesRow(this.#columns), this.#league);
+        this.#league.replaceChildren(name, ...outcomeNames(this.#how.market));
+        this.#head.replaceChildren(titlesRow(this.#columns, this.#how.market), this.#league);
     }
 
     #layOut() {
-        const layout = layoutOf(this.clientWidth, this.#columns);
+        const layout = layoutOf(this.clientWidth, this.#columns, this.#how.market);
         this.dataset.layout = layout.name;
         this.dataset.best = layout.isBest ? "shown" : "none";
         this.dataset.room = layout.room;
         this.style.setProperty("--columns", this.#columns.length);
-        this.style.setProperty("--outcomes", OUTCOMES.length);
+        const { kind, hasLines, outcomes } = this.#how.market;
+        this.style.setProperty("--outcomes", outcomes.length);
+        [this.dataset.market, this.dataset.lines] = [kind, hasLines ? "shown" : "none"];
         const isSurebets = this.#how.by === "profit";
         this.dataset.rows = isSurebets ? "surebets" : "matches";
         const width = layout.width === null || isSurebets ? "" : `${layout.width}px`;
         for (const block of this.children) block.style.minWidth = width;
-        const how = { name: layout.name, columns: this.#columns, opened: this.#how.opened ?? [] };
-        let top = 0;
-        this.#tops = this.#rows.map((row) => {
-            const here = top;
-            top += heightOf(row, how);
-            return here;
-        });
-        this.#tops.push(top);
-        this.#body.style.height = `${top}px`;
+        const { opened = [] } = this.#how;
+        const how = { name: layout.name, columns: this.#columns, opened, outcomes: outcomes.length };
+        this.#tops = topsOf(this.#rows, how);
+        this.#body.style.height = `${this.#tops.at(-1)}px`;
         this.ariaRowCount = this.#rows.length + 1;
         this.refresh();
     }
@@ -294,5 +291,8 @@ export class OddsBoard extends HTMLElement {
         else this.removeAttribute("aria-activedescendant");
     }
 }
+
+/** The kind of rows. */
+const kindOf = ({ by, market }) => `${by === "profit"} ${market.kind}`;
 
 customElements.define("odds-board", OddsBoard);

@@ -7,7 +7,7 @@ export const DOUBTED = "in doubt, as a price is far above those of the other boo
 const MOVED_MS = 1600;
 const SPARK = { width: 44, height: 9 };
 
-/** One price with its moves; the column and the outcome are its label. */
+/** One price with its moves; its column (`label`) and its outcome say what it is. */
 export class PriceCell {
     #label;
     #number = element("span", "number");
@@ -22,6 +22,7 @@ export class PriceCell {
 
     clear() {
         this.#show("", "", false);
+        delete this.element.dataset.outcome;
         this.#draw(null);
         this.#settle();
     }
@@ -30,10 +31,16 @@ export class PriceCell {
     fill(offer, index, isBest, { trust, price }) {
         const isLive = trust === "live";
         const text = trust === "gone" ? "–" : price(offer.prices[index]);
+        const { mark, spoken } = offer.match.market.outcomes[index];
+        this.element.dataset.outcome = mark;
         const remark = { true: isBest ? ", best price" : "", false: ", not live" }[isLive];
         const collected = offer.isCollected ? ", collected" : "";
         const doubted = offer.isDoubted ? `, ${DOUBTED}` : "";
-        this.#show(text, `${this.#label}: ${text}${remark}${collected}${doubted}`, isLive && isBest);
+        this.#show(
+            text,
+            `${this.#label}, ${spoken}: ${text}${remark}${collected}${doubted}`,
+            isLive && isBest,
+        );
         this.#draw(trust === "gone" ? null : offer.history[index]);
         this.#flash(isLive ? offer.moves[index] : undefined);
     }

@@ -7,11 +7,12 @@ const NONE = () => ({ heading: [], match: [], surebet: [] });
 
 export class RowPool {
     #columns = [];
+    #market = null;
     #free = NONE();
 
-    /** Make rows for these columns from now on. */
-    reset(columns) {
-        this.#columns = columns;
+    /** Make rows for these columns, and for markets of this kind, from now on. */
+    reset(columns, market) {
+        [this.#columns, this.#market] = [columns, market];
         this.#free = NONE();
     }
 
@@ -31,6 +32,9 @@ export class RowPool {
     }
 
     #made(kind) {
-        return { heading: headingRow, match: matchRow, surebet: surebetRow }[kind](this.#columns);
+        return { heading: headingRow, match: matchRow, surebet: surebetRow }[kind](
+            this.#columns,
+            this.#market,
+        );
     }
 }

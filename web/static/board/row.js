@@ -2,28 +2,28 @@
 
 import { PLAYED } from "./arrange.js";
 import { bestOf, isGrossAt, isMarked, namesOf, offerOf, offersOf } from "./best.js";
-import { OUTCOMES } from "./board.js";
 import { element, part, setText } from "./dom.js";
 import { ruleOf } from "./evidence.js";
 import { count, percent } from "./format.js";
 import { DOUBTED, PriceCell } from "./price-cell.js";
 
-export const SPOKEN = { 1: "home win", X: "draw", 2: "away win" };
+/** Why the prices of a handicap in play are not compared. */
+export const OTHER_BET = "In play a handicap counts only the goals from the bet on.";
 
 let made = 0;
 
 /** The headings above the prices; screen readers get them with each price instead. */
-export function outcomeNames() {
-    return OUTCOMES.map((name) => element("span", "outcome", { "aria-hidden": "true" }, name));
+export function outcomeNames({ outcomes }) {
+    return outcomes.map(({ title }) => element("span", "outcome", { "aria-hidden": "true" }, title));
 }
 
 /** The titles of the columns; those of bookmakers in full and short. */
-export function titlesRow(columns) {
+export function titlesRow(columns, market) {
     const manifold = (kind, title, short) => {
         const names = [element("span", `${kind}-title`, {}, title), element("span", "short", {}, short)];
         names[1].ariaHidden = "true";
-        const made = part("columnheader", kind, ...names, ...outcomeNames());
-        [made.ariaColSpan, made.title] = [OUTCOMES.length, title];
+        const made = part("columnheader", kind, ...names, ...outcomeNames(market));
+        [made.ariaColSpan, made.title] = [market.outcomes.length, title];
         return made;
     };
     const isGross = columns.some((column) => column.isGross);
@@ -49,13 +49,13 @@ export function showTitle(title, { title: text, count: matches }) {
     setText(title.lastChild, ` (${matches})`);
 }
 
-export function headingRow() {
+export function headingRow(_, market) {
     const name = element("span", "league-name", { role: "gridcell" });
     const title = leagueTitle();
     const pin = pinButton();
     name.append(pin, title);
     return {
-        element: identified(part("row", "league", name, ...outcomeNames())),
+        element: identified(part("row", "league", name, ...outcomeNames(market))),
         fill(row) {
             showTitle(title, row);
             pin.hidden = row.league === undefined;
@@ -65,14 +65,16 @@ export function headingRow() {
 }
 
 /**
- * `fill(row, how)` shows a match; `how` says how: `{ trust, clock, price, isOpen, isPinned, surebet }`.
+ * `fill(row, how)` shows a match; `how` says how: `{ trust, clock, price, isOpen, isPinned, surebet }`. All
+ * are of markets of one kind.
  */
-export function matchRow(columns) {
+export function matchRow(columns, market) {
     const [hour, date, surebet] = ["hour", "day", "surebet"].map((name) => element("span", name));
     const [home, away] = ["home", "away"].map(() => element("span", "team", { dir: "auto" }));
     const against = element("span", "unseen", {}, " against ");
     const [pin, more] = [pinButton(), element("button", "more", { type: "button", tabindex: "-1" })];
-    const [top, offers] = [new BestCells(), columns.map((column) => new OfferCells(column))];
+    const top = new BestCells(market);
+    const offers = columns.map((column) => new OfferCells(column, market));
     const who = part("rowheader", "who", home, against, away);
     const when = part("gridcell", "when", hour, surebet, date, pin, more);
     const row = part("row", "match", when, who, top.element, ...offers.map((offer) => offer.element));
@@ -90,7 +92,7 @@ export function matchRow(columns) {
             surebet.title = isSure ? "Surebet: the gain, whatever the result" : "";
             showPin(pin, isPinned, `${match.home} – ${match.away}`);
             const best = bestOf(match, columns);
-            top.fill(best, how);
+            top.fill(match, best, how);
             for (const offer of offers) offer.fill(match, best, how);
             const gross = best.some(isGrossAt) ? ", before fees" : "";
             setText(more, count(offersOf(match, columns).length, "bookmaker") + gross);
@@ -126,21 +128,23 @@ export function dayOf({ start, league, inPlay }, clock, isMixed, isSaid = false)
 
 /** The best price of each outcome, and where. */
 class BestCells {
-    constructor() {
-        this.cells = OUTCOMES.map((outcome) => {
+    constructor({ outcomes }) {
+        this.cells = outcomes.map(() => {
             const figure = element("span", "top-figure");
             const [name, others, before, after] = ["", "", "unseen", "unseen"].map((className) =>
                 element("span", className),
             );
             const where = element("span", "top-where", { "aria-hidden": "true" }, name, others);
             const cell = part("gridcell", "top-price", before, figure, where, after);
-            cell.dataset.outcome = outcome;
             return { before, figure, name, others, after, element: cell };
         });
+        this.remark = element("span", "remark", { role: "gridcell" });
         this.element = element("div", "top", {}, ...this.cells.map((cell) => cell.element));
     }
 
-    fill(best, { trust, price }) {
+    fill(match, best, { trust, price }) {
+        const { market, isOtherBet } = match;
+        this.#remark(isOtherBet ? OTHER_BET : "");
         this.element.classList.toggle("collected", best[0]?.isCollected ?? false);
         this.cells.forEach(({ before, figure, name, others, after, element: cell }, index) => {
             const found = best[index];
@@ -150,20 +154,30 @@ class BestCells {
             setText(figure, text);
             setText(name, where?.at[0].short ?? "");
             setText(others, where?.at.length > 1 ? ` +${where.at.length - 1}` : "");
-            setText(before, found === undefined ? "" : `Best of ${SPOKEN[OUTCOMES[index]]}: `);
+            const { mark, spoken } = market.outcomes[index];
+            cell.dataset.outcome = mark;
+            setText(before, found === undefined ? "" : `Best of ${spoken}: `);
             const remark = trust === "live" ? "" : ", not live";
             setText(after, where === undefined ? "" : ` at ${names}${remark}`);
             cell.title = names;
         });
     }
+
+    /** Say this in place of the best prices, which are not there; made when it is said. */
+    #remark(text) {
+        this.element.classList.toggle("remarked", text !== "");
+        if (text === "") return this.remark.remove();
+        setText(this.remark, text);
+        if (this.remark.parentNode === null) this.element.append(this.remark);
+    }
 }
 
-/** The three prices of one column; empty where it does not offer the match. */
+/** The prices of one column; empty where it does not offer the match. */
 class OfferCells {
-    constructor(column) {
+    constructor(column, { outcomes }) {
         this.column = column;
         const label = element("span", "offer-name", { "aria-hidden": "true" }, column.title);
-        this.cells = OUTCOMES.map((outcome) => new PriceCell(`${column.title}, ${SPOKEN[outcome]}`));
+        this.cells = outcomes.map(() => new PriceCell(column.title));
         this.element = element("div", "offer", {}, label, ...this.cells.map((cell) => cell.element));
     }
 

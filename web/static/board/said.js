@@ -2,6 +2,9 @@
 
 import { condition } from "./condition.js";
 import { count, duration } from "./format.js";
+import { marketOf, USUAL_MARKET } from "./markets.js";
+
+const NONE_OF_MARKET = "No bookmaker has prices of this market now. There are others to choose from.";
 
 /** The notices by the id of their place; without a text there is none. */
 export function noticesOf({ board, health: { checks, links } }, bookmakers) {
@@ -75,6 +78,8 @@ export function emptinessOf(state, trust, matches) {
         return ["No surebet fits the filter", "Surebets appear here as soon as there are some."];
     }
     if (isFiltered) return ["No match fits the filter", "There are odds of other matches."];
+    const { market } = state.choice;
+    if (market !== USUAL_MARKET) return [`${marketOf(market).title}: no prices`, NONE_OF_MARKET];
     return Object.values(state.health.checks).some(({ status }) => status !== "fail")
         ? ["There are no matches now", "Matches appear here as soon as a bookmaker has them."]
         : ["No bookmaker is live", "Prices appear as soon as one is. The monitor says why none is."];

@@ -1,31 +1,60 @@
-// A SharedWorker: one connection for all tabs of a browser that follow the stream, and none for none.
+// A SharedWorker: one connection for all tabs of a browser that follow one market, and none for none.
 
 import { Connection } from "./connection.js";
 
 const GONE_MS = 150_000; // a tab writes every few seconds, hidden every minute, and crashed no more
 
-const tabs = new Map(); // the ports of the tabs that follow, and when each wrote last
-const connection = new Connection((message) => tabs.forEach((_, port) => port.postMessage(message)));
+const lines = new Map(); // by market
 
-const actions = {
-    follow(port, { id }) {
-        const isNew = !tabs.has(port);
-        tabs.set(port, performance.now());
-        if (!connection.isFollowing) connection.follow(id);
-        else if (isNew) port.postMessage(connection.newest);
-    },
-    leave: drop,
-    reconnect: () => connection.reconnect(),
-    restart: () => connection.restart(),
-};
+/** The tabs that follow a market: their ports, and when each wrote last. */
+class Line {
+    #tabs = new Map();
+    #connection;
 
-function drop(port) {
-    if (tabs.delete(port) && tabs.size === 0) connection.leave();
+    constructor(market) {
+        this.#connection = new Connection(
+            (message) => this.#tabs.forEach((_, port) => port.postMessage(message)),
+            market,
+        );
+    }
+
+    follow(port, id) {
+        const isNew = !this.#tabs.has(port);
+        this.#tabs.set(port, performance.now());
+        if (!this.#connection.isFollowing) this.#connection.follow(id);
+        else if (isNew) port.postMessage(this.#connection.newest);
+    }
+
+    leave(port) {
+        if (this.#tabs.delete(port) && this.#tabs.size === 0) this.#connection.leave();
+    }
+
+    forget() {
+        this.#tabs.forEach((at, port) => performance.now() - at > GONE_MS && this.leave(port));
+    }
+
+    reconnect() {
+        this.#connection.reconnect();
+    }
+
+    restart() {
+        this.#connection.restart();
+    }
 }
 
+function lineOf(market) {
+    if (!lines.has(market)) lines.set(market, new Line(market));
+    return lines.get(market);
+}
+
+const actions = {
+    follow: (line, port, { id }) => line.follow(port, id),
+    leave: (line, port) => line.leave(port),
+    reconnect: (line) => line.reconnect(),
+    restart: (line) => line.restart(),
+};
+
 addEventListener("connect", ({ ports: [port] }) => {
-    port.onmessage = ({ data }) => actions[data.action](port, data);
+    port.onmessage = ({ data }) => actions[data.action](lineOf(data.market), port, data);
 });
-setInterval(() => {
-    tabs.forEach((at, port) => performance.now() - at > GONE_MS && drop(port));
-}, GONE_MS / 3);
+setInterval(() => lines.forEach((line) => line.forget()), GONE_MS / 3);

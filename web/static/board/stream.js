@@ -5,7 +5,7 @@
 
 import { Connection, elapsedSince, now, SILENT_MS } from "./connection.js";
 import { lineTo } from "./line.js";
-import { askNews, COMPARING } from "./lists.js";
+import { askList, askNews, COMPARING } from "./lists.js";
 
 const HIDDEN_MS = 10_000; // for so long a hidden tab follows
 const STATING_MS = 5000; // the worker is told so often that this tab is there
@@ -16,10 +16,11 @@ const CHECK_MS = 1000;
 /**
  * Calls `onList(list)` and `onChanges(changes)` with data, `onComparing()` while the service links
  * the fixtures of its start, and shows none, `onState()` when the connection changes, and
- * `isNeeded()` to know whether it is to go on while the page is hidden.
+ * `isNeeded()` to know whether it is to go on while the page is hidden. All is of one `market`.
  */
 export class Stream {
     #listener;
+    #market;
     #line;
     #isFollowing = false;
     #version = null;
@@ -36,12 +37,9 @@ export class Stream {
     #wasServed = false;
     #epoch = null; // of the service, as /health says
 
-    constructor(listener) {
+    constructor(listener, market) {
         this.#listener = listener;
-        this.#line = lineTo(
-            (message) => this.#hear(message),
-            () => this.#useOwn(),
-        );
+        this.#join(market);
     }
 
     /** Begin with this list, asked for `at` that time (null: with the stream's), and stay connected. */
@@ -54,6 +52,20 @@ export class Stream {
         if (list === COMPARING) this.#compare();
         else if (list) this.#try("list", () => this.#accept(list, list.cursor, at));
         this.#see();
+    }
+
+    /** Follow another market from now on: what was known is not of it. */
+    async show(market) {
+        if (market === this.#market) return;
+        this.#line.leave();
+        this.#join(market);
+        this.#forget();
+        const [line, began] = [this.#line, now()];
+        const list = await askList(market);
+        if (line !== this.#line || this.#version !== null) return; // another, or the stream has it
+        if (list === COMPARING) this.#compare();
+        else if (list) this.#try("list", () => this.#accept(list, list.cursor, began));
+        if (this.#isFollowing) this.#follow();
     }
 
     /** Whether the delivered data is up to date. */
@@ -113,10 +125,24 @@ export class Stream {
         this.#setLive(false);
     }
 
+    /** Hear the line of a market, and no other. */
+    #join(market) {
+        this.#market = market;
+        const line = lineTo(
+            market,
+            (message) => line === this.#line && this.#hear(message),
+            () => line === this.#line && this.#useOwn(),
+        );
+        this.#line = line;
+        [this.#attempts, this.#retryAt, this.#waiting] = [0, null, null];
+        this.#lineSaidAt = performance.now();
+    }
+
     /** The worker is not there, or does not work any more. */
     #useOwn() {
         this.#line.leave();
-        this.#line = new Connection((message) => this.#hear(message));
+        const line = new Connection((message) => line === this.#line && this.#hear(message), this.#market);
+        this.#line = line;
         if (this.#isFollowing) this.#follow();
     }
 
@@ -165,9 +191,13 @@ export class Stream {
 
     /** What is known is of before a start: its best prices no longer hold. */
     #compare() {
+        this.#forget();
+        this.#listener.onComparing();
+    }
+
+    #forget() {
         this.#version = this.#id = this.#heardAt = null;
         this.#setLive(false);
-        this.#listener.onComparing();
     }
 
     #heard(heardAt) {
@@ -177,13 +207,14 @@ export class Stream {
 
     /** Ask for what is lacking before this message; go on with it and those that came meanwhile. */
     async #catchUp(message) {
-        this.#waiting = [message];
+        const waiting = [message];
+        this.#waiting = waiting;
         const pause = this.#askedAt + PAUSE_MS - performance.now();
         if (pause > 0) await new Promise((done) => setTimeout(done, pause));
         this.#askedAt = performance.now();
         const began = now();
-        const news = await askNews(this.#id);
-        const waiting = this.#waiting;
+        const news = await askNews(this.#id, this.#market);
+        if (waiting !== this.#waiting) return; // another market was chosen meanwhile
         this.#waiting = null;
         if (news === COMPARING) this.#compare();
         else if (news === null) return this.#refuse(message.name, new Error("what is before it is lost"));

@@ -3,7 +3,7 @@
 import { advised } from "./advice.js";
 import { byId, setText } from "./dom.js";
 import { amount, percent, rate } from "./format.js";
-import { SPOKEN } from "./row.js";
+import { spokenOf } from "./markets.js";
 import { Table } from "./table.js";
 
 /** Shows a surebet; calls `onPrefer({ total })` and `onPrefer({ step })` with what is to be remembered. */
@@ -12,7 +12,7 @@ export class SurebetPanel {
     #step = byId("step");
     #price = String;
     #stakes = new Table(byId("details-stakes"), [
-        { title: "Result", text: ({ outcome }) => SPOKEN[outcome] },
+        { title: "Result", text: (leg) => spokenOf(leg) },
         { title: "At", text: (leg) => leg.bookmaker + termsOf(leg) },
         { title: "Price", text: ({ odds }) => this.#price(odds), className: "figure" },
         { title: "Stake", text: ({ cents }) => cents, className: "right" },

@@ -1,19 +1,19 @@
 // A row of the surebets: what it gains, its legs with the reader's stakes, how old and how long it stands.
 
 import { advised } from "./advice.js";
-import { OUTCOMES } from "./board.js";
 import { element, part, setText } from "./dom.js";
 import { duration, percent } from "./format.js";
-import { dayOf, identified, isolated, SPOKEN } from "./row.js";
+import { markOf, spokenOf } from "./markets.js";
+import { dayOf, identified, isolated } from "./row.js";
 import { termsOf } from "./surebet-panel.js";
 
 /** As `matchRow`, for a match with a surebet; `how` also has `agesOf(match)` (ages.js), `preferences`. */
-export function surebetRow() {
+export function surebetRow(_, { outcomes }) {
     const [hour, date] = ["hour", "day"].map((name) => element("span", name));
     const [home, away] = ["home", "away"].map(() => element("span", "team", { dir: "auto" }));
     const [profit, gain] = ["surebet", "gain"].map((name) => element("span", name));
     const [stands, oldest, ends] = ["", "", ""].map((name) => element("span", name));
-    const legs = OUTCOMES.map(() => legRow());
+    const legs = outcomes.map(() => legRow());
     const when = part("gridcell", "when", hour, date);
     const who = part("rowheader", "who", home, element("span", "unseen", {}, " against "), away);
     const gains = part("gridcell", "gains", profit, gain);
@@ -49,8 +49,8 @@ function legRow() {
     return {
         element: element("div", "leg", {}, spoken, ...parts),
         fill(leg, staked, price) {
-            setText(spoken, leg ? `${SPOKEN[leg.outcome]}: ` : "");
-            setText(outcome, leg?.outcome ?? "");
+            setText(spoken, leg ? `${spokenOf(leg)}: ` : "");
+            setText(outcome, leg ? markOf(leg) : "");
             setText(odds, leg ? price(leg.odds) : "–");
             setText(at, leg ? leg.bookmaker + termsOf(leg) : "");
             at.title = at.textContent;

@@ -8,6 +8,7 @@ import { daysOf } from "./days.js";
 import { filtered, isSurebet } from "./filters.js";
 import { clockIn, count } from "./format.js";
 import { byLeague, leaguesOf } from "./leagues.js";
+import { choicesOf, marketOf } from "./markets.js";
 import { priceIn } from "./odds.js";
 import { USUAL } from "./preferences.js";
 import { emptinessOf, labelOf, noticesOf, overallOf, warningOf } from "./said.js";
@@ -19,8 +20,8 @@ const GONE_MS = 30_000; // prices are hidden after so long without an event
  * The state before anything is known. `board` has what is read of the model (board.js), `health` the last
  * answer of /health, `isChecked` whether it answered the last question, `connection` that of the stream,
  * `chosen` the surebets of some bookmakers alone (chosen.js), `opened` the keys of the matches whose prices
- * are unfolded, `minute` the time in Unix minutes. While `isComparing` the service links the fixtures of
- * its start, and shows none.
+ * are unfolded, `markets` those of the service, `minute` the time in Unix minutes. While `isComparing` the
+ * service links the fixtures of its start, and shows none.
  */
 export const NOTHING = {
     board: { matches: [], names: new Map(), stamp: 0 },
@@ -30,13 +31,15 @@ export const NOTHING = {
     chosen: { ids: [], found: new Map() },
     preferences: USUAL,
     opened: [],
+    markets: [],
     isComparing: false,
     minute: 0,
 };
 
 /** Everything that is shown of a state. */
 export function viewOf(state) {
-    const { board, choice, health, connection, chosen, preferences, minute } = state;
+    const { board, choice, health, connection, chosen, preferences, markets, minute } = state;
+    const market = marketOf(choice.market);
     const trust = trustOf(connection);
     const bookmakers = bookmakersOf(health.checks, board.names);
     const shown = shownOf(bookmakers, choice.bookmakers, preferences);
@@ -52,6 +55,8 @@ export function viewOf(state) {
     const matches = isHidden ? [] : matchesOf(board.matches, idsOf(shown), ...Object.values(how), changes);
     return {
         trust,
+        market,
+        markets: choicesAmong(markets, market),
         bookmakers,
         shown,
         which: whichOf(shown, bookmakers),
@@ -78,6 +83,7 @@ export function viewOf(state) {
 
 const idsOf = (bookmakers) => bookmakers.map(({ id }) => id).join();
 const surebetsAmong = kept((ids, chosen) => surebetsOf(ids ? ids.split(",") : [], chosen));
+const choicesAmong = kept((markets, market) => choicesOf(markets, market));
 const clockOf = kept((zone) => clockIn(zone));
 const leaguesAt = kept((matches, minute) => leaguesOf(matches, minute * 60));
 const daysAt = kept((matches, clock, minute) => daysOf(matches, clock, minute * 60));
