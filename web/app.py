@@ -99,7 +99,7 @@ def create_app(
     live = _live(_catch_up(board, status, clock), names, audience, limits.work, past=past, markets=markets)
     own, handlers, is_allowed = live.answers.own, _lists(live, clock, past), access.allows
     handlers |= probes.handlers(board, status, counters, clock, own, review=review, is_operator=is_allowed)
-    waiting = changes.handlers(live) | ages.handlers(board, clock)
+    waiting = changes.handlers(live) | ages.handlers(board, clock, markets)
     waiting |= links.handlers(board, clock, review, own) | fixtures.handlers_of_fixture(live)
     waiting |= entries.handlers(board, status, clock, audience, own, review=review, past=past)
     fast, slow = (_served(_closed(some, access), status.cluster) for some in (handlers, waiting))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from actors.matching.event import Event
 from actors.matching.evidence import Evidence
@@ -112,12 +112,16 @@ class EntryAge(Struct, frozen=True):
 
 
 class FixtureAges(Struct, frozen=True):
-    """The entries of a fixture by id, `at` this time of the service."""
+    """The entries of a fixture by id, `at` this time of the service.
+
+    They are of another `market` than 1X2 if that is given.
+    """
 
     version: Version
     at: float
     id: str
     entries: dict[str, EntryAge]
+    market: str | UnsetType = UNSET
 
 
 def link_event(event: Event, fixture: str) -> LinkEvent:

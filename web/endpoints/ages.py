@@ -8,15 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf, isfinite
 
+from msgspec import UNSET
+
 from actors.board.snapshot import Entry, Readable, Snapshot
 from actors.core.clock import Clock, Instant
-from actors.core.messages import BookmakerId, Prices
+from actors.core.messages import BookmakerId, Prices, event_id_of
+from actors.market_fixtures.model import market_fixture_id
+from actors.markets.market import ONE_X_TWO, Kind
 from actors.matches.model import fixtures_of
 from actors.matching.event import FixtureId
 from web.encoding import link_schemas as schemas
 from web.protocol.contract import CLOSED, COUNTED, Answer, Operation
 from web.protocol.problems import Problem
-from web.protocol.query import Parameter
+from web.protocol.query import MARKET, Parameter, Query
 from web.protocol.responses import Asked, Handler, Prepared, prepared_json
 
 AGES, FORMER = "/api/v2/fixtures/{id}/ages", "/monitor/fixtures/{id}"
@@ -26,20 +30,22 @@ OPERATIONS: Mapping[str, Operation] = {
         "How old the prices of a fixture are",
         "Bodies of fixtures have no ages: these change without a new version.",
         (Answer(200, "The times.", schemas.FixtureAges, headers=("Cache-Control",)),),
-        (FIXTURE,),
-        ("not_found", *refusals),
+        (FIXTURE, MARKET),
+        ("not_found", "invalid_market", *refusals),
     )
     for path, refusals in ((AGES, COUNTED), (FORMER, CLOSED))
 }
 
 
-def handlers(board: Readable, clock: Clock) -> dict[str, Handler]:
-    """Return the handlers by path, of the former path as well."""
+def handlers(board: Readable, clock: Clock, markets: Mapping[Kind, Readable]) -> dict[str, Handler]:
+    """Return the handlers by path, of the former path as well; `markets` are boards of other kinds."""
 
     async def ages(request: Asked) -> Prepared:
-        snapshot = await board.read()
-        state = fixtures_of(snapshot)
-        fixture = state.get(FixtureId(request.path.removesuffix("/ages").rpartition("/")[2]))
+        match_id = FixtureId(request.path.removesuffix("/ages").rpartition("/")[2])
+        market = Query(request.query).market()
+        snapshot = await markets.get(market.kind, board).read()
+        state, is_usual = fixtures_of(snapshot), market is ONE_X_TWO
+        fixture = state.get(match_id if is_usual else market_fixture_id(match_id, market))
         if fixture is None:
             raise Problem(404, "not_found", "there is no such fixture; /api/v2/fixtures lists them")
         now, roster = clock.now(), state.terms.roster
@@ -48,10 +54,12 @@ def handlers(board: Readable, clock: Clock) -> dict[str, Handler]:
             for name, entry in fixture.entries.items()
         }
         entries = {
-            entry.id: schemas.EntryAge(times[name], entry.updated)
+            event_id_of(entry.id): schemas.EntryAge(times[name], entry.updated)
             for name, entry in fixture.entries.items()
         }
-        return prepared_json(schemas.FixtureAges(snapshot.version, round(now.wall, 3), fixture.id, entries))
+        of = UNSET if is_usual else str(market)
+        at = round(now.wall, 3)
+        return prepared_json(schemas.FixtureAges(snapshot.version, at, match_id, entries, of))
 
     return {AGES: ages, FORMER: ages}
 

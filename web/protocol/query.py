@@ -241,6 +241,11 @@ class Query:
         views = [replace(view, market=market) for market in markets]
         return views[0] if len(views) == 1 else SeveralView(given, tuple(views))
 
+    def market(self) -> Market:
+        """Return the one market that is asked for, with its line; 1X2 if absent."""
+        given = self._one(MARKET.name, "must be given once, or not at all")
+        return ONE_X_TWO if given is None else _with_its_line(given)
+
     def fixture(self) -> FixtureId | None:
         """Return the fixture that is asked for, None if absent."""
         given = self._one(FIXTURE.name, "must be the id of one fixture, or absent")
@@ -347,6 +352,10 @@ def _market(name: str) -> Market:
     """Read a market, or the main line of a kind. Raises: Problem 400."""
     if (kind := name.removesuffix(_MAIN)) in _WITH_LINES and kind != name:
         return Market(Kind(kind))
+    return _with_its_line(name)
+
+
+def _with_its_line(name: str) -> Market:
     try:
         return _same(parsed(name))
     except ValueError as error:

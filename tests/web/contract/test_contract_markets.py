@@ -47,6 +47,20 @@ async def test_a_market_has_its_outcomes_in_place_of_those_of_1x2(site: Site) ->
     assert {"over": 1.95, "under": 2.0} == {name: best["odds"] for name, best in fixture["best"].items()}
 
 
+async def test_ages_of_a_market_are_its_own(site: Site) -> None:
+    """Entries have their usual ids; what has no such market has no ages."""
+    site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)))
+    (fixture,) = (await site.json(FIXTURES))["fixtures"]
+    path = f"{FIXTURES}/{fixture['id']}/ages"
+    usual, found = await site.json(path), await site.json(f"{path}?market={OVER}")
+    refused = [(await site.get(f"{path}?market={name}")) for name in (HANDICAP, "over_under:main")]
+
+    assert (OVER, fixture["id"], ["alder_m1"]) == (found["market"], found["id"], [*found["entries"]])
+    assert "market" not in usual
+    assert usual["entries"] == found["entries"]
+    assert [404, 400] == [answer.status_code for answer in refused]
+
+
 async def test_1x2_is_as_without_other_markets(site: Site) -> None:
     """Its body has nothing more; a change of another market moves neither its version nor its tag."""
     site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)))
