@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Protocol
 
-from actors.markets.market import Market
+from actors.markets.market import ONE_X_TWO, Market
 from actors.markets.returns import Result, results, returned
 
 _ROUNDS = 8
@@ -44,19 +44,13 @@ def needed(market: Market, bets: Sequence[Bet]) -> list[float]:
     The two bets on a line are at two bookmakers. Each of several outcomes that are won together is bet on,
     also if less of them would do.
     """
-    if market.quarters is not None:
-        return _of_line(market, *bets)
-    if market.winners > 1:
-        return _of_several_winners(market, bets)
-    return _of_one_winner(bets)
-
-
-def _of_one_winner(bets: Sequence[Bet]) -> list[float]:
-    """Return the stakes with which each outcome returns 1.
-
-    With stakes s and their sum S on one market, price o after the fee and commission c, an outcome there
-    returns s o - c (s o - S). That is 1 for s = (1 - c S) / (o (1 - c)).
-    """
+    if market is not ONE_X_TWO:
+        if market.quarters is not None:
+            return _of_line(market, *bets)
+        if market.winners > 1:
+            return _of_several_winners(market, bets)
+    # With stakes s and their sum S on one market, price o after the fee and commission c, an outcome there
+    # returns s o - c (s o - S). That is 1 for s = (1 - c S) / (o (1 - c)).
     stakes = []
     for bet in bets:
         kept = 1 - bet.commission

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from actors.markets.market import Market
+from actors.markets.market import ONE_X_TWO, Market
 
 Odds: TypeAlias = tuple[float, ...]
 """The decimal prices of one market, in the order of its outcomes."""
@@ -29,8 +29,9 @@ def of_one_winner(market: Market, prices: Odds) -> Odds:
     as do stakes of 1 / p at the prices p = 2 o where one outcome is won. So book sums, fair odds and
     surebets of such prices are those of any other market; fair chances add up to 1.
     """
-    winners = market.winners
-    return prices if winners == 1 else tuple([winners * price for price in prices])
+    if market is ONE_X_TWO or (winners := market.winners) == 1:
+        return prices
+    return tuple([winners * price for price in prices])
 
 
 def of_all_winners(market: Market, chances: Odds) -> Odds:

@@ -227,6 +227,8 @@ def _least_nearby(
 ) -> list[int] | None:
     """Return the smallest stakes near those that return the goal if cents could be divided."""
     exact = [share * goal / step for share in shares]
+    if sum(exact) > count * (1 + 1e-9):
+        return None  # no whole stakes need less than parts of cents do
     ranges = [range(max(int(stake) - _NEAR, 0), int(stake) + _NEAR + 2) for stake in exact[:-1]]
     found = [
         (sum(stakes), stakes)
