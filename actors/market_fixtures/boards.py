@@ -101,6 +101,13 @@ def _updater(kind: Kind, terms: FixtureSettings) -> MarketUpdater:
     return MarketUpdater(terms, has_lines=has_lines, may_count_from_now=may_count_from_now)
 
 
+def of_batch(applied: Mapping[Kind, Applied]) -> Applied:
+    """Return what became of a batch: of its 1X2 prices if it has any, and how much had no room in all."""
+    every = [*applied.values()]
+    founded = [it for it in every if it.verdict is not Verdict.UNFOUNDED]
+    return replace((founded or every)[0], too_many=sum([it.too_many for it in every]))
+
+
 class Drafts:
     """The next snapshots of all boards in the making. Owned by one caller; never waits."""
 

@@ -72,7 +72,7 @@ class SideLinking:
         events: dict[EventKey, Event] = {}
         for count, (key, side) in enumerate(sides.by_event.items(), 1):
             group = matcher.group(key) or (Member(key, Rule.FIRST),)
-            if group[0].key not in groups and not _is_linked(side, group):
+            if group[0].key not in groups and not _is_linked(side, group, state):
                 some = {it.key: self._event(state, sides, it.key, is_priced=False) for it in group}
                 found = {name: event for name, event in some.items() if event is not None}
                 if len(found) == len(group):  # else some have left meanwhile
@@ -80,7 +80,7 @@ class SideLinking:
                     events |= found
             if count % SLICE == 0:
                 yield
-        return SideLinks(tuple(groups.values()), events) if groups else None
+        return SideLinks(tuple([groups[key] for key in sorted(groups)]), events) if groups else None
 
     def _event(
         self, state: FixtureState, sides: SideEvents, key: EventKey, *, is_priced: bool
@@ -93,8 +93,12 @@ class SideLinking:
         return (event_of if is_priced else unpriced_event_of)(fixture, key, self._roster)
 
 
-def _is_linked(side: SideEvent, group: Group) -> bool:
-    """Return whether a side event is linked with the others of its group, by the same rules."""
+def _is_linked(side: SideEvent, group: Group, state: FixtureState) -> bool:
+    """Return whether a side event is linked with the others of its group, and where there is room."""
     member = next(member for member in group if member.key == side.key)
     others = tuple([other.key for other in group if other.key != side.key])
-    return side.is_judged and side.others == others and side.member == member
+    if not (side.is_judged and side.others == others and side.member == member):
+        return False
+    homes = {state.by_event[other] for other in others if other in state.by_event}
+    fixture = state.get(next(iter(homes))) if len(homes) == 1 and side.home not in homes else None
+    return fixture is None or side.key.source in {it.key.source for it in fixture.members}

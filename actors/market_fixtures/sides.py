@@ -69,6 +69,10 @@ class SideLinks(Struct, frozen=True, eq=False):
     groups: tuple[Group, ...]
     events: Mapping[EventKey, Event]
 
+    def of(self, member: Member) -> Event:
+        """Return the event of a member as the linker looked at it."""
+        return self.events[member.key]
+
 
 class SideUpdate:
     """The next side events in the making, after a commit of all boards. Owned by one caller.
@@ -135,10 +139,8 @@ class SideUpdate:
             self._settle(key)
             if count % (SLICE // 8) == 0:
                 yield
-        for group in () if links is None else links.groups:
-            if links is not None and all(self._is_as_linked(links.events[it.key]) for it in group):
-                self._link(group)
-            yield
+        if links is not None:
+            yield from self._link_all(links)
         changed = {key: new for key, new in self._events.items() if new != self._base.by_event.get(key)}
         self.changed = tuple(changed)
         if not changed:
@@ -229,6 +231,16 @@ class SideUpdate:
 
     def _is_alone(self, key: EventKey, home: FixtureId) -> bool:
         return home not in self._after.places and all(other == key for other in self._at(home))
+
+    def _link_all(self, links: SideLinks) -> Sliced[None]:
+        """Make the groups of events that are as they were; then those find room for which others left."""
+        groups = [it for it in links.groups if all(map(self._is_as_linked, map(links.of, it)))]
+        for group in groups:
+            self._link(group)
+            yield
+        for key in [member.key for group in groups for member in group]:
+            if (side := self._get(key)) is not None:
+                self._put(key, self._placed(side))
 
     def _link(self, group: Group) -> None:
         """Put the side events of a group into the match of its others, or all into one."""

@@ -212,3 +212,18 @@ def test_1x2_fixtures_are_the_same_without_side_events() -> None:
         facts.append(_facts(board.state))
 
     assert facts[0] == facts[1] == facts[2]
+
+
+def test_side_event_takes_the_place_of_one_that_leaves_with_the_same_links() -> None:
+    """Whichever of the two groups comes first."""
+    board, first, second = MarketBoard(), match("y"), match("x")
+    board.apply(listed(B, *of_markets(B, OU25), bookmaker=BIRCH))
+    board.apply(listed(*of_markets(first, OU25), bookmaker=ALDER))
+    board.link_sides()
+    board.apply(listed(*of_markets(first, OU25), *of_markets(second, OU25), bookmaker=ALDER, at=1))
+    board.link_sides()
+
+    (main,) = board.state
+    entries = {fixture.match_id: fixture.entry(ALDER) for fixture in board.fixtures(OU)}
+    assert "alder_x over_under:2.5" == getattr(entries[main.id], "id", None)
+    assert 2 == len(entries)
