@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
+from actors.markets.market import parsed
 from actors.markets.stakes import Stakes, stakes
 from tests.support.browsing import OpenContext
-from tests.support.oracles.stake_cases import stake_cases
+from tests.support.oracles.stake_cases import StakeCase, stake_cases
 from tests.support.systems.two_sources import Two, two_sources
 
 pytestmark = pytest.mark.browser
@@ -42,6 +44,8 @@ UNCOVERED = """(badge) => {
     return [0.1, 0.5, 0.95].map((part) => at(part) === badge);
 }"""
 STEPS = (5, 10, 50, 100, 500, 1_000)
+OF_MARKET = 40
+"""Cases of each market that are looked at."""
 TABLE = """async (cases) => {
     const { rounded, stakes } = await import("/static/stakes.js");
     return cases.map(({ legs, total, step }) =>
@@ -140,7 +144,31 @@ def test_there_are_no_stakes_in_steps_that_would_lose(two: Two, page: Page) -> N
 def test_the_stakes_are_those_of_the_api(two: Two, page: Page) -> None:
     """In each of a thousand cases, to the cent and in larger steps."""
     page.goto(two.service.base)
-    cases = [(case, step) for case in stake_cases() for step in (1, STEPS[case.total % len(STEPS)])]
+    asked, expected = _divided("1x2", stake_cases())
+
+    assert expected == page.evaluate(TABLE, asked)
+
+
+@pytest.mark.parametrize(
+    "market", ["over_under:2.25", "over_under:2.5", "asian_handicap:-0.75", "btts", "double_chance"]
+)
+def test_the_stakes_of_other_markets_are_those_of_the_api(two: Two, page: Page, market: str) -> None:
+    """Also where bets are half won, and where two outcomes are won together; each leg at its bookmaker."""
+    page.goto(two.service.base)
+    of_market = [
+        case if market != "double_chance" else _doubled(case)
+        for case in stake_cases(len(parsed(market).outcomes))
+        if len({leg.bookmaker for leg in case.legs}) == len(case.legs)
+    ]
+    asked, expected = _divided(market, of_market[:OF_MARKET])
+
+    assert expected == page.evaluate(TABLE, asked)
+    assert any(expected)
+
+
+def _divided(market: str, cases: Iterable[StakeCase]) -> tuple[list[Any], list[Any]]:
+    """Return what the page is asked for in each case, to the cent and in larger steps, and what it owes."""
+    every = [(case, step) for case in cases for step in (1, STEPS[case.total % len(STEPS)])]
     asked = [
         {
             "total": case.total / 100,
@@ -151,18 +179,27 @@ def test_the_stakes_are_those_of_the_api(two: Two, page: Page) -> None:
                     "odds": leg.odds,
                     "commission": leg.commission,
                     "fee_rate": leg.fee_rate,
+                    "market": market,
                 }
                 for leg in case.legs
             ],
         }
-        for case, step in cases
+        for case, step in every
     ]
-    expected = [
-        {"amounts": [*found.amounts], "returned": found.returned} if isinstance(found, Stakes) else None
-        for found in (stakes(case.legs, case.total, step) for case, step in cases)
+    found = [stakes(case.legs, case.total, step, parsed(market)) for case, step in every]
+    owed = [
+        {"amounts": [*some.amounts], "returned": some.returned} if isinstance(some, Stakes) else None
+        for some in found
     ]
+    return asked, owed
 
-    assert expected == page.evaluate(TABLE, asked)
+
+def _doubled(case: StakeCase) -> StakeCase:
+    """Return a case of double chance: an outcome is won unless that of a leg of the case is."""
+    chances = [1 / leg.odds for leg in case.legs]
+    odds = [round(1.03 / (1 - chance / sum(chances)), 2) for chance in chances]
+    legs = [replace(leg, odds=max(price, 1.02)) for leg, price in zip(case.legs, odds, strict=True)]
+    return StakeCase(tuple(legs), case.total)
 
 
 def test_the_total_and_the_rounding_are_remembered(two: Two, page: Page) -> None:

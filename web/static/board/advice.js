@@ -1,10 +1,9 @@
 // The stakes that are advised for a surebet, and what is said of them. Pure.
 
 import { amount, percent } from "./format.js";
-import { marketOf } from "./markets.js";
-import { gainOf, rounded, stakes } from "./stakes.js";
+import { canDivide, gainOf, rounded, stakes } from "./stakes.js";
 
-const SHARES = "These are shares of the total: a stake may be won or returned in parts.";
+const SHARES = "These are shares of the total: two bets at one bookmaker may win together.";
 const OVER = "But a stake is more than its price is known to be good for: take a smaller total.";
 
 /**
@@ -12,8 +11,8 @@ const OVER = "But a stake is more than its price is known to be good for: take a
  * none is safe; what is said of them all; and the `gain` with what is staked, empty without stakes.
  */
 export function advised(legs, { total, step }) {
-    const isPlain = legs.every(({ market }) => marketOf(market)?.isPlain);
-    if (!isPlain) return { shown: legs.map((leg) => percent(leg.stake)), text: SHARES, gain: "as shares" };
+    if (!canDivide(legs))
+        return { shown: legs.map((leg) => percent(leg.stake)), text: SHARES, gain: "as shares" };
     const exact = stakes(legs, total);
     const cents = Math.round(step * 100);
     const used = cents > 1 ? rounded(legs, total, cents) : exact;

@@ -67,8 +67,7 @@ const known = new Map();
 /**
  * The market of a key, such as `over_under:2.5`, or `over_under:main` for the main line of each match; null
  * for one that the page does not know. Equal keys have the same object, `{ key, kind, name, line, hasLines,
- * outcomes, winners, isPlain, title }`; each outcome has `key`, `title`, `mark` (short, with its line) and
- * `spoken`. Of a plain market one outcome is won, and the others are lost, whatever happens.
+ * outcomes, winners, title }`; each outcome has `key`, `title`, `mark` (short, with its line) and `spoken`.
  */
 export function marketOf(key = USUAL_MARKET) {
     if (!known.has(key)) known.set(key, made(key));
@@ -83,7 +82,6 @@ function made(key) {
     const isRight = row && (row.lines === undefined) === (text === undefined) && !Number.isNaN(line);
     if (!isRight) return null;
     const { name, winners = 1 } = row;
-    const isPlain = winners === 1 && (line === null || Math.abs(line % 1) === 0.5);
     const hasLines = row.lines !== undefined;
     const outcomes = row.outcomes.map(([outcome, title, spoken], at) => {
         if (line === null) return { key: outcome, title, mark: title, spoken };
@@ -91,7 +89,7 @@ function made(key) {
         return { key: outcome, title, mark: `${title[0]} ${written}`, spoken: `${spoken} ${written}` };
     });
     const title = line === null ? name : `${name} ${lineOf({ kind, line })}`;
-    return Object.freeze({ key, kind, name, line, hasLines, outcomes, winners, isPlain, title });
+    return Object.freeze({ key, kind, name, line, hasLines, outcomes, winners, title });
 }
 
 /** The line of a market in words: "2.5", or of a handicap that of home and of away. */

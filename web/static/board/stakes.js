@@ -1,28 +1,34 @@
 // Divides a total into stakes, one for each outcome, that never lose. Reckons with exact numbers.
 
+import { isPlain, leastOf } from "./covers.js";
+import { ceil, fraction, sum } from "./exact.js";
+import { marketOf } from "./markets.js";
+
 const TOTALS = 100n; // that are tried in steps, the largest first
 
 /**
  * The stakes on the outcomes, and what is returned at least, in cents; null if every division may lose.
  * Legs are `{ id, odds, commission, fee_rate }`; all legs of one entry, thus of one bookmaker, are one
  * market, which takes `commission` of what is won there net, and perhaps a fee for each share. The smallest
- * return has as many whole cents as it can have.
+ * return has as many whole cents as it can have. Legs of another market than 1X2 have its key, `market`.
  */
 export function stakes(legs, total) {
-    return divided(termsOf(legs), centsOf(total), 1n);
+    return divided(divisionOf(legs), centsOf(total), 1n, 0n);
 }
+
+/** Whether the page can divide a total on these legs. */
+export const canDivide = (legs) => divisionOf(legs).least !== null;
 
 /**
  * Stakes in whole steps of so many cents, of the total or less: of the hundred largest sums the one that
  * gains most. Null if every one of them may lose.
  */
 export function rounded(legs, total, step) {
-    const [terms, unit] = [termsOf(legs), BigInt(step)];
+    const [division, unit] = [divisionOf(legs), BigInt(step)];
     const most = centsOf(total) / unit;
     let best = null;
     for (let count = most; count > 0n && count > most - TOTALS; count -= 1n) {
-        const found = divided(terms, count, unit);
-        if (found !== null && (best === null || gainOf(found) > gainOf(best))) best = found;
+        best = divided(division, count, unit, best === null ? 0n : BigInt(gainOf(best)) + 1n) ?? best;
     }
     return best;
 }
@@ -32,33 +38,32 @@ export function gainOf({ amounts, returned }) {
     return returned - amounts.reduce((total, part) => total + part);
 }
 
-/** So many units of so many cents, all of them staked; null if every division may lose. */
-function divided(terms, count, unit) {
-    let low = count * unit;
-    let amounts = count > 0n ? least(terms, count, unit, low) : null;
+/** The terms of legs, and the function that returns the smallest stakes for a goal (covers.js:leastOf). */
+function divisionOf(legs) {
+    const [terms, market] = [termsOf(legs), marketOf(legs[0].market)];
+    const plain = (count, unit, goal) => least(terms, count, unit, goal);
+    return { terms, least: isPlain(market) ? plain : leastOf(market, terms) };
+}
+
+/** So many units of so many cents, all of them staked; null if no division gains so much. */
+function divided({ terms, least: leastFor }, count, unit, gain) {
+    let [goal, more] = [count * unit + gain, 1n];
+    let amounts = count > 0n ? leastFor(count, unit, goal) : null;
     if (amounts === null) return null;
-    let high = low * terms.reduce((sum, { p, q }) => sum + p / q + 1n, 1n);
-    while (high - low > 1n) {
-        const middle = (low + high) / 2n;
-        const found = least(terms, count, unit, middle);
-        if (found === null) high = middle;
-        else [low, amounts] = [middle, found];
+    for (let found; (found = leastFor(count, unit, goal + more)) !== null; more *= 2n) {
+        [goal, amounts] = [goal + more, found];
+    }
+    while ((more /= 2n) > 0n) {
+        const found = leastFor(count, unit, goal + more);
+        if (found !== null) [goal, amounts] = [goal + more, found];
     }
     spread(terms, amounts, count - sum(amounts));
-    return { amounts: amounts.map((amount) => Number(amount * unit)), returned: Number(low) };
+    return { amounts: amounts.map((amount) => Number(amount * unit)), returned: Number(goal) };
 }
 
 function centsOf(total) {
     const [value, parts] = fraction(total);
     return (value * 100n) / parts;
-}
-
-/** The exact value of a number or a text, as it is written: 2.1 is 21/10. */
-function fraction(value) {
-    const [, whole, part = "", power = "0"] = /^(\d+)(?:\.(\d*))?(?:e([+-]?\d+))?$/.exec(String(value));
-    const scale = BigInt(Number(power) - part.length);
-    const digits = BigInt(whole + part);
-    return scale < 0n ? [digits, 10n ** -scale] : [digits * 10n ** scale, 1n];
 }
 
 /** Of each leg: price p / q after the fee, commission t / u, net / of, the return of 1 that is alone. */
@@ -67,7 +72,7 @@ function termsOf(legs) {
         const [[o, d], [t, u], [f, g]] = [odds, commission, fee].map(fraction);
         const [p, q] = f > 0n ? [o * o * g, d * (o * g + f * (o - d))] : [o, d];
         const isShared = legs.filter((other) => other.id === id).length > 1;
-        return { p, q, t, u, net: q * u + (p - q) * (u - t), of: q * u, isShared };
+        return { id, p, q, t, u, net: q * u + (p - q) * (u - t), of: q * u, isShared };
     });
 }
 
@@ -96,6 +101,3 @@ function spread(terms, amounts, left) {
         amounts[places.reduce(lower)] += 1n;
     }
 }
-
-const sum = (amounts) => amounts.reduce((total, amount) => total + amount, 0n);
-const ceil = (value, by) => (value > 0n ? (value + by - 1n) / by : value / by);

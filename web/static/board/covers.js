@@ -1,0 +1,134 @@
+// Stakes on markets of which bets may be half won, or returned, or several are won together. Exact, and as
+// the service reckons (actors/markets/stakes.py). Pure.
+
+import { ceil, floor, sum } from "./exact.js";
+
+const GOALS = 21; // of a team, beyond which nothing is another result
+const NEAR = 3; // so many steps around exact stakes, whole ones are looked for
+const wonIf = (isWon) => (home, away) => (isWon(home, away) ? 4 : -4);
+
+/** Of each outcome by how many quarters of a goal it is won, for the goals and the line in quarters. */
+const MARGINS = {
+    over_under: [
+        (home, away, line) => 4 * (home + away) - line,
+        (home, away, line) => line - 4 * (home + away),
+    ],
+    asian_handicap: [
+        (home, away, line) => 4 * (home - away) + line,
+        (home, away, line) => 4 * (away - home) - line,
+    ],
+    double_chance: [
+        wonIf((home, away) => home >= away),
+        wonIf((home, away) => home !== away),
+        wonIf((home, away) => home <= away),
+    ],
+};
+
+/** Whether one outcome alone is won of such a market, and all others are lost. */
+export const isPlain = ({ kind }) => !Object.hasOwn(MARGINS, kind);
+
+/**
+ * The function `least(count, unit, goal)` of such a market: the smallest stakes, in units, that return
+ * `goal` cents each, null if that takes over `count`. `terms` are those of legs (stakes.js). Null where the
+ * page does not reckon it: several outcomes are won together, of which two are at one bookmaker.
+ */
+export function leastOf(market, terms) {
+    const conditions = conditionsOf(market, terms);
+    if (market.winners === 1) return (count, unit, goal) => ofLine(conditions, count, unit, goal);
+    if (terms.some(({ isShared }) => isShared)) return null;
+    const shares = terms.map(({ p, q, t, u }) => {
+        const net = 1 + (Number(p) / Number(q) - 1) * (1 - Number(t) / Number(u));
+        return 1 / (market.winners * net);
+    });
+    return (count, unit, goal) => nearby(conditions, shares, count, unit, goal);
+}
+
+/** How bets can end together, each way once: of each outcome from -2, lost, to 2, won. */
+function resultsOf({ kind, line }) {
+    const found = new Map();
+    for (let home = 0; home <= GOALS; home += 1) {
+        for (let away = 0; away <= GOALS; away += 1) {
+            const margins = MARGINS[kind].map((margin) => margin(home, away, (line ?? 0) * 4));
+            const results = margins.map((margin) => Math.max(-2, Math.min(margin, 2)));
+            found.set(results.join(), results);
+        }
+    }
+    return [...found.values()];
+}
+
+/**
+ * What has to return a goal so that every result does: of each outcome the parts that a stake of 1 returns,
+ * and `of` how many parts. A bookmaker pays the less of what is won gross, and that less its commission.
+ */
+function conditionsOf(market, terms) {
+    return resultsOf(market).flatMap((results) =>
+        charges(terms).map((isCharged) => {
+            const returns = terms.map((leg, at) => returnOf(leg, BigInt(results[at]), isCharged[at]));
+            const of = returns.reduce((product, [, parts]) => product * parts, 1n);
+            return { parts: returns.map(([value, parts]) => (value * of) / parts), of };
+        }),
+    );
+}
+
+/** Every way in which bookmakers take their commission or do not, each of all its legs alike. */
+function charges(terms) {
+    const taking = [...new Set(terms.filter(({ t }) => t > 0n).map(({ id }) => id))];
+    const ways = Array.from({ length: 2 ** taking.length }, (_, way) => way);
+    return ways.map((way) =>
+        terms.map(({ id }) => ((way >> taking.indexOf(id)) & 1) === 1 && taking.includes(id)),
+    );
+}
+
+/** What a stake of 1 returns after a result, as a fraction. */
+function returnOf({ p, q, t, u }, result, isCharged) {
+    const [gross, of] = result > 0n ? [2n * q + (p - q) * result, 2n * q] : [2n + result, 2n];
+    return isCharged ? [gross * u - t * (gross - of), of * u] : [gross, of];
+}
+
+/** Of two outcomes: each condition leaves the first stake a range, of all units. */
+function ofLine(conditions, count, unit, goal) {
+    let [least, most] = [0n, count];
+    for (const {
+        parts: [first, second],
+        of,
+    } of conditions) {
+        const [left, slope] = [goal * of - second * count * unit, (first - second) * unit];
+        if (slope > 0n) least = larger(least, ceil(left, slope));
+        else if (slope < 0n) most = -larger(-most, -floor(-left, -slope));
+        else if (left > 0n) return null;
+    }
+    return least <= most ? [least, count - least] : null;
+}
+
+/** Of three outcomes: the smallest near those that return the goal if cents could be divided. */
+function nearby(conditions, shares, count, unit, goal) {
+    const [first, second] = shares.map((share) => around((share * Number(goal)) / Number(unit)));
+    let best = null;
+    for (const one of first) {
+        for (const other of second) {
+            const stakes = completed(conditions, [one, other], unit, goal);
+            if (stakes !== null && (best === null || sum(stakes) < sum(best))) best = stakes;
+        }
+    }
+    return best !== null && sum(best) <= count ? best : null;
+}
+
+function around(exact) {
+    const from = Math.max(Math.trunc(exact) - NEAR, 0);
+    const length = Math.trunc(exact) + NEAR + 2 - from;
+    return Array.from({ length }, (_, more) => BigInt(from + more));
+}
+
+/** Stakes with the smallest on the last outcome that returns the goal, null if none does. */
+function completed(conditions, some, unit, goal) {
+    let last = 0n;
+    for (const { parts, of } of conditions) {
+        const left = goal * of - unit * sum(some.map((stake, at) => stake * parts[at]));
+        if (left <= 0n) continue;
+        if (parts[2] === 0n) return null;
+        last = larger(last, ceil(left, parts[2] * unit));
+    }
+    return [...some, last];
+}
+
+const larger = (a, b) => (a > b ? a : b);
