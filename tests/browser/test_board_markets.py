@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.support.browsing import OpenContext
+from tests.support.browsing import OWN_STREAM, OpenContext
 from tests.support.systems.feed import Fixture, Offered
 from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
@@ -61,6 +61,10 @@ BOARD = """async (lists) => {
         return [moves.filter(Boolean).length, bestOf(match, [column]).map(({ price }) => price)];
     });
 }"""
+NO_STREAM = f"""
+{OWN_STREAM}
+window.EventSource = class {{ addEventListener() {{}} close() {{}} }};
+"""
 CUT = """() => {
     const marks = [...document.querySelectorAll(".match .top-price")];
     const isOver = (cell) => cell.scrollWidth > cell.clientWidth;
@@ -287,6 +291,33 @@ def test_the_chooser_has_what_the_service_has(site: Offered, page: Page) -> None
         ["asian_handicap:0.25", f"+0.25 / {MINUS}0.25 (1)"],
         ["asian_handicap:0.5", f"+0.5 / {MINUS}0.5 (0)"],
     ] == lines
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_handicap_in_play_says_which_goals_count(
+    simulated: Service, context: OpenContext, width: int
+) -> None:
+    """In the row, beside its line and in place of best prices, and in the details."""
+    page = context(viewport={"width": width, "height": 740}).new_page()
+    page.add_init_script(NO_STREAM)
+    page.route(re.compile("api/v2/fixtures[?]market"), _in_play)
+    _opened(page, simulated, "?market=asian_handicap:main")
+
+    row = page.locator(".match").first
+    expect(row.locator(".remark")).to_have_text("Only goals after the bet count.")
+    expect(row.locator(".top-price").first).to_have_attribute("data-outcome", re.compile("^1 "))
+    expect(row.locator(".top-figure")).to_have_text(["", ""])
+    expect(row.locator(".best")).to_have_count(0)
+    row.click()
+    expect(page.locator("#details-margin")).to_contain_text("In play a handicap counts only goals after")
+
+
+def _in_play(route: Route) -> None:
+    answer = route.fetch()
+    body = answer.json()
+    for fixture in body.get("fixtures", ()):
+        fixture |= {"in_play": True, "in_play_rule": "from_now", "best": {"home": None, "away": None}}
+    route.fulfill(response=answer, json=body)
 
 
 def _fixture(market: str, home: float, **more: object) -> dict[str, object]:

@@ -6,9 +6,8 @@ import { byId, element, setText } from "./dom.js";
 import { findingsOf, ruleOf } from "./evidence.js";
 import { duration, percent } from "./format.js";
 import { USUAL_MARKET } from "./markets.js";
-import { OtherMarkets } from "./other-markets.js";
+import { OTHER_BET, OtherMarkets } from "./other-markets.js";
 import { DOUBTED } from "./price-cell.js";
-import { OTHER_BET } from "./row.js";
 import { SurebetPanel } from "./surebet-panel.js";
 import { Table } from "./table.js";
 

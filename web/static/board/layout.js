@@ -10,7 +10,7 @@ const WIDTHS = {
     compact: { fixed: 280, best: 156, offer: 66 },
 };
 const FACTS = 3; // lines beside the legs of a surebet
-const LINES = 32; // the width of a line
+const LINES = 40; // the width of a line
 const HEIGHTS = { heading: 30, match: 46, line: 20, around: 8, card: 72, leg: 22, facts: 46, offer: 34 };
 
 /**

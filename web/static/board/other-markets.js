@@ -6,8 +6,11 @@ import { Board } from "./board.js";
 import { byId, element, setText } from "./dom.js";
 import { percent } from "./format.js";
 import { lineOf, ordered, USUAL_MARKET } from "./markets.js";
-import { OTHER_BET } from "./row.js";
 import { Table } from "./table.js";
+
+/** Why the prices of a handicap in play have no best. */
+export const OTHER_BET =
+    "In play a handicap counts only goals after the bet: its prices cannot be compared.";
 
 /** Calls `onMarket(key)` with the market whose prices are to be shown. */
 export class OtherMarkets {

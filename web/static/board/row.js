@@ -7,8 +7,7 @@ import { ruleOf } from "./evidence.js";
 import { count, percent } from "./format.js";
 import { DOUBTED, PriceCell } from "./price-cell.js";
 
-/** Why the prices of a handicap in play are not compared. */
-export const OTHER_BET = "In play a handicap counts only the goals from the bet on.";
+const OTHER_BET = "Only goals after the bet count.";
 
 let made = 0;
 
