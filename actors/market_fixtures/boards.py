@@ -219,10 +219,3 @@ class Drafts:
 
     def _published_of(self, kind: Kind) -> Published:
         return self._main if kind is Kind.ONE_X_TWO else self._published[kind]
-
-
-def of_batch(applied: Mapping[Kind, Applied]) -> Applied:
-    """Return what became of a batch: of its 1X2 prices if it has any, and how much had no room in all."""
-    every = [*applied.values()]
-    founded = [each for each in every if each.verdict is not Verdict.UNFOUNDED]
-    return replace((founded or every)[0], too_many=sum([each.too_many for each in every]))
