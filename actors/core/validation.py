@@ -74,10 +74,9 @@ TWO_WAY = (0.97, 1.20)
 DOUBLE_CHANCE = (1.94, 2.60)
 """The sums of 1 / price that are believed of two outcomes, and of the three of which two win."""
 BOOK_SUMS: Mapping[Kind, tuple[float, float]] = {
-    Kind.OVER_UNDER: TWO_WAY,
-    Kind.ASIAN_HANDICAP: TWO_WAY,
-    Kind.BTTS: TWO_WAY,
-    Kind.DOUBLE_CHANCE: DOUBLE_CHANCE,
+    kind: TWO_WAY if form.winners == 1 else DOUBLE_CHANCE
+    for kind, form in FORMS.items()
+    if kind is not Kind.ONE_X_TWO
 }
 
 

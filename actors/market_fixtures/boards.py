@@ -97,8 +97,8 @@ def _counts(board: Snapshot) -> MarketCounts:
 
 
 def _updater(kind: Kind, terms: FixtureSettings) -> MarketUpdater:
-    has_lines, may_count_from_now = FORMS[kind].lines is not None, kind is Kind.ASIAN_HANDICAP
-    return MarketUpdater(terms, has_lines=has_lines, may_count_from_now=may_count_from_now)
+    form = FORMS[kind]
+    return MarketUpdater(terms, has_lines=form.lines is not None, may_count_from_now=form.count_from_now)
 
 
 def of_batch(applied: Mapping[Kind, Applied]) -> Applied:

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from statistics import median
 
 from actors.core.messages import Match
-from actors.markets.market import Kind
+from actors.markets.market import FORMS
 from actors.markets.odds import scaled
 from actors.matches.model import Fixture, Roster
 
-_CENTRES = {Kind.OVER_UNDER: 10, Kind.ASIAN_HANDICAP: 0}
-"""The line (quarters of a goal) that a main line is nearest to, if two are as even."""
 _DIGITS = 12
 
 
@@ -47,4 +45,4 @@ def _unevenness(line: Fixture, matches: Sequence[Match]) -> tuple[float, int, in
     shares = [scaled([1 / price for price in match.prices])[0] for match in matches]
     quarters = line.market.quarters or 0
     uneven = round(abs(median(shares) - 0.5), _DIGITS) if shares else 1.0
-    return uneven, abs(quarters - _CENTRES.get(line.market.kind, 0)), quarters
+    return uneven, abs(quarters - FORMS[line.market.kind].centre), quarters

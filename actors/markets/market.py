@@ -35,11 +35,17 @@ class Kind(StrEnum):
 
 
 class Form(Struct, frozen=True):
-    """The outcomes of a kind in order, each with its margin; `lines` is their range, in quarters."""
+    """The outcomes of a kind in order, each with its margin; `lines` is their range, in quarters.
+
+    So many outcomes are `winners` together. Of lines that are as even the main line is the nearest to
+    `centre`, in quarters. In play many bookmakers `count_from_now`: goals before the bet do not count.
+    """
 
     outcomes: Mapping[str, Margin]
     lines: tuple[int, int] | None = None
     winners: int = 1
+    centre: int = 0
+    count_from_now: bool = False
 
 
 def _if(is_won: Callable[[int, int], bool]) -> Margin:
@@ -61,6 +67,7 @@ FORMS: Final[Mapping[Kind, Form]] = {
             "under": lambda home, away, line: line - QUARTERS * (home + away),
         },
         lines=(1, 80),
+        centre=10,
     ),
     Kind.ASIAN_HANDICAP: Form(
         {
@@ -68,6 +75,7 @@ FORMS: Final[Mapping[Kind, Form]] = {
             "away": lambda home, away, line: QUARTERS * (away - home) - line,
         },
         lines=(-40, 40),
+        count_from_now=True,
     ),
     Kind.BTTS: Form(
         {

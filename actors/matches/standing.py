@@ -16,7 +16,7 @@ from actors.board.snapshot import Book
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Scope
-from actors.markets.market import Kind
+from actors.markets.market import FORMS
 from actors.markets.odds import book_sum, of_all_winners, of_one_winner
 from actors.markets.returns import may_gain
 from actors.matches.candidates import EVERY_S, Candidate, Evaluation
@@ -120,7 +120,7 @@ class Surebets:
         said = self._said_in_play(fixture)
         has_begun = any(said) or fixture.has_begun or now.mono + (kick_off - now.wall) <= now.mono
         # In play a bookmaker's handicap is another bet, in which only goals that come later count.
-        may_have = kick_off == inf and not said and fixture.market.kind is Kind.ASIAN_HANDICAP
+        may_have = kick_off == inf and not said and FORMS[fixture.market.kind].count_from_now
         return Evaluation(() if has_begun or may_have else tuple(self._legs(fixture, books)), now, kick_off)
 
     def _kick_off(self, fixture: Fixture) -> float:

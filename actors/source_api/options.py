@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus
 
 from msgspec import Meta, Struct
 
-from actors.markets.market import Kind
+from actors.markets.market import FORMS, Kind
 
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
 Bytes = Annotated[int, Meta(gt=0, le=2**30)]
@@ -71,10 +71,10 @@ class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     def book_sums(self, most_of_two: float | None = None) -> Mapping[Kind, tuple[float, float]]:
         """Return the sums that are believed of each other kind; `most_of_two` replaces the configured."""
         most = self.two_way_book_sum_max if most_of_two is None else most_of_two
-        two_way = self.two_way_book_sum_min, most
-        sums = dict.fromkeys((Kind.OVER_UNDER, Kind.ASIAN_HANDICAP, Kind.BTTS), two_way)
-        sums[Kind.DOUBLE_CHANCE] = self.double_chance_book_sum_min, self.double_chance_book_sum_max
-        return sums
+        of_one = self.two_way_book_sum_min, most
+        of_two = self.double_chance_book_sum_min, self.double_chance_book_sum_max
+        others = (kind for kind in Kind if kind is not Kind.ONE_X_TWO)
+        return {kind: of_one if FORMS[kind].winners == 1 else of_two for kind in others}
 
     @property
     def staleness_s(self) -> float:

@@ -12,8 +12,9 @@ from typing import TypeAlias
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.messages import BookmakerId
+from actors.market_fixtures.main_line import main_line
 from actors.market_fixtures.model import MarketState, markets_of
-from actors.markets.market import Kind
+from actors.markets.market import FORMS, Kind
 from actors.matches.draft import bonds
 from actors.matches.model import (
     Fixture,
@@ -90,6 +91,9 @@ def check_fixtures(kind: Kind, board: Snapshot, main: FixtureState, homes: Homes
             assert fixture.head is not None
             starts = [it.match.start_time for it in match_of.listed if it.match.start_time is not None]
             assert min(starts, default=float("inf")) == fixture.head.kick_off
+    for match_id in by_match if FORMS[kind].lines else ():
+        lines = state.of_match(match_id)
+        assert [line.is_main for line in lines] == [line is main_line(lines, roster) for line in lines]
     assert {home: tuple(sorted(some)) for home, some in by_match.items()} == {
         home: tuple(sorted(some)) for home, some in state.markets.items()
     }
@@ -109,7 +113,8 @@ def facts_of(fixture: Fixture) -> Facts:
         (it.id, it.match.prices, it.match.listing, it.updated, it.match.in_play) for it in fixture.listed
     ]
     bound = tuple(map(str, bonds(fixture.members)))
-    return fixture.bookmakers, tuple(entries), bound, fixture.head, fixture.place, fixture.surebet
+    about = fixture.head, fixture.place, fixture.surebet, fixture.is_main, fixture.has_begun
+    return fixture.bookmakers, tuple(entries), bound, *about
 
 
 def check_changes(old: Snapshot, new: Snapshot, homes: Homes, main: FixtureState) -> None:
