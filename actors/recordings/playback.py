@@ -1,32 +1,39 @@
-"""Plays recordings on a board of their own, moment by moment, on the clock of the recordings.
+"""Plays recordings on boards of their own, moment by moment, on the clock of the recordings.
 
-Each payload, and each deadline between two, is a commit at its own time, so the same
-recordings give the same versions and content every time. No loop, no actors, nothing conflated.
+There is a board of each kind of market that the recorded sources read, all with one version counter.
+Each payload, and each deadline between two, is a commit at its own time, so the same recordings give the
+same versions and content every time. No loop, no actors, nothing conflated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from hashlib import blake2b
 from heapq import merge
 from math import inf, nextafter
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from actors.board.board import Applied, Board
-from actors.board.history import HistoryLimits, ListHistory
-from actors.board.kinds import parts
-from actors.board.snapshot import Entry, Snapshot
-from actors.board.validity import BoardRules, Deadlines, is_due
+from actors.board.board import Applied
+from actors.board.history import HistoryLimits
+from actors.board.published import Overdue, Published, Request
+from actors.board.snapshot import Snapshot
+from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
 from actors.core.errors import PayloadError, SourceError
-from actors.core.messages import Batch, BookmakerId, ListId, Payload, Scope, SourceName
+from actors.core.messages import Batch, BookmakerId, ListId, Payload, Scope, SourceName, Venue
 from actors.core.validation import RefusedMatch
+from actors.market_fixtures.boards import Drafts, market_boards, of_batch
+from actors.market_fixtures.linking import SideLinking
+from actors.market_fixtures.model import markets_of
+from actors.market_fixtures.sides import SideLinks
 from actors.markets.market import Kind as MarketKind
 from actors.matches.history import FixtureHistory
-from actors.matches.linking import Linking, Partition, Waiting
+from actors.matches.linking import Linking, Links, Partition, Waiting
 from actors.matches.model import (
     BookmakerInfo,
     FixtureSettings,
@@ -51,6 +58,7 @@ from actors.recordings.format import Ending, Header
 from actors.recordings.reader import RecordedSource
 from actors.review.review import Review
 from actors.source_api.kinds import PolledKind, TickingKind, bounds_of, prices_of
+from actors.source_api.options import every_kind
 from actors.source_api.program import ProgramKind
 from actors.source_api.stream import StreamKind
 
@@ -88,10 +96,16 @@ class MomentResult(Struct, frozen=True):
 
 
 class Playback:
-    """Recordings on one board; also their clock. `snapshot` is the board as of the last moment played."""
+    """Recordings on their boards; also their clock. `published` is the board of 1X2 as of the last moment.
+
+    `markets` are the boards beside it: of `kinds`, or (None) of all that the recorded sources read.
+    """
 
     def __init__(
-        self, sources: tuple[RecordedSource, ...], linker: Callable[[], Partition] | None = None
+        self,
+        sources: tuple[RecordedSource, ...],
+        linker: Callable[[], Partition] | None = None,
+        kinds: Collection[MarketKind] | None = None,
     ) -> None:
         self.endings: dict[SourceName, Ending] = {}
         self._feeds: dict[SourceName, StreamFeed] = {}
@@ -105,54 +119,75 @@ class Playback:
         headers = msgspec.json.encode([source.header for source in sources])
         epoch = blake2b(headers, digest_size=4).hexdigest()  # the same of the same recordings every time
         terms = FixtureSettings(_roster_of(sources))
-        self.snapshot = first_snapshot(int(self._now.wall * 1000), terms, epoch)
-        self._advancing = FixtureUpdater(terms)
-        self.review = Review()
-        made = self.review.new_matcher() if linker is None else linker()
+        self._begin(first_snapshot(int(self._now.wall * 1000), terms, epoch), terms, kinds)
+        self.review, start = Review(), linker
+        made = self.review.new_matcher() if start is None else start()
         self.review.matcher = made if isinstance(made, Matcher) else None
-        self._waiting = Waiting()
         self._linking = Linking(made, terms.roster)
-        self._followers: list[Callable[[Snapshot], None]] = []
-        self.history = ListHistory(self.snapshot, HistoryLimits())
-        self.fixture_history = FixtureHistory(self.snapshot, HistoryLimits())
+        self._side_linking = SideLinking(start or self.review.new_matcher, terms.roster)
 
-    def follow(self, follower: Callable[[Snapshot], None]) -> None:
-        """Have `follower` called with each new snapshot."""
+    def _begin(self, first: Snapshot, terms: FixtureSettings, kinds: Collection[MarketKind] | None) -> None:
+        """Open the boards of all kinds of market."""
+        if kinds is None:
+            kinds = every_kind(kind for source in self._sources for kind in source.options.kinds)
+        limits, request = HistoryLimits(), self._take
+        self._advancing, self._waiting = FixtureUpdater(terms), Waiting()
+        self.published = Published(first, self._rules, self, limits, request)
+        self.fixture_history = FixtureHistory(first, limits)
+        self.published.follow(self.fixture_history.add, self.fixture_history.digest)
+        self.published.follow(self._waiting.add)
+        made = market_boards(
+            first, terms, kinds, rules=self._rules, clock=self, limits=limits, request=request
+        )
+        self.markets = replace(made, committed=self._tell)
+        others = {kind: self.markets.published[kind] for kind in self.markets.updaters}
+        self._boards = {MarketKind.ONE_X_TWO: self.published, **others}
+        self._noted: dict[MarketKind, Snapshot] = {}
+        self._followers: list[Callable[[Mapping[MarketKind, Snapshot]], None]] = []
+        for kind, board in self._boards.items():
+            board.follow(partial(self._noted.__setitem__, kind))
+
+    def follow(self, follower: Callable[[Mapping[MarketKind, Snapshot]], None]) -> None:
+        """Have `follower` called with the new snapshots of each commit, by kind of market."""
         self._followers.append(follower)
+
+    def _tell(self) -> None:
+        noted = dict(self._noted)
+        self._noted.clear()
+        for follower in self._followers if noted else ():
+            follower(noted)
 
     def digest(self) -> Sliced[None]:
         """Let the histories take all commits so far."""
-        yield from self.history.digest()
-        yield from self.fixture_history.digest()
+        for board in self._boards.values():
+            yield from board.digest()
 
     def now(self) -> Instant:
         """Return the time of the recordings: that of the last moment, of the first payload before it."""
         return self._now
 
     @property
-    def newest(self) -> Snapshot:
-        """The board as of that moment."""
-        return self.snapshot
+    def snapshot(self) -> Snapshot:
+        """The board of 1X2 as of that moment."""
+        return self.published.newest
 
-    async def read(self, deadlines: object = None) -> Snapshot:
-        """Return the board as of that moment, at which nothing of it is overdue."""
-        del deadlines
-        return self.snapshot
+    @property
+    def version(self) -> int:
+        """The version of the last commit, of whichever kinds of market it is."""
+        return max(board.newest.version for board in self._boards.values())
 
-    async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
+    def _take(self, request: Request) -> None:
         """Withdraw the list of an entry that cannot be shown."""
-        del why
-        board = self._board()
-        if run_now(board.reject(bookmaker, entry)) is not None:
-            run_now(self._publish(board))
+        if isinstance(request, Overdue):  # nothing is at any moment; no read may change a version
+            return
+        drafts = self._drafts()
+        run_now(drafts.reject(request.bookmaker, request.entry))
+        run_now(self._publish(drafts))
+        self._end_turn()
 
-    def is_valid(self, deadlines: Deadlines) -> bool:
-        """Return whether an answer with these deadlines was not overdue at that moment."""
-        return not is_due(deadlines, self._rules, self._now)
-
-    def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
-        """Return whether any of these comes within so many recorded seconds."""
-        return is_due(deadlines, self._rules, self._now, within_s)
+    def _end_turn(self) -> None:
+        for board in self._boards.values():
+            board.end_turn()
 
     def moments(self) -> Iterator[Moment]:
         """Yield the moments in order; play each before taking the next: it may set a deadline."""
@@ -168,11 +203,11 @@ class Playback:
         The caller may `link` the changes before the next moment, and let the histories `digest` them.
         """
         yield from self.digest()
-        board = self._board()
-        yield from board.expire(moment.at)
-        new = yield from board.finish(moment.at)
+        drafts = self._drafts()
+        yield from drafts.expire(moment.at)
+        yield from drafts.finish(moment.at)
         self._now = moment.at  # not before: a read in between would find the board overdue
-        self._replace(new)
+        drafts.publish()
         if not isinstance(moment, Arrival):
             return MomentResult()
         try:
@@ -209,12 +244,17 @@ class Playback:
         return [(batch.bookmaker, batch) for batch in batches]
 
     def _holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
-        return self.snapshot.holds(bookmaker, scope, list_id, self._now.wall, self._rules.max_matches)
+        """Return whether all boards that have the scope have that very list."""
+        boards = [board for board in self._boards.values() if scope in board.newest.books[bookmaker].lists]
+        return bool(boards) and all(
+            board.newest.holds(bookmaker, scope, list_id, self._now.wall, board.rules.max_matches)
+            for board in boards
+        )
 
     def _apply(
         self, source: RecordedSource, offered: list[tuple[BookmakerId, Delivery]]
     ) -> Sliced[tuple[BookmakerResult, ...]]:
-        board, options, keys = self._board(), source.options, source.keys
+        drafts, options, keys = self._drafts(), source.options, source.keys
         results = []
         for bookmaker, delivery in offered:
             extract = extractor(source.kind, keys[bookmaker], options)
@@ -224,36 +264,42 @@ class Playback:
             except PayloadError as error:
                 results.append(BookmakerResult(bookmaker, error=str(error)))
             else:
-                batch = (yield from parts(read.batch)).get(MarketKind.ONE_X_TWO)
-                applied = None if batch is None else (yield from board.apply(batch, self._now))
+                by_kind = yield from drafts.apply(read.batch, self._now)
+                applied = of_batch(by_kind) if by_kind else None
                 found = (read.batch, read.rejected, read.title)
                 results.append(BookmakerResult(bookmaker, *found, applied=applied, refused=read.refused))
-        yield from self._publish(board)
+        yield from self._publish(drafts)
         return tuple(results)
 
     def link(self) -> Sliced[None]:
-        """Link all changes, so that the same recordings give the same versions."""
-        while (keys := self._waiting.get_nowait()) != {}:
-            portions = yield from self._linking.update(fixtures_of(self.snapshot), keys)
-            for links in portions:
-                board = self._board()
-                board.link(links)
-                yield from self._publish(board)
+        """Link all changes, so that the same recordings give the same versions.
 
-    def _board(self) -> Board:
-        return Board(self.snapshot, self._rules, self._advancing)
+        Events without 1X2 prices are linked after those that have them.
+        """
+        keys = self._waiting.get_nowait()
+        while True:
+            if keys != {}:
+                portions = yield from self._linking.update(fixtures_of(self.snapshot), keys)
+                for links in portions:
+                    yield from self._commit(links)
+            state, sides = fixtures_of(self.snapshot), self.markets.sides
+            side_links = yield from self._side_linking.update(state, sides, keys)
+            if side_links is not None:
+                yield from self._commit(side_links)
+            if (keys := self._waiting.get_nowait()) == {}:
+                return
 
-    def _publish(self, board: Board) -> Sliced[None]:
-        self._replace((yield from board.finish(self._now)))
+    def _commit(self, links: Links | SideLinks) -> Sliced[None]:
+        drafts = self._drafts()
+        drafts.link(links)
+        yield from self._publish(drafts)
 
-    def _replace(self, new: Snapshot) -> None:
-        if new is not self.snapshot:
-            self.snapshot = new
-            self.history.add(new)
-            self.fixture_history.add(new)
-            self._waiting.add(new)
-            for follower in self._followers:
-                follower(new)
+    def _drafts(self) -> Drafts:
+        return Drafts(self.published, self._advancing, self.markets)
+
+    def _publish(self, drafts: Drafts) -> Sliced[None]:
+        yield from drafts.finish(self._now)
+        drafts.publish()
 
     def _arrivals(self) -> Iterator[Arrival]:
         return merge(*map(self._arrivals_of, self._sources), key=lambda arrival: arrival.at.mono)
@@ -272,12 +318,18 @@ class Playback:
             yield Arrival(Instant(record.received_s + offset_s, payload.received_at), source, payload)
 
     def _deadline(self) -> Instant:
-        """Return when the next list is stale, match over or too old, or surebet due; infinity for never."""
-        now = self._now
-        due_mono = max(min(self.snapshot.valid_until, fixtures_of(self.snapshot).candidates.due), now.mono)
+        """Return when the next list is stale, match over or too old, or surebet due; infinity for never.
+
+        In a board of another market than 1X2 also when a match begins, if that is for it to know.
+        """
+        now, boards = self._now, [board.newest for board in self._boards.values()]
+        stale = min(min(board.valid_until, fixtures_of(board).candidates.due) for board in boards)
+        due_mono = max(stale, now.mono)
         # One step up, so that taking the time off again cannot end below the kick-off by rounding.
-        over_at = nextafter(self.snapshot.first_start + self._rules.expire_after_kickoff_s, inf)
-        over_at = min(over_at, self.snapshot.next_start)
+        first_start = min(board.first_start for board in boards)
+        over_at = nextafter(first_start + self._rules.expire_after_kickoff_s, inf)
+        begins = [markets_of(board).next_start for board in boards[1:]]
+        over_at = min([over_at, *begins, *(board.next_start for board in boards)])
         over_mono = now.mono + max(over_at - now.wall, 0.0)
         if due_mono <= over_mono:
             return Instant(due_mono, now.wall + (due_mono - now.mono))
@@ -293,7 +345,7 @@ def _roster_of(sources: tuple[RecordedSource, ...]) -> Roster:
     """Return the bookmakers in the order of the configuration that was recorded."""
     found = sorted(
         (
-            (bookmaker.position, bookmaker.id, source)
+            (bookmaker.position, bookmaker.id, bookmaker.key, source)
             for source in sources
             for bookmaker in source.header.bookmakers
         ),
@@ -301,7 +353,11 @@ def _roster_of(sources: tuple[RecordedSource, ...]) -> Roster:
     )
     return roster_of(
         {
-            name: BookmakerInfo(source.header.source, prices_of(source.kind, source.options))
-            for _, name, source in found
+            name: BookmakerInfo(
+                source.header.source,
+                prices_of(source.kind, source.options),
+                counts_from_now=source.kind.offer_of(key, source.options).venue is Venue.BOOKMAKER,
+            )
+            for _, name, key, source in found
         }
     )

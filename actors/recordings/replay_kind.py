@@ -103,7 +103,7 @@ class ReplayMachine:
         self._loop = options.loop
         ids = {bookmaker.key: bookmaker.id for bookmaker in source.header.bookmakers}
         self._ids: dict[str, BookmakerId] = {key: ids[key] for key in keys}
-        self._books: Mapping[BookmakerId, Book] = Playback((source,)).snapshot.books
+        self._books: Mapping[BookmakerId, Book] = Playback((source,), kinds=()).snapshot.books
         self._reported = self._books
         self._until_mono = now.mono
         self._is_waiting = False
@@ -137,7 +137,7 @@ class ReplayMachine:
     def _passes(self, begin_mono: float) -> Sliced[None]:
         """Play the recording once or for ever, beginning with the first payload, then wait for ever."""
         while True:
-            playback = Playback((self._source,))
+            playback = Playback((self._source,), kinds=())
             first_mono, due_mono = playback.now().mono, begin_mono
             for moment in playback.moments():
                 due_mono = begin_mono + (moment.at.mono - first_mono) / self._speed

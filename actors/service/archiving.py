@@ -15,6 +15,7 @@ from actors.board.snapshot import Snapshot
 from actors.core.clock import Clock
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
+from actors.markets.market import Kind
 from actors.matches.model import FixtureSettings, fixtures_of
 from actors.monitoring.status import ArchiveStatus, ServiceStatus
 from actors.recordings.playback import Playback
@@ -53,7 +54,7 @@ def open_configured(
 class ArchivedPlayback:
     """Archives what a playback commits, all of it, as the same every time; the folder must be empty.
 
-    `add` is called with each snapshot, in the thread of the playback. Raises: ConfigError.
+    `add` is called with each commit, in the thread of the playback. Raises: ConfigError.
     """
 
     def __init__(self, playback: Playback, names: Mapping[BookmakerId, str], folder: Path) -> None:
@@ -72,9 +73,11 @@ class ArchivedPlayback:
         # It is written when it is much, and by the recording's clock that may be days later.
         self._archive.status.lag_s = lambda _: 0.0
 
-    def add(self, snapshot: Snapshot) -> None:
-        """Archive a snapshot; what waits is written whenever it is much."""
-        self._archive.follow(snapshot)
+    def add(self, commit: Mapping[Kind, Snapshot]) -> None:
+        """Archive the snapshots of a commit, by kind of market; what waits is written when it is much."""
+        for kind, snapshot in commit.items():
+            self._archive.note(kind, snapshot)
+        self._archive.commit()
         if self._archive.writer.waiting > PLAYED_AT_ONCE:
             self._archive.writer.step()
 

@@ -6,6 +6,7 @@ The clock is that of the recordings and moves with what is played only, so a rea
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import anyio
@@ -18,6 +19,7 @@ from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced, run_sliced
 from actors.core.messages import NOT_MODIFIED, Scope
 from actors.core.validation import Reason
+from actors.markets.market import Kind
 from actors.monitoring.log_events import LogStatus
 from actors.monitoring.status import BookmakerStatus
 from actors.monitoring.transitions import (
@@ -44,7 +46,7 @@ LONG_WAIT_S = 60.0  # from which on a wait is logged, by our own clock
 
 
 class Replay:
-    """The replay of some recordings: `playback` shows the board and the time, `status` all else.
+    """The replay of some recordings: `playback` shows the boards and the time, `status` all else.
 
     `speed` is how many of their seconds pass in one of ours (may be infinite); `pace` is our own clock.
     With an `archive`, an empty folder, what is shown is kept there. Raises: ConfigError if it is not empty.
@@ -59,13 +61,14 @@ class Replay:
         log_status: LogStatus | None = None,
     ) -> None:
         self.playback = Playback(sources)
-        self._committed: list[Snapshot] = []
+        self._committed: list[Mapping[Kind, Snapshot]] = []
         now = self.playback.now()
         self.status = service_status(_recorded_settings(sources), now.wall, log_status)
         for source in self.status.sources.values():
             source.is_simulated = True  # a recording is never live
-        first = self.playback.snapshot.version
-        self.status.board.versions = lambda: self.playback.snapshot.version - first
+        first = self.playback.version
+        self.status.board.versions = lambda: self.playback.version - first
+        self.status.markets = self.playback.markets.counts
         self.status.board.last_turn_mono = now.mono
         self.status.is_idle = lambda: True
         for actor in self.status.actors.values():
@@ -104,7 +107,7 @@ class Replay:
             async with playback.review.turn:
                 await run_sliced(self._play_moment(moment))
             payloads += isinstance(moment, Arrival)
-        version = playback.snapshot.version
+        version = playback.version
         commits = self.status.board.versions()
         is_whole = set(playback.endings.values()) == {Ending.CLOSED} and commits > 0
         level = "info" if is_whole else "warning"
@@ -126,9 +129,9 @@ class Replay:
         record_turn(self.status, self.playback.snapshot, applied, self.playback.now(), board_log)
         yield from self.playback.link()
         yield from self.playback.digest()
-        for snapshot in self._committed:  # only now: the names that they show are known
+        for commit in self._committed:  # only now: the names that they show are known
             if self._archive is not None:
-                self._archive.add(snapshot)
+                self._archive.add(commit)
         self._committed.clear()
 
     def _record(self, arrival: Arrival, result: MomentResult) -> None:

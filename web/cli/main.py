@@ -313,9 +313,16 @@ async def _run_replay(start: Callable[[Clock], Replay], sock: Listener, max_stre
     replay = start(SystemClock())
     status, playback = replay.status, replay.playback
     per_client = Limits().max_streams_per_client
-    audience = Audience(playback.history, max_streams, per_client, playback.fixture_history, status.metrics)
+    audience = Audience(
+        playback.published.history,
+        max_streams,
+        per_client,
+        playback.fixture_history,
+        status.metrics,
+        markets=playback.markets.histories,
+    )
     app = create_app(
-        playback,
+        playback.published,
         status,
         status.names,
         playback,
@@ -324,6 +331,7 @@ async def _run_replay(start: Callable[[Clock], Replay], sock: Listener, max_stre
         refusals=sock.refusals,
         watched=Watch(sock.find).around,
         review=playback.review,
+        markets=playback.markets.published,
     )
     started = partial(_say_started, status, is_recorded=True, url=address_of(sock))
     ends = (start_exit_deadline, audience.leave)

@@ -87,7 +87,7 @@ def test_epoch_belongs_to_the_recordings(tmp_path: Path) -> None:
         run_now(playback.play(moment))
 
     again, others = _playback(path).snapshot, _playback(other).snapshot
-    assert {first.epoch} == {playback.snapshot.epoch, playback.history.epoch, again.epoch}
+    assert {first.epoch} == {playback.snapshot.epoch, playback.published.history.epoch, again.epoch}
     assert re.fullmatch("[0-9a-f]{8}", first.epoch)
     assert (first.version, True) == (others.version, others.epoch != first.epoch)
 
@@ -98,7 +98,7 @@ def test_no_overdue_entry_is_readable_within_a_moment(tmp_path: Path) -> None:
     valid, moments = [], 0
     for moment in playback.moments():
         moments += not isinstance(moment, Arrival)
-        valid += [playback.is_valid(playback.snapshot.deadlines) for _ in playback.play(moment)]
+        valid += [playback.published.is_valid(playback.snapshot.deadlines) for _ in playback.play(moment)]
 
     assert moments > 0
     assert valid
@@ -291,8 +291,8 @@ async def _bodies(path: Path, speed: float, every_s: float, times: int) -> tuple
     replay = Replay(open_sources(path, kind_named), speed, VirtualClock())
     playback, status = replay.playback, replay.status
     seen: dict[int, bytes] = {}
-    audience = Audience(playback.history, 0, 0)
-    app = front_end(playback, status, status.names, playback, audience)
+    audience = Audience(playback.published.history, 0, 0)
+    app = front_end(playback.published, status, status.names, playback, audience)
     client = app.test_client()
     async with anyio.create_task_group() as tasks:
         await tasks.start(replay.run)
@@ -335,14 +335,14 @@ async def test_listeners_are_called_for_changes(tmp_path: Path) -> None:
             (playback.snapshot.version, {entry.id: entry for entry in _entries(playback.snapshot)})
         )
 
-    playback.history.subscribe(hear)
+    playback.published.history.subscribe(hear)
     async with anyio.create_task_group() as tasks:
         await tasks.start(replay.run)
         await settle()
         await replay.stop()
 
     for version, entries in lists:
-        recent = run_now(playback.history.since(None, version))
+        recent = run_now(playback.published.history.since(None, version))
         assert recent is not None
         entries.update({change.id: change.entry for change in (*recent.gone, *recent.shown)})
     ends = [{entry.id: entry for entry in entries.values() if entry is not None} for _, entries in lists]
@@ -355,7 +355,7 @@ async def test_listeners_are_called_at_the_time_of_the_change(tmp_path: Path) ->
     """Listeners do not wait for the next payload, neither for a change nor for a stale list."""
     path = _recorded(tmp_path, received(ONE, 0.0, stale_after_s=30.125), received(TWO, 90.0))
     replay, heard = Replay(open_sources(path, kind_named), 1.0, VirtualClock()), []
-    replay.playback.history.subscribe(lambda _: heard.append(anyio.current_time()))
+    replay.playback.published.history.subscribe(lambda _: heard.append(anyio.current_time()))
     async with anyio.create_task_group() as tasks:
         await tasks.start(replay.run)
         await anyio.sleep(95)

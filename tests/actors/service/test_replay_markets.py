@@ -1,0 +1,200 @@
+"""Replays of recordings whose sources read other markets than 1X2."""
+
+from __future__ import annotations
+
+import json
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from actors.archive.export import Chosen, rows
+from actors.archive.folder import Folder
+from actors.core.cooperative import run_now
+from actors.core.messages import BookmakerId
+from actors.market_fixtures.model import markets_of
+from actors.markets.market import Kind
+from actors.matches.model import fixtures_of
+from actors.recordings.format import RecordedBookmaker
+from actors.recordings.playback import Playback
+from actors.recordings.reader import open_sources
+from actors.service.registry import kind_named
+from actors.service.replay import Replay
+from tests.support.builders.football_data import csv_bytes
+from tests.support.builders.recorded import ALDER, BIRCH, header, received, write
+from tests.support.systems.front_end import front_end
+from tests.support.time.virtual import VirtualClock
+from web.feeds.subscribers import Audience
+
+pytestmark = pytest.mark.anyio
+
+COLUMNS = "Div,Date,Time,HomeTeam,AwayTeam,B365H,B365D,B365A,B365>2.5,B365<2.5,AHh,B365AHH,B365AHA"
+NAMES = ("E0", "02/05/2099", "15:00", "Alder Town", "Birch United")
+ONE_X_TWO = ("2.10", "3.40", "3.60")
+OPTIONS: dict[str, Any] = {
+    "kind": "football_data",
+    "url": "http://feed.example/f.csv",
+    "markets": ["1x2", "over_under", "asian_handicap"],
+}
+OTHERS = (Kind.OVER_UNDER, Kind.ASIAN_HANDICAP)
+
+
+def _sheet(over: str, one_x_two: tuple[str, str, str] = ONE_X_TWO) -> bytes:
+    row = (*NAMES, *one_x_two, over, "1.95", "-0.25", "1.88", "2.02")
+    return csv_bytes(row, header=tuple(COLUMNS.split(",")))
+
+
+SHEETS = (_sheet("1.90"), _sheet("1.92"), _sheet("1.92", ("2.20", "3.40", "3.60")))
+
+
+def _recorded(folder: Path, *, markets: bool = True, sheets: tuple[bytes, ...] = SHEETS) -> Path:
+    options = OPTIONS if markets else {name: OPTIONS[name] for name in ("kind", "url")}
+    records = [received(body, float(at), stale_after_s=100.0) for at, body in enumerate(sheets)]
+    records.append(received(b"<html>", 200.0))  # till when deadlines are moments
+    return write(folder / "feed.rec.zst", header(options=options, bookmakers=(ALDER,)), *records)
+
+
+def _other_recorded(folder: Path, body: bytes) -> None:
+    """Record another source, half a second after the first."""
+    other = header(source="other", options=OPTIONS, bookmakers=(BIRCH,))
+    body = body.replace(b"B365", b"BW")
+    write(folder / "other.rec.zst", other, received(body, 0.5, stale_after_s=100.0))
+
+
+def _playback(path: Path) -> Playback:
+    return Playback(open_sources(path, kind_named))
+
+
+def _shown(playback: Playback) -> dict[str, tuple[float, ...]]:
+    """Return the prices of all fixtures on the boards beside that of 1X2, by market."""
+    boards = [board.newest for board in playback.markets.published.values()]
+    fixtures = [fixture for board in boards for fixture in markets_of(board)]
+    return {str(of.market): entry.match.prices for of in fixtures for entry in of.entries.values()}
+
+
+def _steps(path: Path) -> list[tuple[int, int, dict[str, tuple[float, ...]]]]:
+    """Return after each moment the version, that of 1X2, both from the first on, and the other prices."""
+    playback, steps = _playback(path), []
+    first = playback.version
+    for moment in playback.moments():
+        run_now(playback.play(moment))
+        run_now(playback.link())
+        versions = playback.version - first, playback.snapshot.version - first
+        steps.append((*versions, _shown(playback)))
+    return steps
+
+
+def test_boards_of_all_markets_are_played(tmp_path: Path) -> None:
+    """A change of another market is a version that leaves 1X2 as it is; all leave with a stale list."""
+    handicap = {"asian_handicap:-0.25": (1.88, 2.02)}
+    first = {"over_under:2.5": (1.9, 1.95), **handicap}
+    then = {"over_under:2.5": (1.92, 1.95), **handicap}
+    path = _recorded(tmp_path)
+
+    assert [(1, 1, first), (2, 1, then), (3, 3, then), (4, 4, {}), (4, 4, {})] == _steps(path)
+    assert _steps(path) == _steps(path)
+
+
+def test_recording_without_markets_has_1x2_alone(tmp_path: Path) -> None:
+    """A recording of an earlier release, or with markets off, plays as it did."""
+    path = _recorded(tmp_path, markets=False)
+
+    assert [(1, 1, {}), (1, 1, {}), (2, 2, {}), (3, 3, {}), (3, 3, {})] == _steps(path)
+
+
+def test_handicap_counts_from_now_once_its_match_begins(tmp_path: Path) -> None:
+    """The kick-off is a moment of its own: from then on a bookmaker's handicap is another bet."""
+    body = _sheet("1.90").replace(b"02/05/2099,15:00", b"28/05/2026,21:27")  # 20 s after the beginning
+    playback, begun = _playback(_recorded(tmp_path, sheets=(body,))), []
+    for moment in playback.moments():
+        run_now(playback.play(moment))
+        run_now(playback.link())
+        handicaps = markets_of(playback.markets.published[Kind.ASIAN_HANDICAP].newest)
+        begun += [(playback.now().mono, fixture.has_begun) for fixture in handicaps]
+
+    assert [(0.0, False), (20.0, True)] == begun[:2]
+
+
+def test_exchange_counts_the_whole_score(tmp_path: Path) -> None:
+    """What a handicap in play counts is known of the kind of each recorded source."""
+    venue = RecordedBookmaker(BookmakerId("polymarket"), None, "polymarket", 1)
+    _recorded(tmp_path)
+    options = {"kind": "polymarket"}
+    write(
+        tmp_path / "venue.rec.zst",
+        header(source="venue", kind="polymarket", options=options, bookmakers=(venue,)),
+    )
+    roster = fixtures_of(_playback(tmp_path).snapshot).terms.roster
+
+    assert {ALDER.id: True, venue.id: False} == {
+        name: about.counts_from_now for name, about in roster.items()
+    }
+
+
+def test_event_without_1x2_is_linked_with_the_match_of_another_source(tmp_path: Path) -> None:
+    """As in a running service, and the fixture of the 1X2 prices does not change for it."""
+    _recorded(tmp_path, sheets=(_sheet("1.90"), _sheet("1.90")))
+    main = _playback(tmp_path)
+    for moment in main.moments():
+        run_now(main.play(moment))
+        run_now(main.link())
+        (before,) = fixtures_of(main.snapshot)
+        break
+    _other_recorded(tmp_path, _sheet("1.88", ("", "", "")))
+    playback = _playback(tmp_path)
+    for moment in playback.moments():
+        run_now(playback.play(moment))
+        run_now(playback.link())
+        if playback.now().mono >= 1.0:
+            break
+
+    (fixture,) = fixtures_of(playback.snapshot)
+    totals = markets_of(playback.markets.published[Kind.OVER_UNDER].newest)
+    assert (before.id, (ALDER.id,)) == (fixture.id, fixture.bookmakers)
+    assert [(f"{before.id} over_under:2.5", (ALDER.id, BIRCH.id))] == [
+        (of.id, of.bookmakers) for of in totals
+    ]
+
+
+async def _replayed(replay: Replay) -> None:
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(replay.run)
+        await anyio.sleep(10)
+        await replay.stop()
+
+
+async def test_web_shows_all_markets_of_a_replay(tmp_path: Path) -> None:
+    """The fixtures of another market, and the entries of each kind in the probe."""
+    _recorded(tmp_path)
+    _other_recorded(tmp_path, _sheet("1.88"))
+    replay = Replay(open_sources(tmp_path, kind_named), 1.0, VirtualClock())
+    playback, status = replay.playback, replay.status
+    histories = playback.markets.histories
+    audience = Audience(
+        playback.published.history, 9, 9, playback.fixture_history, status.metrics, markets=histories
+    )
+    parts = (playback.published, status, status.names, playback, audience)
+    client = front_end(*parts, markets=playback.markets.published).test_client()
+    await _replayed(replay)
+    answer = await client.get("/api/v2/fixtures?market=over_under:2.5")
+    found = json.loads(await answer.get_data(as_text=False))
+
+    (totals,) = found["fixtures"]
+    assert [1.92, 1.88] == [entry["odds"]["over"] for entry in totals["entries"]]
+    assert [(kind, {ALDER.id: 1, BIRCH.id: 1}) for kind in OTHERS] == [
+        (kind, counts.entries) for kind, counts in status.markets().items()
+    ]
+
+
+async def test_archive_of_a_replay_has_all_markets(tmp_path: Path) -> None:
+    """Each change of a price is a row of the export of all markets."""
+    replay = Replay(open_sources(_recorded(tmp_path), kind_named), inf, VirtualClock(), tmp_path / "kept")
+    await _replayed(replay)
+    chosen = Chosen(0, 2**60, all_markets=True)
+    found = [*rows(Folder.reading(tmp_path / "kept"), chosen, lambda _: None)]
+    over = [row["odds"] for row in found if (row["market"], row["outcome"]) == ("over_under:2.5", "over")]
+    ones = [row["odds"] for row in found if (row["market"], row["outcome"]) == ("1x2", "1")]
+
+    assert ([1.9, 1.92, None], [2.1, 2.2, None]) == (over[:3], ones[:3])
