@@ -114,8 +114,9 @@ def _market_in(page: Page) -> list[str]:
 def test_without_other_markets_nothing_says_that_there_are_any(site: Offered, page: Page) -> None:
     """There is no chooser, and details have no other markets."""
     site.offer(ROME)
+    base = site.start().base
     with page.expect_response("**/api/v2/markets"):
-        page.goto(site.start().base)
+        page.goto(base)
     page.locator(".match").click()
     expect(page.locator("#details-links li")).to_have_count(1)
 

@@ -71,7 +71,6 @@ const hear = (answer) => {
     stream.served(answer);
     const known = answer ? { checks: answer.checks, links: answer.links } : store.state.health;
     store.change({ isChecked: answer !== null, health: known });
-    if (answer !== null) learn();
 };
 const health = new Health(hear, () => !stream.isLive);
 
@@ -93,9 +92,9 @@ function followed(key, removed) {
     return key;
 }
 
-/** Ask which markets there are to choose from. */
+/** Ask which markets there are to choose from; before the first links the service does not know them. */
 async function learn() {
-    if (performance.now() - learntAt < MARKETS_MS) return;
+    if (document.hidden || !stream.isLive || performance.now() - learntAt < MARKETS_MS) return;
     learntAt = performance.now();
     const markets = await askMarkets();
     if (markets !== null && JSON.stringify(markets) !== JSON.stringify(store.state.markets))
@@ -125,6 +124,7 @@ function look() {
     const connection = { age, isLive, hasFailed, isWaiting: untilRetry !== null };
     if (minute() !== store.state.minute || store.state.choice.surebets) grid.rewrite();
     store.change({ connection, minute: minute() });
+    learn();
     store.flush(); // in a hidden page no frame would come
 }
 
