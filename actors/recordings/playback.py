@@ -282,6 +282,8 @@ class Playback:
                 portions = yield from self._linking.update(fixtures_of(self.snapshot), keys)
                 for links in portions:
                     yield from self._commit(links)
+            if fixtures_of(self.snapshot).pending:  # nothing had to be linked: no event waits any more
+                yield from self._commit(Links((), {}))
             state, sides = fixtures_of(self.snapshot), self.markets.sides
             side_links = yield from self._side_linking.update(state, sides, keys)
             if side_links is not None:

@@ -18,6 +18,7 @@ from actors.board.snapshot import Entry, Snapshot
 from actors.core.cooperative import run_now
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, SourceName
+from actors.matches.model import fixtures_of
 from actors.monitoring.status import BookmakerState
 from actors.recordings.format import Recorded, RecordedBookmaker
 from actors.recordings.playback import Arrival, Playback
@@ -323,6 +324,19 @@ async def test_replay_is_always_equal(tmp_path: Path) -> None:
     assert {**seldom, **fast, **often} == {**often, **fast, **seldom}
 
 
+def test_nothing_is_left_to_be_linked_after_a_moment(tmp_path: Path) -> None:
+    """Also of a single source, whose events are linked with none: else fixtures would be 503 `linking`."""
+    playback = _playback(_recorded(tmp_path, received(ONE, 0.5), received(TWO, 1.5)))
+    pending = []
+    for moment in playback.moments():
+        run_now(playback.play(moment))
+        pending.append(fixtures_of(playback.snapshot).pending)
+        run_now(playback.link())
+        pending.append(fixtures_of(playback.snapshot).pending)
+
+    assert [1, 0, 0, 0] == pending
+
+
 async def test_listeners_are_called_for_changes(tmp_path: Path) -> None:
     """Listeners are called for each commit, and the changes since any version lead to the last one."""
     replay = Replay(open_sources(_long(tmp_path), kind_named), inf, VirtualClock())
@@ -416,7 +430,7 @@ async def test_probes_show_the_recorded_figures(tmp_path: Path) -> None:
     )
     assert {"accepted": 3, "confirmed": 2} == replay.status.board.verdicts
     (finished,) = [line for line in logs if line["event"] == "replay.finished"]
-    assert (8, FIRST + 1, {SourceName("feed"): "closed"}) == (
+    assert (8, FIRST + 2, {SourceName("feed"): "closed"}) == (
         finished["payloads"],
         finished["version"],
         finished["endings"],

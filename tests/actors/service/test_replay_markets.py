@@ -80,7 +80,6 @@ def _steps(path: Path) -> list[tuple[int, int, dict[str, tuple[float, ...]]]]:
     first = playback.version
     for moment in playback.moments():
         run_now(playback.play(moment))
-        run_now(playback.link())
         versions = playback.version - first, playback.snapshot.version - first
         steps.append((*versions, _shown(playback)))
     return steps
