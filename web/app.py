@@ -100,8 +100,7 @@ def create_app(
     own, handlers, is_allowed = live.answers.own, _lists(live, clock, past), access.allows
     handlers |= probes.handlers(board, status, counters, clock, own, review=review, is_operator=is_allowed)
     waiting = changes.handlers(live) | ages.handlers(board, clock, markets)
-    waiting |= links.handlers(board, clock, review, own) | fixtures.handlers_of_fixture(live)
-    waiting |= entries.handlers(board, status, clock, audience, own, review=review, past=past)
+    waiting |= fixtures.handlers_of_fixture(live) | _of_matches(live, status, clock, review, past)
     fast, slow = (_served(_closed(some, access), status.cluster) for some in (handlers, waiting))
     streams = _served({stream.PATH: True}, status.cluster)
     fast |= _described(paths := (*fast, *slow, *streams), names, is_archived=past is not None)
@@ -146,6 +145,16 @@ def _lists(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
     lists = None if past is None else PastLists(past, live.board, clock, live.answers.own)
     of_odds = odds.handlers(live.answers, live.names, lists) | archive.handlers(past, clock)
     return of_odds | fixtures.handlers(live) | markets_.handlers(live) | pages.handlers()
+
+
+def _of_matches(
+    live: Live, status: ServiceStatus, clock: Clock, review: Review | None, past: Past | None
+) -> dict[str, Handler]:
+    """Return the handlers of what operators ask about single matches."""
+    board, own, beside = live.board, live.answers.own, tuple(of.board for of in live.markets.values())
+    parts = (board, status, clock, live.audience, own)
+    traces = entries.handlers(*parts, review=review, past=past, beside=beside)
+    return links.handlers(board, clock, review, own) | traces
 
 
 def _catch_up(board: Readable, status: ServiceStatus, clock: Clock) -> CatchUp:

@@ -88,6 +88,16 @@ class Rejections:
         found = (named.get(match_id) for named in self._named.values())
         return next((reason for reason in found if reason in _REASONS), None)
 
+    def markets_of(self, event_id: SourceMatchId) -> dict[SourceMatchId, str]:
+        """Return why other markets than 1X2 of a match are rejected now, by their ids."""
+        begin = f"{event_id} "
+        return {
+            match_id: reason
+            for named in self._named.values()
+            for match_id, reason in named.items()
+            if match_id.startswith(begin) and reason in _REASONS
+        }
+
     def is_any_of_now(self, lists: Container[Scope] | None) -> bool:
         """Return whether these lists have matches of these days that are not shown."""
         return not OUTSIDE.issuperset(self._not_shown(lists))

@@ -9,7 +9,7 @@ from heapq import nlargest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.board.chunks import find
+from actors.board.chunks import beginning_with, find
 from actors.board.history import Change, ListHistory
 from actors.board.snapshot import Book, Entry, RemovalReason, Snapshot
 from actors.board.validity import ListState
@@ -17,6 +17,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, SourceMatchId, SourceName
 from actors.core.nearest import did_you_mean
+from actors.markets.market import Market, parsed
 from actors.matches.model import FixtureState
 from actors.matching.event import EventKey, FixtureId
 from actors.monitoring.rejections import KeptRejected
@@ -78,6 +79,14 @@ class Traced(Struct, frozen=True):
         return self.entry or (self.before if self.change is None else self.change.before)
 
 
+class TracedMarket(Struct, frozen=True):
+    """What is known of another market of a match: it is on the board of a `snapshot`, or rejected now."""
+
+    market: Market
+    known: Traced
+    snapshot: Snapshot | None = None
+
+
 def traced(
     snapshot: Snapshot,
     record: BookmakerStatus,
@@ -106,6 +115,36 @@ def traced(
     else:
         absent = Absent(Absence.NEVER_SEEN, _why_never(book, oldest))
     return Traced(given, record.id, entry, change, state, rejected, refused, absent)
+
+
+def split(given: str) -> tuple[str, Market | None]:
+    """Return the id of the 1X2 prices that was given, and the market that stood behind it, if any did."""
+    entry_id, _, text = given.rpartition(" ")
+    try:
+        return (entry_id, parsed(text)) if entry_id else (given, None)
+    except ValueError:
+        return given, None  # such as a part of the names of two teams
+
+
+def traced_markets(
+    snapshots: Iterable[Snapshot], record: BookmakerStatus, given: str
+) -> list[TracedMarket]:
+    """Return what is known of the other markets of a match, by line; each snapshot is of a kind."""
+    event_id = SourceMatchId(given.partition("_")[2])
+    found: dict[Market, TracedMarket] = {}
+    for snapshot in snapshots:
+        book = snapshot.books[record.id]
+        for entry in beginning_with(book.chunks, f"{event_id} "):
+            state = book.lists.get(entry.scope)
+            known = Traced(entry.id, record.id, entry, state=state)
+            found[entry.match.market] = TracedMarket(entry.match.market, known, snapshot)
+    kept = {match.match.source_match_id: match for match in record.newest_rejected}
+    for match_id, reason in record.rejections.markets_of(event_id).items():
+        _, market = split(match_id)
+        if market is not None and market not in found:
+            known = Traced(match_id, record.id, rejected=reason, refused=kept.get(match_id))
+            found[market] = TracedMarket(market, known)
+    return [found[market] for market in sorted(found)]
 
 
 def remembered(found: Traced, reason: RemovalReason, at: float, before: Entry | None) -> Traced:

@@ -82,3 +82,28 @@ def test_what_has_left_is_printed(running: Service, capsys: pytest.CaptureFixtur
     assert first.startswith("  left      alder_m1  Odense v Brøndby, finished ")
     assert first.endswith("(1.0 min ago)")
     assert "            alder_m2  Odense v Brøndby" == second
+
+
+def test_other_markets_are_printed(running: Service, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line each, with prices, age and list, or why it is rejected; or the one that is asked for."""
+    shown = running.get("/api/v2/odds").json()["matches"][0]
+    path = f"/monitor/entries/{shown['id']}"
+    found = running.get(path).json()
+    at, about = found["now"] - 60, {"received_at": None, "rejected": None}
+    odds = {"over": 1.9, "under": None}
+    over = {**about, "market": "over_under:2.5", "odds": odds, "updated": at, "list": found["list"]}
+    yes = {**about, "market": "btts", "odds": None, "updated": None, "list": None, "rejected": "book_sum"}
+    found["markets"] = [over, yes]
+    with http_peer() as peer:
+        peer.answers[path] = respond(json.dumps(found).encode())
+        url = f"--url={peer.url('')}"
+        _, every = _printed(capsys, shown["id"], url)
+        _, single = _printed(capsys, f"{shown['id']} btts", url)
+        _, none = _printed(capsys, f"{shown['id']} over_under:3.5", url)
+
+    first, second = every[-2:]
+    assert first.startswith("  markets   over_under:2.5 1.9 / ?, ")
+    assert f"(1.0 min ago); {found['list']['scope']}: confirmed " in first
+    assert "            btts rejected: book_sum: its prices are not kept" == second
+    assert "  markets   btts rejected: book_sum: its prices are not kept" == single[-1]
+    assert "  markets   over_under:3.5: neither on the board nor rejected" == none[-1]

@@ -6,24 +6,38 @@ import argparse
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from actors.markets.market import ONE_X_TWO, Market
+from actors.review.trace import split
 from web.cli.asking import NO_LINKER, add_url, answer, part_of_path
-from web.encoding.entry_schemas import EntryList, EntryRejected, EntrySource, EntryStep, EntryTrace
+from web.encoding.entry_schemas import (
+    EntryList,
+    EntryMarket,
+    EntryRejected,
+    EntrySource,
+    EntryStep,
+    EntryTrace,
+)
 from web.encoding.schemas import OddsV2
 
 MAX_BEFORE = 5  # earlier prices that are shown
 MAX_LINKS = 6
+MAX_MARKETS = 12
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def add_options(trace: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    trace.add_argument("id", metavar="ID", help="the id of an entry, or a part of the name of its teams")
+    trace.add_argument(
+        "id",
+        metavar="ID",
+        help="an entry's id, perhaps with a market ('ID over_under:2.5'), or a part of its teams' names",
+    )
     add_url(trace)
 
 
 def trace_lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield what the service knows of an entry, some twenty lines. Raises: ServiceUnreachableError."""
-    found = answer(given, f"/monitor/entries/{part_of_path(given.id)}", EntryTrace)
+    found = answer(given, f"/monitor/entries/{part_of_path(split(given.id)[0])}", EntryTrace)
     yield _title(found)
     if found.absent is None:
         yield f"ON THE BOARD at version {found.version}, {_clock(found.now, found.now)} UTC"
@@ -51,6 +65,7 @@ def trace_lines(given: argparse.Namespace) -> Iterator[str]:
         if found.source.last_error not in {None, found.bookmaker and found.bookmaker.last_error}:
             yield _line("", str(found.source.last_error))
     yield from _fixture_lines(found)
+    yield from _market_lines(found, split(given.id)[1])
     yield from _other_lines(found)
 
 
@@ -164,6 +179,35 @@ def _fixture_lines(found: EntryTrace) -> Iterator[str]:
         yield _line("", f"{event}  {link.event.home} v {link.event.away}: {why}")
     if (more := len(fixture.links) - MAX_LINKS) > 0:
         yield _line("", f"and {more} more: oddsboard links explain {fixture.id}")
+
+
+def _market_lines(found: EntryTrace, wanted: Market | None) -> Iterator[str]:
+    """Yield the other markets of the match, a line each, or the one that is wanted."""
+    of = [each for each in found.markets if wanted is None or each.market == str(wanted)]
+    shown = of[:MAX_MARKETS]
+    for label, each in zip(["markets", *[""] * len(shown)], shown, strict=False):
+        yield _line(label, _market(each, found))
+    if (more := len(of) - len(shown)) > 0:
+        yield _line("", f"and {more} more: oddsboard trace '{found.id} MARKET' shows one")
+    if wanted not in {None, ONE_X_TWO} and not of:
+        yield _line("markets", f"{wanted}: neither on the board nor rejected")
+
+
+def _market(of: EntryMarket, found: EntryTrace) -> str:
+    odds = of.odds or {}
+    prices = " / ".join("?" if price is None else f"{price:g}" for price in odds.values())
+    at = "" if of.updated is None else f", {_moment(of.updated, found.now)}"
+    if of.rejected is not None:
+        return f"{of.market} rejected: {of.rejected}: {prices or 'its prices are not kept'}{at}"
+    return f"{of.market} {prices}{at}{'' if of.list is None else f'; {_in_list(of.list, found)}'}"
+
+
+def _in_list(state: EntryList, found: EntryTrace) -> str:
+    stale = "" if state.stale_at is None else f", stale at {_clock(state.stale_at, found.now)}"
+    at = state.confirmed_at
+    return f"{state.scope}: " + (
+        "never confirmed" if at is None else f"confirmed {_clock(at, found.now)}{stale}"
+    )
 
 
 def _line(label: str, text: str) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from actors.board.snapshot import Entry, RemovalReason
 from actors.core.messages import Match
+from actors.markets.market import Market
 from actors.matching.rules import Objection, Rule
+from actors.monitoring.rejections import KeptRejected
 from actors.monitoring.status import BookmakerState
 from actors.review.trace import Absence, Left
 from web.encoding.link_schemas import LinkEvent
@@ -52,6 +56,21 @@ class EntryRejected(Struct, frozen=True):
     reason: str
     at: float | None
     prices: tuple[float | None, float | None, float | None] | None
+
+
+class EntryMarket(Struct, frozen=True):
+    """Another market of the match at the bookmaker: on the board, or `rejected` now for that reason.
+
+    Its `odds` have the names of its outcomes, null for what is no number. Of a rejected one they are null
+    if they are not kept, and `updated` is when it was rejected. `list` is the list that it is in.
+    """
+
+    market: str
+    odds: Mapping[str, float | None] | None
+    updated: float | None
+    received_at: float | None
+    list: EntryList | None
+    rejected: str | None = None
 
 
 class EntryBookmaker(Struct, frozen=True):
@@ -139,6 +158,7 @@ class EntryTrace(Struct, frozen=True):
 
     Names, league and kick-off (`match`) are those of the entry, or what they were. Without an entry, `near`
     has ids that are there, and `left` those of teams of that name that are not there any more.
+    `markets` are the others than 1X2 that its bookmaker lists of the match, by line.
     `archived` says whether the steps are those of the archive, too; null without an archive.
     """
 
@@ -157,6 +177,7 @@ class EntryTrace(Struct, frozen=True):
     fixture: EntryFixture | None
     near: tuple[NearEntry, ...]
     left: tuple[LeftEntry, ...] = ()
+    markets: tuple[EntryMarket, ...] = ()
 
 
 def step(
@@ -174,6 +195,22 @@ def step(
     received_at = entry.updated if match.source_time is None else entry.received_at
     times = entry.updated, _time(match.source_time), _time(received_at)
     return EntryStep(version, _time(committed_at), odds, *times, None)
+
+
+def market(entry: Entry, listed: EntryList | None) -> EntryMarket:
+    """Return another market than 1X2 that is on the board."""
+    match = entry.match
+    odds = dict[str, float | None](zip(match.market.outcomes, match.prices, strict=True))
+    received_at = entry.updated if match.source_time is None else entry.received_at
+    return EntryMarket(str(match.market), odds, entry.updated, _time(received_at), listed)
+
+
+def rejected_market(of: Market, reason: str, kept: KeptRejected | None) -> EntryMarket:
+    """Return another market than 1X2 that is rejected now."""
+    if kept is None:
+        return EntryMarket(str(of), None, None, None, None, reason)
+    odds = dict[str, float | None](zip(of.outcomes, kept.match.prices, strict=True))
+    return EntryMarket(str(of), odds, _time(kept.at), None, None, reason)
 
 
 def traced_match(match: Match) -> TracedMatch:

@@ -14,6 +14,7 @@ from actors.archive.sealing import seal
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match, Removal, SourceMatchId
 from actors.core.validation import Reason, RefusedMatch
+from actors.markets.market import Kind, parsed
 from actors.matches.model import fixtures_of
 from tests.support.builders.messages import SCOPE, batch, match, withdrawn
 from tests.support.systems.site import SOURCE, Site, open_site
@@ -77,6 +78,48 @@ async def test_a_price_has_its_times_and_what_it_replaced(empty_site: Site) -> N
     assert ("alder", SOURCE) == (found["bookmaker"]["id"], found["source"]["name"])
     assert [("first", None)] == [(link["rule"], link["to"]) for link in found["fixture"]["links"]]
     assert [] == found["near"]
+
+
+async def test_other_markets_of_the_match_stand_beside() -> None:
+    """Those on the board with prices, age and list; a rejected one with its reason, prices and when."""
+    over, more = (parsed(text) for text in ("over_under:2.5", "over_under:3.5"))
+    async with open_site(kinds=[*Kind]) as site:
+        base = match("m1", source_time=WALL_0 - 7)
+        site.publish("alder", base, base.of_market(over, (1.9, 2.0)), match("m12"))
+        record, refused = site.status.bookmakers[ALDER], base.of_market(more, (2.4, nan))
+        removal = Removal(refused.source_match_id, Reason.LINES)
+        record.rejections.note(batch([], removals=[removal]), {Reason.LINES: 1})
+        record.newest_rejected.note(SCOPE, [RefusedMatch(refused, Reason.LINES)], site.clock.wall)
+        site.clock.pass_(3)
+        found, by_market = await site.json(M1), await site.json(f"{M1}%20over_under:2.5")
+        other = await site.json("/monitor/entries/alder_m12")
+
+    shown, rejected = found["markets"]
+    assert ("over_under:2.5", {"over": 1.9, "under": 2.0}) == (shown["market"], shown["odds"])
+    assert (WALL_0 - 7, SCOPE, WALL_0, None) == (
+        shown["updated"],
+        shown["list"]["scope"],
+        shown["list"]["confirmed_at"],
+        shown["rejected"],
+    )
+    assert ("over_under:3.5", "lines", {"over": 2.4, "under": None}, WALL_0) == (
+        rejected["market"],
+        rejected["rejected"],
+        rejected["odds"],
+        rejected["updated"],
+    )
+    assert found == by_market
+    assert [] == other["markets"]
+
+
+async def test_a_match_without_1x2_has_its_names_and_markets() -> None:
+    """Its bookmaker lists other markets alone."""
+    async with open_site(kinds=[*Kind]) as site:
+        site.publish("alder", match("m1").of_market(parsed("btts"), (1.9, 2.0)))
+        found = await site.json(M1)
+
+    assert ("never_seen", "Home") == (found["absent"]["reason"], found["match"]["home"])
+    assert [("btts", {"yes": 1.9, "no": 2.0})] == [(of["market"], of["odds"]) for of in found["markets"]]
 
 
 @pytest.mark.parametrize(

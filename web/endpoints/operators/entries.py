@@ -21,12 +21,15 @@ from actors.review.review import Review
 from actors.review.trace import (
     Left,
     Traced,
+    TracedMarket,
     is_named,
     left_of_board,
     nearest,
     remembered,
     searched,
+    split,
     traced,
+    traced_markets,
     unknown,
 )
 from web.encoding import entry_schemas as schemas
@@ -43,7 +46,8 @@ MAX_STEPS, MAX_NAMED = 10, 20
 PATIENCE_S = 3.0
 """Seconds for the archive and the linker: the rest of the answer does not need them."""
 
-ENTRY = Parameter("id", "The id of an entry, `BOOKMAKER_ID`.", is_required=True, place="path")
+_ID = "The id of an entry, `BOOKMAKER_ID`; a market behind it is left out."
+ENTRY = Parameter("id", _ID, is_required=True, place="path")
 OPERATIONS = {
     TRACE: Operation(
         "Where the price of an entry comes from, or why there is none",
@@ -64,9 +68,14 @@ def handlers(
     *,
     review: Review | None,
     past: Past | None,
+    beside: tuple[Readable, ...] = (),
 ) -> dict[str, Handler]:
-    """Return the handlers by path; looking for an entry, also in the archive, counts as work of `own`."""
-    return {TRACE: _Entries(board, status, clock, audience.history, review or Review(), past, own).trace}
+    """Return the handlers by path; looking for an entry, also in the archive, counts as work of `own`.
+
+    `beside` are the boards of other kinds of market than 1X2.
+    """
+    parts = (board, status, clock, audience.history, review or Review(), past, own, beside)
+    return {TRACE: _Entries(*parts).trace}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +87,10 @@ class _Entries:
     review: Review
     past: Past | None
     own: OwnBodies
+    markets: tuple[Readable, ...]
 
     async def trace(self, request: Asked) -> Prepared:
-        given = request.path.rpartition("/")[2]
+        given, _ = split(request.path.rpartition("/")[2])
         record = self.status.bookmakers.get(BookmakerId(given.partition("_")[0]))
         if record is None:
             found = unknown(given, self.status.bookmakers)
@@ -121,16 +131,18 @@ class _Entries:
         left: Sequence[Left] = (),
     ) -> Prepared:
         snapshot, now = self.board.newest, self.clock.now()
-        fixture = None
+        fixture, markets = None, list[TracedMarket]()
         if record is not None:
             fixture = await views.fixture_view(self.review, snapshot, record, found, PATIENCE_S)
+            markets = traced_markets([board.newest for board in self.markets], record, found.id)
+        known = next(filter(None, [found.known, *(of.known.entry for of in markets)]), None)
         content = schemas.EntryTrace(
             version=snapshot.version,
             epoch=snapshot.epoch,
             now=round(now.wall, 3),
             id=found.id,
             absent=views.absent_view(found),
-            match=None if found.known is None else schemas.traced_match(found.known.match),
+            match=None if known is None else schemas.traced_match(known.match),
             steps=tuple(steps[:MAX_STEPS]),
             archived=archived,
             list=None if record is None else views.list_view(found, record, snapshot, now),
@@ -140,5 +152,6 @@ class _Entries:
             fixture=fixture,
             near=tuple(map(schemas.near_entry, near)),
             left=tuple(map(schemas.left_entry, left)),
+            markets=() if record is None else views.market_views(markets, record, now),
         )
         return prepared_json(content)

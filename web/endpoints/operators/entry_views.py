@@ -13,7 +13,7 @@ from actors.matches.model import fixtures_of
 from actors.matching.event import EventKey
 from actors.monitoring.status import BookmakerStatus, SourceStatus
 from actors.review.review import Review
-from actors.review.trace import Left, Traced
+from actors.review.trace import Left, Traced, TracedMarket
 from actors.runtime.membership import ClusterStatus
 from web.encoding import entry_schemas as schemas
 from web.endpoints.monitor import source_view, time_view
@@ -79,6 +79,21 @@ def list_view(
         state.withdrawn,
         state.doubted,
     )
+
+
+def market_views(
+    found: list[TracedMarket], record: BookmakerStatus, now: Instant
+) -> tuple[schemas.EntryMarket, ...]:
+    """Return the other markets of a match: those on the board, and those that are rejected."""
+    views = list[schemas.EntryMarket]()
+    for of in found:
+        known = of.known
+        if known.entry is not None and of.snapshot is not None:
+            listed = list_view(known, record, of.snapshot, now)
+            views.append(schemas.market(known.entry, listed))
+        elif known.rejected is not None:
+            views.append(schemas.rejected_market(of.market, known.rejected, known.refused))
+    return tuple(views)
 
 
 def left_of(rows: list[Row]) -> Left | None:
