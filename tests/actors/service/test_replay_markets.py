@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -12,20 +13,23 @@ import pytest
 
 from actors.archive.export import Chosen, rows
 from actors.archive.folder import Folder
+from actors.board.chunks import entries_of
+from actors.board.published import Published
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
 from actors.market_fixtures.model import markets_of
 from actors.markets.market import Kind
 from actors.matches.model import fixtures_of
 from actors.recordings.format import RecordedBookmaker
-from actors.recordings.playback import Playback
+from actors.recordings.playback import Arrival, Playback
 from actors.recordings.reader import open_sources
 from actors.service.registry import kind_named
 from actors.service.replay import Replay
 from tests.support.builders.football_data import csv_bytes
 from tests.support.builders.recorded import ALDER, BIRCH, header, received, write
 from tests.support.systems.front_end import front_end
-from tests.support.time.virtual import VirtualClock
+from tests.support.systems.virtual_service import CONFIG, configured
+from tests.support.time.virtual import VirtualClock, settle
 from web.feeds.subscribers import Audience
 
 pytestmark = pytest.mark.anyio
@@ -114,6 +118,45 @@ def test_handicap_counts_from_now_once_its_match_begins(tmp_path: Path) -> None:
         begun += [(playback.now().mono, fixture.has_begun) for fixture in handicaps]
 
     assert [(0.0, False), (20.0, True)] == begun[:2]
+
+
+Prices = dict[str, dict[str, tuple[float, ...]]]
+
+
+def _prices(boards: Mapping[Kind, Published]) -> Prices:
+    """Return the prices of each market of each entry, by kind."""
+    return {
+        kind: {
+            f"{entry.id} {entry.match.market}": entry.match.prices
+            for book in board.newest.books.values()
+            for entry in entries_of(book.chunks)
+        }
+        for kind, board in boards.items()
+    }
+
+
+async def test_replay_equals_the_live_service(tmp_path: Path) -> None:
+    """After each tick of a recorded service the prices of all other markets are equal."""
+    live, out = list[Prices](), tmp_path / "out"
+    markets = ", ".join(f'"{kind}"' for kind in Kind)
+    config = CONFIG.replace("seed = 7", f"seed = 7\nmarkets = [{markets}]")
+    async with configured(tmp_path, config, out=out) as service:
+        await anyio.sleep(0.5)
+        for _ in range(20):
+            await settle()
+            live.append(_prices(service.system.markets.published))
+            await anyio.sleep(1)
+
+    playback, replayed = _playback(out), []
+    for moment in playback.moments():
+        run_now(playback.play(moment))
+        run_now(playback.link())
+        if isinstance(moment, Arrival):
+            replayed.append(_prices(playback.markets.published))
+
+    assert all(live[0].values())
+    assert live[0] != live[-1]
+    assert live == replayed[: len(live)]
 
 
 def test_exchange_counts_the_whole_score(tmp_path: Path) -> None:
