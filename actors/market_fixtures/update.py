@@ -91,7 +91,8 @@ class MarketUpdater:
         made = linked.fixtures
         if not isinstance(made, FixtureState):
             raise TypeError("fixtures of a draft are a state")
-        if made is state and followed.after is state.followed and followed.sides is state.sides:
+        is_same = made is state and followed.after is state.followed and followed.sides is state.sides
+        if is_same and state.next_start > now.wall:  # else the next is another, though none has begun by it
             return None
         next_start = _next_start(made, now.wall) if self._may_count_from_now else inf
         of_kind = with_markets(made, following.markets(), followed, next_start)

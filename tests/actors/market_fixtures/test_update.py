@@ -294,3 +294,15 @@ def test_market_is_of_the_league_of_its_match_by_now() -> None:
     record = run_now(board.markets.histories[OU].last(ViewKind.FIXTURES, fixture.id))
     assert record is not None
     assert league_of_fixture(main).id == league_of_fixture(fixture).id == record.league
+
+
+def test_kick_off_of_a_match_that_has_begun_before_is_not_due_for_ever() -> None:
+    """A source said early that it is in play: at its kick-off only what comes next changes."""
+    board = MarketBoard()
+    base = match("m1", start_time=int(WALL_0) + 20, in_play=True)
+    board.apply(listed(base, *of_markets(base, AH), bookmaker="alder"))
+    board.clock.mono = 20.0
+    board.apply()
+    handicaps = board.board(Kind.ASIAN_HANDICAP)
+
+    assert handicaps.is_valid(handicaps.newest.deadlines)
