@@ -282,14 +282,25 @@ class Playback:
                 portions = yield from self._linking.update(fixtures_of(self.snapshot), keys)
                 for links in portions:
                     yield from self._commit(links)
-            if fixtures_of(self.snapshot).pending:  # nothing had to be linked: no event waits any more
-                yield from self._commit(Links((), {}))
+            if fixtures_of(self.snapshot).pending:
+                yield from self._end_pending()
             state, sides = fixtures_of(self.snapshot), self.markets.sides
             side_links = yield from self._side_linking.update(state, sides, keys)
             if side_links is not None:
                 yield from self._commit(side_links)
             if (keys := self._waiting.get_nowait()) == {}:
                 return
+
+    def _end_pending(self) -> Sliced[None]:
+        """Note that no event waits to be linked any more, where nothing had to be.
+
+        That is a version only beside other markets: recordings of 1X2 keep those that they had.
+        """
+        if self.markets.updaters:
+            yield from self._commit(Links((), {}))
+            return
+        state = msgspec.structs.replace(fixtures_of(self.snapshot), pending=0, pendings={})
+        self.published.publish(msgspec.structs.replace(self.snapshot, fixtures=state))
 
     def _commit(self, links: Links | SideLinks) -> Sliced[None]:
         drafts = self._drafts()

@@ -430,7 +430,7 @@ async def test_probes_show_the_recorded_figures(tmp_path: Path) -> None:
     )
     assert {"accepted": 3, "confirmed": 2} == replay.status.board.verdicts
     (finished,) = [line for line in logs if line["event"] == "replay.finished"]
-    assert (8, FIRST + 2, {SourceName("feed"): "closed"}) == (
+    assert (8, FIRST + 1, {SourceName("feed"): "closed"}) == (
         finished["payloads"],
         finished["version"],
         finished["endings"],

@@ -136,7 +136,7 @@ def _shown(form: str, body: bytes) -> tuple[dict[tuple[str, str], tuple[float, .
     shown, rejected = {}, Counter[str]()
     for key in ("bet365", "pinnacle"):
         extract = run_now(KIND.extract(content, key, OPTIONS))
-        admission = run_now(admit(batch(extract.matches, removals=extract.removals), BOUNDS))
+        admission = run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), BOUNDS))
         rejected.update(extract.passed_over)
         rejected.update(admission.rejected)
         rejected.update(removal.reason for removal in admission.batch.removals)

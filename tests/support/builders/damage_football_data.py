@@ -95,7 +95,7 @@ def _judged(kind: str, body: bytes, codes: tuple[str, ...], unharmed: list[Mappi
             rejected["column"] += 1
             continue
         bounds = Bounds(kinds=ALL_MARKETS.kinds)
-        admission = run_now(admit(batch(extract.matches, removals=extract.removals), bounds))
+        admission = run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds))
         rejected.update(extract.passed_over)
         rejected.update(admission.rejected)
         accepted += len(admission.batch.matches)

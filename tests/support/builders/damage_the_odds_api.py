@@ -77,7 +77,7 @@ def _judged(kind: str, body: bytes, unharmed: Prices) -> Trial:
     for key in sorted({key for _, key in unharmed}):
         extract = run_now(KIND.extract(slate, key, OPTIONS))
         bounds = Bounds(kinds=OPTIONS.kinds)
-        admission = run_now(admit(batch(extract.matches, removals=extract.removals), bounds))
+        admission = run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds))
         rejected.update(extract.passed_over)
         rejected.update(admission.rejected)
         accepted += len(admission.batch.matches)

@@ -117,7 +117,7 @@ def judged(body: bytes, key: str = "B365", options: FootballDataOptions = OPTION
     """Return the result of the integrity gate for it, with the default bounds."""
     extract = extracted(body, key, options=options)
     bounds = bounds_of(KIND, key, options)
-    return run_now(admit(batch(extract.matches, removals=extract.removals), bounds))
+    return run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds))
 
 
 def shown(body: bytes, key: str = "B365") -> tuple[Match, ...]:

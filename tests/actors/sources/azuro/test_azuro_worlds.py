@@ -61,7 +61,7 @@ def _read(venue: Azuro) -> dict[str, tuple[float, ...]]:
     )
     payload = Payload(SourceName("s"), Scope("2026-05-28.1"), ListId("l"), body, 0.0, 0.0)
     extract = run_now(KIND.extract(run_now(KIND.decode(payload, options)), KEY, options))
-    admitted = run_now(admit(batch(extract.matches, removals=extract.removals), Bounds())).batch
+    admitted = run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), Bounds())).batch
     return {
         str(match.source_match_id): (match.home_price, match.draw_price, match.away_price)
         for match in admitted.matches

@@ -48,7 +48,7 @@ def _read(body: bytes, scope: str, at: float = 0.0) -> Any:
 
 
 def _shown(extract: Extract) -> dict[str, tuple[float, ...]]:
-    batch_of = batch(extract.matches, removals=extract.removals)
+    batch_of = batch(extract.matches, removals=extract.removals, kinds=())
     admitted = run_now(admit(batch_of, Bounds(kinds=READ))).batch
     return {str(match.source_match_id): match.prices for match in admitted.matches}
 

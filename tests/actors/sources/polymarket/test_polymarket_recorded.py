@@ -137,7 +137,7 @@ def test_every_recorded_line_is_shown_or_refused(kind: Kind, shown: int, refused
     markets, asks = _siblings()
     extract = _extracted(markets, asks, MARKET_TYPES[kind])
     bounds = bounds_of(KIND, KEY, PolymarketOptions(kind="polymarket", markets=KINDS))
-    admission = run_now(admit(batch(extract.matches, removals=extract.removals), bounds))
+    admission = run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds))
     verdicts = {
         f"640346 {side.market}": verdict(side, asks)
         for side in sides(markets, "Germany")

@@ -56,7 +56,7 @@ def _read(venue: Polymarket) -> dict[str, tuple[float, ...]]:
     payload = Payload(SourceName("s"), Scope("epl-2026-05-28.1"), ListId("l"), body, 0.0, 0.0)
     extract = run_now(KIND.extract(run_now(KIND.decode(payload, options)), KEY, options))
     bounds = bounds_of(KIND, KEY, options)
-    admitted = run_now(admit(batch(extract.matches, removals=extract.removals), bounds)).batch
+    admitted = run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds)).batch
     return {
         str(match.source_match_id): (match.home_price, match.draw_price, match.away_price)
         for match in admitted.matches

@@ -46,7 +46,9 @@ def decoded(body: bytes, scope: str = "soccer_epl") -> OddsAnswer | Sports:
 def judged(body: bytes, key: str = "some") -> Admission:
     """Return the result of the integrity gate for one bookmaker's part."""
     extract = run_now(KIND.extract(decoded(body), key, OPTIONS))
-    return run_now(admit(batch(extract.matches, removals=extract.removals), bounds_of(KIND, key, OPTIONS)))
+    return run_now(
+        admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds_of(KIND, key, OPTIONS))
+    )
 
 
 def shown(body: bytes, key: str = "some") -> list[str]:

@@ -54,7 +54,7 @@ def reasons(extract: Extract) -> list[str]:
 def _judged(key: str, *events: Any) -> Admission:
     extract = extracted(*events, key=key)
     bounds = bounds_of(KIND, key, OPTIONS)
-    return run_now(admit(batch(extract.matches, removals=extract.removals), bounds))
+    return run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds))
 
 
 @pytest.mark.parametrize("key", ["betfair_ex_eu", "matchbook", "smarkets", "kalshi"])

@@ -52,7 +52,7 @@ def judged(*events: Any, markets: tuple[str, ...] = ALL_MARKETS) -> Admission:
     """Return the result of the integrity gate for it."""
     extract = read(*events, markets=markets)
     bounds = bounds_of(KIND, "some", options_of(markets=markets))
-    return run_now(admit(batch(extract.matches, removals=extract.removals), bounds))
+    return run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds))
 
 
 def listed(*events: Any, markets: tuple[str, ...] = ALL_MARKETS) -> dict[str, tuple[float, ...]]:

@@ -37,7 +37,9 @@ def decoded(body: bytes, options: TheOddsApiOptions) -> OddsAnswer:
 def judged(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Admission:
     """Return the result of the integrity gate; what is passed over counts as rejected."""
     extract = run_now(KIND.extract(answer, key, options))
-    made = run_now(admit(batch(extract.matches, removals=extract.removals), bounds_of(KIND, key, options)))
+    made = run_now(
+        admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds_of(KIND, key, options))
+    )
     made.rejected.update(extract.passed_over)
     return made
 
