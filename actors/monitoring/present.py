@@ -51,10 +51,12 @@ class Present:
     def _markets(self) -> _Values:
         every = self.status.markets()
         entries = [
-            ((kind, of), count) for kind, found in every.items() for of, count in found.entries.items()
+            ((kind, name), count) for kind, found in every.items() for name, count in found.entries.items()
         ]
-        yield "oddsboard_market_entries", iter(entries)
-        yield "oddsboard_market_fixtures", (((kind,), found.fixtures) for kind, found in every.items())
+        if entries:
+            yield "oddsboard_market_entries", iter(entries)
+        if every:
+            yield "oddsboard_market_fixtures", (((kind,), found.fixtures) for kind, found in every.items())
 
     def _values(self, snapshot: Snapshot, now: Instant) -> _Values:
         yield from self._bookmakers(snapshot, now)

@@ -184,6 +184,7 @@ async def open_site(
     fixtures = FixtureHistory(first, limits)
     published.follow(fixtures.add, fixtures.digest)
     status = site_status(names, clock.now().wall)
+    status.markets = published.markets.counts
     status.cluster, status.is_idle = cluster, (lambda: True) if is_linked_first else None
     if archive is not None:
         status.archive = archive.status

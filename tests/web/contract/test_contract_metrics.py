@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families as parsed_te
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId, Removal, SourceMatchId
 from actors.core.validation import Reason
+from actors.markets.market import Kind, Market
 from actors.matching.rules import Rule
 from actors.monitoring.status import BookmakerState
 from actors.runtime.actor import ActorState
@@ -143,8 +144,9 @@ async def test_both_forms_have_the_same_metrics(empty_site: Site) -> None:
 
 async def test_each_metric_is_documented_with_its_labels(tmp_path: Path) -> None:
     """No more and no less, but for those of the process, which its library documents."""
-    async with open_site(archived=tmp_path / "archive") as site:
+    async with open_site(archived=tmp_path / "archive", kinds=[Kind.BTTS]) as site:
         _everything_happens(site)
+        site.publish("alder", match(), match().of_market(Market(Kind.BTTS), (1.9, 2.0)))
         site.status.cluster = ClusterStatus(("replica",), None, leases={"source": "collector"})
         site.status.cluster.follow(1, 0.0)
         await _families(site)
