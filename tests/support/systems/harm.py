@@ -129,6 +129,7 @@ class Harm:
         """Go back to older data without a restart of the server, while processes run or are ended."""
         machines = self._machines
         names = list(machines.running) if is_ended else []
+        eventually(lambda: self._version() != self._saved_version, "there is more than was saved", BACK_S)
         for name in names:
             machines.kill(name)
         former = {b"", self._saved_epoch, self._epoch()}
@@ -145,9 +146,13 @@ class Harm:
         self._machines.server.ask("DEL", PAUSE)
         self._saved_epoch = self._epoch()
         self._machines.server.save()
+        self._saved_version = self._version()
 
     def _epoch(self) -> bytes:
         return self._machines.server.value("HGET", BOARD, "epoch")
+
+    def _version(self) -> bytes:
+        return self._machines.server.value("HGET", BOARD, "version")
 
     def _damage(self, command: str) -> bool:
         """Lose a key that is there, or have another of its name."""
