@@ -265,6 +265,7 @@ def test_fractions_fit_into_their_cells(site: Offered, context: OpenContext, wid
 def test_odds_and_times_are_written_as_set(site: Offered, page: Page) -> None:
     """Everywhere: in rows, best prices and details; the setting is remembered."""
     _opened(site, page, ROME)
+    expect(_homes(page)).to_have_count(1, timeout=30_000)  # what was offered before has left
     expect(page.locator(".hour")).to_have_text("16:00")
     page.get_by_role("button", name="Settings").click()
     page.get_by_role("combobox", name="Odds", exact=True).select_option("Fractional")

@@ -16,7 +16,6 @@ from web.feeds.own_bodies import Made, Room
 from web.feeds.subscribers import Live
 from web.protocol.contract import CACHED, COUNTED, IF_NONE_MATCH, Answer, Operation
 from web.protocol.negotiation import has_already
-from web.protocol.problems import Problem
 from web.protocol.query import FIXTURE, Query
 from web.protocol.responses import Asked, Handler, Prepared, prepared
 
@@ -30,7 +29,7 @@ OPERATIONS = {
             Answer(304, "The client has this version already.", headers=CACHED),
         ),
         (FIXTURE, IF_NONE_MATCH),
-        ("invalid_fixture", "not_found", "commit_late", "linking", *COUNTED),
+        ("invalid_fixture", "commit_late", "linking", *COUNTED),
     )
 }
 _ALL = FixtureView(ViewKind.FIXTURES)
@@ -45,8 +44,6 @@ def handlers(live: Live) -> dict[str, Handler]:
         boards = {Kind.ONE_X_TWO: live.board.newest}
         boards |= {kind: of.board.newest for kind, of in live.markets.items()}
         version = max(fixtures_of(board).version(_ALL) for board in boards.values())
-        if fixture_id is not None and not _is_there(boards, fixture_id):
-            raise Problem(404, "not_found", "there is no such fixture; /api/v2/fixtures lists them")
         tag = f'"{cursor_of(version, live.board.newest.epoch)}"'
         headers = {"ETag": tag, "Cache-Control": "no-cache"}
         if has_already(request.header(b"if-none-match") or "", tag):
@@ -62,10 +59,6 @@ def handlers(live: Live) -> dict[str, Handler]:
         return prepared(200, {**headers, "Content-Type": "application/json"}, parts, holds=body)
 
     return {} if live.fixtures is None else {PATH: markets}
-
-
-def _is_there(boards: dict[Kind, Snapshot], match_id: FixtureId) -> bool:
-    return any(_of_match(fixtures_of(board), match_id) for board in boards.values())
 
 
 def _of_match(state: FixtureState, match_id: FixtureId) -> list[Fixture]:
