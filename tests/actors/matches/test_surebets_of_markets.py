@@ -61,12 +61,13 @@ def test_surebets_of_all_markets_are_the_best_of_all_bets() -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(3_600)
-def test_surebets_of_a_hundred_thousand_boards_are_the_best_of_all_bets() -> None:
+def test_surebets_of_many_more_boards_are_the_best_of_all_bets(*, is_whole: bool) -> None:
     """The same with many more, whose counts are printed."""
-    counts = _compared(boards(100_000, seed=6))
+    many = 100_000 if is_whole else 20_000
+    counts = _compared(boards(many, seed=6))
 
     print(dict(counts))  # noqa: T201
-    assert min(counts[kind] for kind in Kind) > 5_000
+    assert min(counts[kind] for kind in Kind) > many // 20
 
 
 @pytest.mark.parametrize("quarters", range(-10, 11, 4))
