@@ -30,8 +30,6 @@ BOOKMAKERS = ("bet365", "pinnacle")
 PAGE = 3
 STEPS = 25
 TOLD_S = 200.0
-SHORTEST_S = 600.0
-"""No match is over so soon after it began: its odds do not say whether it is to come, or over."""
 """By then a match that has begun early is known to be in play, if answers come."""
 FAULTS: tuple[Answer, ...] = (
     *(serving(b"<html>"), serving(b'{"success": 0}'), serving(b"", 500)),
@@ -54,7 +52,6 @@ class Life:
         self.asked: list[float] = []
         self.done: Counter[str] = Counter()
         self.number = 7000
-        self._began: dict[int, float] = {}
 
     async def answer(self, request: httpx2.Request) -> httpx2.Response:
         """Answer, in small pages, or fail; a page may shift the next one."""
@@ -109,11 +106,11 @@ class Life:
                 venue.move(name, now + random.choice((-600, 60, 400, 2000, 8000, 100_000)))
             case "begin" if fixture["status"] == "scheduled":
                 if fixture["kickoff_ts"] < WALL_0 + anyio.current_time() + 900:
-                    fixture["status"], self._began[name] = "in_play", anyio.current_time()
+                    fixture["status"] = "in_play"
                     for odds in venue.odds[name].values():
                         odds["1x2"]["inplay"] = result_of(random.choice((None, self._prices())))
                         odds.update(others("inplay"))
-            case "end" if is_in_play and anyio.current_time() >= self._began[name] + SHORTEST_S:
+            case "end" if is_in_play:
                 fixture["status"] = "finished"
             case "vanish":
                 del venue.fixtures[name]
