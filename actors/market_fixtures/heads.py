@@ -1,4 +1,4 @@
-"""What the other markets of a match have of its 1X2 fixture, and whether that may have changed. Pure."""
+"""The names, league and kick-off that other markets take from the 1X2 fixture of their match. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The fixtures of one kind of market at one version: a fixture for each line of each match.
 
-Pure values. What is one match is decided by the 1X2 prices alone (`actors/matches`): a market of a match
+Pure values. The 1X2 prices alone decide which events are one match (`actors/matches`): a market of a match
 has the id of the match's fixture, its names, league and kick-off. Where events without 1X2 prices are is
 in `sides.py`.
 """

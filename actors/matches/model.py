@@ -173,7 +173,7 @@ class Highest(Struct, frozen=True, gc=False):
 
 
 class Head(Struct, frozen=True, gc=False):
-    """What a fixture of another market than 1X2 has of that of the 1X2 prices.
+    """The names, league and kick-off that a fixture of another market takes from the 1X2 fixture.
 
     The prices of `match` are 0. By all entries it kicks off at `kick_off` at the earliest (Unix seconds;
     infinity if no live source says), and is, or is not, in play (None: nobody says).
