@@ -145,10 +145,12 @@ class _Following:
         self._markets: dict[FixtureId, dict[FixtureId, None]] = {}
         self._heads: dict[FixtureId, Head | None] = {}
 
-    def home(self, event: EventKey) -> FixtureId:
-        """Return the fixture of the match that an event is in."""
+    def _home(self, event: EventKey) -> FixtureId | None:
+        """Return the fixture of the match that an event is in, None if it is in none any more."""
         home = self._main.by_event.get(event)
-        return self._sides.by_event[event].home if home is None else home
+        if home is None and (side := self._sides.by_event.get(event)) is not None:
+            return side.home
+        return home
 
     def take(self, noted: Noted) -> Sliced[None]:
         """Take over what changed of the entries."""
@@ -231,14 +233,16 @@ class _Following:
                 continue
             self._edits.setdefault(fixture_id, {})
             for bookmaker, entry in fixture.entries.items():
-                key = EventKey(self._roster[bookmaker].source, entry.source_match_id)
-                event = _event_of(key)
-                if event in self._main.by_event or event in self._sides.by_event:
-                    self._put(key, bookmaker, entry)  # else it is about to leave
+                event = EventKey(self._roster[bookmaker].source, event_id_of(entry.source_match_id))
+                home = self._home(event)  # None if it is about to leave
+                if home is not None and home != match_id:
+                    self._put(EventKey(event.source, entry.source_match_id), bookmaker, entry)
 
     def _put(self, key: EventKey, bookmaker: BookmakerId, entry: Entry) -> None:
         """Put an entry into the fixture of its market, and take it out of the fixture that it was in."""
-        fixture_id = market_fixture_id(self.home(_event_of(key)), entry.match.market)
+        if (home := self._home(_event_of(key))) is None:
+            raise LookupError(f"{key} is neither listed with 1X2 prices nor a side event")
+        fixture_id = market_fixture_id(home, entry.match.market)
         known = self._state.by_event.get(key)  # not as it is by now: bookmakers of a source have one key
         if known is not None and known != fixture_id:
             self._drop(known, bookmaker, key)

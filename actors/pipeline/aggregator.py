@@ -36,6 +36,7 @@ log: FilteringBoundLogger = structlog.get_logger()
 TICK_S = 1.0
 STEP_S = 0.005  # of a turn at once: five times as long as others, or overload would starve it
 PAUSE_S = 1.0  # that a tick is late when the process, or the machine, must have been suspended
+MAX_RECORDS = 20_000  # of a turn and one batch more: a longer turn would let its own lists become stale
 MAX_TRIES = 3  # commits made again because something fell due meanwhile: a read would wait for it anyway
 
 Item: TypeAlias = Batch | Failure | Links | SideLinks | Overdue | Rejection
@@ -73,6 +74,7 @@ class _Turn:
     applied: list[Applied] = field(default_factory=list)
     rejected: list[tuple[BookmakerId, Scope, str]] = field(default_factory=list)
     links: Links | None = None
+    records: int = 0
 
 
 @dataclass(slots=True)
@@ -138,7 +140,7 @@ class AggregatorActor:
             if elapsed_s() - yielded >= STEP_S:  # many short items add up
                 await anyio.lowlevel.checkpoint()
                 yielded = elapsed_s()
-            first = self.intake.get_nowait() if waiting else None
+            first = self.intake.get_nowait() if waiting and turn.records < MAX_RECORDS else None
             waiting -= 1
         snapshot = await self._finished(board)
         board.publish()
@@ -167,6 +169,7 @@ class AggregatorActor:
                 applied = await run_sliced(board.apply(item, self.clock.now()), STEP_S)
                 turn.applied.append(of_batch(applied))
                 turn.batches.append(item)
+                turn.records += len(item.matches)
             case Failure():
                 board.fail(item.bookmaker, item.scope, item.at_mono)
             case Links():

@@ -20,7 +20,7 @@ from actors.source_api.options import SourceOptions, secrets_of
 
 # For an image to reach the board before the next is sent. Doubled each time, up to a third of the
 # list's staleness: a computer that is too busy for images must not get more of them.
-FIRST_WAIT_S = 1.0
+FIRST_WAIT_S = 3.0
 
 
 class TickingSourceActor:

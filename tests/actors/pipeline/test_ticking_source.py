@@ -184,25 +184,24 @@ async def test_request_is_answered_with_an_image() -> None:
 
 
 async def test_image_that_does_not_arrive_is_repeated_with_increasing_delays() -> None:
-    """After a second, then after twice as long each time, up to a third of the list's 12 s."""
+    """After three seconds, then after twice as long each time, up to a third of the list's 12 s."""
     stage = Stage()
 
     async with supervised(stage.child):
-        assert "I" + "..." == await stage.play(4, accept=False)
-        assert "I" + 7 * "." == await stage.play(8, accept=False)
+        assert "I" + 11 * "." == await stage.play(12, accept=False)
         assert 2 * ("I" + 15 * ".") == await stage.play(32, accept=False)
 
 
 async def test_list_that_arrived_resets_the_delay() -> None:
-    """After an image has arrived, the next lost one is repeated after a second again."""
+    """After an image has arrived, the next lost one is repeated after three seconds again."""
     stage = Stage()
 
     async with supervised(stage.child):
         await stage.play(4, accept=False)
-        await stage.play(4, accept=True)
+        await stage.play(12, accept=True)
         stage.change_board(lambda board: run_now(board.withdraw(NAMES[0], SCOPE)))
 
-        assert ".I...I......" == await stage.play(12, accept=False)
+        assert ".I" + 11 * "." + "I.." == await stage.play(16, accept=False)
 
 
 async def test_withdrawn_list_is_sent_again() -> None:
