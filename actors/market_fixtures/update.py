@@ -19,7 +19,7 @@ from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId, event_id_of
 from actors.market_fixtures.heads import are_alike, head_of
-from actors.market_fixtures.main_line import main_line
+from actors.market_fixtures.main_line import MainLines
 from actors.market_fixtures.model import (
     Followed,
     MarketState,
@@ -56,7 +56,7 @@ class MarketUpdater:
         self, terms: FixtureSettings, *, has_lines: bool = False, may_count_from_now: bool = False
     ) -> None:
         self._terms, self._surebets = terms, Surebets(terms)
-        self._has_lines = has_lines
+        self._has_lines, self._main_lines = has_lines, MainLines()
         self._may_count_from_now = may_count_from_now
 
     def rule(self, rules: SurebetRules) -> None:
@@ -83,7 +83,7 @@ class MarketUpdater:
         yield from following.take(noted)
         yield from following.settle()
         if self._has_lines:
-            yield from following.choose_mains()
+            yield from following.choose_mains(self._main_lines)
         if self._may_count_from_now:
             yield from _begin(draft, state, now.wall)
         yield from self._surebets.settle(draft, base.books, books, now)
@@ -202,11 +202,11 @@ class _Following:
         for fixture_id in self._edits:
             self._explain(fixture_id)
 
-    def choose_mains(self) -> Sliced[None]:
+    def choose_mains(self, main_lines: MainLines) -> Sliced[None]:
         """Note the main line of each match that changed."""
-        for count, names in enumerate(self._markets.values(), 1):
+        for count, (match_id, names) in enumerate(self._markets.items(), 1):
             lines = [line for name in names if (line := self._draft.get(name)) is not None]
-            main = main_line(lines, self._roster) if lines else None
+            main = main_lines.of(match_id, lines, self._roster)
             for line in lines:
                 if line.is_main != (line is main):
                     self._draft.put(replace(line, is_main=line is main))

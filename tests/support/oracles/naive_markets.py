@@ -12,7 +12,7 @@ from typing import TypeAlias
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.messages import BookmakerId
-from actors.market_fixtures.main_line import main_line
+from actors.market_fixtures.main_line import MainLines
 from actors.market_fixtures.model import MarketState, markets_of
 from actors.markets.market import FORMS, Kind
 from actors.matches.draft import bonds
@@ -93,7 +93,8 @@ def check_fixtures(kind: Kind, board: Snapshot, main: FixtureState, homes: Homes
             assert min(starts, default=float("inf")) == fixture.head.kick_off
     for match_id in by_match if FORMS[kind].lines else ():
         lines = state.of_match(match_id)
-        assert [line.is_main for line in lines] == [line is main_line(lines, roster) for line in lines]
+        best = MainLines().of(match_id, lines, roster)  # which remembers nothing
+        assert [line.is_main for line in lines] == [line is best for line in lines]
     assert {home: tuple(sorted(some)) for home, some in by_match.items()} == {
         home: tuple(sorted(some)) for home, some in state.markets.items()
     }
