@@ -96,6 +96,16 @@ def payload_of(source: SourceName, target: Target, answer: Fetched, now: Instant
     )
 
 
+def known_by(payload: Payload, known_mono: float) -> Payload:
+    """Return a payload that is confirmed no later than what it stands on is known (monotonic seconds)."""
+    older_s = payload.received_mono - known_mono
+    if older_s <= 0:
+        return payload
+    at = payload.answered_at
+    answered_at = None if at is None else at - older_s
+    return replace(payload, received_mono=known_mono, answered_at=answered_at)
+
+
 def explain(error: SourceError, kind: PolledKind, options: PolledOptions) -> None:
     """Add the venue's own words to a refusal, and take out the credentials of the source."""
     if isinstance(error, TransportError) and error.body and kind.explain is not None:
@@ -236,7 +246,7 @@ class SourceActor:
         name, scope, headers = self._status.name, target.scope, answer.headers
         since = answer.asked_mono - answer.age_s
         same = Payload(name, scope, list_id, b"", now.wall, since, status=NOT_MODIFIED, headers=headers)
-        await self._hand_out(target, same, now)
+        await self._hand_out(target, known_by(same, self._plan.known_mono(target)), now)
 
     async def _received(self, target: Target, answer: Fetched) -> None:
         now = self._context.clock.now()
@@ -247,7 +257,7 @@ class SourceActor:
         if target.is_catalogue:
             await self._learn(target, payload, now)
         else:
-            await self._hand_out(target, payload, now)
+            await self._hand_out(target, known_by(payload, self._plan.known_mono(target)), now)
         self._last[target.scope] = LastAnswer(payload.list_id, answer.validators)
 
     async def _learn(self, target: Target, payload: Payload, now: Instant) -> None:

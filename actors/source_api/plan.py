@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from msgspec import Struct
@@ -87,6 +88,14 @@ class Plan:
     def take_refusals(self) -> tuple[str, ...]:
         """Return what is said of things that the peer refuses for good, each once."""
         return ()
+
+    def known_mono(self, target: Target) -> float:
+        """Return as of when (monotonic seconds) that is known on which the prices of `target` stand.
+
+        They are confirmed no later than that, as with a list that says which matches have not begun.
+        """
+        del target
+        return inf
 
     def on_learnt(self, target: Target, content: Any, now: Instant) -> None:
         """Take the decoded content of a new answer. Raises: PayloadError if it contradicts earlier ones."""

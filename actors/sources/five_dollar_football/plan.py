@@ -173,6 +173,10 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
             waits.append(self.unlisted_s)  # it may have begun
         return max(waits)
 
+    def known_mono(self, target: Target) -> float:
+        """Return when matches in play were asked for last: odds by match do not say if it has begun."""
+        return self._readings[LIVE].since_mono if target.scope in self._asked else inf
+
     def on_asked(self, target: Target, now: Instant) -> None:
         """Count a request."""
         super().on_asked(target, now)
@@ -334,7 +338,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         holds_s = self._options.staleness_at(self._share.lists[LIVE])
         body = body_of(tuple(row.raw for row in rows))
         self._lists.append(CatalogueList(IN_PLAY, body, reading.since_mono, holds_s))
-        begun = {name for name, each in reading.matches.items() if isinstance(each, ListedMatch)}
+        begun = {*reading.matches}
         self._lists += self._kick_offs.begin(begun)
         for scope, asked in self._asked.items():
             if gone := [match.id for match in asked.matches if match.id in begun and not match.in_play]:

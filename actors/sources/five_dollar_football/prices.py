@@ -1,7 +1,8 @@
 """Which matches of 5DollarFootballAPI are shown, and at which prices. Pure.
 
 A price before kick-off is `closing`, the newest one until then; in play it is `inplay`, and nothing else:
-what is null there is suspended. `opening` is history, and so is `closing` once there is a price in play.
+what is null there is suspended. `opening` is history, and so is `closing` once any market has a price in
+play, whichever bookmaker's.
 
 Each market of a bookmaker is in one list: the result at Bet365 in the lists of matches, like all that it
 has in play; what else there is before kick-off in the odds by match. In play these are not read: they do
@@ -67,11 +68,15 @@ class Lists(Struct, frozen=True):
 
 
 class OddsByMatch(Struct, frozen=True):
-    """A group of a match, and its odds at `at` (Unix seconds); None for a group without a match."""
+    """A group of a match, and its odds at `at` (Unix seconds); None for a group without a match.
+
+    It has begun if any bookmaker has a price in play.
+    """
 
     group: Group[ListedMatch]
     odds: MatchOdds | None
     at: float
+    has_begun: bool = False
 
 
 class _Moments(Struct, frozen=True):
@@ -114,7 +119,9 @@ _bookmakers = msgspec.json.Decoder(list[Offered])
 def read_group(body: bytes, at: float) -> OddsByMatch:
     """Read a group and the odds after it. Raises: PayloadError if they cannot be read."""
     group, answer = after_preface(body, _group)
-    return OddsByMatch(group, read_odds(answer) if group.matches else None, at)
+    odds = read_odds(answer) if group.matches else None
+    has_begun = odds is not None and any(_are_in_play(each.odds) for each in odds.bookmakers)
+    return OddsByMatch(group, odds, at, has_begun)
 
 
 def listed_match(fixture: Fixture) -> ListedMatch | Removal:
@@ -145,7 +152,7 @@ def of_lists(content: Lists, kinds: tuple[Kind, ...]) -> Extract:
             made.removals.append(listed)
         elif taken[fixture.id] > 1:
             made.removals.append(Removal(listed.id, Reason.DUPLICATE))
-        elif listed.in_play != content.in_play or not (listed.in_play or listed.start > content.at):
+        elif listed.in_play != content.in_play or not (listed.in_play or _is_to_come(fixture, content.at)):
             made.removals.append(Removal(listed.id, SUSPENDED))
         else:
             made.add(listed, _odds_in(fixture))
@@ -175,11 +182,21 @@ def _fault(listed: ListedMatch, content: OddsByMatch, offered: list[Offered]) ->
     """Return why a match of a group is not shown."""
     if content.odds is None or str(int(content.odds.fixture_id)) != listed.id:
         return Reason.OUTCOME
-    if listed.in_play or listed.start <= content.at:
+    if listed.in_play or content.has_begun or listed.start <= content.at:
         return SUSPENDED
     if len(offered) == 1:
         return None
     return Reason.DUPLICATE if offered else WITHDRAWN
+
+
+def _is_to_come(fixture: Fixture, at: float) -> bool:
+    return fixture.kickoff_ts > at and not _are_in_play(_odds_in(fixture))
+
+
+def _are_in_play(odds: Mapping[str, Raw]) -> bool:
+    """Return whether any market has a price, or a line, of after the kick-off."""
+    found = (market_of_raw(_moments, raw) for raw in odds.values())
+    return any(moments is not None and bytes(moments.inplay) not in _NONE for moments in found)
 
 
 def _odds_in(fixture: Fixture) -> Mapping[str, Raw]:
@@ -284,8 +301,7 @@ def _now(
     if (moments := market_of_raw(_moments, raw)) is None:
         return Reason.TYPE
     now = moments.inplay if listed.in_play else moments.closing
-    has_begun = bytes(moments.inplay) not in _NONE
-    if bytes(now) in _NONE or has_begun != listed.in_play:
+    if bytes(now) in _NONE:
         return SUSPENDED
     found = market_of_raw(decoder, now)
     return Reason.TYPE if found is None else found

@@ -148,17 +148,21 @@ class Share(Struct, frozen=True):
 
 
 def shared(rate: Rate, need: Need) -> Share:
-    """Return how a rate is shared: lists first, then as many matches as can be asked for often enough."""
+    """Return how a rate is shared: lists first, then as many matches as can be asked for often enough.
+
+    A match is asked for no more often than the list that is read most often: its prices stand on that.
+    """
     wanted = sum(MINUTE_S * pages / every_s for pages, every_s in need.lists.values())
     most = rate.per_minute * (OF_LISTS if need.near + need.far else 1.0)
     longer = max(wanted / most, 1.0)
     lists = {scope: longer * every_s for scope, (_, every_s) in need.lists.items()}
     rest = rate.per_minute - wanted / longer
-    room = rest * max(LONGEST_BY_MATCH_S, need.match_s) / MINUTE_S
+    least_s = max(need.match_s, min(lists.values(), default=0.0))
+    room = rest * max(LONGEST_BY_MATCH_S, least_s) / MINUTE_S
     near = min(need.near, int(room))
     far = min(need.far, int((room - near) * FAR_TIMES))
     weight = near + far / FAR_TIMES
-    match_s = max(need.match_s, MINUTE_S * weight / rest) if weight else LONGEST_BY_MATCH_S
+    match_s = max(least_s, MINUTE_S * weight / rest) if weight else LONGEST_BY_MATCH_S
     return Share(lists, near, far, match_s, wanted / longer + MINUTE_S * weight / match_s)
 
 

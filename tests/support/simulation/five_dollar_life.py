@@ -107,9 +107,11 @@ class Life:
             case "begin" if fixture["status"] == "scheduled":
                 if fixture["kickoff_ts"] < WALL_0 + anyio.current_time() + 900:
                     fixture["status"] = "in_play"
+                    is_priced = random.random() < 0.5
                     for odds in venue.odds[name].values():
-                        odds["1x2"]["inplay"] = result_of(random.choice((None, self._prices())))
-                        odds.update(others("inplay"))
+                        if is_priced:
+                            odds["1x2"]["inplay"] = result_of(random.choice((None, self._prices())))
+                            odds.update(others("inplay"))
             case "end" if is_in_play:
                 fixture["status"] = "finished"
             case "vanish":

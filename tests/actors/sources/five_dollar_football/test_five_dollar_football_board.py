@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+import httpx2
 import pytest
 
 from actors.board.chunks import entries_of
@@ -203,6 +204,41 @@ async def test_prices_by_match_of_before_a_kick_off_end_when_it_is_in_play(tmp_p
         assert ["7001", "7002"] == sorted(both)
         assert ["7002"] == sorted(left)
         assert {} == _odds(service, "pinnacle")
+
+
+async def test_a_price_by_match_is_no_newer_than_what_is_known_of_its_kick_off(tmp_path: Path) -> None:
+    """A match begins before its kick-off without a price in play: its odds by match do not say so."""
+    venue = _venue(limit=40)
+    venue.add(7001, start=WALL_0 + 900.0)
+    venue.odds[7001]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5))}
+
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        return await (refusing if "/fixtures?" in str(request.url) else venue.answer)(request)
+
+    async with _open(tmp_path, venue, BOTH) as (service, web):
+        venue.begin(7001, None)
+        web.answer, began_mono, since = answer, anyio.current_time(), len(venue.asked)
+        vouched = []
+        while found := service.entries("pinnacle"):
+            book = service.snapshot.books[BookmakerId("pinnacle")]
+            vouched.append(book.lists[found[0].scope].confirmed_mono)
+            await pass_to(anyio.current_time() + 1.0)
+        ended_mono = anyio.current_time()
+
+    assert [url for url in venue.asked[since:] if "/odds?" in url]
+    assert max(vouched) <= began_mono
+    assert ended_mono - began_mono <= 61.0  # three polls
+
+
+async def test_any_price_in_play_tells_that_a_match_has_begun(tmp_path: Path) -> None:
+    """Of whichever bookmaker and market, also before a list says it."""
+    venue = _venue(limit=40)
+    for name in (7001, 7002):
+        venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + 900.0)
+        venue.odds[name]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5))}
+    venue.odds[7001]["bet365"] |= {"corner_line": others("inplay")["corner_line"]}
+    async with _open(tmp_path, venue, BOTH) as (service, _):
+        assert [["7002"], ["7002"]] == [[*_odds(service, of)] for of in ("bet365", "pinnacle")]
 
 
 async def test_only_the_leagues_that_are_asked_for_are_shown(tmp_path: Path) -> None:

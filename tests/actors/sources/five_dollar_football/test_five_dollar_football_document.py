@@ -87,20 +87,25 @@ def test_a_match_that_is_finished_is_not_shown(scope: str) -> None:
     assert ["finished"] == [removal.reason for removal in extract.removals]
 
 
-def test_example_of_odds_by_match_has_its_prices() -> None:
-    """As another bookmaker's they are those of before the kick-off, if there are none in play."""
-    body = _example("/fixtures/{id}/odds")
-    odds = msgspec.json.decode(body)["data"]["bookmakers"][0]["odds"]
+@pytest.mark.parametrize("is_to_come", [True, False])
+def test_example_of_odds_by_match_has_its_prices(*, is_to_come: bool) -> None:
+    """They are those of before the kick-off; as the example stands, with prices in play, none are shown."""
+    answer = msgspec.json.decode(_example("/fixtures/{id}/odds"))
+    (bookmaker,) = answer["data"]["bookmakers"]
+    bookmaker["slug"], odds = "pinnacle", bookmaker["odds"]
     expected = {
-        f"197590518{ours}": tuple(odds[name]["closing"].values())
-        for ours, name in (("", "1x2"), (" btts", "btts"))
+        "197590518": tuple(odds["1x2"]["closing"].values()),
+        "197590518 asian_handicap:-0.5": (2.02, 1.78),
+        "197590518 over_under:2.75": (1.85, 1.95),
+        "197590518 btts": tuple(odds["btts"]["closing"].values()),
     }
+    for market in odds.values() if is_to_come else ():
+        market["inplay"] = None
     listed = ListedMatch(SourceMatchId("197590518"), "Home", "Away", None, 1_783_814_400)
-    renamed = body.replace(b'"bet365"', b'"pinnacle"')
-    content = _read(preface_of(Group((listed,))) + renamed, "2026-07-12.1", 1_783_810_000.0)
+    body = preface_of(Group((listed,))) + msgspec.json.encode(answer)
+    content = _read(body, "2026-07-12.1", 1_783_810_000.0)
 
-    assert {"asian_handicap", "goal_line"} <= {name for name in odds if odds[name]["inplay"] is not None}
-    assert expected == _shown(run_now(KIND.extract(content, "pinnacle", OPTIONS)))
+    assert (expected if is_to_come else {}) == _shown(run_now(KIND.extract(content, "pinnacle", OPTIONS)))
 
 
 def test_what_an_error_says_is_told() -> None:
