@@ -47,16 +47,19 @@ def failed(
 def scope_failed(
     status: SourceStatus, scope: Scope, error: SourceError, now: Instant, log: Log, *, alone: bool
 ) -> None:
-    """Record a failed poll of `scope`; if `alone`, as others answer, the scope is lost instead."""
+    """Record a failed poll of `scope`; if `alone`, as others answer, the scope is lost instead.
+
+    What needs an operator, such as a key that is refused, is told at once: it is not tried again soon.
+    """
     record = status.scopes.setdefault(scope, ScopeStatus())
     record.failures += 1
     record.last_error, record.needs_operator = str(error), error.needs_operator
     record.is_explained = error.reason in OF_ACCOUNT
     if not alone:
-        failed(status, error, now, log)
+        failed(status, error, now, log, at_once=error.needs_operator)
         return
     status.failed_by.add(error.reason)
-    if record.failures >= FAILURES_TO_BE_DOWN and not record.is_lost:
+    if (error.needs_operator or record.failures >= FAILURES_TO_BE_DOWN) and not record.is_lost:
         record.is_lost = True
         announce(log, "scope.lost", scope=scope, error=record.last_error, attempts=record.failures)
 

@@ -1,4 +1,4 @@
-"""The transitions of a source: down after two failures in a row, up again with the first success."""
+"""The transitions of a source: down after two failures in a row or a refusal, up with the first success."""
 
 from __future__ import annotations
 
@@ -186,6 +186,16 @@ def test_only_transitions_of_scopes_are_logged(
 ) -> None:
     """A scope that fails alone is lost; if all fail, the source is down; each is logged once each way."""
     assert logged == _play_scopes(script, source_record())
+
+
+@pytest.mark.parametrize(("alone", "event"), [(False, "source.down"), (True, "scope.lost")])
+def test_a_refusal_is_told_at_once(*, alone: bool, event: str) -> None:
+    """A key that is refused is not tried again for a minute: an operator sees why nothing is shown."""
+    error = TransportError("status was 401", status=401)
+    with capture_logs() as logs:
+        scope_failed(source_record(), Scope("a"), error, Instant(0.0, WALL_0), LOG, alone=alone)
+
+    assert [event] == [line["event"] for line in logs]
 
 
 def test_lost_scope_leaves_the_source_up() -> None:
