@@ -26,7 +26,6 @@ from actors.sources.five_dollar_football.kick_offs import KickOffs
 from actors.sources.five_dollar_football.options import (
     AHEAD,
     IN_PLAY,
-    KEY_VARIABLE,
     LIVE,
     LIVE_PAGE,
     NEAR,
@@ -53,6 +52,7 @@ from actors.sources.five_dollar_football.rate import (
     shared,
 )
 from actors.sources.five_dollar_football.reading import Reading
+from actors.sources.five_dollar_football.refusals import Refusals
 from actors.sources.five_dollar_football.wire import (
     Account,
     Bookmakers,
@@ -67,11 +67,8 @@ MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
 NEAR_S = 2 * HOUR_S
 PLAYED_S = 3 * HOUR_S  # for which a match may be in play after its kick-off
 IDLE_S = 120.0  # between two looks whether a match is in play, or near, where none is known to be
-DENIED_S, NOT_IN_PLAN_S = 60.0, 1800.0
 UNKNOWN_RATE = Rate(10.0)  # of the plan for five dollars
 USUAL_PAGES = 4  # of all matches of a day
-DENIED, NOT_IN_PLAN, NOT_FOUND = 401, 403, 404
-PLANS = "free: five leagues; pro: most leagues, Bet365; ultra: all leagues, other bookmakers too"
 
 
 class Carried(Struct, frozen=True, array_like=True):
@@ -94,6 +91,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
             raise ValueError(f"markets was {', '.join(options.kinds)}, must be among {', '.join(READ)}")
         self._api, self._keys = options, keys
         own = options.requests_per_minute
+        self._refusals = Refusals(keys)
         self._gate = Gate(UNKNOWN_RATE if own is None else rate_of(own))
         self._account: Account | None = None
         self._readings = {LIVE: Reading(LIVE_PAGE), NEAR: Reading(PAGE)}
@@ -107,7 +105,6 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         self._kick_offs = KickOffs()
         self._lists: list[CatalogueList] = []
         self._wall: float | None = None  # the newest moment that was told
-        self._denied_until_mono = -inf
         self._share_at_mono = -inf
         self._share = shared(self._gate.rate, self._need(0.0))
 
@@ -168,7 +165,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
     def wait_s(self, target: Target, now: Instant) -> float:
         """Return the time until the rate allows a request, and the key is tried again."""
         self._note(now)
-        waits = [super().wait_s(target, now), self._gate.wait_s(now), self._denied_until_mono - now.mono]
+        waits = [super().wait_s(target, now), self._gate.wait_s(now), self._refusals.wait_s(target, now)]
         if target.scope in self._asked and not all(self._is_fresh(scope, now) for scope in (LIVE, NEAR)):
             waits.append(self.unlisted_s)  # it may have begun
         return max(waits)
@@ -186,6 +183,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         """Take what the headers say of the rate."""
         super().on_answered(target, headers, now)
         self._gate.on_answered(target.scope, headers, now)
+        self._refusals.on_answered(target)
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
         """Say what a refusal means; wait longer for what the key may not have."""
@@ -193,19 +191,8 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         if not isinstance(error, TransportError):
             return least_s
         self._gate.on_answered(target.scope, error.headers, now)
-        if error.status == DENIED:
-            self._denied_until_mono = now.mono + DENIED_S
-            error.args = (f"{error}; the key is wrong: api_key, from {KEY_VARIABLE}",)
-        elif error.status == NOT_IN_PLAN:
-            mine = "" if self._account is None else f" {_plain(self._account.plan)}"
-            error.args = (f"{error}; {target.scope} is not in your plan{mine} ({PLANS})",)
-            return NOT_IN_PLAN_S
-        elif error.status == NOT_FOUND:
-            league = parse_qs(urlsplit(target.url).query).get("league")
-            asked = f"league {league[0]}" if league else str(target.scope)
-            error.args = (f"{error}; the venue has no {asked}",)
-            return NOT_IN_PLAN_S
-        return least_s
+        plan = "" if self._account is None else _plain(self._account.plan)
+        return max(least_s, self._refusals.on_failed(target, error, plan, now))
 
     def learn(self, target: Target, content: object, now: Instant) -> bool:
         """Take a page of a list, or what the key may."""

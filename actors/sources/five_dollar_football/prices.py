@@ -40,6 +40,11 @@ BET365, TITLE = "bet365", "Bet365"
 SCHEDULED, BEGUN, ENDED = "scheduled", "in_play", "finished"
 SUSPENDED, FINISHED, WITHDRAWN = "suspended", "finished", "withdrawn"
 RESULT = "1x2"
+NAMES: Final[Mapping[Kind, str]] = {
+    Kind.ASIAN_HANDICAP: "asian_handicap",
+    Kind.OVER_UNDER: "goal_line",
+    Kind.BTTS: "btts",
+}
 LOOK_ALIKES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("corner_line", "corner_asian", "corner_line_half"), Reason.CORNERS),
     **dict.fromkeys(("card_line", "card_asian"), Reason.CARDS),
@@ -240,7 +245,8 @@ class _Made:
             else:
                 self._add_result(match, found)
         if len(self._kinds) > 1:
-            self.passed_over.update(LOOK_ALIKES[name] for name in odds if name in LOOK_ALIKES)
+            read = {RESULT, *(name for kind, name in NAMES.items() if kind in self._kinds)}
+            self.passed_over.update(LOOK_ALIKES.get(name, Reason.MARKET) for name in odds.keys() - read)
             for market, prices in self._others(odds, listed):
                 self._matches.append(match.of_market(market, prices))
 
@@ -259,11 +265,11 @@ class _Made:
             found: _Handicap | _Total | _Both | str
             match kind:
                 case Kind.ASIAN_HANDICAP:
-                    found = _now(odds, "asian_handicap", _handicap, listed)
+                    found = _now(odds, NAMES[kind], _handicap, listed)
                 case Kind.OVER_UNDER:
-                    found = _now(odds, "goal_line", _total, listed)
+                    found = _now(odds, NAMES[kind], _total, listed)
                 case Kind.BTTS:
-                    found = _now(odds, "btts", _both, listed)
+                    found = _now(odds, NAMES[kind], _both, listed)
                 case _:
                     continue
             if isinstance(found, str):

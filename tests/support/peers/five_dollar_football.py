@@ -114,10 +114,12 @@ class FiveDollarFootball:
         limit: int = 10,
         window_s: int = 60,
         has_odds: bool = True,
+        own: Sequence[str] = ("bet365", "pinnacle"),
     ) -> None:
         self.wall = wall
         self.plan, self.limit, self.window_s = plan, limit, window_s
         self.has_odds = has_odds
+        self.own = own  # bookmakers of the plan
         self.fixtures: dict[int, dict[str, Any]] = {}
         self.odds: dict[int, dict[str, dict[str, Any]]] = {}
         self.leagues = {39: "Premier League", 61: "La Liga"}
@@ -174,6 +176,8 @@ class FiveDollarFootball:
         path, query = request.url.path.removeprefix("/v1/"), dict(request.url.params)
         if "odds" in f"{path}?{query.get('include', '')}" and not self.has_odds:
             return await self._error(request, 403, "plan_required", "odds need a paid plan", headers)
+        if not {*query.get("bookmakers", "bet365").split(",")} <= {*self.own}:
+            return await self._error(request, 403, "plan_required", "bookmakers need Ultra", headers)
         body = self.body(path, query)
         if self.changes and body and body.get("pagination", {}).get("has_more") and "fixtures" in path:
             self.changes.pop(0)()

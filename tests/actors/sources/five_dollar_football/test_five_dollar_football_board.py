@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import httpx2
 import pytest
+from structlog.testing import capture_logs
 
 from actors.board.chunks import entries_of
 from actors.core.messages import BookmakerId, Scope
@@ -322,7 +323,7 @@ async def test_a_refusal_for_too_many_requests_is_waited_for(tmp_path: Path) -> 
             {"has_odds": False, "plan": "free"},
             ("", ""),
             "list.near",
-            "is not in your plan free (free: five",
+            "not in your plan free: the list of matches of the next two hours (free: five",
         ),
         ({}, ("api_key", "leagues = [4711]\napi_key"), "list.near", "the venue has no league 4711"),
     ],
@@ -340,6 +341,37 @@ async def test_a_refusal_is_told_in_words(
     assert error is not None
     assert said in error
     assert "fb_live" not in error
+
+
+@pytest.mark.parametrize("options", [{}, {"has_odds": False, "plan": "free"}])
+async def test_a_refusal_is_in_the_log_within_seconds(tmp_path: Path, options: dict[str, object]) -> None:
+    """It is not tried again for a minute."""
+    venue = _venue(**options)
+    config = CONFIG if options else CONFIG.replace("invented_key", "another_key")
+    with capture_logs() as logs:
+        async with configured(tmp_path, config, web=Web(venue.answer)):
+            await pass_to(20.0)
+            told = [entry["error"] for entry in logs if entry["event"] in {"source.down", "scope.lost"}]
+            asked = len(venue.asked)
+            await pass_to(59.0)
+
+    assert [text for text in told if ("your plan" if options else "the key is wrong") in text]
+    assert len(venue.asked) <= asked + 3  # lists that were not asked for yet
+    assert "fb_live" not in str(logs)
+
+
+async def test_other_bookmakers_than_those_of_the_plan_are_asked_for_twice_an_hour(tmp_path: Path) -> None:
+    """What else the key may is shown; what it may not costs no request for each match."""
+    venue = _venue(limit=40, own=("bet365",))
+    for name in range(7001, 7009):
+        venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + 3 * HOUR + name)
+    async with _open(tmp_path, venue, BOTH) as (service, _):
+        await pass_to(1700.0)
+        errors = [each.last_error or "" for each in service.source("five").scopes.values()]
+
+        assert 8 == len(_odds(service))
+    assert 2 == len([url for url in venue.asked if "/odds?" in url])
+    assert [text for text in errors if "not in your plan pro: odds by match of bet365, pinnacle" in text]
 
 
 @pytest.mark.parametrize("peer", [refusing, hanging, serving(b"<html>"), serving(b'{"success": 0}')])

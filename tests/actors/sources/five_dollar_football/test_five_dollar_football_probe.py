@@ -82,7 +82,7 @@ async def test_it_is_told_how_many_prices_have_moved(tmp_path: Path) -> None:
             ("", ""),
             "free",
             None,
-            "odds need a paid plan (request req_1); list.in_play is not in your plan free",
+            "odds need a paid plan (request req_1); not in your plan free: the list of matches in play",
         ),
         (("", ""), "pro", refusing, "no answer: ConnectError"),
     ],
