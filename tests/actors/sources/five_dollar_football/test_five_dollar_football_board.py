@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -15,6 +16,7 @@ from structlog.testing import capture_logs
 from actors.board.chunks import entries_of
 from actors.core.messages import BookmakerId, Scope
 from tests.support.peers.five_dollar_football import (
+    API_KEY,
     CONFIG,
     PRICES,
     FiveDollarFootball,
@@ -358,6 +360,20 @@ async def test_a_refusal_is_in_the_log_within_seconds(tmp_path: Path, options: d
     assert [text for text in told if ("your plan" if options else "the key is wrong") in text]
     assert len(venue.asked) <= asked + 3  # lists that were not asked for yet
     assert "fb_live" not in str(logs)
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 429, 500])
+async def test_a_key_that_an_answer_repeats_is_shown_nowhere(tmp_path: Path, status: int) -> None:
+    """Neither in the log, nor in what is said of the source."""
+    error = {"type": "t", "code": API_KEY, "message": f"{API_KEY} is wrong", "request_id": API_KEY}
+    echo = serving(json.dumps({"success": 0, "error": error}).encode(), status, {"X-Key": API_KEY})
+    with capture_logs() as logs:
+        async with configured(tmp_path, CONFIG, web=Web(echo)) as service:
+            await pass_to(200.0)
+            told = [(await service.get(path)).body.decode() for path in ("/health", "/monitor")]
+
+    assert "status" in told[0]
+    assert "fb_live" not in f"{told} {logs}"
 
 
 async def test_other_bookmakers_than_those_of_the_plan_are_asked_for_twice_an_hour(tmp_path: Path) -> None:

@@ -23,13 +23,15 @@ from actors.sources.five_dollar_football.options import (
     STATUS,
     FiveDollarFootballOptions,
 )
-from actors.sources.five_dollar_football.prices import ListedMatch
+from actors.sources.five_dollar_football.prices import ListedMatch, Lists, OddsByMatch
 from actors.sources.five_dollar_football.wire import Account, Bookmakers, FixturesPage, Leagues
 from tests.support.builders.messages import batch
 from tests.support.recordings import FOLDER
 
 FILE = FOLDER.parent / "sources" / "five_dollar_football-openapi-2026-08-19.json"
 OPTIONS = FiveDollarFootballOptions(kind=KIND.name, api_key="an-invented-key", markets=READ)
+
+BEFORE = "kick-off.2026-07-12T00:00:00Z"
 
 pytestmark = pytest.mark.recordings
 
@@ -78,7 +80,31 @@ def test_examples_of_matches_are_read(path: str) -> None:
     assert [row["id"] for row in expected] == [row.fixture and row.fixture.id for row in page.rows]
 
 
-@pytest.mark.parametrize("scope", [IN_PLAY, "kick-off.2026-07-12T00:00:00Z"])
+def _examples() -> dict[str, bytes]:
+    paths = msgspec.json.decode(FILE.read_bytes())["paths"] if FILE.exists() else {}
+    return {path: _example(path) for path in paths}
+
+
+@pytest.mark.parametrize("scope", [STATUS, LEAGUES, BOOKMAKERS, NEAR, IN_PLAY, BEFORE, "2026-07-12.1"])
+def test_no_example_has_a_price_where_it_has_none_to_bet_on(scope: str) -> None:
+    """All of them are of matches that are over, or without odds, whatever was asked for."""
+    listed = ListedMatch(SourceMatchId("197590518"), "Home", "Away", None, 1_783_814_400)
+    preface = preface_of(Group((listed,))) if scope == "2026-07-12.1" else b""
+    shown, read = dict[str, tuple[float, ...]](), 0
+    for example in _examples().values():
+        try:
+            content = _read(preface + example, scope, 1_783_810_000.0)
+        except PayloadError:
+            continue
+        read += 1
+        if isinstance(content, Lists | OddsByMatch):
+            shown |= _shown(run_now(KIND.extract(content, "bet365", OPTIONS)))
+
+    assert {} == shown
+    assert read
+
+
+@pytest.mark.parametrize("scope", [IN_PLAY, BEFORE])
 def test_a_match_that_is_finished_is_not_shown(scope: str) -> None:
     """The example of a list has only such a match, with all its prices of before."""
     extract = run_now(KIND.extract(_read(_example("/fixtures"), scope), "bet365", OPTIONS))
