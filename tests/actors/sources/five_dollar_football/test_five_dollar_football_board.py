@@ -291,14 +291,19 @@ async def test_requests_stay_within_the_rate_of_the_key(tmp_path: Path) -> None:
 
 
 async def test_requests_of_another_program_count(tmp_path: Path) -> None:
-    """A window of which another program has left one request has one for this."""
+    """It spends all that is left of a window: nothing is asked for before the next one."""
     venue = _venue(limit=10)
     venue.add(7001, start=WALL_0 + HOUR)
-    async with _open(tmp_path, venue):
-        for second in range(60, 600, 60):
-            venue.times += [_wall()] * max(9 - len([at for at in venue.times if at > _wall() - 60.0]), 0)
-            await pass_to(float(second))
 
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        used = sum(at > _wall() - 60.0 for at in venue.times)
+        venue.times += [_wall()] * (venue.limit - 1 - used)
+        return await venue.answer(request)
+
+    async with configured(tmp_path, CONFIG, web=Web(answer)) as service:
+        await pass_to(600.0)
+
+        assert {"7001": PRICES} == _odds(service)
     assert 0 == venue.refused
 
 
