@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Protocol
 
 from actors.markets.market import ONE_X_TWO, Market
-from actors.markets.returns import Result, results, returned
+from actors.markets.returns import Result, gaining_results, results, returned
 
 _ROUNDS = 8
 """Times that it is looked at which bookmakers take commission; two are enough for usual prices."""
@@ -41,8 +41,9 @@ def net(bet: Bet) -> float:
 def needed(market: Market, bets: Sequence[Bet]) -> list[float]:
     """Return the stakes on the outcomes, in order, whose least return is 1, and whose sum is smallest.
 
-    The two bets on a line are at two bookmakers. Each of several outcomes that are won together is bet on,
-    also if less of them would do.
+    The two bets on a line are at two bookmakers. The result that returns all stakes is left out, because
+    it does so however they are divided. Each of several outcomes that are won together is bet on, also
+    if less of them would do.
     """
     if market is not ONE_X_TWO:
         if market.quarters is not None:
@@ -67,7 +68,7 @@ def _of_line(market: Market, first: Bet, second: Bet) -> list[float]:
     are results. It is highest where two of them cross, or at an end, where nothing is covered.
     """
     odds = net(first), net(second)
-    lines = [(returned(a, odds[0]), returned(b, odds[1])) for a, b in results(market)]
+    lines = [(returned(a, odds[0]), returned(b, odds[1])) for a, b in gaining_results(market)]
     shares = [
         share
         for (a, b), (c, d) in combinations(lines, 2)

@@ -55,7 +55,13 @@ def results(market: Market) -> tuple[tuple[Result, ...], ...]:
 @lru_cache(maxsize=1024)
 def may_gain(market: Market) -> bool:
     """Return whether bets on all outcomes may gain whatever happens: not if all stakes may be returned."""
-    return all(max(together) > Result.RETURNED for together in results(market))
+    return len(gaining_results(market)) == len(results(market))
+
+
+@lru_cache(maxsize=1024)
+def gaining_results(market: Market) -> tuple[tuple[Result, ...], ...]:
+    """Return the same as `results` without that after which all stakes are returned."""
+    return tuple([together for together in results(market) if max(together) > Result.RETURNED])
 
 
 @lru_cache(maxsize=1024)

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from actors.markets.covers import needed
 from actors.markets.market import ONE_X_TWO, Market
-from actors.markets.returns import Result, results
+from actors.markets.returns import Result, gaining_results
 
 MAX_TOTALS = 100
 """Sums that are tried in steps of more than a cent, the largest first."""
@@ -64,7 +64,10 @@ Legs: TypeAlias = tuple[StakedLeg, ...]
 
 
 class Stakes(Struct, frozen=True):
-    """The stake on each outcome, and what is returned at least, whatever wins; in cents."""
+    """The stake on each outcome, and what is returned at least, whatever wins; in cents.
+
+    Where all stakes may be returned, it is what every other result returns at least.
+    """
 
     amounts: tuple[int, ...]
     returned: int
@@ -182,10 +185,10 @@ def _conditions(market: Market, legs: Legs) -> list[Condition]:
 
     A bookmaker pays the less of two sums: what its bets return gross, and that less commission on their net
     winnings, as if there were some. Both are in stakes times constants, so both have to do. What another
-    condition says already is left out.
+    condition says already is left out, and so is the result that gives all stakes back: it never loses.
     """
     names, rows = [leg.bookmaker for leg in legs], dict[tuple[Fraction, ...], None]()
-    for together in results(market):
+    for together in gaining_results(market):
         of_legs = [_returns(leg, result) for leg, result in zip(legs, together, strict=True)]
         for some in product(*of_legs):
             charged = {(name, is_charged) for name, (_, is_charged) in zip(names, some, strict=True)}

@@ -23,6 +23,7 @@ from actors.matches.surebets import (
     Surebet,
     SurebetRules,
     surebet,
+    weak_surebet,
 )
 from actors.matching.event import FixtureId
 
@@ -46,9 +47,12 @@ class Evaluation(Struct, frozen=True):
     def found(
         self, rules: SurebetRules, among: Collection[BookmakerId] | None = None
     ) -> FoundSurebet | None:
-        """Return the best surebet at that moment, with its doubts, of all bookmakers or `among` these."""
+        """Return the best surebet at that moment, with its doubts, of all bookmakers or `among` these.
+
+        It is weak where all stakes may be returned.
+        """
         legs = self.legs if among is None else [leg for leg in self.legs if leg.bookmaker in among]
-        return surebet(legs, self.at.mono, rules)
+        return surebet(legs, self.at.mono, rules) or weak_surebet(legs, self.at.mono, rules)
 
     def published(self, found: FoundSurebet, since: float) -> Surebet:
         """Return the public form of a surebet that it found."""
@@ -65,7 +69,10 @@ class Evaluation(Struct, frozen=True):
         )
         ends_at = min(self.at.wall + (found.until - self.at.mono), self.kick_off)
         profit, book_sum = round(found.profit, 6), round(market.winners * found.book_sum, 6)
-        return Surebet(profit, since, legs, book_sum, floor(ends_at * 1000) / 1000)
+        until_then = floor(ends_at * 1000) / 1000
+        if found.is_weak:
+            return Surebet(0.0, since, legs, 1.0, until_then, profit)
+        return Surebet(profit, since, legs, book_sum, until_then)
 
 
 def holds_until(

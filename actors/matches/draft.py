@@ -33,6 +33,7 @@ from actors.matches.model import (
     Roster,
     ViewKind,
 )
+from actors.matches.surebets import Surebet
 from actors.matching.event import EventKey, FixtureId, derived_id
 from actors.matching.matcher import Member
 from actors.matching.rules import Rule
@@ -269,13 +270,15 @@ class FixtureUpdate:
         is_same = self.terms is self.base.terms
         for count, (fixture_id, new) in enumerate(self._fixtures.items(), 1):
             old = self._looked_up(fixture_id)
-            if is_seen(old, new) if is_same else old is not new:
+            is_of_weak = not (is_seen(old, new) if is_same else old is not new)
+            if not is_of_weak or _weak(old) != _weak(new):
                 reason, into = self.reasons.get(fixture_id, (FixtureRemoval.ENDED, None))
                 of_surebet = FixtureRemoval.AGE if fixture_id in self.aged else FixtureRemoval.GONE
                 apart = frozenset[BookmakerId]()
                 if old is not None and into is not None and (there := self.get(into)) is not None:
                     apart = _apart(old, there)
-                changes.append(FixtureChange(fixture_id, old, new, reason, into, of_surebet, apart))
+                what = reason, into, of_surebet, apart, is_of_weak
+                changes.append(FixtureChange(fixture_id, old, new, *what))
             if count % SLICE == 0:
                 yield
         return changes
@@ -308,6 +311,10 @@ def _apart(old: Fixture, into: Fixture) -> frozenset[BookmakerId]:
     """Return the bookmakers of a fixture whose match is not in the fixture that it merged into."""
     there = {entry.id for entry in into.listed}
     return frozenset([name for name, entry in old.entries.items() if entry.id not in there])
+
+
+def _weak(fixture: Fixture | None) -> Surebet | None:
+    return None if fixture is None else fixture.weak
 
 
 def _place_of(lead: Match, fixture_id: FixtureId) -> Place:
@@ -371,14 +378,20 @@ def _views(
     """Return the bookmakers of the views that show these changes; `bookmakers` is how many there are."""
     fixtures: set[BookmakerId | None] = set()
     surebets: set[BookmakerId | None] = set()
+    weak: set[BookmakerId | None] = set()
     for count, change in enumerate(changes, 1):
         for shown in (change.before, change.after):
-            if shown is not None:
-                if len(fixtures) < bookmakers:
-                    fixtures.update(shown.bookmakers)
-                if shown.surebet is not None:
-                    surebets.update(shown.bookmakers)
+            if shown is None:
+                continue
+            if shown.market.quarters is not None and shown.standing is not None:
+                weak.update(shown.bookmakers)
+            if change.is_of_weak:
+                continue
+            if len(fixtures) < bookmakers:
+                fixtures.update(shown.bookmakers)
+            if shown.surebet is not None:
+                surebets.update(shown.bookmakers)
         if count % SLICE == 0:
             yield
-    seen = {ViewKind.FIXTURES: fixtures, ViewKind.SUREBETS: surebets}
+    seen = {ViewKind.FIXTURES: fixtures, ViewKind.SUREBETS: surebets, ViewKind.WEAK: weak}
     return {kind: {None, *names} for kind, names in seen.items() if names}

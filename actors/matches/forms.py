@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.core.messages import BookmakerId, Prices
+from actors.markets.returns import may_gain
 from actors.matches.candidates import Books, Companies, Evaluation, holds_until
 from actors.matches.model import Fixture, FixtureSettings, FixtureState
 from actors.matches.surebets import Doubt, FoundSurebet, Surebet
@@ -45,21 +46,23 @@ class Shown(Struct, frozen=True, gc=False):
     doubts: tuple[Doubt, ...] = ()
 
 
-def whole(fixture: Fixture) -> Shown:
-    """Return a fixture in the usual form."""
-    return Shown(fixture, fixture.bookmakers, fixture.surebet)
+def whole(fixture: Fixture, *, weak: bool = False) -> Shown:
+    """Return a fixture in the usual form, or (`weak`) with its weak surebet, too."""
+    return Shown(fixture, fixture.bookmakers, fixture.standing if weak else fixture.surebet)
 
 
-def shown(fixture: Fixture, form: Form, state: FixtureState) -> Shown | None:
-    """Return a fixture in that form, None if the form has nothing of it.
+def shown(fixture: Fixture, form: Form, state: FixtureState, *, weak: bool = False) -> Shown | None:
+    """Return a fixture in that form, None if the form has nothing of it; weak surebets only with `weak`.
 
     A surebet of some bookmakers is shown only with that of all, which has stood for long enough.
     """
     names, among = fixture.bookmakers, form.bookmakers
     if among and not (names := tuple([name for name in names if name in among])):
         return None
-    if not among and (fixture.surebet is not None or not form.doubted):
-        return whole(fixture)
+    if not (weak or may_gain(fixture.market)):
+        return Shown(fixture, names, None)
+    if not among and (fixture.standing is not None or not form.doubted):
+        return whole(fixture, weak=weak)
     return Shown(fixture, names, *_surebet_of(fixture, form, state))
 
 
@@ -71,9 +74,9 @@ def _surebet_of(
     if found is None or fixture.id in form.overdue:
         return None, ()
     evaluation, surebet = found
-    doubts = surebet.doubts
-    if fixture.surebet is not None and not doubts:
-        return evaluation.published(surebet, fixture.surebet.since), ()
+    doubts, standing = surebet.doubts, fixture.standing
+    if standing is not None and not doubts:
+        return evaluation.published(surebet, standing.since), ()
     if not doubts and (of_all := evaluation.found(state.terms.surebets)) is not None:
         doubts = of_all.doubts  # what is too good with others is no better without them
     if not (form.doubted and doubts):
@@ -84,23 +87,25 @@ def _surebet_of(
 def evaluated(fixture: Fixture, form: Form, state: FixtureState) -> tuple[Evaluation, FoundSurebet] | None:
     """Return the surebet that a fixture's bookmakers of a form make in this version, None for none."""
     candidate = state.candidates.by_fixture.get(fixture.id)
-    if candidate is None or candidate.seen is None or (fixture.surebet is None and not form.doubted):
+    if candidate is None or candidate.seen is None or (fixture.standing is None and not form.doubted):
         return None
     found = candidate.seen.found(state.terms.surebets, form.bookmakers or None)
     return None if found is None else (candidate.seen, found)
 
 
-def overdue(form: Form, state: FixtureState, books: Books, holds: Callable[[float], bool]) -> Form:
+def overdue(
+    form: Form, state: FixtureState, books: Books, holds: Callable[[float], bool], *, weak: bool = False
+) -> Form:
     """Return a form with the fixtures whose surebet ended since this version, of some bookmakers only.
 
-    Surebets of all bookmakers end in a version of their own. `holds` says whether a monotonic
-    second is still to come.
+    Weak ones count only with `weak`. Surebets of all bookmakers end in a version of their own. `holds` says
+    whether a monotonic second is still to come.
     """
     if not form.bookmakers:
         return form
     ended = []
     for fixture_id in state.candidates.by_fixture:
-        if (fixture := state.get(fixture_id)) is None or fixture.surebet is None:
+        if (fixture := state.get(fixture_id)) is None or whole(fixture, weak=weak).surebet is None:
             continue
         found = evaluated(fixture, form, state)
         if found is not None and not found[1].doubts:

@@ -137,9 +137,8 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
     def _records(self, snapshot: Snapshot) -> Iterator[tuple[ViewKind, FixtureRecord]]:
         if isinstance(snapshot.fixture_changes, FixtureChanges):
             for change in snapshot.fixture_changes.changes:
-                yield ViewKind.FIXTURES, self._record(ViewKind.FIXTURES, change, snapshot)
-                if (change.before and change.before.surebet) or (change.after and change.after.surebet):
-                    yield ViewKind.SUREBETS, self._record(ViewKind.SUREBETS, change, snapshot)
+                for kind in _kinds_of(change):
+                    yield kind, self._record(kind, change, snapshot)
 
     def _record(self, kind: ViewKind, change: FixtureChange, snapshot: Snapshot) -> FixtureRecord:
         view, version, terms = _OF_ALL[kind], snapshot.version, fixtures_of(snapshot).terms
@@ -151,7 +150,7 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
         left = _NOBODY if old is None else old.left
         gone = None
         if before is None or after is None or before.bookmakers != after.bookmakers:
-            is_of_surebet = kind is ViewKind.SUREBETS and change.after is not None and after is None
+            is_of_surebet = kind is not ViewKind.FIXTURES and change.after is not None and after is None
             gone = Gone(version, change.surebet_reason if is_of_surebet else change.reason, change.into)
             stays = () if after is None else after.bookmakers
             went = () if before is None else before.bookmakers
@@ -165,6 +164,17 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
         was_main = before is not None and before.is_main and not (after is not None and after.is_main)
         found = (change.id, version, after, is_gone, left, terms, league, left_leagues)
         return FixtureRecord(*found, was_main)
+
+
+def _kinds_of(change: FixtureChange) -> Iterator[ViewKind]:
+    """Return the kinds of view that show a change."""
+    seen = [fixture for fixture in (change.before, change.after) if fixture is not None]
+    if not change.is_of_weak:
+        yield ViewKind.FIXTURES
+        if any(fixture.surebet is not None for fixture in seen):
+            yield ViewKind.SUREBETS
+    if any(fixture.market.quarters is not None and fixture.standing is not None for fixture in seen):
+        yield ViewKind.WEAK
 
 
 def _left_leagues(

@@ -22,6 +22,7 @@ from actors.board.snapshot import Entry, Snapshot
 from actors.core.messages import BookmakerId, Match, Prices, SourceName
 from actors.markets.market import FORMS, ONE_X_TWO, Market
 from actors.markets.odds import Odds
+from actors.markets.returns import may_gain
 from actors.matches.candidates import Candidates
 from actors.matches.fair import Method
 from actors.matches.surebets import Surebet, SurebetRules
@@ -41,6 +42,11 @@ class ViewKind(StrEnum):
 
     FIXTURES = "fixtures"
     SUREBETS = "surebets"  # those with a surebet
+    WEAK = "weak"  # the same, or with a weak surebet; of lines alone: other markets have none
+
+
+OF_EVERY_MARKET = (ViewKind.FIXTURES, ViewKind.SUREBETS)
+"""The kinds of view that are asked for by name, and that each kind of market has."""
 
 
 class FixtureView(Struct, frozen=True):
@@ -79,9 +85,13 @@ class FixtureView(Struct, frozen=True):
 
     def shows(self, fixture: Fixture) -> bool:
         """Return whether the view has it, if it is of the league and the market."""
-        return (self.bookmaker is None or self.bookmaker in fixture.bookmakers) and (
-            self.kind is ViewKind.FIXTURES or fixture.surebet is not None
-        )
+        if self.bookmaker is not None and self.bookmaker not in fixture.bookmakers:
+            return False
+        return self.kind is ViewKind.FIXTURES or self.surebet_of(fixture) is not None
+
+    def surebet_of(self, fixture: Fixture) -> Surebet | None:
+        """Return the surebet that it shows of a fixture."""
+        return fixture.standing if self.kind is ViewKind.WEAK else fixture.surebet
 
 
 class FixtureRemoval(StrEnum):
@@ -196,7 +206,8 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     counts for best prices and fair odds: `outdone` has the other bookmakers, each with the one that counts.
     Of another `market` than 1X2 its id has that behind it, and `head` names it where there are 1X2 prices.
     A handicap `has_begun` once its match has, or may have: some bookmakers count the goals from then on.
-    Of several lines one `is_main`.
+    Of several lines one `is_main`. Where all stakes may be returned no `surebet` is possible, but a `weak`
+    one.
     """
 
     id: FixtureId
@@ -213,6 +224,16 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
     head: Head | None = None
     has_begun: bool = False
     is_main: bool = False
+    weak: Surebet | None = None
+
+    @property
+    def standing(self) -> Surebet | None:
+        """Its surebet, weak or not: its market decides which it may have."""
+        return self.surebet or self.weak
+
+    def with_standing(self, surebet: Surebet | None) -> Fixture:
+        """Return it with that surebet as the one that its market may have."""
+        return replace(self, surebet=surebet) if may_gain(self.market) else replace(self, weak=surebet)
 
     @property
     def match_id(self) -> FixtureId:
@@ -254,7 +275,8 @@ class FixtureChange(Struct, frozen=True, eq=False, gc=False):
     """A commit's change of one fixture, as readers see it; None where there is none.
 
     `reason` is why it is gone or, where it stays, why bookmakers are; `surebet_reason` why its surebet is.
-    The matches of the bookmakers in `apart` are not in the fixture `into`, with which it merged.
+    The matches of the bookmakers in `apart` are not in the fixture `into`, with which it merged. If it
+    `is_of_weak`, nothing but its weak surebet changed.
     """
 
     id: FixtureId
@@ -264,6 +286,7 @@ class FixtureChange(Struct, frozen=True, eq=False, gc=False):
     into: FixtureId | None = None
     surebet_reason: FixtureRemoval = FixtureRemoval.GONE
     apart: frozenset[BookmakerId] = frozenset()
+    is_of_weak: bool = False
 
 
 class FixtureChanges(Struct, frozen=True, eq=False):

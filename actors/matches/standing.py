@@ -18,7 +18,6 @@ from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Scope
 from actors.markets.market import FORMS
 from actors.markets.odds import book_sum, of_all_winners, of_one_winner
-from actors.markets.returns import may_gain
 from actors.matches.candidates import EVERY_S, Candidate, Evaluation
 from actors.matches.draft import FixtureUpdate, is_seen
 from actors.matches.entries import live_quotes, sure_legs
@@ -70,8 +69,8 @@ class Surebets:
         known, changes = draft.base.candidates, dict[FixtureId, Candidate | None]()
         for fixture_id in dict.fromkeys([*draft.touched, *known.by_fixture]):
             fixture, old = draft.get(fixture_id), known.by_fixture.get(fixture_id)
-            if fixture is not None and fixture.surebet is not None:
-                draft.put(msgspec.structs.replace(fixture, surebet=None))
+            if fixture is not None and fixture.standing is not None:
+                draft.put(fixture.with_standing(None))
             candidate = None
             if fixture is not None and is_candidate(fixture):
                 before = draft.base.get(fixture_id)
@@ -105,9 +104,9 @@ class Surebets:
             draft.aged.add(fixture.id)
         is_known = former is not None and draft.terms is draft.base.terms
         if is_known and known is not None and _is_as_before(known, fixture, surebet):
-            candidate, surebet = msgspec.structs.replace(candidate, seen=old.seen), known.surebet
-        if surebet != fixture.surebet:
-            draft.put(msgspec.structs.replace(fixture, surebet=surebet))
+            candidate, surebet = msgspec.structs.replace(candidate, seen=old.seen), known.standing
+        if surebet != fixture.standing:
+            draft.put(fixture.with_standing(surebet))
         return candidate
 
     def _longer_s(self, draft: FixtureUpdate) -> float:
@@ -168,14 +167,11 @@ def _trusted(book: Book) -> set[Scope]:
 
 
 def is_candidate(fixture: Fixture) -> bool:
-    """Return whether its highest prices may win whatever happens; commission and fees make it no better."""
-    market = fixture.market
-    return book_sum(of_one_winner(market, fixture.highest.prices)) < 1 and may_gain(market)
+    """Return whether its highest prices may never lose; commission and fees make them no better."""
+    return book_sum(of_one_winner(fixture.market, fixture.highest.prices)) < 1
 
 
 def _is_as_before(known: Fixture, fixture: Fixture, surebet: Surebet | None) -> bool:
     """Return whether readers see no difference if a fixture has a surebet of these bets."""
-    bets, known_bets = (None if each is None else each.bets for each in (surebet, known.surebet))
-    return bets == known_bets and not is_seen(
-        known, msgspec.structs.replace(fixture, surebet=known.surebet)
-    )
+    bets, known_bets = (None if each is None else each.bets for each in (surebet, known.standing))
+    return bets == known_bets and not is_seen(known, fixture.with_standing(known.standing))

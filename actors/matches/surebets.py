@@ -18,7 +18,7 @@ from actors.core.messages import BookmakerId, Prices
 from actors.markets.covers import needed
 from actors.markets.market import ONE_X_TWO, Market
 from actors.markets.odds import Odds, book_sum, of_one_winner, scaled
-from actors.markets.returns import is_reversible
+from actors.markets.returns import is_reversible, may_gain
 from actors.matches.fair import MIN_BOOKMAKERS, Quotes, crossed, overpriced
 from actors.matching.event import Chances
 from actors.matching.rules import OFF
@@ -96,7 +96,8 @@ Legs: TypeAlias = tuple[PricedLeg, ...]
 class FoundSurebet(Struct, frozen=True):
     """A leg for each outcome; `book_sum` is what returns 1 at least, `shares` how to divide a stake.
 
-    At `until` (monotonic seconds) a leg is too old. With doubts it is not believed.
+    At `until` (monotonic seconds) a leg is too old. With doubts it is not believed. If it `is_weak` all
+    stakes may be returned: its numbers are those of all other results.
     """
 
     legs: Legs
@@ -109,6 +110,11 @@ class FoundSurebet(Struct, frozen=True):
     def profit(self) -> float:
         """The gain as a share of the whole stake."""
         return 1 / self.book_sum - 1
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether a result gives all stakes back, so that nothing is gained for certain."""
+        return not may_gain(self.legs[0].market)
 
 
 class Leg(Struct, frozen=True, gc=False):
@@ -129,7 +135,8 @@ class Surebet(Struct, frozen=True, gc=False):
 
     `book_sum` is what returns 1 at least, or of double chance 2: two of its bets win.
     It ends `until` then (Unix seconds) if nothing is confirmed again. Ages and `until` are those of the
-    version that changed its fixture last.
+    version that changed its fixture last. A weak one has a profit of 0, because all stakes may be returned,
+    and a `usual_profit`: what every other result gains at least.
     """
 
     profit: float
@@ -137,12 +144,13 @@ class Surebet(Struct, frozen=True, gc=False):
     legs: tuple[Leg, ...]
     book_sum: float = 1.0
     until: float = 0.0
+    usual_profit: float | None = None
 
     @property
     def bets(self) -> tuple[object, ...]:
         """All that does not depend on confirmations."""
         legs = [(leg.outcome, leg.bookmaker, leg.odds, leg.stake) for leg in self.legs]
-        return (self.profit, self.since, *legs)
+        return (self.profit, self.usual_profit, self.since, *legs)
 
 
 def best(prices: Mapping[BookmakerId, Odds]) -> tuple[Best, ...] | None:
@@ -169,12 +177,26 @@ def surebet(legs: Iterable[PricedLeg], now: float, rules: SurebetRules) -> Found
     Collected prices are never a leg.
     """
     live = _live(legs)
+    return _surebet(live, now, rules) if live and may_gain(live[0].market) else None
+
+
+def weak_surebet(legs: Iterable[PricedLeg], now: float, rules: SurebetRules) -> FoundSurebet | None:
+    """Return the same of a line on which all stakes may be returned: it never loses, and mostly gains.
+
+    No leg has a fee, because that is not returned.
+    """
+    live = _live(legs)
+    return None if not live or may_gain(live[0].market) else _surebet(live, now, rules)
+
+
+def _surebet(live: list[PricedLeg], now: float, rules: SurebetRules) -> FoundSurebet | None:
     if not (offered := _by_outcome(live)):
         return None
     highest = tuple([max([leg.price for leg in some]) for some in offered])
     if book_sum(of_one_winner(live[0].market, highest)) >= NO_GAIN:
         return None  # nearly always; commission, fees and half results make no sum smaller
-    live = [leg for leg in _freshest(live) if leg.is_trusted]
+    is_weak = not may_gain(live[0].market)
+    live = [leg for leg in _freshest(live) if leg.is_trusted and not (is_weak and leg.fee_rate)]
     sound = [leg for leg in live if leg.is_sure and not leg.is_doubted]
     found = _cheapest_of(sound)
     if found is not None and not {Doubt.PROFIT}.issuperset(_doubts(found, now, rules)):

@@ -88,7 +88,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
         fixture, surebet, doubts = shown.fixture, shown.surebet, shown.doubts
         made, names = self._made_of(fixture, terms), self._names_of(fixture)
         json = made.json
-        if form.bookmakers:
+        if form.bookmakers or (surebet is not None and surebet.usual_profit is not None):
             with self._rejecting(fixture):
                 entries = {name: fixture.entries[name] for name in shown.bookmakers}
                 some = Part(entries, None if doubts else surebet)

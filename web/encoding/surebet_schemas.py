@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -39,7 +39,8 @@ class SurebetV2(Struct, frozen=True):
     """Prices that win whatever happens: `profit` of the total, after commissions; times are Unix seconds.
 
     `book_sum` is the total that returns 1 at least, of double chance 2. It ends `until` then if nothing is
-    confirmed again. Ages and `until` are those of the version that changed the fixture last.
+    confirmed again. Ages and `until` are those of the version that changed the fixture last. A `weak` one
+    has a profit of 0, because all stakes may be returned; every other result gains `usual_profit` at least.
     """
 
     profit: float
@@ -47,6 +48,8 @@ class SurebetV2(Struct, frozen=True):
     book_sum: float
     until: float
     legs: tuple[SurebetLeg, ...]
+    weak: Literal[True] | UnsetType = UNSET
+    usual_profit: float | UnsetType = UNSET
 
 
 class DoubtedSurebet(Struct, frozen=True):
@@ -57,6 +60,8 @@ class DoubtedSurebet(Struct, frozen=True):
     until: float
     legs: tuple[SurebetLeg, ...]
     doubts: tuple[Doubt, ...]
+    weak: Literal[True] | UnsetType = UNSET
+    usual_profit: float | UnsetType = UNSET
 
 
 class Doubted(Struct, frozen=True):
@@ -66,12 +71,16 @@ class Doubted(Struct, frozen=True):
 
 
 class StakesV2(Struct, frozen=True):
-    """The stake of each leg, in their order, and what is returned and gained at least, whatever wins."""
+    """The stake of each leg, in their order, and what is returned and gained at least, whatever wins.
+
+    Of a weak surebet all stakes may be returned, and every other result gains the `usual_gain` at least.
+    """
 
     amounts: tuple[float, ...]
     staked: float
     returned: float
     gain: float
+    usual_gain: float | UnsetType = UNSET
 
 
 class Divided(Struct, frozen=True):
@@ -99,6 +108,8 @@ def divided(surebet: Surebet, fixture: Fixture, terms: FixtureSettings, total: i
         return Divided(None, found)
     amounts = tuple(amount / 100 for amount in found.amounts)
     staked = sum(found.amounts) / 100
+    if surebet.usual_profit is not None:
+        return Divided(StakesV2(amounts, staked, staked, 0.0, found.gain / 100))
     return Divided(StakesV2(amounts, staked, found.returned / 100, found.gain / 100))
 
 
@@ -120,7 +131,9 @@ def surebet_v2(surebet: Surebet, fixture: Fixture, names: Names, terms: FixtureS
         )
         for leg in surebet.legs
     )
-    return SurebetV2(surebet.profit, surebet.since, surebet.book_sum, surebet.until, legs)
+    usual = surebet.usual_profit
+    weak = (UNSET, UNSET) if usual is None else (True, usual)
+    return SurebetV2(surebet.profit, surebet.since, surebet.book_sum, surebet.until, legs, *weak)
 
 
 def doubted(
@@ -128,4 +141,5 @@ def doubted(
 ) -> Doubted:
     """Return the public form of a surebet that is not believed."""
     it = surebet_v2(surebet, fixture, names, terms)
-    return Doubted(DoubtedSurebet(it.profit, it.book_sum, it.until, it.legs, doubts))
+    weak = it.weak, it.usual_profit
+    return Doubted(DoubtedSurebet(it.profit, it.book_sum, it.until, it.legs, doubts, *weak))

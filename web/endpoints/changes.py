@@ -6,14 +6,25 @@ import anyio
 
 from actors.archive.past import Reach
 from actors.board.history import MAX_ANSWER
-from actors.matches.model import FixtureView
+from actors.matches.model import FixtureView, ViewKind
 from web.encoding.fixture_schemas import FixtureChangesV2
 from web.encoding.schemas import Changes
 from web.feeds.subscribers import Live, Watched
 from web.protocol.contract import ACCEPT_ENCODING, COUNTED, Answer, Operation
 from web.protocol.negotiation import Coding, coding_for
 from web.protocol.problems import Problem
-from web.protocol.query import BOOKMAKER, LEAGUE, MARKET, NOT_IN_CHANGES, SINCE, VIEW, WAIT, Query, Since
+from web.protocol.query import (
+    BOOKMAKER,
+    LEAGUE,
+    MARKET,
+    NOT_IN_CHANGES,
+    SINCE,
+    VIEW,
+    WAIT,
+    WEAK,
+    Query,
+    Since,
+)
 from web.protocol.responses import Asked, Handler, Prepared, prepared
 
 PATH = "/api/v2/changes"
@@ -31,12 +42,13 @@ OPERATIONS = {
                 bodies=(FixtureChangesV2,),
             ),
         ),
-        (SINCE, VIEW, BOOKMAKER, LEAGUE, MARKET, WAIT, ACCEPT_ENCODING),
+        (SINCE, VIEW, BOOKMAKER, LEAGUE, MARKET, WEAK, WAIT, ACCEPT_ENCODING),
         (
             *("invalid_since", "invalid_view", "invalid_bookmaker", "invalid_wait"),
             *(
                 "invalid_league",
                 "invalid_market",
+                "invalid_weak",
                 *NOT_IN_CHANGES,
                 "version_not_available",
                 "commit_late",
@@ -103,7 +115,8 @@ async def _changed(live: Live, view: Watched, since: int, client: str | None) ->
 def _not_available(asked: Since, epoch: str, view: Watched, reach: Reach, current: int) -> Problem:
     oldest, what, path = reach.oldest, "matches", "/api/v2/odds"
     if isinstance(view, FixtureView):
-        what, path = "fixtures", f"/api/v2/{view.kind}"
+        path = f"/api/v2/{view.kind}" if view.kind is not ViewKind.WEAK else "/api/v2/surebets?weak=1"
+        what = "fixtures"
     given = str(asked.version) if asked.epoch is None else f"{asked.version} of epoch {asked.epoch}"
     why = (
         f"version {given} is not among those that changes are known since: {oldest} to {current}"

@@ -34,6 +34,7 @@ from web.protocol.query import (
     MARKET,
     NOT_IN_CHANGES,
     VIEW,
+    WEAK,
     Query,
     since_of,
 )
@@ -48,10 +49,10 @@ OPERATIONS = {
         "The v2 list and then its changes, as events",
         "Server-Sent Events: `snapshot` with the list, `changes`, `reset`, `heartbeat` and `bye`.",
         (Answer(200, "Events without end.", str, EVENT_STREAM, _ANSWERED),),
-        (VIEW, BOOKMAKER, LEAGUE, MARKET, LAST_SINCE, CONFLATE, LAST_EVENT_ID, ACCEPT_ENCODING),
+        (VIEW, BOOKMAKER, LEAGUE, MARKET, WEAK, LAST_SINCE, CONFLATE, LAST_EVENT_ID, ACCEPT_ENCODING),
         (
             *("invalid_view", "invalid_bookmaker", "invalid_league", "invalid_market", *NOT_IN_CHANGES),
-            *("invalid_conflate_ms", "commit_late", "linking", "too_many_requests"),
+            *("invalid_weak", "invalid_conflate_ms", "commit_late", "linking", "too_many_requests"),
             *("too_many_client_streams", "too_many_streams"),
             *("stopping", "overloaded"),
         ),

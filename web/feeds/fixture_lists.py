@@ -22,7 +22,7 @@ from actors.matches.model import Fixture, FixtureState, FixtureView, ViewKind, f
 from actors.matching.event import FixtureId
 from web.encoding.schemas import cursor_of
 from web.protocol.problems import Problem
-from web.protocol.query import market_asked
+from web.protocol.query import WEAK, market_asked
 
 MAX_MEANT = 20  # leagues that are named
 
@@ -58,13 +58,22 @@ class FixturesOf(Struct, frozen=True):
         """The view whose versions it has.
 
         With doubted surebets these are of all fixtures: each change of a fixture may change its surebet.
+        With weak ones as well it changes also when one of these begins or ends.
         """
         kind = ViewKind.FIXTURES if self.form.doubted else self.view.kind
         return FixtureView(kind, self.bookmaker)
 
     def version(self, snapshot: Snapshot) -> int:
         """Return its version: the last commit that changed what it shows."""
-        return fixtures_of(snapshot).version(self.versioned)
+        state = fixtures_of(snapshot)
+        if self.has_weak:
+            return max(state.version(self.versioned), state.version(self.view.whole))
+        return state.version(self.versioned)
+
+    @property
+    def has_weak(self) -> bool:
+        """Whether it shows weak surebets."""
+        return self.view.kind is ViewKind.WEAK
 
     def linking(self, state: FixtureState) -> bytes:
         """Return the member of the list that says how many events were still to be linked."""
@@ -80,8 +89,8 @@ class FixturesOf(Struct, frozen=True):
             return None
         if not self.view.has_market(fixture):
             return None
-        it = shown(fixture, self.form, state)
-        is_empty = it is None or (it.surebet is None and self.view.kind is ViewKind.SUREBETS)
+        it = shown(fixture, self.form, state, weak=self.has_weak)
+        is_empty = it is None or (it.surebet is None and self.view.kind is not ViewKind.FIXTURES)
         return None if is_empty else it
 
     def held(self, snapshot: Snapshot, holds: Callable[[Deadlines], bool]) -> FixturesOf:
@@ -91,6 +100,7 @@ class FixturesOf(Struct, frozen=True):
             fixtures_of(snapshot),
             snapshot.books,
             lambda mono: holds(Deadlines(mono, inf)),
+            weak=self.has_weak,
         )
         return self if form is self.form else replace(self, form=form)
 
@@ -98,7 +108,7 @@ class FixturesOf(Struct, frozen=True):
     def mark(self) -> str:
         """The part of its tags after the version: nothing in the usual form."""
         if self.market is not ONE_X_TWO:
-            of = _encode((self.form, str(self.market)))
+            of = _encode((self.form, str(self.market), *(WEAK.name,) * self.has_weak))
         elif self.form == USUAL:
             return ""
         else:

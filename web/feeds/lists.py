@@ -265,7 +265,8 @@ class Answers:
         try:
             if isinstance(view := page.view, FixturesOf) and not is_whole(view, choice):
                 make = self._chosen(view, page, coding, snapshot, choice)
-                key = (view.market.kind, view.versioned), (view.form, view.market, choice, coding)
+                of_list = view.form, view.market, view.has_weak
+                key = (view.market.kind, view.versioned), (of_list, choice, coding)
                 body = await self.own.get(key, page.version, client, make)
                 if body is None or body.version != page.version:
                     return None

@@ -14,8 +14,9 @@ from actors.archive.past import Reach
 from actors.board.history import Change, History, ListHistory, Recent, Record
 from actors.core.cooperative import SLICE, Sliced, run_sliced
 from actors.core.messages import BookmakerId
+from actors.matches.forms import USUAL, whole
 from actors.matches.history import FixtureRecord
-from actors.matches.model import FixtureState, FixtureView
+from actors.matches.model import FixtureState, FixtureView, ViewKind
 from web.encoding.fixture_schemas import removed_fixture
 from web.encoding.list_segments import Api
 from web.encoding.members import between, deflated
@@ -62,8 +63,8 @@ class Frames(ABC, Generic[V, R]):
         """Return the list of a view."""
 
     @abstractmethod
-    def _shown(self, record: R) -> bytes:
-        """Return what is shown as JSON. Raises: UnencodableError."""
+    def _shown(self, record: R, view: V) -> bytes:
+        """Return what the view shows as JSON. Raises: UnencodableError."""
 
     @abstractmethod
     def _gone(self, record: R, view: V) -> bytes:
@@ -187,7 +188,7 @@ class Frames(ABC, Generic[V, R]):
             recent = self._merged(older, recent)
         if recent is None:
             return None
-        shown = yield from _joined((self._shown(record) for record in recent.shown), room)
+        shown = yield from _joined((self._shown(record, view) for record in recent.shown), room)
         left = self._gone_of(recent, view)
         gone = yield from _joined((self._gone(record, view) for record in left), room)
         mark = b'"conflated":true,' if is_marked and recent.is_merged else b""
@@ -234,7 +235,8 @@ class ListFrames(Frames[BookmakerId | None, Change]):
         """Return the list of a view."""
         return View(Api.V2, view)
 
-    def _shown(self, record: Change) -> bytes:
+    def _shown(self, record: Change, view: BookmakerId | None) -> bytes:
+        del view
         if record.json is None and record.entry is not None:
             try:
                 record.json = _encode(match_v2(record.entry, self._names[record.bookmaker]))
@@ -259,8 +261,12 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
         """Return the list of a view, of all leagues."""
         return FixturesOf(replace(view, league=None))
 
-    def _shown(self, record: FixtureRecord) -> bytes:
-        return b"" if record.fixture is None else self._answers.fixtures.json(record.fixture, record.terms)
+    def _shown(self, record: FixtureRecord, view: FixtureView) -> bytes:
+        if record.fixture is None:
+            return b""
+        if view.kind is ViewKind.WEAK and record.fixture.weak is not None:
+            return self._answers.fixtures.formed(whole(record.fixture, weak=True), USUAL, record.terms)
+        return self._answers.fixtures.json(record.fixture, record.terms)
 
     def _gone_of(self, recent: Recent[FixtureRecord], view: FixtureView) -> list[FixtureRecord]:
         """Return what left; of main lines not a match that has another now, and each match once."""

@@ -252,7 +252,8 @@ class SeveralFrames(Frames[SeveralView, Any]):
         """Return the list of the first of its markets: that of all is made of several boards."""
         return FixturesOf(view.views[0])
 
-    def _shown(self, record: SeveralRecord) -> bytes:
+    def _shown(self, record: SeveralRecord, view: SeveralView) -> bytes:
+        del view
         return record.json or b""
 
     def _gone(self, record: SeveralRecord, view: SeveralView) -> bytes:

@@ -19,6 +19,7 @@ CODES: Final[Mapping[str, int]] = {
     "invalid_min_profit": 400,
     "invalid_fair": 400,
     "invalid_doubted": 400,
+    "invalid_weak": 400,
     "invalid_total": 400,
     "invalid_step": 400,
     "invalid_at": 400,

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from actors.core.messages import BookmakerId
 from actors.market_fixtures.views import SeveralView
 from actors.markets.market import FORMS, ONE_X_TWO, Kind, Market, parsed
-from actors.matches.model import FixtureView, ViewKind
+from actors.markets.returns import may_gain
+from actors.matches.model import OF_EVERY_MARKET, FixtureView, ViewKind
 from actors.matching.event import FixtureId
 from web.protocol.problems import Problem
 
@@ -56,7 +57,7 @@ OF_BOOKMAKERS: Final = (BOOKMAKER, BOOKMAKERS, FAIR)
 VIEW: Final = Parameter(
     "view",
     "Changes of fixtures, or of those with a surebet, in place of the list's.",
-    {"type": "string", "enum": [*ViewKind]},
+    {"type": "string", "enum": [*OF_EVERY_MARKET]},
 )
 LEAGUE: Final = Parameter(
     "league",
@@ -95,6 +96,12 @@ DOUBTED: Final = Parameter(
     "Show also surebets that are not believed, with their doubts.",
     {"type": "string", "const": "1"},
 )
+WEAK: Final = Parameter(
+    "weak",
+    "Show also weak surebets, of whole lines such as over_under:3: one result gives all stakes back, every"
+    " other gains.",
+    {"type": "string", "const": "1"},
+)
 _AMOUNT = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,2})?", re.ASCII)
 MAX_TOTAL = 1_000_000
 TOTAL: Final = Parameter(
@@ -108,7 +115,7 @@ STEP: Final = Parameter(
     {"type": "number", "minimum": 0.01, "maximum": MAX_TOTAL, "multipleOf": 0.01},
 )
 CHOICES: Final = (LEAGUE, FROM, TO, MIN_PROFIT)
-OF_LISTS: Final = (*CHOICES, FAIR, DOUBTED, TOTAL, STEP)
+OF_LISTS: Final = (*CHOICES, FAIR, DOUBTED, WEAK, TOTAL, STEP)
 _NOT_OF_CHANGES: Final = (FROM, TO, MIN_PROFIT, FAIR, DOUBTED, TOTAL, STEP)
 NOT_IN_CHANGES: Final = tuple(f"invalid_{choice.name}" for choice in _NOT_OF_CHANGES)
 """Codes for parameters of lists that changes of fixtures do not have."""
@@ -206,17 +213,19 @@ class Query:
 
         Its league is as it was given: an id or a label.
         """
-        must = f"must be one of: {', '.join(ViewKind)}"
+        must = f"must be one of: {', '.join(OF_EVERY_MARKET)}"
         given = self._one(VIEW.name, must)
         bookmaker = self.bookmaker(known)
         league = self._one(LEAGUE.name, "must be given once, or not at all")
+        if WEAK.name in self._values and given != ViewKind.SUREBETS:
+            raise _invalid(WEAK.name, "is of surebets", "must come with view=surebets")
         if given is None:
             for parameter in (LEAGUE, MARKET):
                 if parameter.name in self._values:
                     must = "must come with view=fixtures or view=surebets"
                     raise _invalid(parameter.name, "is of fixtures", must)
             return bookmaker
-        if given not in [*ViewKind]:
+        if given not in OF_EVERY_MARKET:
             raise _invalid(VIEW.name, f"was {given[:64]!r}", must)
         for choice in _NOT_OF_CHANGES:
             if choice.name in self._values:
@@ -224,7 +233,19 @@ class Query:
         return self.of_markets(FixtureView(ViewKind(given), bookmaker, league))
 
     def of_markets(self, view: FixtureView) -> FixtureView | SeveralView:
-        """Return a view by the market that is asked for, by 1X2 if none is, or by several."""
+        """Return a view by the market that is asked for, by 1X2 if none is, or by several.
+
+        With weak surebets it is another view of markets that may have them, and the same of all others.
+        """
+        found = self._of_markets(view)
+        if view.kind is not ViewKind.SUREBETS or not self._is_wanted(WEAK):
+            return found
+        if isinstance(found, FixtureView):
+            return _with_weak(found)
+        views = tuple(map(_with_weak, found.views))
+        return SeveralView(f"{found.asked}&{WEAK.name}", views) if views != found.views else found
+
+    def _of_markets(self, view: FixtureView) -> FixtureView | SeveralView:
         given = self._one(MARKET.name, "must be given once, or not at all")
         if given is None:
             return view
@@ -262,11 +283,7 @@ class Query:
 
     def doubted(self) -> bool:
         """Return whether doubted surebets are wanted."""
-        must = "must be 1, or absent"
-        given = self._one(DOUBTED.name, must)
-        if given not in {None, DOUBTED.schema["const"]}:
-            raise _invalid(DOUBTED.name, f"was {given[:64]!r}", must)
-        return given is not None
+        return self._is_wanted(DOUBTED)
 
     def division(self) -> tuple[int, int]:
         """Return the total to divide, 0 for none, and the step of its stakes, both in cents."""
@@ -324,6 +341,13 @@ class Query:
             raise _invalid(name, f"was {given[:64]!r}", must)
         return found
 
+    def _is_wanted(self, parameter: Parameter) -> bool:
+        must = "must be 1, or absent"
+        given = self._one(parameter.name, must)
+        if given not in {None, parameter.schema["const"]}:
+            raise _invalid(parameter.name, f"was {given[:64]!r}", must)
+        return given is not None
+
     def _cents(self, name: str, least: int, most: int) -> int | None:
         must = f"must be from {least / 100:g} to {most / 100:.10g}, in whole cents, like 100 or 99.50"
         given = self._one(name, must)
@@ -346,6 +370,14 @@ class Query:
         if len(given) > 1:
             raise _invalid(name, f"was given {len(given)} times", must)
         return given[0] if given else None
+
+
+def _with_weak(view: FixtureView) -> FixtureView:
+    """Return a view of surebets with the weak ones, if its market may have any."""
+    market = view.market
+    has_lines = market.kind in _WITH_LINES
+    may_have = has_lines and (market.quarters is None or not may_gain(market))
+    return replace(view, kind=ViewKind.WEAK) if may_have else view
 
 
 def _market(name: str) -> Market:

@@ -17,7 +17,7 @@ from actors.board.snapshot import Differences, Entry, RemovalReason, Snapshot
 from actors.board.validity import ListState
 from actors.core.messages import BookmakerId, Scope
 from actors.markets.market import Kind
-from actors.matches.model import FixtureChanges, FixtureState, ViewKind
+from actors.matches.model import OF_EVERY_MARKET, FixtureChanges, FixtureState
 from actors.matching.event import FixtureId
 from actors.matching.matcher import Member
 
@@ -169,7 +169,8 @@ def view_versions(whole: Snapshot) -> dict[str, int]:
     if isinstance(whole.fixtures, FixtureState):
         of_all = whole.fixtures.versions
         versions |= {
-            str(kind): of_all.get(kind, {}).get(None, whole.fixtures.first_version) for kind in ViewKind
+            str(kind): of_all.get(kind, {}).get(None, whole.fixtures.first_version)
+            for kind in OF_EVERY_MARKET
         }
     return versions
 

@@ -7,10 +7,11 @@ from math import floor
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from actors.markets.market import Kind, Market, parsed
 from actors.markets.stakes import MAX_TOTALS, NoStakes, StakedLeg, Stakes, stakes
-from tests.support.oracles.market_bets import paid_exactly
+from tests.support.oracles.market_bets import endings, paid_exactly
 from tests.support.oracles.market_boards import board
 from tests.support.oracles.stake_cases import paid, stake_cases, ways
 
@@ -156,9 +157,23 @@ def test_larger_steps_on_a_market_gain_most_of_the_sums_below_the_total(market: 
         assert (max(gains) if max(gains) >= 0 else None) == getattr(found, "gain", None), (legs, most, step)
 
 
-def test_a_whole_line_returns_no_more_than_the_total() -> None:
-    """All stakes are returned after as many goals as the line says."""
-    found = stakes((StakedLeg("a", 2.2), StakedLeg("b", 2.2)), 1_000, market=parsed("over_under:2"))
+@pytest.mark.parametrize("market", [parsed("over_under:2"), parsed("asian_handicap:-1")], ids=str)
+def test_stakes_on_a_whole_line_never_lose_and_gain_most_after_every_other_score(market: Market) -> None:
+    """All are returned after one result; compared with every way to divide a small total."""
+    bets, given = _bets(market, 11), 0
+    whole = endings(market.outcomes, market.line or 0.0)[:, 1].min(axis=1) == 1
+    for total in range(10, 70):
+        legs = tuple(replace(leg, fee_rate=0.0) for leg in next(bets))
+        worst = [
+            floor(min(paid for paid, is_back in zip(every, whole, strict=True) if not is_back))
+            for way in ways(len(legs), total)
+            for every in [paid_exactly(legs, way, market)]
+        ]
+        found = stakes(legs, total, market=market)
 
-    assert isinstance(found, Stakes)
-    assert 0 == found.gain
+        assert (max(worst) if max(worst) >= total else None) == getattr(found, "returned", None), legs
+        if isinstance(found, Stakes):
+            given += found.gain > 0
+            assert total == sum(found.amounts) == min(paid_exactly(legs, found.amounts, market))
+
+    assert given > 10

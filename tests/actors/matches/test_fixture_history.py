@@ -13,6 +13,7 @@ from actors.core.messages import BookmakerId, Match, SourceName
 from actors.matches.history import FixtureHistory
 from actors.matches.leagues import league_of_fixture
 from actors.matches.model import (
+    OF_EVERY_MARKET,
     BookmakerInfo,
     FixtureRemoval,
     FixtureSettings,
@@ -29,7 +30,7 @@ from tests.support.time.virtual import WALL_0
 
 ALL = FixtureView(ViewKind.FIXTURES)
 LASTS_S = {ALDER: 9.0, BIRCH: 60.0, CEDAR: 45.0}
-VIEWS = [FixtureView(kind, name) for kind in ViewKind for name in (None, ALDER, BIRCH, CEDAR)]
+VIEWS = [FixtureView(kind, name) for kind in OF_EVERY_MARKET for name in (None, ALDER, BIRCH, CEDAR)]
 LABELS = {
     ALDER: (None, "Division Nine"),
     BIRCH: ("England - Division Nine", "Italy - Division Nine"),
@@ -137,7 +138,7 @@ def test_bookmaker_that_leaves_a_surebet_that_stays_has_ended() -> None:
     board.expire()
     before = board.snapshot.version
     board.apply(batch([], bookmaker=CEDAR, received_mono=2.0))
-    views = [FixtureView(kind, name) for kind in ViewKind for name in (CEDAR, ALDER)]
+    views = [FixtureView(kind, name) for kind in OF_EVERY_MARKET for name in (CEDAR, ALDER)]
 
     assert all(fixture.surebet is not None for fixture in board.fixtures())
     assert [["ended"], [], ["ended"], []] == [_reasons(board, view, before) for view in views]

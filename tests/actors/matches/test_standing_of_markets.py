@@ -153,12 +153,15 @@ def test_price_of_double_chance_that_is_too_high_is_no_leg() -> None:
     assert board.surebet() is None
 
 
-def test_whole_line_is_no_candidate() -> None:
-    """Both stakes may be returned, whatever the prices are."""
+def test_whole_line_has_a_weak_surebet_and_no_other() -> None:
+    """Both stakes may be returned, whatever the prices are: the profit is 0, after a draw."""
     board = _gaining(parsed("asian_handicap:0"))
+    weak = board.fixture().weak
 
     assert board.surebet() is None
-    assert {} == fixtures_of(board.other).candidates.by_fixture
+    assert weak is not None
+    assert (0.0, 1.0) == (weak.profit, weak.book_sum)
+    assert pytest.approx(1 / (1 / 2.15 + 1 / 2) - 1, abs=1e-6) == weak.usual_profit
 
 
 @pytest.mark.parametrize("market", [HANDICAP, TOTAL], ids=str)

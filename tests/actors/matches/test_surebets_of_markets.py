@@ -11,8 +11,16 @@ import pytest
 from actors.core.messages import BookmakerId
 from actors.markets.market import Kind, Market, parsed
 from actors.matches.fair import Method, Quote, fair
-from actors.matches.surebets import NO_GAIN, FoundSurebet, PricedLeg, SurebetRules, doubted_legs, surebet
-from tests.support.oracles.market_bets import best_bets, paid_out
+from actors.matches.surebets import (
+    NO_GAIN,
+    FoundSurebet,
+    PricedLeg,
+    SurebetRules,
+    doubted_legs,
+    surebet,
+    weak_surebet,
+)
+from tests.support.oracles.market_bets import best_bets, best_weak, paid_out
 from tests.support.oracles.market_boards import NOW, board, boards, leg, lines_of
 from tests.support.recordings import the_odds_api
 
@@ -49,6 +57,60 @@ def _compared(every: Iterable[list[PricedLeg]]) -> Counter[str]:
         else:
             assert abs(found.profit - (expected.returned - 1)) < 1e-9, (market, legs)
     return counts
+
+
+def _compared_weak(every: Iterable[list[PricedLeg]]) -> Counter[str]:
+    """Hold the weak surebets of markets against the oracle; return how many there were, by kind."""
+    counts = Counter[str]()
+    for legs in every:
+        market, line = legs[0].market, legs[0].market.line or 0.0
+        found, expected = weak_surebet(legs, NOW, RULES), best_weak(legs, line)
+        if expected is None or abs(1 / expected.returned - NO_GAIN) < 1e-9:
+            assert expected is not None or found is None, (market, legs)
+            continue
+        counts[f"{market.kind} whole"] += 1
+        assert (found is not None) == (1 / expected.returned < NO_GAIN), (market, legs)
+        if found is None:
+            continue
+        counts[market.kind] += 1
+        payments = sorted(paid_out(found.legs, found.shares, line))
+        assert abs(payments[0] - 1) < 1e-12, (market, legs)
+        assert payments[1] > 1
+        assert abs(payments[1] - 1 - found.profit) < 1e-9
+        assert abs(found.profit - (expected.returned - 1)) < 1e-9, (market, legs)
+        assert surebet(legs, NOW, RULES) is None
+    return counts
+
+
+def test_weak_surebets_of_all_lines_are_the_best_bets_that_never_lose() -> None:
+    """One ending returns the whole stake; every other gains what the best pair gains, and none loses."""
+    counts = _compared_weak(boards(2_000))
+
+    assert {"over_under", "asian_handicap"} == {name for name in counts if " " not in name}
+    assert min(counts["over_under"], counts["asian_handicap"]) > 20
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3_600)
+def test_weak_surebets_of_many_more_boards_never_lose(*, is_whole: bool) -> None:
+    """The same with many more, whose counts are printed."""
+    many = 100_000 if is_whole else 20_000
+    counts = _compared_weak(boards(many, seed=7))
+
+    print(dict(counts))  # noqa: T201
+    assert min(counts["over_under"], counts["asian_handicap"]) > many // 100
+
+
+def test_a_leg_with_a_fee_is_none_of_a_weak_surebet() -> None:
+    """The fee is lost when the stakes are returned."""
+    sound = leg(TOTAL_2, "a", 0, 2.2)
+    found = [
+        weak_surebet([sound, leg(TOTAL_2, "b", 1, 2.2, fee_rate=fee)], NOW, RULES) for fee in (0.0, 0.03)
+    ]
+
+    assert found[0] is not None
+    assert pytest.approx(0.1) == found[0].profit
+    assert found[1] is None
 
 
 def test_surebets_of_all_markets_are_the_best_of_all_bets() -> None:
@@ -170,3 +232,12 @@ def test_surebets_of_a_real_poll_are_those_of_the_oracle_and_none_loses() -> Non
 
     print(f"{len(lines)} lines, {pairs} pairs of bets at two bookmakers: {dict(counts)}")  # noqa: T201
     assert pairs > 10_000
+
+
+@pytest.mark.recordings
+def test_weak_surebets_of_a_real_poll_are_those_of_the_oracle_and_none_loses() -> None:
+    """Each whole line that several bookmakers have, at its collected prices."""
+    counts = _compared_weak(lines_of(the_odds_api("2026-04-16-markets/*.json")))
+
+    print(dict(counts))  # noqa: T201
+    assert counts["asian_handicap whole"] + counts["over_under whole"] > 40

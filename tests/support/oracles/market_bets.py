@@ -104,11 +104,25 @@ def best_bets(legs: Sequence[PricedLeg], line: float) -> Found | None:
     every = [some for some in product(*offered) if len({leg.bookmaker for leg in some}) > 1]
     if not every:
         return None
-    return _best_pair(every, line) if len(outcomes) == 2 else _best_triple(every, line)
+    return _best_pair(every, endings(outcomes, line)) if len(outcomes) == 2 else _best_triple(every, line)
 
 
-def _best_pair(pairs: Sequence[Sequence[PricedLeg]], line: float) -> Found:
-    table = endings(pairs[0][0].market.outcomes, line)
+def best_weak(legs: Sequence[PricedLeg], line: float) -> Found | None:
+    """Return the best bets on a line by all endings but that which gives every stake back.
+
+    None without such an ending, or without bets at two bookmakers that pay back a stake whole.
+    """
+    outcomes = legs[0].market.outcomes
+    table = endings(outcomes, line)
+    gaining = table[table[:, 1].min(axis=1) < 1]
+    offered = [
+        [leg for leg in legs if (leg.outcome, leg.fee_rate) == (at, 0)] for at in range(len(outcomes))
+    ]
+    every = [some for some in product(*offered) if len({leg.bookmaker for leg in some}) > 1]
+    return None if len(gaining) == len(table) or not every else _best_pair(every, gaining)
+
+
+def _best_pair(pairs: Sequence[Sequence[PricedLeg]], table: Numbers) -> Found:
     odds = np.array([[after_fee(leg) for leg in pair] for pair in pairs])[:, None, :]
     taken = np.array([[leg.commission for leg in pair] for pair in pairs])[:, None, :]
     gross = table[None, :, 0] * odds + table[None, :, 1]

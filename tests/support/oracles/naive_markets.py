@@ -7,6 +7,7 @@ where the linker that compares names would have them, once it has looked.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import TypeAlias
 
 from actors.board.chunks import entries_of
@@ -130,7 +131,9 @@ def check_changes(old: Snapshot, new: Snapshot, homes: Homes, main: FixtureState
     differ = {
         name
         for name in was.keys() | now.keys()
-        if name not in was or name not in now or facts_of(was[name]) != facts_of(now[name])
+        if name not in was
+        or name not in now
+        or (facts_of(was[name]), was[name].weak) != (facts_of(now[name]), now[name].weak)
     }
     changes = new.fixture_changes if new is not old else None
     noted = changes.changes if isinstance(changes, FixtureChanges) else ()
@@ -142,9 +145,14 @@ def check_changes(old: Snapshot, new: Snapshot, homes: Homes, main: FixtureState
             expected = _reason(change.before, change.after, after, going_on)
             assert expected in {None, change.reason}, f"{change.id} left as {change.reason}, not {expected}"
             assert change.into is None or change.into in now, f"{change.into} is not there"
-    for name in (None, *after.terms.roster):
-        view = FixtureView(ViewKind.FIXTURES, name)
-        shown = [{it.id: facts_of(it) for it in state if view.shows(it)} for state in (before, after)]
+    for kind, name in product(ViewKind, (None, *after.terms.roster)):
+        view = FixtureView(kind, name)
+        shown = [
+            {it.id: (facts_of(it), view.surebet_of(it)) for it in state if view.shows(it)}
+            for state in (before, after)
+        ]
+        if kind is ViewKind.WEAK:  # other markets have no such view
+            shown = [{name: it for name, it in some.items() if ":" in name} for some in shown]
         versions = before.version(view), after.version(view)
         if shown[0] == shown[1]:
             assert versions[0] == versions[1], f"{view} is another version of the same"

@@ -21,6 +21,7 @@ from actors.matches import surebets
 from actors.matches.candidates import EVERY_S
 from actors.matches.fair import MIN_BOOKMAKERS, fair
 from actors.matches.model import (
+    OF_EVERY_MARKET,
     Fixture,
     FixtureChanges,
     FixtureRemoval,
@@ -30,7 +31,6 @@ from actors.matches.model import (
     Highest,
     Place,
     Roster,
-    ViewKind,
     fixtures_of,
 )
 from actors.matching.event import Chances, EventKey, FixtureId
@@ -68,7 +68,7 @@ class FixtureRules:
         self._names = dict(names)
         self._clock = clock
         self._last = first
-        self._views = [FixtureView(kind, name) for kind in ViewKind for name in (None, *names)]
+        self._views = [FixtureView(kind, name) for kind in OF_EVERY_MARKET for name in (None, *names)]
         self._known: dict[FixtureId, _Known] = {}
         self._all_seen: Seen = {}
         self._checked: dict[FixtureId, Fixture] = {}

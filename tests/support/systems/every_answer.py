@@ -41,6 +41,7 @@ BY_TARGET = {
     "invalid_min_profit": "/api/v2/surebets?min_profit=1%25",
     "invalid_fair": "/api/v2/fixtures?fair=nobody",
     "invalid_doubted": "/api/v2/surebets?doubted=yes",
+    "invalid_weak": "/api/v2/surebets?weak=yes",
     "invalid_total": "/api/v2/surebets?total=0",
     "invalid_step": "/api/v2/surebets?total=100&step=0",
     "invalid_at": "/api/odds?at=2026-11-25T18:00:00Z",

@@ -38,14 +38,14 @@ async def test_capabilities_have_the_specified_fields(site: Site) -> None:
     assert sorted([*specified, "bookmaker_names"]) == sorted(capabilities)
     assert {
         "/api/odds": ["bookmaker"],
-        "/api/v2/changes": ["since", "view", "bookmaker", "league", "market", "wait"],
+        "/api/v2/changes": ["since", "view", "bookmaker", "league", "market", "weak", "wait"],
         "/api/v2/fixtures": ["bookmaker", "market", "league", "from", "to", "min_profit", "fair"],
         "/api/v2/markets": ["fixture"],
         "/api/v2/odds": ["bookmaker"],
-        "/api/v2/stream": ["view", "bookmaker", "league", "market", "since", "conflate_ms"],
+        "/api/v2/stream": ["view", "bookmaker", "league", "market", "weak", "since", "conflate_ms"],
         "/api/v2/surebets": [
             *("bookmaker", "market", "league", "from", "to", "min_profit", "fair"),
-            *("doubted", "total", "step"),
+            *("doubted", "weak", "total", "step"),
         ],
     } == capabilities["filters"]
     assert ["cedar", "alder", "birch"] == capabilities["supported_bookmakers"]

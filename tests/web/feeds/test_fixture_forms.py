@@ -12,7 +12,14 @@ import pytest
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId, SourceName
 from actors.matches.forms import Form
-from actors.matches.model import BookmakerInfo, FixtureSettings, FixtureView, ViewKind, roster_of
+from actors.matches.model import (
+    OF_EVERY_MARKET,
+    BookmakerInfo,
+    FixtureSettings,
+    FixtureView,
+    ViewKind,
+    roster_of,
+)
 from actors.matches.surebets import SurebetRules
 from actors.matching.rules import Certainty
 from tests.support.builders.messages import SCOPE, batch, match
@@ -39,7 +46,7 @@ FORMS = (
     Form(BIRCH),
     Form(),
 )
-VIEWS = [FixturesOf(FixtureView(kind), form) for kind in ViewKind for form in FORMS]
+VIEWS = [FixturesOf(FixtureView(kind), form) for kind in OF_EVERY_MARKET for form in FORMS]
 
 
 class Life:

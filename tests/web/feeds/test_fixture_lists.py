@@ -6,7 +6,14 @@ import pytest
 
 from actors.core.cooperative import SLICE, run_now
 from actors.core.messages import BookmakerId, SourceName
-from actors.matches.model import BookmakerInfo, FixtureSettings, FixtureView, ViewKind, roster_of
+from actors.matches.model import (
+    OF_EVERY_MARKET,
+    BookmakerInfo,
+    FixtureSettings,
+    FixtureView,
+    ViewKind,
+    roster_of,
+)
 from actors.matches.surebets import SurebetRules
 from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER, TERMS
 from tests.support.builders.messages import batch, match
@@ -32,7 +39,9 @@ async def test_views_that_are_polled_in_turn_are_made_once(count: int) -> None:
     for name in TERMS.roster:
         board.apply(batch([match("a")], bookmaker=name))
     answers = _answers(board)
-    views = [FixturesOf(FixtureView(kind, name)) for kind in ViewKind for name in (None, *TERMS.roster)]
+    views = [
+        FixturesOf(FixtureView(kind, name)) for kind in OF_EVERY_MARKET for name in (None, *TERMS.roster)
+    ]
 
     first = [await answers.answer(view, None, None) for view in views[:count]]
     again = [await answers.answer(view, None, None) for view in views[:count]]
