@@ -15,6 +15,7 @@ from pathlib import Path
 
 import structlog
 
+from actors.archive.days import links, prices
 from actors.archive.days.day import Reached
 from actors.archive.days.file import connect, insert, sync
 from actors.archive.days.format import BY_ENTRY, COLUMNS, COPIED, FORMAT, TABLES, changes_table
@@ -103,6 +104,9 @@ def seal(path: Path, reached: Reached) -> Sliced[None]:
         made.execute(f"PRAGMA user_version = {FORMAT}")
         for statement in (*TABLES, changes_table(BY_ENTRY)):
             made.execute(statement)
+        if links.has_links(old):
+            links.create(made)
+        prices.create(made, has_markets=False)
         if has_markets(old):
             create(made, BY_ENTRY)
         yield from _copy(old, made)
@@ -137,3 +141,4 @@ def _tables(connection: sqlite3.Connection) -> Iterator[tuple[str, sqlite3.Curso
         yield table, connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - a table of ours
     yield "changes", connection.execute(f"SELECT {COLUMNS} FROM changes ORDER BY entry, version")  # noqa: S608 - the same
     yield from copied(connection)
+    yield from links.copied(connection)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from actors.archive.days import links, prices
 from actors.archive.days.commit import (
     Commit,
     EntryRecord,
@@ -37,7 +38,7 @@ from actors.archive.days.format import (
     text,
 )
 from actors.archive.days.markets import MarketTables
-from actors.board.snapshot import Entry
+from actors.board.snapshot import Entry, Snapshot
 from actors.board.validity import ListState
 from actors.core.messages import BookmakerId, Scope
 
@@ -66,6 +67,7 @@ class Day:
         newer = "SELECT count(*) FROM (SELECT 1 FROM changes WHERE version > ? LIMIT ?)"
         self._unmarked: int = self._execute(newer, (self._mark, self._most_unmarked)).fetchone()[0]
         self._markets = MarketTables(connection)
+        self._links = links.LinkTables(connection)
         self._new_entries: list[tuple[object, ...]] = []
         self._new_listings: list[tuple[object, ...]] = []
         self._views = dict(self._execute("SELECT name, view FROM view_names"))
@@ -149,7 +151,7 @@ class Day:
         self._note_names(commit)
         self._note_entries(version, at, commit.entries())
         self._note_markets(version, commit.market_entries())
-        self._note_members(version, commit.members())
+        self._note_members(version, commit.members(), commit.whole)
         self._note_views(dict.fromkeys(commit.views(), version))
         self.version, self.at_ms = version, at
 
@@ -164,7 +166,7 @@ class Day:
         self._note_names(commit)
         self._note_entries(version, at, whole_entries(commit.whole))
         self._note_markets(version, whole_market_entries(commit.markets.values()))
-        self._note_members(version, whole_members(commit.whole))
+        self._note_members(version, whole_members(commit.whole), commit.whole)
         self._note_views(view_versions(commit.whole))
         self.version, self.at_ms = version, at
 
@@ -276,9 +278,12 @@ class Day:
             self._new_listings.append((found, *key))
         return found
 
-    def _note_members(self, version: int, records: Iterable[MembersRecord]) -> None:
-        rows = [(version, of.fixture, of.json, of.reason, of.into) for of in records]
+    def _note_members(self, version: int, records: Iterable[MembersRecord], whole: Snapshot) -> None:
+        members = [*records]
+        rows = [(version, of.fixture, of.json, of.reason, of.into) for of in members]
         insert(self._connection, "INSERT OR REPLACE INTO fixtures", rows)
+        self._links.note(version, members)
+        self._links.note_roster(version, whole)
 
     def _note_views(self, versions: Mapping[str, int]) -> None:
         for name in versions:
@@ -293,6 +298,8 @@ def _begin_file(connection: sqlite3.Connection, day: date, commit: Commit) -> No
     connection.execute(f"PRAGMA user_version = {FORMAT}")
     for statement in (*TABLES, MARKS, changes_table(BY_VERSION)):
         connection.execute(statement)
+    links.create(connection)
+    prices.create(connection, has_markets=False)
     facts = {
         "day": day.isoformat(),
         "layout": BY_VERSION,

@@ -15,6 +15,8 @@ from typing import Any, Final
 from actors.archive.days.commit import EntryRecord
 from actors.archive.days.file import insert
 from actors.archive.days.format import BY_ENTRY, BY_VERSION, MARKETS_FORMAT
+from actors.archive.days.prices import create as create_prices
+from actors.archive.days.prices import has_prices
 from actors.board.snapshot import Entry
 from actors.markets.market import OUTCOMES, Kind, Market, parsed
 
@@ -43,10 +45,13 @@ CREATE TABLE IF NOT EXISTS market_marks (
 ) WITHOUT ROWID"""
 _VIEW = """
 CREATE VIEW market_prices AS
-SELECT c.version, m.at / 1000.0 AS time, o.bookmaker, o.id, l.home, l.away, l.league, l.start_time,
-  o.market, o.kind, o.line, u.place, u.outcome,
-  CASE u.place WHEN 1 THEN c.price_1 WHEN 2 THEN c.price_2 ELSE c.price_3 END AS odds,
-  c.updated, c.source_time, c.reason, c.version IN (SELECT version FROM keyframes) AS is_state
+SELECT CAST(c.version AS BIGINT) AS version, CAST(m.at AS BIGINT) / 1000.0 AS time, o.bookmaker, o.id,
+  l.home, l.away, l.league, CAST(l.start_time AS BIGINT) AS start_time, o.market, o.kind,
+  CAST(o.line AS DOUBLE) AS line, CAST(u.place AS BIGINT) AS place, u.outcome,
+  CAST(CASE CAST(u.place AS BIGINT) WHEN 1 THEN c.price_1 WHEN 2 THEN c.price_2 ELSE c.price_3 END
+    AS DOUBLE) AS odds,
+  CAST(c.updated AS DOUBLE) AS updated, CAST(c.source_time AS DOUBLE) AS source_time, c.reason,
+  c.version IN (SELECT version FROM keyframes) AS is_state
 FROM market_changes c JOIN offers o ON o.offer = c.offer JOIN commits m ON m.version = c.version
   JOIN outcomes u ON u.kind = o.kind LEFT JOIN listings l ON l.listing = c.listing"""
 COPIED: Final = tuple(re.findall(r"CREATE TABLE (\w+)", " ".join(TABLES)))
@@ -146,6 +151,8 @@ def create(connection: sqlite3.Connection, layout: str) -> None:
     key = "version, offer" if layout == BY_VERSION else "offer, version"
     for statement in (*TABLES, _CHANGES.format(key=key), _VIEW, f"PRAGMA user_version = {MARKETS_FORMAT}"):
         connection.execute(statement)
+    if has_prices(connection):
+        create_prices(connection, has_markets=True)
     if layout == BY_VERSION:
         places = ((kind, names) for kind, names in OUTCOMES.items() if kind is not Kind.ONE_X_TWO)
         rows = [(kind, *of) for kind, names in places for of in enumerate(names, 1)]

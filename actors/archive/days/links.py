@@ -1,0 +1,128 @@
+"""What the consensus of the past is made of, in a day's file: bookmakers with their sources, and links.
+
+Days that an earlier release began do not have these tables: there `fixtures` has the members without their
+certainty, and nothing says which prices were live.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from actors.archive.days.commit import MembersRecord
+from actors.archive.days.file import insert
+from actors.board.snapshot import Snapshot
+from actors.core.messages import BookmakerId, Prices, SourceMatchId, SourceName
+from actors.lines.links import Link, LinkRow, RosterRow, bookmakers_of
+from actors.matches.model import FixtureState, Roster
+from actors.matching.rules import Certainty
+
+TABLES: Final = (
+    """CREATE TABLE links (
+  version INTEGER, fixture TEXT, members TEXT NOT NULL, PRIMARY KEY (version, fixture)
+) WITHOUT ROWID""",
+    """CREATE TABLE rosters (
+  version INTEGER, place INTEGER, bookmaker TEXT NOT NULL, source TEXT NOT NULL, prices TEXT NOT NULL,
+  PRIMARY KEY (version, place)
+) WITHOUT ROWID""",
+)
+COPIED: Final = tuple(re.findall(r"CREATE TABLE (\w+)", " ".join(TABLES)))
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(list[list[str]]).decode
+
+
+class LinkTables:
+    """The tables in the file of the day that is written; without them nothing is noted."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._are_there = has_links(connection)
+        self._roster: Roster | None = None
+
+    def note(self, version: int, records: Iterable[MembersRecord]) -> None:
+        """Add the members of fixtures as a version shows them."""
+        if self._are_there:
+            rows = [(version, of.fixture, _json(of)) for of in records if of.members]
+            insert(self._connection, "INSERT OR REPLACE INTO links", rows)
+
+    def note_roster(self, version: int, whole: Snapshot) -> None:
+        """Add the bookmakers of a version if they are others than before."""
+        state = whole.fixtures
+        if not self._are_there or not isinstance(state, FixtureState):
+            return
+        roster = state.terms.roster
+        if roster is not self._roster:
+            self._roster = roster
+            rows = [
+                (version, place, name, info.source, str(info.prices))
+                for place, (name, info) in enumerate(roster.items())
+            ]
+            insert(self._connection, "INSERT OR REPLACE INTO rosters", rows)
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Make the tables, in a transaction of the caller."""
+    for statement in TABLES:
+        connection.execute(statement)
+
+
+def has_links(connection: sqlite3.Connection) -> bool:
+    """Return whether a file has the tables."""
+    sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('links', 'rosters')"
+    return int(connection.execute(sql).fetchone()[0]) == len(TABLES)
+
+
+def copied(connection: sqlite3.Connection) -> Iterator[tuple[str, sqlite3.Cursor]]:
+    """Yield each table, and its rows; none of a file without them."""
+    if has_links(connection):
+        for table in COPIED:
+            yield table, connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - a table of ours
+
+
+def rosters(connection: sqlite3.Connection) -> list[RosterRow]:
+    """Return the bookmakers by version; none of a file without the tables. Raises: ValueError."""
+    if not has_links(connection):
+        return []
+    found: dict[int, list[tuple[BookmakerId, SourceName, Prices | None]]] = {}
+    sql = "SELECT version, bookmaker, source, prices FROM rosters ORDER BY version, place"
+    for version, name, source, prices in connection.execute(sql):
+        found.setdefault(version, []).append((name, source, Prices(prices)))
+    return [RosterRow(version, bookmakers_of(rows)) for version, rows in found.items()]
+
+
+def links(connection: sqlite3.Connection, fixture: str | None = None) -> list[LinkRow]:
+    """Return the members of a fixture, or (None) of all, by version. Raises: ValueError, MsgspecError."""
+    members, more = "f.members", ""
+    if has_links(connection):
+        members = "ifnull(l.members, f.members)"
+        more = " LEFT JOIN links l ON l.version = f.version AND l.fixture = f.fixture"
+    sql = (
+        f"SELECT f.version, f.fixture, {members}, f.into_fixture FROM fixtures f{more}"  # noqa: S608 - of constants
+        " WHERE ?1 IS NULL OR f.fixture = ?1 ORDER BY f.version"
+    )
+    return [
+        LinkRow(version, of, () if members is None else _links_of(members), into)
+        for version, of, members, into in connection.execute(sql, (fixture,))
+    ]
+
+
+@lru_cache(maxsize=4096)  # each day begins with what the day before ended with
+def _links_of(members: str) -> tuple[Link, ...]:
+    return tuple(
+        [
+            Link(SourceName(source), SourceMatchId(match_id), rule, Certainty(more[0]) if more else None)
+            for source, match_id, rule, *more in _decode(members)
+        ]
+    )
+
+
+def _json(record: MembersRecord) -> str:
+    """Return the source, the id there, the rule and the certainty of each member."""
+    keys = [(of.key.source, of.key.source_match_id, of.rule, of.certainty) for of in record.members]
+    return _encode(keys).decode()

@@ -1,0 +1,86 @@
+"""Which entries were one match at a version: links with their certainty, bookmakers with their sources.
+
+Pure values, as an archive keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from actors.core.messages import BookmakerId, Prices, SourceMatchId, SourceName
+from actors.matches.model import Roster
+from actors.matching.event import FixtureId
+from actors.matching.rules import Certainty
+
+
+class Bookmaker(Struct, frozen=True):
+    """A bookmaker at a version: its source, and its place and its source's in the configuration.
+
+    `prices` says whether these were live; None if that was not kept.
+    """
+
+    source: SourceName
+    prices: Prices | None
+    place: int
+    source_place: int
+
+
+Bookmakers: TypeAlias = Mapping[BookmakerId, Bookmaker]
+
+
+class Link(Struct, frozen=True):
+    """A member of a fixture, by which rule, and how sure; the certainty is None if it was not kept."""
+
+    source: SourceName
+    source_match_id: SourceMatchId
+    rule: str
+    certainty: Certainty | None = None
+
+
+class LinkRow(Struct, frozen=True):
+    """The members of a fixture from a version on; none if it was gone then, perhaps `into` another."""
+
+    version: int
+    fixture: FixtureId
+    links: tuple[Link, ...]
+    into: FixtureId | None = None
+
+
+class RosterRow(Struct, frozen=True):
+    """The bookmakers from a version on; `is_kept` if the kind of their prices is known."""
+
+    version: int
+    bookmakers: Bookmakers
+    is_kept: bool = True
+
+
+def bookmakers_of(rows: Iterable[tuple[BookmakerId, SourceName, Prices | None]]) -> Bookmakers:
+    """Return bookmakers, in the order of the configuration, with their places."""
+    sources: dict[SourceName, int] = {}
+    return {
+        name: Bookmaker(source, prices, place, sources.setdefault(source, place))
+        for place, (name, source, prices) in enumerate(rows)
+    }
+
+
+def of_today(roster: Roster) -> Bookmakers:
+    """Return the bookmakers of the configuration for days that did not keep theirs: without kinds."""
+    return bookmakers_of([(name, info.source, None) for name, info in roster.items()])
+
+
+def entry_ids(links: Iterable[Link], bookmakers: Bookmakers) -> dict[str, tuple[BookmakerId, Link]]:
+    """Return the ids that the entries of these members have, each with its bookmaker and member.
+
+    By the order of the configuration. A bookmaker of the source need not list the match.
+    """
+    of_source: dict[SourceName, list[Link]] = {}
+    for link in links:
+        of_source.setdefault(link.source, []).append(link)
+    return {
+        f"{name}_{link.source_match_id}": (name, link)
+        for name, info in bookmakers.items()
+        for link in of_source.get(info.source, ())
+    }
