@@ -25,6 +25,7 @@ from web.endpoints import (
     changes,
     docs,
     fixtures,
+    lines,
     odds,
     openapi,
     pages,
@@ -55,6 +56,7 @@ V = TypeVar("V")
 OPERATIONS = {
     **odds.OPERATIONS,
     **archive.OPERATIONS,
+    **lines.OPERATIONS,
     **fixtures.OPERATIONS,
     **markets_.OPERATIONS,
     **ages.OPERATIONS,
@@ -100,7 +102,8 @@ def create_app(
     own, handlers, is_allowed = live.answers.own, _lists(live, clock, past), access.allows
     handlers |= probes.handlers(board, status, counters, clock, own, review=review, is_operator=is_allowed)
     waiting = changes.handlers(live) | ages.handlers(board, clock, markets)
-    waiting |= fixtures.handlers_of_fixture(live) | _of_matches(live, status, clock, review, past)
+    waiting |= lines.handlers(live, clock, past) | fixtures.handlers_of_fixture(live)
+    waiting |= _of_matches(live, status, clock, review, past)
     fast, slow = (_served(_closed(some, access), status.cluster) for some in (handlers, waiting))
     streams = _served({stream.PATH: True}, status.cluster)
     fast |= _described(paths := (*fast, *slow, *streams), names, is_archived=past is not None)

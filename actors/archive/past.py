@@ -121,7 +121,7 @@ class Days:
             known = self._known.get(day)
             if known is None:
                 try:
-                    with self._reader(day, is_verified=False) as reader:
+                    with self.reader(day, is_verified=False) as reader:
                         known = _held(reader)
                 except FileNotFoundError:  # forgotten, or damaged, meanwhile
                     continue
@@ -150,13 +150,13 @@ class Days:
             return NotYet(held[-1].last if held else 0)
         gap = next((gap for gap in self.gaps(held) if gap.after < version < gap.until), None)
         if gap is None and version >= held[0].base:
-            with self._reader(_of(held, version).day) as reader:
+            with self.reader(_of(held, version).day) as reader:
                 own = reader.view_version(view, version)
                 if own == version:
                     return _listed(reader, version, version, bookmaker)
                 return Unknown("unknown_bookmaker") if own is None else Elsewhere(own)
         until = held[0].base if gap is None else gap.until
-        with self._reader(_of(held, until).day) as reader:
+        with self.reader(_of(held, until).day) as reader:
             if reader.view_version(view, until) == version:  # it was not changed until then
                 return _listed(reader, version, until, bookmaker)
         return self._unknown(held, view, gap)
@@ -168,7 +168,7 @@ class Days:
         for day in reversed(held):
             if at_ms < day.min_ms:
                 continue
-            with self._reader(day.day) as reader:
+            with self.reader(day.day) as reader:
                 version = reader.version_at(at_ms)
                 if version is None:
                     continue
@@ -192,7 +192,7 @@ class Days:
         found: dict[str, PastChange] = {}
         for day in held:
             if day.last > after and day.base < until:
-                with self._reader(day.day) as reader:
+                with self.reader(day.day) as reader:
                     found |= {of.id: of for of in reader.changes(after, min(until, day.last), bookmaker)}
                 if len(found) > MAX_ANSWER:
                     return None
@@ -215,7 +215,7 @@ class Days:
         """
         found: list[Row] = []
         for held in self.held()[:-3:-1]:
-            with self._reader(held.day) as reader:
+            with self.reader(held.day) as reader:
                 found += reader.rows_of(entry_id, most)
         return [
             row
@@ -227,7 +227,7 @@ class Days:
         """Return the last two changes of each entry whose teams are wanted, in the two newest days."""
         found: dict[str, None] = {}
         for held in self.held()[:-3:-1]:
-            with self._reader(held.day) as reader:
+            with self.reader(held.day) as reader:
                 found |= dict.fromkeys(reader.named(is_wanted, most))
         return [rows for entry_id in found if (rows := self.last_of(entry_id, 2))]
 
@@ -249,11 +249,11 @@ class Days:
         return BEFORE_FIRST if is_older or not bad else DAMAGED
 
     def _view_version(self, held: list[Held], view: str, version: int) -> int | None:
-        with self._reader(_of(held, version).day) as reader:
+        with self.reader(_of(held, version).day) as reader:
             return reader.view_version(view, version)
 
     @contextmanager
-    def _reader(self, day: date, *, is_verified: bool = True) -> Iterator[Reader]:
+    def reader(self, day: date, *, is_verified: bool = True) -> Iterator[Reader]:
         """Open a day, whose digest is verified at its first reading; one that is damaged is set aside.
 
         Raises: FileNotFoundError if it is not there, or not any more; OSError, sqlite3.Error if it cannot

@@ -44,17 +44,18 @@ class LinkRow(Struct, frozen=True):
     """The members of a fixture from a version on; none if it was gone then, perhaps `into` another."""
 
     version: int
+    at_ms: int
     fixture: FixtureId
     links: tuple[Link, ...]
     into: FixtureId | None = None
 
 
 class RosterRow(Struct, frozen=True):
-    """The bookmakers from a version on; `is_kept` if the kind of their prices is known."""
+    """The bookmakers from a version on."""
 
     version: int
+    at_ms: int
     bookmakers: Bookmakers
-    is_kept: bool = True
 
 
 def bookmakers_of(rows: Iterable[tuple[BookmakerId, SourceName, Prices | None]]) -> Bookmakers:

@@ -62,7 +62,7 @@ async def read_for(client: str | None, past: Past, own: OwnBodies, what: Callabl
         return found, thread_worked_s() - began_s
 
     if (done := await past.read(measured)) is None:
-        raise _not_now("the archive cannot be read now; try again later")
+        raise not_now("the archive cannot be read now; try again later")
     own.charge(client, done[1])
     return done[0]
 
@@ -126,9 +126,9 @@ class PastLists:
                     303, {"Location": f"{request.path}?{urlencode(query)}", "Cache-Control": "no-store"}, ()
                 )
             case NotYet(newest):  # it was shown
-                raise _not_now(f"the newest version in the archive is {newest}; try again later")
+                raise not_now(f"the newest version in the archive is {newest}; try again later")
             case Unknown():
-                raise _not_archived(found, at)
+                raise not_archived(found, at)
             case Listed():
                 raise TypeError("a list is encoded in its thread")
 
@@ -136,20 +136,20 @@ class PastLists:
         newest, now_ms = self._board.newest.version, round(self._clock.now().wall * 1000)
         if at.version is not None:
             if at.version > newest:
-                raise _not_yet(f"the newest version is {newest}")
+                raise not_yet(f"the newest version is {newest}")
             newest = at.version
         elif at.ms > now_ms:
-            raise _not_yet("that time has not come")
+            raise not_yet("that time has not come")
         elif at.ms < now_ms - FRESH_MS:
             return
         if not await self._past.written(newest):
-            raise _not_now("it is not written yet; try again later")
+            raise not_now("it is not written yet; try again later")
 
     async def _read(
         self, bookmaker: BookmakerId | None, at: At, coding: Coding, client: str | None
     ) -> Body | Found:
         if self._waiting >= MAX_WAITING:
-            raise _not_now("too many read the past; try again later")
+            raise not_now("too many read the past; try again later")
         self._waiting += 1
         try:
             make = partial(_made, bookmaker=bookmaker, at=at, coding=coding)
@@ -190,15 +190,17 @@ def _made(days: Days, bookmaker: BookmakerId | None, at: At, coding: Coding) -> 
     return Body(found, tuple(parts))
 
 
-def _not_now(why: str) -> Problem:
+def not_now(why: str) -> Problem:
+    """Return the problem that the archive cannot be read now."""
     return Problem(503, OVERLOADED, why, {**_LATER})
 
 
-def _not_yet(why: str) -> Problem:
+def not_yet(why: str) -> Problem:
+    """Return the problem that a version, or a time, has not come."""
     return Problem(404, "version_not_yet", f"there is no such version yet: {why}")
 
 
-def _not_archived(unknown: Unknown, at: At) -> Problem:
+def not_archived(unknown: Unknown, at: At | None = None) -> Problem:
     """Return the problem with the interval of which nothing is known, and the versions around it."""
     given: dict[str, int | str | None] = {
         "reason": unknown.reason,
@@ -209,7 +211,7 @@ def _not_archived(unknown: Unknown, at: At) -> Problem:
     }
     extra = {name: value for name, value in given.items() if value is not None}
     why = f"what was shown then is not kept ({unknown.reason}); the versions around it are named here"
-    if at.version is not None and at.version in UNIX_SECONDS:
+    if at is not None and at.version is not None and at.version in UNIX_SECONDS:
         meant = f"{datetime.fromtimestamp(at.version, UTC):%Y-%m-%dT%H:%M:%SZ}"
         why += f"; a whole number is a version: as Unix seconds {at.version} is at={meant}"
     return Problem(410, "version_not_archived", why, extra=extra)

@@ -23,6 +23,8 @@ CODES: Final[Mapping[str, int]] = {
     "invalid_total": 400,
     "invalid_step": 400,
     "invalid_at": 400,
+    "invalid_id": 400,
+    "invalid_points": 400,
     "invalid_since": 400,
     "invalid_wait": 400,
     "invalid_conflate_ms": 400,

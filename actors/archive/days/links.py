@@ -89,11 +89,14 @@ def rosters(connection: sqlite3.Connection) -> list[RosterRow]:
     """Return the bookmakers by version; none of a file without the tables. Raises: ValueError."""
     if not has_links(connection):
         return []
-    found: dict[int, list[tuple[BookmakerId, SourceName, Prices | None]]] = {}
-    sql = "SELECT version, bookmaker, source, prices FROM rosters ORDER BY version, place"
-    for version, name, source, prices in connection.execute(sql):
-        found.setdefault(version, []).append((name, source, Prices(prices)))
-    return [RosterRow(version, bookmakers_of(rows)) for version, rows in found.items()]
+    found: dict[tuple[int, int], list[tuple[BookmakerId, SourceName, Prices | None]]] = {}
+    sql = (
+        "SELECT r.version, m.at, r.bookmaker, r.source, r.prices FROM rosters r"
+        " JOIN commits m ON m.version = r.version ORDER BY r.version, r.place"
+    )
+    for version, at_ms, name, source, prices in connection.execute(sql):
+        found.setdefault((version, at_ms), []).append((name, source, Prices(prices)))
+    return [RosterRow(version, at_ms, bookmakers_of(rows)) for (version, at_ms), rows in found.items()]
 
 
 def links(connection: sqlite3.Connection, fixture: str | None = None) -> list[LinkRow]:
@@ -103,12 +106,13 @@ def links(connection: sqlite3.Connection, fixture: str | None = None) -> list[Li
         members = "ifnull(l.members, f.members)"
         more = " LEFT JOIN links l ON l.version = f.version AND l.fixture = f.fixture"
     sql = (
-        f"SELECT f.version, f.fixture, {members}, f.into_fixture FROM fixtures f{more}"  # noqa: S608 - of constants
+        f"SELECT f.version, m.at, f.fixture, {members}, f.into_fixture FROM fixtures f"  # noqa: S608 - of constants
+        f" JOIN commits m ON m.version = f.version{more}"
         " WHERE ?1 IS NULL OR f.fixture = ?1 ORDER BY f.version"
     )
     return [
-        LinkRow(version, of, () if members is None else _links_of(members), into)
-        for version, of, members, into in connection.execute(sql, (fixture,))
+        LinkRow(version, at_ms, of, () if members is None else _links_of(members), into)
+        for version, at_ms, of, members, into in connection.execute(sql, (fixture,))
     ]
 
 

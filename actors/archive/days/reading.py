@@ -133,14 +133,14 @@ class Reader:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._execute, self._define = connection.execute, connection.create_function
-        self._connection = connection
+        self.connection = connection
         found = self._execute("PRAGMA user_version").fetchone()[0]
         if found > MARKETS_FORMAT and is_intact(path):
             why = f"its format is {found}, of a newer release; this one reads {FORMAT} and {MARKETS_FORMAT}"
             raise NewerFormatError(ENOTSUP, why, str(path))
         if found not in {FORMAT, MARKETS_FORMAT}:
             raise UnreadableError(f"format was {found}, must be {FORMAT} or {MARKETS_FORMAT}")
-        self._has_markets = found == MARKETS_FORMAT
+        self.has_markets = found == MARKETS_FORMAT
         facts = dict(self._execute("SELECT key, value FROM day"))
         if not {"day", "layout", "base", "seen_ms"} <= facts.keys():
             raise UnreadableError("it does not say which day it is")
@@ -239,17 +239,17 @@ class Reader:
 
     def market_entries(self, version: int, bookmaker: BookmakerId | None = None) -> list[PastChange]:
         """Return the entries of other markets than 1X2 that are shown at a version, by match and market."""
-        if not self._has_markets:
+        if not self.has_markets:
             return []
         keyframe = self._one("SELECT max(version) FROM keyframes WHERE version <= ?", version)
-        found = markets.latest(self._connection, self._layout, keyframe, version, bookmaker)
+        found = markets.latest(self.connection, self._layout, keyframe, version, bookmaker)
         shown = [of for row in found if (of := market_change_of(row)).entry is not None]
         return sorted(shown, key=lambda of: market_place(of.id))
 
     def market_rows(self, after: int, until: int, bookmaker: BookmakerId | None) -> Iterator[Row]:
         """Yield the changes of other markets after a version, until another, by version, match, market."""
-        if self._has_markets:
-            for *change, keyframe in markets.rows(self._connection, after, until, bookmaker):
+        if self.has_markets:
+            for *change, keyframe in markets.rows(self.connection, after, until, bookmaker):
                 yield Row(market_change_of(change), change[-1], keyframe is not None)
 
     def market_state(self, version: int, bookmaker: BookmakerId | None) -> list[Row]:

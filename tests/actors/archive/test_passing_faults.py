@@ -295,7 +295,7 @@ def test_a_start_that_can_read_nothing_changes_nothing(tmp_path: Path, kinds: in
     assert {"lost", "damaged", "missing"}.isdisjoint(gap.reason for gap in days.gaps(held))
     versions = [of.version for of in lives.journal.served if of.view is None]
     assert sorted(versions) == versions
-    with days._reader(held[-1].day) as reader:
+    with days.reader(held[-1].day) as reader:
         assert reader.view_version(list_view(None), held[-1].last) == versions[-1]
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from actors.archive.export import MARKET_COLUMNS, Chosen, rows
-from tests.actors.archive.test_markets import BIRCH, GOALS, KeptMarkets, kept, queried
+from tests.actors.archive.test_archive import BIRCH
+from tests.actors.archive.test_markets import GOALS, KeptMarkets, kept, queried
 from tests.support.builders.messages import match
 from tests.support.time.virtual import ManualClock
 
@@ -44,7 +45,9 @@ def test_the_view_has_every_change_that_an_export_has(tmp_path: Path) -> None:
     days = sorted(tmp_path.glob("*.db"))
     sql = f"SELECT {', '.join(columns)} FROM prices WHERE NOT is_state"  # noqa: S608 - columns of ours
 
-    expected = sorted(json.dumps([row[name] for name in columns]) for row in exported if row["kind"] != "state")
+    expected = sorted(
+        json.dumps([row[name] for name in columns]) for row in exported if row["kind"] != "state"
+    )
     assert 2 == len(days)
     assert len(expected) > 20
     assert expected == sorted(json.dumps(row) for day in days for row in queried(day, sql))

@@ -210,7 +210,7 @@ class Checked:
         if day is None:
             return
         try:
-            with self._days._reader(day.day) as reader:
+            with self._days.reader(day.day) as reader:
                 found, epoch = reader.market_entries(of.version), reader.epoch(of.version)
         except FileNotFoundError:
             self._look_again()

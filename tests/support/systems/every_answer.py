@@ -45,6 +45,8 @@ BY_TARGET = {
     "invalid_total": "/api/v2/surebets?total=0",
     "invalid_step": "/api/v2/surebets?total=100&step=0",
     "invalid_at": "/api/odds?at=2026-11-25T18:00:00Z",
+    "invalid_id": "/api/v2/lines?id=m1",
+    "invalid_points": "/api/v2/lines?id=alder_m1&points=0",
     "invalid_since": "/api/v2/changes?since=yesterday",
     "invalid_wait": "/api/v2/changes?since=5001&wait=60",
     "invalid_conflate_ms": "/api/v2/stream?conflate_ms=-1",
@@ -53,6 +55,7 @@ BY_TARGET = {
     "not_found": "/api/v3/odds",
     "version_not_available": "/api/v2/changes?since=1",
 }
+OF_ARCHIVE = ("/api/v2/archive", "/api/v2/lines?id=alder_m1")
 BY_PAST = {
     "version_not_yet": "/api/v2/odds?at=9999999999999",
     "version_not_archived": "/api/v2/odds?at=1999-12-31T23:59:59Z",
@@ -121,11 +124,11 @@ async def surebets() -> Answered:
         return await site.raw("GET", "/api/v2/surebets?total=100")
 
 
-async def archived() -> Answered:
-    """Return what an archive of a short life has."""
+async def archived() -> dict[str, Answered]:
+    """Return what an archive of a short life has, by path."""
     with TemporaryDirectory() as folder:
         async with showing(archived=Path(folder)) as site:
-            return await site.raw("GET", "/api/v2/archive")
+            return {path.partition("?")[0]: await site.raw("GET", path) for path in OF_ARCHIVE}
 
 
 async def failing_probes() -> dict[str, Answered]:
@@ -196,7 +199,7 @@ async def examples() -> dict[str, dict[str, Any]]:
             await site.until(lambda: len(site.audience) == 1)
             await site.audience.leave()
     of_answers["/api/v2/surebets 200"] = await surebets()
-    of_answers["/api/v2/archive 200"] = await archived()
+    of_answers |= {f"{path} 200": answer for path, answer in (await archived()).items()}
     of_answers |= {f"{path} 503": probe for path, probe in (await failing_probes()).items()}
     return {
         "answers": {

@@ -18,9 +18,9 @@ PAGE = "/"
 METRICS = "/metrics"
 DOCUMENTED = ["/api/capabilities", "/api/odds", "/api/stats", "/api/v2/odds", "/health", "/monitor"]
 PROBES = ["/health/live", "/health/ready"]
-LIVE = [f"/api/v2/{name}" for name in ("changes", "stream", "fixtures", "surebets", "markets")]
+LIVE = [f"/api/v2/{name}" for name in ("changes", "stream", "fixtures", "surebets", "markets", "lines")]
 CONTRACT = ["/docs", "/openapi.json"]
-NO_JSON = {PAGE, METRICS, "/docs", "/api/v2/stream"}
+NO_JSON = {PAGE, METRICS, "/docs", "/api/v2/stream", "/api/v2/lines"}  # the last of an entry alone
 NO_PATHS = (
     *("/api", "/api/", "/api/v1/odds", "/API/ODDS", "/health/x", "/favicon.ico", "/static/x"),
     *("/static", "/static/", "/static/index.html", "/static/../index.html", "/index.html"),
@@ -40,6 +40,7 @@ async def test_capabilities_have_the_specified_fields(site: Site) -> None:
         "/api/odds": ["bookmaker"],
         "/api/v2/changes": ["since", "view", "bookmaker", "league", "market", "weak", "wait"],
         "/api/v2/fixtures": ["bookmaker", "market", "league", "from", "to", "min_profit", "fair"],
+        "/api/v2/lines": ["id", "market", "from", "to", "points"],
         "/api/v2/markets": ["fixture"],
         "/api/v2/odds": ["bookmaker"],
         "/api/v2/stream": ["view", "bookmaker", "league", "market", "weak", "since", "conflate_ms"],

@@ -1,0 +1,98 @@
+"""Reads the rows of single entries, of one market, from a day's file, with few objects a row."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from msgspec import Struct
+
+from actors.archive.days.format import number
+from actors.archive.days.reading import Reader
+from actors.core.messages import BookmakerId
+from actors.lines.line import Row
+from actors.markets.market import ONE_X_TWO, Market
+
+_OF_1X2 = (
+    "SELECT c.entry, c.version + ?1, m.at, c.listing, c.reason, c.home, c.draw, c.away FROM changes c"
+    " CROSS JOIN commits m ON m.version = c.version + ?1"
+    " WHERE c.entry IN ({}) AND c.version <= ?2 - ?1 ORDER BY c.version"
+)
+_OF_OTHERS = (
+    "SELECT c.offer, c.version, m.at, c.listing, c.reason, c.price_1, c.price_2, c.price_3"
+    " FROM market_changes c CROSS JOIN commits m ON m.version = c.version"
+    " WHERE c.offer IN ({}) AND c.version <= ?2 ORDER BY c.version"
+)
+
+
+class EntryRows(Struct):
+    """The rows of an entry by version, and the kick-offs (Unix seconds) that it had from versions on."""
+
+    bookmaker: BookmakerId
+    rows: list[Row]
+    starts: list[tuple[int, int | None]]
+
+
+def entry_rows(
+    reader: Reader, market: Market, entry_ids: Collection[str], high: int
+) -> dict[str, EntryRows]:
+    """Return the rows of entries from the begin of a day until a version; none of those it does not know.
+
+    Raises: sqlite3.Error, ValueError.
+    """
+    numbers = _numbers(reader, market, entry_ids)
+    if not numbers:
+        return {}
+    sql = _OF_1X2 if market == ONE_X_TWO else _OF_OTHERS
+    found = {number: EntryRows(name, [], []) for number, (_, name) in numbers.items()}
+    listed = reader.connection.execute(sql.format(_in(found)), (reader.base, high))
+    outcomes, newest = len(market.outcomes), dict[int, int]()
+    for entry, version, at_ms, listing, reason, *cells in listed.fetchall():
+        of = found[entry]
+        if listing is None:
+            of.rows.append((version, at_ms, None, str(reason)))
+            continue
+        of.rows.append((version, at_ms, tuple([number(cell) for cell in cells[:outcomes]]), None))
+        if newest.get(entry) != listing:
+            newest[entry] = listing
+            of.starts.append((version, listing))
+    starts = _starts(reader, {listing for of in found.values() for _, listing in of.starts if listing})
+    for of in found.values():
+        of.starts = [(version, starts[listing]) for version, listing in of.starts if listing]
+    return {entry_id: found[number] for number, (entry_id, _) in numbers.items()}
+
+
+def cuts(reader: Reader, times_ms: Iterable[int]) -> dict[int, int | None]:
+    """Return for each time (Unix milliseconds) the first version at or after it; None without any."""
+    found: dict[int, int | None] = {}
+    low: int | None = reader.base
+    sql = "SELECT version FROM commits WHERE version >= ? AND at >= ? ORDER BY version LIMIT 1"
+    for time_ms in sorted(times_ms):
+        if low is not None:  # else none is so late
+            row = reader.connection.execute(sql, (low, time_ms)).fetchone()
+            low = None if row is None else int(row[0])
+        found[time_ms] = low
+    return found
+
+
+def _numbers(
+    reader: Reader, market: Market, entry_ids: Collection[str]
+) -> dict[int, tuple[str, BookmakerId]]:
+    marks = ", ".join("?" * len(entry_ids))
+    if market == ONE_X_TWO:
+        sql, values = f"SELECT entry, id, bookmaker FROM entries WHERE id IN ({marks})", [*entry_ids]  # noqa: S608 - of constants
+    elif reader.has_markets:
+        sql = f"SELECT offer, id, bookmaker FROM offers WHERE id IN ({marks}) AND market = ?"  # noqa: S608 - the same
+        values = [*entry_ids, str(market)]
+    else:
+        return {}
+    rows = reader.connection.execute(sql, values)
+    return {number: (entry_id, BookmakerId(name)) for number, entry_id, name in rows}
+
+
+def _starts(reader: Reader, listings: Collection[int]) -> dict[int, int | None]:
+    sql = f"SELECT listing, start_time FROM listings WHERE listing IN ({_in(listings)})"  # noqa: S608 - of numbers
+    return dict(reader.connection.execute(sql).fetchall())
+
+
+def _in(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))

@@ -1,0 +1,63 @@
+"""The closing price of a line: its last price before the kick-off, or why there is none. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from actors.lines.line import Absence, Point
+from actors.markets.odds import Odds
+
+LIMIT_MS: Final = 3_600_000
+"""A price that left longer before the kick-off is no close: bookmakers take a match off minutes before."""
+
+
+class NoClose(StrEnum):
+    """Why a bookmaker has no closing price of a fixture."""
+
+    NOT_STARTED = "not_started"  # the kick-off is still to come, perhaps because it was moved
+    NO_PRICE = "no_price"  # it never had one before the kick-off, as far as is kept
+    TOO_OLD = "too_old"  # it left more than an hour before
+    GAP = "gap"  # it is not known what was shown at the kick-off
+    COLLECTED = "collected"  # nobody vouched that its prices were on offer
+
+
+class Close(Struct, frozen=True):
+    """A closing price: since when it was shown, and until when, at most the kick-off (Unix milliseconds).
+
+    It was `on_offer` if it was still shown at the kick-off; else `left` says why it was not.
+    """
+
+    version: int
+    since_ms: int
+    odds: Odds
+    closed_ms: int
+    on_offer: bool
+    left: str | None = None
+
+
+def close_of(points: Sequence[Point], cut: int, kick_off_ms: int) -> Close | NoClose:
+    """Return the close of a line; `cut` is the first version at or after the kick-off.
+
+    The line must reach to the kick-off, and a gap that hides it must be among the points.
+    """
+    before = [point for point in points if point.version < cut]
+    if not before:
+        return NoClose.NO_PRICE
+    last = before[-1]
+    if last.absent is Absence.GAP:
+        return NoClose.GAP
+    if last.odds is not None:
+        return Close(last.version, last.at_ms, last.odds, kick_off_ms, on_offer=True)
+    until_ms = last.at_ms
+    for point in reversed(before[:-1]):
+        if point.odds is not None:
+            if kick_off_ms - until_ms > LIMIT_MS:
+                return NoClose.TOO_OLD
+            since = point.version, point.at_ms, point.odds
+            return Close(*since, until_ms, on_offer=False, left=last.reason)
+        until_ms = point.at_ms
+    return NoClose.NO_PRICE

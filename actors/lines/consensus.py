@@ -1,0 +1,168 @@
+"""The consensus of the past: the median of fair odds over those who had live prices, surely linked, then.
+
+Pure. Neither the age of a price counts nor its doubts nor its company: these are not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import groupby
+from operator import attrgetter
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from actors.core.messages import Prices
+from actors.lines.line import Absence, Break, Point
+from actors.lines.links import Bookmakers, Link, LinkRow, RosterRow, entry_ids
+from actors.markets.market import FORMS, Market
+from actors.markets.odds import Odds, of_one_winner
+from actors.matches.fair import Method, consensus, fair
+from actors.matching.event import Chances
+from actors.matching.rules import Certainty
+
+
+class NoConsensus(StrEnum):
+    """Why there is no consensus at a version."""
+
+    GAP = "gap"
+    KIND_UNKNOWN = "kind_unknown"  # which prices were live was not kept
+    TOO_FEW = "too_few"  # bookmakers
+    IN_PLAY = "in_play"  # some bookmakers count the goals from then on
+
+
+class FairPoint(Struct, frozen=True, gc=False):
+    """The chances of the outcomes from a version on, or (None) why not, by so many bookmakers."""
+
+    version: int
+    at_ms: int
+    chances: Chances | None = None
+    absent: NoConsensus | None = None
+    reason: str | None = None
+    bookmakers: int = 0
+
+
+class Terms(Struct, frozen=True):
+    """How a consensus is made: of which market, by which method; from `in_play_ms` on it is in play."""
+
+    market: Market
+    method: Method
+    in_play_ms: int | None = None
+
+
+def counted(
+    odds: Mapping[str, Odds | None], links: Iterable[Link], bookmakers: Bookmakers
+) -> list[Odds] | None:
+    """Return the prices that count, of the entries on the board; None if it is not known which do."""
+    members = entry_ids(links, bookmakers)
+    if any(bookmakers[name].prices is None for name, _ in members.values()):
+        return None
+    return [
+        prices
+        for entry_id, (name, link) in members.items()
+        if bookmakers[name].prices is Prices.LIVE
+        and link.certainty is Certainty.SURE
+        and (prices := odds.get(entry_id)) is not None
+    ]
+
+
+def consensus_of(terms: Terms, prices: Sequence[Odds] | None, at_ms: int) -> FairPoint:
+    """Return the consensus of these prices, without its version."""
+    if (
+        FORMS[terms.market.kind].count_from_now
+        and terms.in_play_ms is not None
+        and at_ms >= terms.in_play_ms
+    ):
+        return FairPoint(0, at_ms, None, NoConsensus.IN_PLAY)
+    if prices is None:
+        return FairPoint(0, at_ms, None, NoConsensus.KIND_UNKNOWN)
+    chances = consensus([fair(terms.method, of_one_winner(terms.market, odds)) for odds in prices])
+    absent = NoConsensus.TOO_FEW if chances is None else None
+    return FairPoint(0, at_ms, chances, absent, None, len(prices))
+
+
+_What: TypeAlias = tuple[str, Point] | LinkRow | RosterRow | Break
+
+
+class _Event(Struct, frozen=True):
+    version: int
+    rank: int
+    at_ms: int
+    what: _What
+
+
+_GAP_ENDS, _CHANGES, _GAP_BEGINS = range(3)
+_IN_ORDER: Final = attrgetter("version", "rank")
+
+
+class _Then:
+    """What is known at a version: prices by entry, members, bookmakers, and the gap that it is in."""
+
+    def __init__(self) -> None:
+        self.odds: dict[str, Odds | None] = {}
+        self.links: tuple[Link, ...] = ()
+        self.bookmakers: Bookmakers = {}
+        self.gap: Break | None = None
+
+    def go_on(self, event: _Event) -> None:
+        """Go on with an event."""
+        match event.what:
+            case LinkRow(links=links):
+                self.links = links
+            case RosterRow(bookmakers=bookmakers):
+                self.bookmakers = bookmakers
+            case Break() as gap if event.rank == _GAP_BEGINS:
+                self.gap = gap
+            case Break():
+                self.gap = None
+            case (entry_id, point):
+                self.odds[entry_id] = point.odds
+
+    def consensus(self, terms: Terms, at_ms: int) -> FairPoint:
+        """Return the consensus, without its version."""
+        if self.gap is not None:
+            return FairPoint(0, at_ms, None, NoConsensus.GAP, self.gap.reason)
+        return consensus_of(terms, counted(self.odds, self.links, self.bookmakers), at_ms)
+
+
+class Past(Struct, frozen=True):
+    """What the consensus of a fixture is made of: lines by entry, members, bookmakers, gaps, by version."""
+
+    lines: Mapping[str, Sequence[Point]]
+    links: Sequence[LinkRow]
+    rosters: Sequence[RosterRow]
+    gaps: Sequence[Break]
+
+
+def consensus_points(terms: Terms, past: Past, last: int) -> Iterator[FairPoint]:
+    """Yield the consensus of a fixture over time until the version `last`, each once it is another."""
+    then, before = _Then(), None
+    events = sorted(_events(past, last), key=_IN_ORDER)
+    for version, some in groupby(events, attrgetter("version")):
+        at_ms = 0
+        for event in some:
+            then.go_on(event)
+            at_ms = event.at_ms
+        if before is None and not then.links:
+            continue  # the fixture has not begun
+        found = then.consensus(terms, at_ms)
+        shown = found.chances, found.absent, found.reason
+        if shown != before:
+            before = shown
+            yield FairPoint(version, at_ms, *shown, found.bookmakers)
+
+
+def _events(past: Past, last: int) -> Iterator[_Event]:
+    for entry_id, points in past.lines.items():
+        for point in points:
+            if point.absent is not Absence.GAP:
+                yield _Event(point.version, _CHANGES, point.at_ms, (entry_id, point))
+    for of in past.rosters:
+        yield _Event(of.version, _CHANGES, of.at_ms, of)
+    for row in past.links:
+        yield _Event(row.version, _CHANGES, row.at_ms, row)
+    for gap in past.gaps:
+        yield _Event(gap.after, _GAP_BEGINS, gap.after_ms, gap)
+        if gap.until <= last:
+            yield _Event(gap.until, _GAP_ENDS, gap.until_ms, gap)

@@ -1,0 +1,185 @@
+"""The line of an entry: each price of a market with its version and time, and each absence with its reason.
+
+Pure. What is not known is never a price: before a gap a price ends, and after it the state begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from actors.markets.odds import Odds
+
+
+class Absence(StrEnum):
+    """Why a line has no price."""
+
+    REMOVED = "removed"  # it was not on the board
+    SUSPENDED = "suspended"
+    GAP = "gap"  # nothing is known, or the service was down
+
+
+UNKNOWN: Final = "unknown"
+"""The reason of what left the board in a gap."""
+_DOWN: Final = ("stopped", "killed")
+"""Reasons of gaps after which the board goes on: what left meanwhile is known."""
+
+
+class Break(Struct, frozen=True):
+    """Versions and times (Unix milliseconds) between which nothing is known, and why; both ends are."""
+
+    after: int
+    until: int
+    after_ms: int
+    until_ms: int
+    reason: str
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the board goes on after it as it was before, but for what left with its end."""
+        return self.reason in _DOWN
+
+
+class Moment(Struct, frozen=True, order=True):
+    """A version of the board, and its time (Unix milliseconds)."""
+
+    version: int
+    at_ms: int
+
+
+class Point(Struct, frozen=True, gc=False):
+    """From a version on a price, or (None) an absence and why.
+
+    The `odds` are in the order of the market's outcomes. With `is_state` that was so already: it is the
+    first that is known, or comes after a gap.
+    """
+
+    version: int
+    at_ms: int
+    odds: Odds | None = None
+    absent: Absence | None = None
+    reason: str | None = None
+    is_state: bool = False
+
+
+Row: TypeAlias = tuple[int, int, Odds | None, str | None]
+"""A row of an entry: version, time (Unix milliseconds), prices, or (None) the reason why it left."""
+
+
+class _Line:
+    """The points of a line so far: `shown` is its price by now, `is_known` whether it ever had a row."""
+
+    def __init__(self, first: Moment) -> None:
+        self.points: list[Point] = []
+        self._first = first
+        self._shown: Odds | None = None
+        self._is_known = False
+        self._pending: Break | None = None
+
+    def row(self, row: Row) -> None:
+        """Go on with a row."""
+        version, at_ms, odds, reason = row
+        self._is_known = True
+        if version <= self._first.version:
+            self._shown, self._pending = odds, None
+            return
+        is_state = self._pending is not None and self._pending.until == version
+        if not is_state:
+            self.settle()
+        self._pending = None
+        if odds is None:
+            if self._shown is not None or is_state:
+                absent = Absence.SUSPENDED if reason == Absence.SUSPENDED else Absence.REMOVED
+                self.points.append(Point(version, at_ms, None, absent, reason))
+        elif odds != self._shown or is_state:
+            self.points.append(Point(version, at_ms, odds, None, None, is_state))
+        self._shown = odds
+
+    def begin(self) -> None:
+        """Begin with what was shown at the first moment."""
+        self.settle()
+        if self._shown is not None:
+            first = self._first
+            self.points.append(Point(first.version, first.at_ms, self._shown, is_state=True))
+
+    def gap(self, gap: Break, last: int) -> None:
+        """Go on with a gap, and with the state after it if that is not later than the version `last`."""
+        self.settle()
+        if not self._is_known or (gap.goes_on and self._shown is None):
+            return
+        if gap.until > self._first.version:
+            self.points.append(Point(gap.after, gap.after_ms, None, Absence.GAP, gap.reason))
+        if gap.until <= last:
+            self._pending = gap
+
+    def settle(self) -> None:
+        """Say what the state after a gap is that no row says: it went on, or it left in the gap."""
+        gap, self._pending = self._pending, None
+        if gap is None:
+            return
+        if not gap.goes_on:
+            self._shown = None
+        if gap.until <= self._first.version:
+            return
+        if self._shown is not None:
+            self.points.append(Point(gap.until, gap.until_ms, self._shown, is_state=True))
+        else:
+            self.points.append(Point(gap.until, gap.until_ms, None, Absence.REMOVED, UNKNOWN))
+
+
+def points_of(rows: Iterable[Row], gaps: Sequence[Break], first: Moment, last: int) -> list[Point]:
+    """Return the points of an entry from a moment on until a version.
+
+    `rows` are those from a whole state before that, or at it, in order of versions, also those that repeat
+    the state; `gaps` those that begin until then, in order. What was shown at the first moment is the first
+    point.
+    """
+    line, waiting, has_begun = _Line(first), [*reversed(gaps)], False
+    for row in rows:
+        version = row[0]
+        while waiting and waiting[-1].until <= version:
+            gap = waiting.pop()
+            if not has_begun and gap.until > first.version:
+                line.begin()
+                has_begun = True
+            line.gap(gap, last)
+        if not has_begun and version > first.version:
+            line.begin()
+            has_begun = True
+        line.row(row)
+    for gap in reversed(waiting):
+        if not has_begun and gap.until > first.version:
+            line.begin()
+            has_begun = True
+        line.gap(gap, last)
+    if not has_begun:
+        line.begin()
+    line.settle()
+    return line.points
+
+
+class Extremes(Struct, frozen=True):
+    """Of each outcome the first point with its highest price, and that with its lowest."""
+
+    highest: tuple[Point, ...]
+    lowest: tuple[Point, ...]
+
+
+def extremes_of(points: Sequence[Point]) -> Extremes | None:
+    """Return the extremes of a line; None if it never had a price."""
+    priced = [point for point in points if point.odds is not None]
+    if not priced:
+        return None
+    columns = [*zip(*[point.odds for point in priced if point.odds is not None], strict=True)]
+    return Extremes(
+        tuple([priced[column.index(max(column))] for column in columns]),
+        tuple([priced[column.index(min(column))] for column in columns]),
+    )
+
+
+def first_seen(points: Sequence[Point]) -> Point | None:
+    """Return the first point with a price; None without any."""
+    return next((point for point in points if point.odds is not None), None)

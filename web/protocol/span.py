@@ -1,0 +1,80 @@
+"""The parameters of lines: an id, a span of time, the number of points."""
+
+from __future__ import annotations
+
+import re
+from math import isinf
+from typing import Final
+
+from msgspec import Struct
+
+from web.protocol import query
+from web.protocol.problems import Problem
+from web.protocol.query import Parameter, Query
+
+MAX_POINTS = 10_000
+_ID = re.compile(r"fx[a-z2-7]{13}|[a-z0-9-]{1,32}_[A-Za-z0-9._~-]{1,128}", re.ASCII)
+_POINTS = re.compile(r"[1-9][0-9]{0,4}", re.ASCII)
+_THEN = "in Unix seconds or as a time of RFC 3339, such as 2026-12-05T15:00:00Z"
+ID: Final = Parameter(
+    "id",
+    "The id of an entry, such as alder_4711, or of a fixture.",
+    {"type": "string", "pattern": f"^({_ID.pattern})$"},
+    is_required=True,
+)
+MARKET: Final = Parameter(
+    "market", "One market, such as over_under:2.5 or btts, in place of 1x2; /api/v2/markets lists them."
+)
+FROM: Final = Parameter(
+    "from", f"Begin then, {_THEN}; default: seven days before the end.", query.FROM.schema
+)
+TO: Final = Parameter("to", f"End before then, {_THEN}; default: now.", query.TO.schema)
+POINTS: Final = Parameter(
+    "points",
+    "At most so many points of each bookmaker; ends, extremes and absences stay in any case.",
+    {"type": "integer", "minimum": 1, "maximum": MAX_POINTS},
+)
+
+
+class Span(Struct, frozen=True):
+    """A span of time in Unix milliseconds, the end excluded."""
+
+    from_ms: int
+    until_ms: int
+
+
+class SpanQuery(Query):
+    """The parameters of a request for lines. Every method raises Problem 400 for what is not allowed."""
+
+    def id(self) -> str:
+        """Return the id that is asked for, which must be given."""
+        must = "must be the id of an entry, such as alder_4711, or of a fixture"
+        given = self._one(ID.name, must)
+        if given is None:
+            raise _invalid(ID.name, "is missing", must)
+        if not _ID.fullmatch(given):
+            raise _invalid(ID.name, f"was {given[:64]!r}", must)
+        return given
+
+    def span(self, now_ms: int, default_ms: int) -> Span:
+        """Return the span that is asked for, which ends now at the latest."""
+        until_s, from_s = self._time(TO.name, float("inf")), self._time(FROM.name, float("-inf"))
+        until_ms = now_ms + 1 if isinf(until_s) else min(round(until_s * 1000), now_ms + 1)
+        from_ms = until_ms - default_ms if isinf(from_s) else round(from_s * 1000)
+        if not isinf(until_s) and not isinf(from_s) and from_s >= until_s:
+            raise _invalid(TO.name, "is not after 'from'", f"must be later than '{FROM.name}'")
+        return Span(from_ms, until_ms)
+
+    def points(self) -> int:
+        """Return how many points a bookmaker may have, by default the most."""
+        must = f"must be a whole number from 1 to {MAX_POINTS}"
+        given = self._one(POINTS.name, must)
+        if given is None:
+            return MAX_POINTS
+        if not _POINTS.fullmatch(given) or int(given) > MAX_POINTS:
+            raise _invalid(POINTS.name, f"was {given[:64]!r}", must)
+        return int(given)
+
+
+def _invalid(name: str, fault: str, must: str) -> Problem:
+    return Problem(400, f"invalid_{name}", f"parameter '{name}' {fault}, {must}")
