@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from actors.board.board import Applied
 from actors.board.history import HistoryLimits
 from actors.board.published import Overdue, Published, Request
-from actors.board.snapshot import Snapshot
+from actors.board.snapshot import Book, Snapshot
 from actors.board.validity import BoardRules
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
@@ -170,6 +170,12 @@ class Playback:
     def snapshot(self) -> Snapshot:
         """The board of 1X2 as of that moment."""
         return self.published.newest
+
+    @property
+    def books(self) -> dict[BookmakerId, tuple[Book, ...]]:
+        """The books of each bookmaker as of that moment, that of 1X2 first."""
+        boards = [board.newest.books for board in self._boards.values()]
+        return {name: tuple([books[name] for books in boards]) for name in self.snapshot.books}
 
     @property
     def version(self) -> int:

@@ -1,7 +1,8 @@
 """The source kind `replay`: plays a recording inside a running service, again and again if wanted.
 
-Its machine plays the recording on a board of its own, by the recording's clock, and reports what changes
-there. Matches past the service's own `[board] expire_after_kickoff_s` are not shown.
+Its machine plays the recording on boards of its own, by the recording's clock, and reports their changes:
+of 1X2, and of the other kinds of market that are asked for. Matches past the service's own
+`[board] expire_after_kickoff_s` are not shown.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from actors.core.clock import Instant, elapsed_s
 from actors.core.cooperative import BUDGET_S, Sliced
 from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId, Extract, Match, Offer, Prices, Removal, Scope, SourceMatchId
+from actors.markets.market import Kind as MarketKind
 from actors.recordings.playback import Playback
 from actors.recordings.reader import KindNamed, RecordedSource, open_source
 from actors.source_api.kinds import TickingKind, prices_of
-from actors.source_api.options import SourceOptions
+from actors.source_api.options import Markets, SourceOptions
 
 INTERVAL_S = 0.1
 PAUSE_S = 1.0  # for which a recording in a loop shows its last content before it begins again
@@ -34,7 +36,8 @@ class ReplayOptions(SourceOptions, frozen=True, kw_only=True):
     """Options of a recording: its file, relative to the working directory, and how it is played.
 
     `speed` is how many of its seconds pass in a second; `price` is for historic files (.bz2) only, by
-    default `best_back`. The other options apply in addition to those of the recording.
+    default `best_back`. `markets` are of those that its source read. The other options apply in addition
+    to those of the recording.
     """
 
     path: Annotated[str, Meta(description="The recording, from the working directory of the service.")]
@@ -44,6 +47,7 @@ class ReplayOptions(SourceOptions, frozen=True, kw_only=True):
         Literal["best_back", "last_traded"] | None,
         Meta(description="Which price of a historic file of Betfair; not set, the best to back."),
     ] = None
+    markets: Markets = (MarketKind.ONE_X_TWO,)
 
 
 def replay_kind(kind_named: KindNamed) -> TickingKind:
@@ -66,6 +70,12 @@ def replay_kind(kind_named: KindNamed) -> TickingKind:
                 f"path was {options.path!r}, which has no bookmaker with the key {unknown[0]!r},"
                 f" must be one of {', '.join(recorded)}"
             )
+        read = source.options.kinds
+        if unread := [kind for kind in options.kinds if kind not in read]:
+            raise ValueError(
+                f"markets has {unread[0]}, which the source of {options.path!r} did not read,"
+                f" must be of {', '.join(read)}"
+            )
         if options.loop and options.speed == "max":
             raise ValueError("loop was true, must be false with speed 'max'")
 
@@ -87,7 +97,7 @@ def check_key(key: str) -> None:
 
 
 class ReplayMachine:
-    """A recording, played by the clock; it reports the changes of its own board, each payload whole.
+    """A recording, played by the clock; it reports the changes of its own boards, each payload whole.
 
     `interval_s` is 0 while more is due. At its end it `is_over`: nothing will change any more.
     """
@@ -103,20 +113,20 @@ class ReplayMachine:
         self._loop = options.loop
         ids = {bookmaker.key: bookmaker.id for bookmaker in source.header.bookmakers}
         self._ids: dict[str, BookmakerId] = {key: ids[key] for key in keys}
-        self._books: Mapping[BookmakerId, Book] = Playback((source,), kinds=()).snapshot.books
+        self._kinds = options.kinds
+        self._books = Playback((source,), kinds=self._kinds).books
         self._reported = self._books
         self._until_mono = now.mono
         self._is_waiting = False
         self._steps = self._passes(now.mono)
 
     def image(self) -> Mapping[str, Extract]:
-        """Return the lists on the recording's board."""
-        lists: dict[str, Extract] = {}
-        for key, name in self._ids.items():
-            if self._reported[name].is_serving:
-                entries = entries_of(self._reported[name].chunks)
-                lists[key] = Extract(tuple(entry.match for entry in entries))
-        return lists
+        """Return the lists on the recording's boards."""
+        return {
+            key: Extract(tuple(_matches(_chunks(self._reported[name])).values()))
+            for key, name in self._ids.items()
+            if _is_serving(self._reported[name])
+        }
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
         """Play what is due at `now`, for `BUDGET_S` at most."""
@@ -131,19 +141,19 @@ class ReplayMachine:
         return {
             key: _changes(before[name], self._reported[name])
             for key, name in self._ids.items()
-            if before[name].is_serving or self._reported[name].is_serving
+            if _is_serving(before[name]) or _is_serving(self._reported[name])
         }
 
     def _passes(self, begin_mono: float) -> Sliced[None]:
         """Play the recording once or for ever, beginning with the first payload, then wait for ever."""
         while True:
-            playback = Playback((self._source,), kinds=())
+            playback = Playback((self._source,), kinds=self._kinds)
             first_mono, due_mono = playback.now().mono, begin_mono
             for moment in playback.moments():
                 due_mono = begin_mono + (moment.at.mono - first_mono) / self._speed
                 yield from self._wait(due_mono)
                 yield from playback.play(moment)
-                self._books = playback.snapshot.books
+                self._books = playback.books
             begin_mono = due_mono + PAUSE_S if self._loop else inf
             self.is_over = not self._loop
             yield from self._wait(begin_mono)
@@ -154,11 +164,20 @@ class ReplayMachine:
             yield
 
 
-def _changes(before: Book, after: Book) -> Extract:
+def _is_serving(books: Iterable[Book]) -> bool:
+    return any(book.is_serving for book in books)
+
+
+def _chunks(books: Iterable[Book]) -> tuple[Chunk, ...]:
+    return tuple(chunk for book in books for chunk in book.chunks)
+
+
+def _changes(before: Iterable[Book], after: Iterable[Book]) -> Extract:
     """Return the differences; only chunks that are not in both are compared."""
-    old, new = set(before.chunks), set(after.chunks)
-    gone = _matches(chunk for chunk in before.chunks if chunk not in new)
-    came = _matches(chunk for chunk in after.chunks if chunk not in old)
+    first, last = _chunks(before), _chunks(after)
+    old, new = set(first), set(last)
+    gone = _matches(chunk for chunk in first if chunk not in new)
+    came = _matches(chunk for chunk in last if chunk not in old)
     return Extract(
         tuple(match for name, match in came.items() if gone.get(name) != match),
         tuple(Removal(name, "withdrawn") for name in gone if name not in came),

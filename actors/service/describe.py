@@ -12,6 +12,7 @@ from actors.core.messages import BookmakerId, Match
 from actors.core.nearest import did_you_mean
 from actors.recordings.format import NO_LIMIT_S
 from actors.recordings.reader import open_source
+from actors.recordings.replay_kind import ReplayOptions
 from actors.review.doubts import incomplete, mixed
 from actors.review.reload import EMPTY, is_silent
 from actors.service.registry import installed, kind_named
@@ -32,6 +33,8 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
             lines = plan.describe()
         else:
             lines = [f"stale after {source.options.staleness_s:g} s"]
+            if isinstance(source.options, ReplayOptions):
+                lines.append(_recorded(source.options))
         yield from (f"  {line}" for line in lines)
         for bookmaker_id, bookmaker in bookmakers.items():
             taken = f", commission {100 * bookmaker.commission:g} %" if bookmaker.commission else ""
@@ -53,6 +56,14 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
         yield f"{settings.links.file}: {', '.join(f'{name} {count}' for name, count in counts.items())}"
         for line in (*([EMPTY] if is_silent(by_hand) else []), *mixed(by_hand), *incomplete(by_hand)):
             yield f"warning: {settings.links.file}: {line}"
+
+
+def _recorded(options: ReplayOptions) -> str:
+    """Return what the recording of a source has, and which of its markets are shown."""
+    source = open_source(Path(options.path), kind_named, options.price)
+    keys, kinds = ", ".join(source.keys.values()), ", ".join(source.options.kinds)
+    shown = ", ".join(options.kinds)
+    return f"recording of {source.kind.name}: bookmakers {keys}; markets {kinds}, of which {shown} shown"
 
 
 def _warnings(settings: Settings) -> Iterator[str]:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from math import inf
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -25,8 +24,8 @@ from actors.recordings.playback import Arrival, Playback
 from actors.recordings.reader import open_sources
 from actors.service.registry import kind_named
 from actors.service.replay import Replay
-from tests.support.builders.football_data import csv_bytes
-from tests.support.builders.recorded import ALDER, BIRCH, header, received, write
+from tests.support.builders.football_data import one_match
+from tests.support.builders.recorded import ALDER, BIRCH, RECORDED_MARKETS, header, received, write
 from tests.support.systems.front_end import front_end
 from tests.support.systems.virtual_service import CONFIG, configured
 from tests.support.time.virtual import VirtualClock, settle
@@ -34,27 +33,14 @@ from web.feeds.subscribers import Audience
 
 pytestmark = pytest.mark.anyio
 
-COLUMNS = "Div,Date,Time,HomeTeam,AwayTeam,B365H,B365D,B365A,B365>2.5,B365<2.5,AHh,B365AHH,B365AHA"
-NAMES = ("E0", "02/05/2099", "15:00", "Alder Town", "Birch United")
-ONE_X_TWO = ("2.10", "3.40", "3.60")
-OPTIONS: dict[str, Any] = {
-    "kind": "football_data",
-    "url": "http://feed.example/f.csv",
-    "markets": ["1x2", "over_under", "asian_handicap"],
-}
 OTHERS = (Kind.OVER_UNDER, Kind.ASIAN_HANDICAP)
 
 
-def _sheet(over: str, one_x_two: tuple[str, str, str] = ONE_X_TWO) -> bytes:
-    row = (*NAMES, *one_x_two, over, "1.95", "-0.25", "1.88", "2.02")
-    return csv_bytes(row, header=tuple(COLUMNS.split(",")))
-
-
-SHEETS = (_sheet("1.90"), _sheet("1.92"), _sheet("1.92", ("2.20", "3.40", "3.60")))
+SHEETS = (one_match("1.90"), one_match("1.92"), one_match("1.92", ("2.20", "3.40", "3.60")))
 
 
 def _recorded(folder: Path, *, markets: bool = True, sheets: tuple[bytes, ...] = SHEETS) -> Path:
-    options = OPTIONS if markets else {name: OPTIONS[name] for name in ("kind", "url")}
+    options = RECORDED_MARKETS if markets else {name: RECORDED_MARKETS[name] for name in ("kind", "url")}
     records = [received(body, float(at), stale_after_s=100.0) for at, body in enumerate(sheets)]
     records.append(received(b"<html>", 200.0))  # till when deadlines are moments
     return write(folder / "feed.rec.zst", header(options=options, bookmakers=(ALDER,)), *records)
@@ -62,7 +48,7 @@ def _recorded(folder: Path, *, markets: bool = True, sheets: tuple[bytes, ...] =
 
 def _other_recorded(folder: Path, body: bytes) -> None:
     """Record another source, half a second after the first."""
-    other = header(source="other", options=OPTIONS, bookmakers=(BIRCH,))
+    other = header(source="other", options=RECORDED_MARKETS, bookmakers=(BIRCH,))
     body = body.replace(b"B365", b"BW")
     write(folder / "other.rec.zst", other, received(body, 0.5, stale_after_s=100.0))
 
@@ -109,7 +95,7 @@ def test_recording_without_markets_has_1x2_alone(tmp_path: Path) -> None:
 
 def test_handicap_counts_from_now_once_its_match_begins(tmp_path: Path) -> None:
     """The kick-off is a moment of its own: from then on a bookmaker's handicap is another bet."""
-    body = _sheet("1.90").replace(b"02/05/2099,15:00", b"28/05/2026,21:27")  # 20 s after the beginning
+    body = one_match("1.90").replace(b"02/05/2099,15:00", b"28/05/2026,21:27")  # 20 s after the beginning
     playback, begun = _playback(_recorded(tmp_path, sheets=(body,))), []
     for moment in playback.moments():
         run_now(playback.play(moment))
@@ -177,14 +163,14 @@ def test_exchange_counts_the_whole_score(tmp_path: Path) -> None:
 
 def test_event_without_1x2_is_linked_with_the_match_of_another_source(tmp_path: Path) -> None:
     """As in a running service, and the fixture of the 1X2 prices does not change for it."""
-    _recorded(tmp_path, sheets=(_sheet("1.90"), _sheet("1.90")))
+    _recorded(tmp_path, sheets=(one_match("1.90"), one_match("1.90")))
     main = _playback(tmp_path)
     for moment in main.moments():
         run_now(main.play(moment))
         run_now(main.link())
         (before,) = fixtures_of(main.snapshot)
         break
-    _other_recorded(tmp_path, _sheet("1.88", ("", "", "")))
+    _other_recorded(tmp_path, one_match("1.88", ("", "", "")))
     playback = _playback(tmp_path)
     for moment in playback.moments():
         run_now(playback.play(moment))
@@ -210,7 +196,7 @@ async def _replayed(replay: Replay) -> None:
 async def test_web_shows_all_markets_of_a_replay(tmp_path: Path) -> None:
     """The fixtures of another market, and the entries of each kind in the probe."""
     _recorded(tmp_path)
-    _other_recorded(tmp_path, _sheet("1.88"))
+    _other_recorded(tmp_path, one_match("1.88"))
     replay = Replay(open_sources(tmp_path, kind_named), 1.0, VirtualClock())
     playback, status = replay.playback, replay.status
     histories = playback.markets.histories

@@ -68,6 +68,13 @@ def sheet(key: str, *prices: Odds) -> bytes:
     return "\n".join([head, *rows, ""]).encode()
 
 
+def one_match(over: str = "1.90", prices: Sequence[str] = ("2.10", "3.40", "3.60")) -> bytes:
+    """Return a CSV file of a match in 2099 with prices of 1X2, a total of 2.5 and a handicap of -0.25."""
+    head = (*COLUMNS, "B365>2.5", "B365<2.5", "AHh", "B365AHH", "B365AHA")
+    names = ("E0", "02/05/2099", "15:00", "Alder Town", "Birch United")
+    return csv_bytes((*names, *prices, over, "1.95", "-0.25", "1.88", "2.02"), header=head)
+
+
 def csv_bytes(*rows: tuple[str, ...], header: tuple[str, ...] = COLUMNS, end: str = "\r\n") -> bytes:
     """Return a file as the site writes it: no quotes, UTF-8, CRLF."""
     return "".join(",".join(row) + end for row in (header, *rows)).encode()

@@ -18,6 +18,13 @@ ALDER, BIRCH = (
     RecordedBookmaker(BookmakerId("birch"), None, "BW", 1),
 )
 
+RECORDED_MARKETS: dict[str, Any] = {
+    "kind": "football_data",
+    "url": "http://feed.example/f.csv",
+    "markets": ["1x2", "over_under", "asian_handicap"],
+}
+"""The options of a source that read every kind of market of a football_data file."""
+
 
 def header(
     *,
