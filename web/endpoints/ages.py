@@ -20,7 +20,7 @@ from actors.matching.event import FixtureId
 from web.encoding import link_schemas as schemas
 from web.protocol.contract import CLOSED, COUNTED, Answer, Operation
 from web.protocol.problems import Problem
-from web.protocol.query import MARKET, Parameter, Query
+from web.protocol.query import ONE_MARKET, Parameter, Query
 from web.protocol.responses import Asked, Handler, Prepared, prepared_json
 
 AGES, FORMER = "/api/v2/fixtures/{id}/ages", "/monitor/fixtures/{id}"
@@ -30,7 +30,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "How old the prices of a fixture are",
         "Bodies of fixtures have no ages: these change without a new version.",
         (Answer(200, "The times.", schemas.FixtureAges, headers=("Cache-Control",)),),
-        (FIXTURE, MARKET),
+        (FIXTURE, ONE_MARKET),
         ("not_found", "invalid_market", *refusals),
     )
     for path, refusals in ((AGES, COUNTED), (FORMER, CLOSED))

@@ -30,7 +30,9 @@ def handlers(contract: Mapping[str, Any]) -> dict[str, Handler]:
 def _content(document: Mapping[str, Any]) -> str:
     paths, schemas = document["paths"], document["components"]["schemas"]
     errors = _errors(document)
-    of_paths = [line for path, methods in paths.items() for line in _path(path, methods["get"], errors)]
+    of_paths = [
+        line for path, methods in paths.items() for line in _path(path, methods["get"], errors, document)
+    ]
     of_schemas = [line for name, schema in schemas.items() for line in _schema(name, schema)]
     return "\n".join(
         [
@@ -90,12 +92,15 @@ def _contents(paths: Mapping[str, Any], schemas: Iterable[str]) -> Iterator[str]
     yield "</ul></details></nav>"
 
 
-def _path(path: str, get: Mapping[str, Any], errors: Mapping[str, _Error]) -> Iterator[str]:
+def _path(
+    path: str, get: Mapping[str, Any], errors: Mapping[str, _Error], document: Mapping[str, Any]
+) -> Iterator[str]:
     yield f'<section id="{escape(get["operationId"])}">'
     yield f"<h3><code>{escape(path)}</code> {escape(get['summary'])}</h3>"
     yield f"<p>{_text(get['description'])}</p>"
     if get["parameters"]:
-        yield from _table(("parameter", "in", "what", "form"), map(_parameter, get["parameters"]))
+        parameters = [_resolved(parameter["$ref"], document) for parameter in get["parameters"]]
+        yield from _table(("parameter", "in", "what", "form"), map(_parameter, parameters))
     answers = {status: answer for status, answer in get["responses"].items() if "$ref" not in answer}
     yield from _table(("status", "what", "body"), (_answer(*pair) for pair in answers.items()))
     own = [code for code, error in errors.items() if path in error.paths and not error.is_common]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,8 @@ class _Document:
     def __init__(self, bookmakers: tuple[str, ...]) -> None:
         self._bookmakers = bookmakers
         self._examples = msgspec.json.decode(EXAMPLES.read_bytes())
-        self._responses: dict[str, Any] = {}
+        self._responses: dict[str, Any] = {"options": _OF_OPTIONS}
+        self._parameters: dict[str, Any] = {}
 
     def of(self, operations: Mapping[str, Operation]) -> dict[str, Any]:
         bodies = [
@@ -122,6 +124,10 @@ class _Document:
         types = [*dict.fromkeys([*bodies, *EVENTS.values(), *OF_FIXTURES.values(), ProblemDocument])]
         schemas, named = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
         self._schemas = dict(zip(types, schemas, strict=True))
+        for schema in named.values():
+            del schema["title"]  # its name
+            if "description" in schema:
+                schema["description"] = cleandoc(schema["description"])
         return {
             "openapi": "3.1.1",
             "info": {
@@ -132,11 +138,12 @@ class _Document:
                 "license": {"name": "MIT", "identifier": "MIT"},
             },
             "paths": {path: self._path(path, operation) for path, operation in operations.items()},
-            "components": {
-                "schemas": named,
+            "components": {  # first those that paths name most often, the nearest: so it compresses best
                 "responses": self._responses,
                 "headers": {name: _header(name) for name in _HEADERS},
+                "parameters": self._parameters,
                 "examples": {code: {"value": value} for code, value in self._examples["problems"].items()},
+                "schemas": named,
             },
         }
 
@@ -170,7 +177,7 @@ class _Document:
             **({"parameters": of_path} if of_path else {}),
             "summary": "The methods of this path; also the preflight of a browser",
             "responses": {
-                "200": {"description": "No body.", "headers": _headers(("Allow", *_ALWAYS, *_LIMITED))},
+                "200": {"$ref": "#/components/responses/options"},
                 **self._problems((*OF_ALL, *COUNTED), {}),
             },
         }
@@ -180,7 +187,17 @@ class _Document:
         schemas = [self._schemas[table[event]] for table in (EVENTS, OF_FIXTURES) if event in table]
         return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
-    def _parameter(self, parameter: Parameter) -> dict[str, Any]:
+    def _parameter(self, parameter: Parameter) -> dict[str, str]:
+        """Return a reference to a parameter; of several of one name the others are numbered."""
+        made = self._made(parameter)
+        alike = [key for key, known in self._parameters.items() if known["name"] == parameter.name]
+        found = [key for key in alike if self._parameters[key] == made]
+        number = f"-{len(alike) + 1}" if alike else ""
+        key = found[0] if found else f"{parameter.name}{number}"
+        self._parameters[key] = made
+        return {"$ref": f"#/components/parameters/{key}"}
+
+    def _made(self, parameter: Parameter) -> dict[str, Any]:
         schema, style = dict(parameter.schema), {}
         if parameter in OF_BOOKMAKERS:
             name = {"type": "string", "enum": self._bookmakers}
@@ -254,3 +271,6 @@ def _headers(names: Iterable[str]) -> dict[str, Any]:
 def _header(name: str) -> dict[str, Any]:
     description, schema = _HEADERS[name]
     return {"description": description, "required": name in _REQUIRED, "schema": schema}
+
+
+_OF_OPTIONS = {"description": "No body.", "headers": _headers(("Allow", *_ALWAYS, *_LIMITED))}

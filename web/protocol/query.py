@@ -71,6 +71,14 @@ MARKET: Final = Parameter(
     " several, up to ten with commas, `main`, which is all of these, and `any` of surebets have what"
     " is of each in `markets`.",
 )
+_PART = r"\.(25|5|75)"
+_TOTALS = rf"over_under:(0{_PART}|(1?[1-9]|10)({_PART})?|20)"
+_HANDICAPS = rf"asian_handicap:(0|-?(0{_PART}|[1-9]({_PART})?|10))"
+ONE_MARKET: Final = Parameter(
+    MARKET.name,
+    "Show this market in place of 1x2; /api/v2/markets lists them.",
+    {"type": "string", "pattern": f"^(1x2|btts|double_chance|{_TOTALS}|{_HANDICAPS})$"},
+)
 FIXTURE: Final = Parameter("fixture", "Show the markets of this fixture alone: its id.")
 MAX_MARKETS = 10
 _MAIN, _ANY = ":main", "any"

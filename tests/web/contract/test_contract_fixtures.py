@@ -372,9 +372,10 @@ async def test_league_that_no_match_has_is_told(
 
 
 async def _published(site: Site, name: str) -> dict[str, Any]:
-    get = (await site.json("/openapi.json"))["paths"][SUREBETS]["get"]
-    schema: dict[str, Any]
-    (schema,) = [parameter["schema"] for parameter in get["parameters"] if parameter.get("name") == name]
+    contract = await site.json("/openapi.json")
+    named = [parameter["$ref"] for parameter in contract["paths"][SUREBETS]["get"]["parameters"]]
+    assert f"#/components/parameters/{name}" in named
+    schema: dict[str, Any] = contract["components"]["parameters"][name]["schema"]
     return schema
 
 

@@ -13,6 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from actors.markets.market import Kind, parsed
 from tests.support.systems.every_answer import (
     BY_PAST,
     BY_TARGET,
@@ -81,19 +82,48 @@ async def test_the_paths_are_the_endpoints() -> None:
     """With the parameters that the capabilities list, and the supported bookmakers."""
     async with showing() as site:
         contract, capabilities = await _contract(site), await site.json("/api/capabilities")
-    of_queries = {
-        path: [
-            parameter["name"] for parameter in methods["get"]["parameters"] if parameter["in"] == "query"
-        ]
+    parameters = {
+        path: [_resolved(contract, parameter) for parameter in methods["get"]["parameters"]]
         for path, methods in contract["paths"].items()
+    }
+    of_queries = {
+        path: [parameter["name"] for parameter in some if parameter["in"] == "query"]
+        for path, some in parameters.items()
         if path in capabilities["endpoints"]
     }
 
     assert capabilities["endpoints"] == sorted(path for path in contract["paths"] if "{" not in path)
     assert capabilities["filters"] == {path: names for path, names in of_queries.items() if names}
     assert capabilities["version"] == contract["info"]["version"]
-    lists = contract["paths"]["/api/odds"]["get"]["parameters"]
-    assert capabilities["supported_bookmakers"] == lists[0]["schema"]["enum"]
+    assert capabilities["supported_bookmakers"] == parameters["/api/odds"][0]["schema"]["enum"]
+
+
+async def test_one_market_has_the_published_spelling() -> None:
+    """The pattern of a parameter that takes one market alone allows what is read, and nothing else."""
+    numbers = [quarters / 4 for quarters in range(-90, 91)]
+    lines = {f"{sign}{line:{form}}" for line in numbers for form in ("g", "", ".2f") for sign in ("", "+")}
+    lines |= {"-0", "1.3", "0.255", "00", "05", "main", "", "1e1"}
+    spelled = [*Kind, *(f"{kind}:{line}" for kind in Kind for line in lines), "", "main", "1x2,btts", "1X2"]
+    async with showing() as site:
+        contract = await _contract(site)
+    declared = contract["paths"]["/api/v2/fixtures/{id}/ages"]["get"]["parameters"]
+    (schema,) = [
+        parameter["schema"]
+        for parameter in (_resolved(contract, reference) for reference in declared)
+        if parameter["name"] == "market"
+    ]
+
+    assert [_is_read(text) for text in spelled] == [
+        re.search(schema["pattern"], text) is not None for text in spelled
+    ]
+    assert 3 + 80 + 81 == sum(map(_is_read, spelled))
+
+
+def _is_read(text: str) -> bool:
+    try:
+        return str(parsed(text)) == text
+    except ValueError:
+        return False
 
 
 async def test_every_answer_is_as_declared() -> None:
@@ -165,7 +195,7 @@ async def test_the_contract_is_served_prepared_and_compressed() -> None:
 
     assert ("application/json", plain.body) == (plain.headers["content-type"], gzip.decompress(packed.body))
     assert (304, b"") == (again.status, again.body)
-    assert len(packed.body) < 30_000
+    assert len(packed.body) < 25_000
     assert all(f"<code>{path}</code>" in html for path in json.loads(plain.body)["paths"])
     assert ["theme.js"] == re.findall(r'<script[^>]*src="static/([^"]+)"', html)
     assert [] == re.findall(r'(?:src|href)="(?:https?:)?//', html)
