@@ -186,7 +186,7 @@ class Folder:
     def require(self, inodes: Mapping[Path, int]) -> None:
         """Raise FileNotFoundError if the lock, or one of these files, was removed or replaced.
 
-        What is written to a file that was removed is lost, and without the lock another process may write.
+        Data written to a file that was removed is lost, and without the lock another process may write.
         """
         for path, inode in {**self._in_use, **inodes}.items():
             try:
@@ -244,7 +244,7 @@ class Folder:
     def check(self, day: date, *, is_last: bool) -> bool:
         """Return whether the file of a day can be read; False if it is damaged, and was set aside.
 
-        What a killed process left beside it is taken into a file that is not the last. The last is written
+        Files of a killed process beside it are taken into a file that is not the last. The last is written
         on, and has no digest then: if it is sealed, because a newer day was damaged, that is verified now.
         Raises: OSError, sqlite3.Error if it cannot be read now, or must be looked at again.
         """

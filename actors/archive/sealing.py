@@ -63,7 +63,7 @@ class Sealer:
     def step(self) -> bool:
         """Go on with the first day, if there is any; return whether there was.
 
-        What fails, as while an operator reads it, is tried in a minute.
+        A failed day, as while an operator reads it, is tried in a minute.
         """
         if not self._days or elapsed_s() < self._from_s:
             return False

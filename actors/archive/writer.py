@@ -1,7 +1,7 @@
 """Writes commits to the day's files, in a thread of its own: the board never waits for the disk.
 
 `add` puts a commit into a bounded queue. Each step of the thread takes all that waits and writes it in one
-transaction. What cannot be written waits; if it is too much, commits are dropped. Then, as soon as anything
+transaction. Unwritten commits wait; if they are too many, commits are dropped. Then, as soon as anything
 can be written, the gap is written down, and the archive goes on from a whole state.
 """
 

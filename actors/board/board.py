@@ -166,7 +166,7 @@ class Board:
 
     @property
     def noted(self) -> Noted:
-        """What differs by now from the base, some alike."""
+        """The changes since the base, some between equal entries."""
         return self._noted
 
     def finish(self, now: Instant) -> Sliced[Snapshot]:

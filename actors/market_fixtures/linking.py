@@ -1,7 +1,7 @@
 """Between the side events and a matcher of their own: its groups come back as links of side events.
 
-Pure, in slices. That matcher has all events of the 1X2 fixtures as well, but what it says of those alone
-changes nothing: so no price of another market, and no event that has only such, ever changes a fixture of
+Pure, in slices. That matcher has all events of the 1X2 fixtures as well, but its findings on those alone
+change nothing: so no price of another market, and no event that has only such, ever changes a fixture of
 1X2 prices. It is not made before there is a side event.
 """
 

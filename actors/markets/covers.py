@@ -1,7 +1,7 @@
 """Stakes on all outcomes of a market that return at least 1 whatever happens, and cost least. Pure.
 
-What a bet returns is a function of its result (`returns.py`). A bookmaker takes its commission of what all
-bets on one market win net, and nothing if they lose. docs/fixtures.md has formulas and reasons.
+The return of a bet is a function of its result (`returns.py`). A bookmaker takes its commission of the net
+win of all bets on one market, and nothing if they lose. docs/fixtures.md has formulas and reasons.
 """
 
 from __future__ import annotations

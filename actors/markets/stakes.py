@@ -164,7 +164,7 @@ def _divided(division: _Division, count: int, step: int, gain: int) -> Stakes | 
 def _least(terms: Sequence[_Terms], count: int, step: int, goal: int) -> list[int] | None:
     """Return the smallest stakes in steps that return `goal` cents each; None if these are over `count`.
 
-    What the other legs do not need is staked on the market that legs share: the larger its sum, the less
+    Money that the other legs do not need goes on the market that legs share: the larger its sum, the less
     each of them needs.
     """
     amounts = [0 if it.is_sharing else -(-goal * it.of // (it.net * step)) for it in terms]
@@ -177,15 +177,15 @@ def _least(terms: Sequence[_Terms], count: int, step: int, goal: int) -> list[in
 
 
 Condition: TypeAlias = tuple[tuple[int, ...], int]
-"""What stakes of 1 on the outcomes return after a result, in whole parts, and how many of them 1 has."""
+"""The returns of stakes of 1 on the outcomes after a result, in whole parts, and the parts that 1 has."""
 
 
 def _conditions(market: Market, legs: Legs) -> list[Condition]:
     """Return what has to return a goal so that every result does.
 
     A bookmaker pays the less of two sums: what its bets return gross, and that less commission on their net
-    winnings, as if there were some. Both are in stakes times constants, so both have to do. What another
-    condition says already is left out, and so is the result that gives all stakes back: it never loses.
+    winnings, as if there were some. Both are in stakes times constants, so both have to do. A condition
+    that another implies is left out, and so is the result that gives all stakes back: it never loses.
     """
     names, rows = [leg.bookmaker for leg in legs], dict[tuple[Fraction, ...], None]()
     for together in gaining_results(market):

@@ -254,8 +254,8 @@ def rank_of(
 def rules_of(members: Iterable[Member]) -> set[tuple[object, ...]]:
     """Return each member's key, rule, whether it has evidence, certainty and limits, but not its `to`.
 
-    That is what differs between two groups of the same events. Which of several equal links made the group
-    depends on the prices of the moment; each holds by itself.
+    Two groups of the same events differ in these. The choice of one of several equal links depends on the
+    prices of the moment; each holds by itself.
     """
     return {
         (member.key, member.rule, member.evidence is None, member.certainty, tuple(member.limits.items()))

@@ -62,7 +62,7 @@ class Timing(Histogram):
 class Counts(Mapping[str, int]):
     """The counters of a metric as numbers by its last label; those above zero.
 
-    What was not counted is 0. The values of its other labels are `fixed`, or given each time. The last
+    A label without a count is 0. The values of its other labels are `fixed`, or given each time. The last
     label may have any text: of more than a hundred values, further ones count as `OTHER`.
     """
 

@@ -113,7 +113,7 @@ def note_found(
 ) -> None:
     """Remember the keys of an answer: all that bookmakers have, and up to `MAX_KEYS` others.
 
-    What is said of keys that no answer had follows from all that are remembered.
+    Words on keys that no answer had follow from all that are remembered.
     """
     remembered, own, new = status.keys_found, {*keys.values()}, {*found} - status.keys_found
     room = MAX_KEYS - len(remembered - own)

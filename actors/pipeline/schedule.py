@@ -195,7 +195,7 @@ class Schedule:
         return wait_s if is_permitted else max(wait_s, UNTOLD_S)
 
     def _wait_s(self, target: Target, row: _Row, now: Instant) -> float:
-        # What was answered says nothing of what the plan has learnt since: that is asked for at once.
+        # An answer says nothing of what the plan has learnt since: that is asked for at once.
         is_old = row.has_answered and not row.is_failing and row.preface != target.preface
         left_s = max(now.mono if is_old else row.due_mono, self._gate_mono) - now.mono
         return max(left_s, self.plan.wait_s(target, now), 0.0)

@@ -80,7 +80,7 @@ class Traced(Struct, frozen=True):
 
 
 class TracedMarket(Struct, frozen=True):
-    """What is known of another market of a match: it is on the board of a `snapshot`, or rejected now."""
+    """Another market of a match, as it is known: on the board of a `snapshot`, or rejected now."""
 
     market: Market
     known: Traced

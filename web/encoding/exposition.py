@@ -20,7 +20,7 @@ _END = b"# EOF\n"
 
 @dataclass(frozen=True, slots=True)
 class _Only:
-    """What writes a whole registry writes this metric alone."""
+    """A registry to its writer, of this metric alone."""
 
     metric: Metric
 

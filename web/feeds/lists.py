@@ -1,8 +1,8 @@
 """What the odds endpoints answer: (view, snapshot, request headers) to status, headers and body.
 
 The body of a view is made on first demand, once for all requests that wait for it, and is kept with its
-headers while the view shows nothing newer. What few clients ask for, some fixtures or another form of them,
-is made within limits (`own_bodies.py`).
+headers while the view shows nothing newer. Bodies for few clients, of some fixtures or in another form,
+are made within limits (`own_bodies.py`).
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Made(Struct, frozen=True):
 
 
 class OwnBody:
-    """A body. What sends its parts keeps it until they are sent: its bytes count as long as it exists.
+    """A body. Its sender keeps it until its parts are sent: its bytes count as long as it exists.
 
     They also count for the `client` that it was made for.
     """

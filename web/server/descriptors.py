@@ -20,7 +20,7 @@ PER_SOURCE = 2
 def fitted(connections: int, streams: int, requests: int, sources: int = 0) -> tuple[Caps, int]:
     """Return the caps, and how many clients may follow changes, as far as there are descriptors.
 
-    The soft limit of the system is raised as far as that is allowed. What the reserve leaves is for
+    The soft limit of the system is raised as far as that is allowed. Those beyond the reserve are for
     connections, for streams, and for connections that are about to be closed, a third each.
     """
     reserve = RESERVE + PER_SOURCE * sources

@@ -94,7 +94,7 @@ class UnreadableError(Exception):
 def may_be_damage(error: sqlite3.Error | UnreadableError) -> bool:
     """Return whether an error is of what was read. Any other passes: of the disk, of locks, of resources.
 
-    What was read may be wrong for a moment, too, so that alone is no damage: `Folder.settle` looks again.
+    A reading may be wrong for a moment, too, so that alone is no damage: `Folder.settle` looks again.
     """
     if isinstance(error, UnreadableError):
         return True
@@ -159,7 +159,7 @@ class Reader:
     def open(cls, path: Path, *, is_written: bool) -> Iterator[Reader]:
         """Open a file while the block runs; `is_written` says that it is appended to meanwhile.
 
-        What a killed process has left beside it counts: a log of SQLite's is read with it, and a hot
+        Files that a killed process left beside it count: a log of SQLite's is read with it, and a hot
         journal is rolled back, for which the file must be writable. Raises: sqlite3.Error, UnreadableError.
         """
         how = "ro" if is_written or Path(f"{path}-wal").exists() else "immutable"

@@ -1,4 +1,4 @@
-"""What lists of matches say of each kick-off, as lists that are shown. Pure.
+"""The content of lists of matches by kick-off, as lists that are shown. Pure.
 
 All matches of a kick-off are in one list. A list of matches speaks for each
 kick-off of its window. Where two of them differ on a match, the one that was asked for later counts.

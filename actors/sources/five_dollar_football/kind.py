@@ -47,7 +47,7 @@ Content = Account | Leagues | Bookmakers | FixturesPage | Lists | OddsByMatch
 
 WATCHED_S = 60.0  # how soon a price of before a kick-off is refreshed is not documented
 _is_key = re.compile("[a-z0-9][a-z0-9_.-]{1,63}").fullmatch
-# Of which the API does not say that its prices are those of an exchange.
+# The API does not say that the prices of these are of an exchange.
 _EXCHANGES = frozenset({"betfair", "betfair_exchange", "betfairexchange", "matchbook", "smarkets"})
 
 

@@ -1,7 +1,7 @@
 """When 5DollarFootballAPI is asked for what, within the rate of its key. Pure.
 
 Three kinds of list have the result at Bet365: matches in play, those that kick off within two hours, and a
-day each of those after them. What a list says is shown by kick-off: two lists that have the same one never
+day each of those after them. Each list is shown by kick-off: two lists that have the same one never
 contradict each other. Other bookmakers and markets are asked for by match, before its kick-off.
 """
 

@@ -1,7 +1,7 @@
 """How many requests may be sent, and how they are shared. Pure.
 
 A bucket fills evenly and holds a fifth of what a window allows: so in no window are there more requests
-than that, however they fall. What the headers of the answers say holds as well: other programs may use the
+than that, however they fall. The headers of the answers hold as well: other programs may use the
 same key. All durations are seconds.
 """
 

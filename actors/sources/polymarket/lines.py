@@ -9,7 +9,7 @@ real one (cut):
      "events": [{"id": "8", "parentEventId": 7, "slug": "xx-home-away-2026-06-29-more-markets"}]}
 
 A line is that of the first outcome, by name. A bet never returns its stake, so that only half lines are
-the markets of these names. What names the line or the team besides must not disagree.
+the markets of these names. Other mentions of the line or the team must not disagree.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def _match(
 def best_ask(asks: Iterable[Level], min_stake: float) -> float:
     """Return the price at which `min_stake` USD are on offer; 0 if they are not, or for a broken level.
 
-    What is on offer at better prices counts, but the price is the worst of those that are needed.
+    Offers at better prices count, but the price is the worst of those that are needed.
     """
     levels = sorted((_number(level.price), _number(level.size)) for level in asks)
     if any(not (0 < price < 1) or size <= 0 for price, size in levels):

@@ -77,8 +77,8 @@ function termsOf(legs) {
 }
 
 /**
- * The smallest stakes in units that return `goal` cents each; null if that takes over `count`. What the
- * other legs do not need is staked on the market with several legs: the larger its sum, the less each of
+ * The smallest stakes in units that return `goal` cents each; null if that takes over `count`. Money
+ * that the other legs do not need goes on the market with several legs: the larger its sum, the less each of
  * its legs needs.
  */
 function least(terms, count, unit, goal) {

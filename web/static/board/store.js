@@ -1,4 +1,4 @@
-// The state of the page, in one place. What is shown follows from it: see view.js.
+// The state of the page, in one place. The view follows from it: see view.js.
 
 /** One frozen state. It is drawn before the next frame after a change. */
 export class Store {

@@ -189,7 +189,7 @@ export class Stream {
         this.#heard(heardAt);
     }
 
-    /** What is known is of before a start: its best prices no longer hold. */
+    /** The known prices are of before a start: the best no longer hold. */
     #compare() {
         this.#forget();
         this.#listener.onComparing();
