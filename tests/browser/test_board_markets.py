@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.support.browsing import OWN_STREAM, OpenContext
+from tests.support.systems import process
 from tests.support.systems.feed import Fixture, Offered
 from tests.support.systems.process import Service, service
 from tests.support.time.waiting import eventually
@@ -18,26 +19,7 @@ from tests.support.time.waiting import eventually
 pytestmark = pytest.mark.browser
 
 MINUS = "\N{MINUS SIGN}"
-CONFIG = """
-[server]
-drain_s = 0
-
-[sources.simulated]
-kind = "simulated"
-matches = 30
-updates_per_s = 5
-markets = ["1x2", "over_under", "asian_handicap", "btts", "double_chance"]
-
-[bookmakers.alder]
-name = "Alder"
-source = "simulated"
-key = "sharp"
-
-[bookmakers.birch]
-name = "Birch"
-source = "simulated"
-key = "standard"
-"""
+MARKETS = 'markets = ["1x2", "over_under", "asian_handicap", "btts", "double_chance"]'
 NAMES = ["1X2", "Over/under", "Handicap", "Both teams to score", "Double chance"]
 ROME = Fixture("Roma", "Bologna", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.8), league="I1")
 OF = """(key) => import("/static/markets.js").then(({ marketOf }) => {
@@ -75,9 +57,8 @@ CUT = """() => {
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """Run a simulated board with all kinds of markets for the tests of this file."""
-    config = tmp_path_factory.mktemp("markets") / "markets.toml"
-    config.write_text(CONFIG, "utf-8")
-    with service(config) as running:
+    folder = tmp_path_factory.mktemp("markets")
+    with service(process.simulated(folder, matches=30, updates_per_s=5.0, source=MARKETS)) as running:
         eventually(lambda: len(_kinds(running)) == len(NAMES), "it has all kinds of markets")
         yield running
 

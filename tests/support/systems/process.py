@@ -36,6 +36,7 @@ drain_s = {drain_s}
 kind = "simulated"
 matches = {matches}
 updates_per_s = {updates_per_s}
+{source}
 [bookmakers.alder]
 name = "Alder"
 source = "simulated"
@@ -48,11 +49,18 @@ key = "standard"
 
 
 def simulated(
-    folder: Path, *, drain_s: float = 0.0, matches: int = 50, updates_per_s: float = 20.0, server: str = ""
+    folder: Path,
+    *,
+    drain_s: float = 0.0,
+    matches: int = 50,
+    updates_per_s: float = 20.0,
+    server: str = "",
+    source: str = "",
 ) -> Path:
-    """Return a configuration of simulated odds; `server` are more lines of its section."""
+    """Return a configuration of simulated odds; `server` and `source` are more lines of their sections."""
     config = folder / "simulated.toml"
-    text = SIMULATED.format(drain_s=drain_s, matches=matches, updates_per_s=updates_per_s, server=server)
+    values = {"drain_s": drain_s, "matches": matches, "updates_per_s": updates_per_s}
+    text = SIMULATED.format(**values, server=server, source=source)
     config.write_text(text, "utf-8")
     return config
 
