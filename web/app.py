@@ -180,7 +180,9 @@ def _live(
     lists, history = ListFrames(audience.history, names, answers, older), audience.fixtures
     of_fixtures, of_kinds = None if history is None else FixtureFrames(history, answers), {}
     for kind, other in markets.items():
-        of_kind = Answers(other, names, own, CatchUp(other, 0.0, catch_up.first_links), main=board)
+        of_kind = Answers(
+            other, names, own, CatchUp(other, catch_up.longest_s, catch_up.first_links), main=board
+        )
         frames = FixtureFrames(audience.markets[kind], of_kind)
         of_kinds[kind] = Live(other, names, audience, of_kind, lists, frames)
     live = Live(board, names, audience, answers, lists, of_fixtures, of_kinds)

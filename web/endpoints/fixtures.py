@@ -29,7 +29,6 @@ from web.protocol.query import BOOKMAKERS, CHOICES, FAIR, MARKET, OF_LISTS, Para
 from web.protocol.responses import Asked, Handler, Prepared, prepared
 
 SUREBETS = "/api/v2/surebets"
-_EVERY = FixtureView(ViewKind.FIXTURES)
 PATHS = {"/api/v2/fixtures": ViewKind.FIXTURES, SUREBETS: ViewKind.SUREBETS}
 ONE = "/api/v2/fixtures/{id}"
 ID = Parameter("id", "The id of a fixture.", is_required=True, place="path")
@@ -103,7 +102,7 @@ def handlers_of_fixture(live: Live) -> dict[str, Handler]:
         query = Query(request.query)
         _refuse_past(query)
         form = Form(query.bookmaker(names, FAIR))
-        await live.read(_EVERY)
+        await live.read_boards(request.header(b"if-none-match"))
         try:
             if (others := several_markets.other_markets(live, fixture_id, form)) is not None:
                 return await several_markets.one(live, fixture_id, others, form, request)

@@ -40,7 +40,7 @@ def handlers(live: Live) -> dict[str, Handler]:
 
     async def markets(request: Asked) -> Prepared:
         fixture_id = Query(request.query).fixture()
-        await live.read(_ALL)
+        await live.read_boards(request.header(b"if-none-match"))
         boards = {Kind.ONE_X_TWO: live.board.newest}
         boards |= {kind: of.board.newest for kind, of in live.markets.items()}
         version = max(fixtures_of(board).version(_ALL) for board in boards.values())

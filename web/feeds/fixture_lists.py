@@ -209,16 +209,22 @@ def of_market(market: Market) -> bytes:
 
 
 def of_market_listed(view: FixtureView, count: int, state: FixtureState) -> Sliced[bytes]:
-    """Return the same of a list of so many fixtures, with a note if nobody lists the market."""
-    if view.market is ONE_X_TWO or count or (yield from _is_listed(view, state)):
+    """Return the same of a list of so many fixtures, with a note if nobody of the view lists the market.
+
+    A view of surebets has none: which markets are listed may change without it.
+    """
+    if view.market is ONE_X_TWO or view.kind is ViewKind.SUREBETS or count:
         return of_market(view.market)
-    why = f"nobody lists the market {market_asked(view.market)} now"
+    if (yield from _is_listed(view, state)):
+        return of_market(view.market)
+    who = "nobody lists" if view.bookmaker is None else f"{view.bookmaker} does not list"
+    why = f"{who} the market {market_asked(view.market)} now"
     return of_market(view.market) + b',"note":%b' % _encode(why)
 
 
 def _is_listed(view: FixtureView, state: FixtureState) -> Sliced[bool]:
     for chunk in state.chunks:
-        if any(view.has_market(fixture) for fixture in chunk.entries):
+        if any(view.has_market(fixture) and view.shows(fixture) for fixture in chunk.entries):
             return True
         yield
     return False

@@ -283,7 +283,7 @@ async def answer(live: Live, view: SeveralView, form: Form, choice: Choice, requ
     Raises: Problem 503 if no bookmaker of the view is serving, or fixtures are not linked yet, else 406 if
     no coding is acceptable; 429 or 503 if too much is made for the client or for single clients.
     """
-    await live.read(view)
+    await live.read_boards(request.header(b"if-none-match"), view)
     boards = boards_of(view, live, form)
     if not any(book.is_serving for book in boards[0].listed.books(live.board.newest).values()):
         raise unavailable(boards[0].listed)

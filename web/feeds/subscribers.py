@@ -23,7 +23,7 @@ from actors.core.messages import BookmakerId
 from actors.market_fixtures.views import SeveralView
 from actors.markets.market import Kind
 from actors.matches.history import FixtureHistory
-from actors.matches.model import FixtureView, fixtures_of
+from actors.matches.model import FixtureView, ViewKind, fixtures_of
 from actors.matching.leagues import league_stated
 from actors.monitoring.metrics import Metrics
 from web.encoding.schemas import ResetReason
@@ -35,6 +35,7 @@ from web.protocol.problems import Problem
 HEARTBEAT_S = 10.0
 FAREWELL_S = 1.0  # for clients to end their connections when the service ends
 RETRY_MIN_MS, RETRY_MAX_MS = 1000, 5000  # after that they reconnect at random times, not all at once
+_EVERY = FixtureView(ViewKind.FIXTURES)
 REFUSALS = ("stopping", "too_many_client_streams", "too_many_streams")
 GROUP = 32  # clients woken in one iteration of the loop: one or two milliseconds of work
 
@@ -268,6 +269,15 @@ class Live:
         """Wait for a version that a client has of another machine; return whether the board has it."""
         deadlines, epoch = partial(_deadlines, view), self.board.newest.epoch
         return await self.catch_up.reached(version, epoch, deadlines)
+
+    async def read_boards(self, tags: str | None, view: SeveralView | None = None) -> None:
+        """Wait until the boards of a view, or (None) of all markets, have what a client has, by its tags.
+
+        Nothing of them is overdue then. All boards of a cluster get a version at once. Raises: as `read`.
+        """
+        await self.catch_up.waited(tags, await self.read(_EVERY), partial(_deadlines, _EVERY))
+        for live in (self, *self.markets.values()) if view is None else map(self.of, view.views):
+            await live.read(_EVERY)
 
     async def read(self, view: Watched) -> Snapshot:
         """Return the newest board once nothing of the view is overdue, and there is one at all.

@@ -110,6 +110,19 @@ async def test_a_market_that_nobody_lists_is_empty(site: Site) -> None:
     assert (0, f"nobody lists the market {OVER} now") == (found["fixtures_count"], found["note"])
 
 
+async def test_note_of_a_market_is_of_what_the_view_shows(site: Site) -> None:
+    """So a tag has one body: prices of another bookmaker move no view that does not show them."""
+    site.publish("alder", match("m1"))
+    paths = [f"{path}?market={OVER}&bookmaker=alder" for path in (FIXTURES, "/api/v2/surebets")]
+    before = [await site.get(path) for path in paths]
+    site.publish("birch", match("m1"), of(OVER, (1.9, 2.0)))
+    after = [await site.get(path) for path in paths]
+
+    assert [answer.headers["etag"] for answer in before] == [answer.headers["etag"] for answer in after]
+    assert [answer.content for answer in before] == [answer.content for answer in after]
+    assert f"alder does not list the market {OVER} now" == before[0].json()["note"]
+
+
 async def test_changes_are_of_the_market_alone(site: Site) -> None:
     """A market that leaves while the match goes on has a reason of its own."""
     site.publish("alder", match("m1"), of(OVER, (1.9, 2.0)), of("over_under:3.5", (2.9, 1.4)))

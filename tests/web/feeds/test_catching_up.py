@@ -12,10 +12,12 @@ import pytest
 from actors.board.validity import BoardRules
 from actors.core.errors import CommitLateError
 from actors.core.messages import BookmakerId, SourceMatchId
+from actors.markets.market import Kind
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
 from actors.matches.update import FixtureUpdater
 from actors.matching.event import EventKey, derived_id
 from actors.runtime.membership import ClusterStatus
+from tests.support.builders.markets import BTTS, of_markets
 from tests.support.builders.messages import match
 from tests.support.peers.stream_client import streaming
 from tests.support.systems.committing import Committing
@@ -92,6 +94,35 @@ async def test_a_stream_begins_when_the_machine_has_a_board() -> None:
         event = await connection.event()
 
     assert ("snapshot", 1, 1) == (event.name, event.data["version"], event.data["matches_count"])
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v2/markets", "/api/v2/fixtures?market=1x2,btts", "/api/v2/fixtures/{id}"]
+)
+async def test_other_markets_wait_for_the_version_of_the_tag(path: str) -> None:
+    """What is made of several boards is no older than what the client has of another machine."""
+    base = match("m1")
+    markets = of_markets(base, BTTS)
+    async with open_site(cluster=ClusterStatus(("replica",), None), kinds=[Kind.BTTS]) as site:
+        site.publish("alder", base, *markets)
+        (fixture,) = (await site.get("/api/v2/fixtures")).json()["fixtures"]
+        path = path.replace("{id}", fixture["id"])
+        first = (await site.get(path)).headers["etag"]
+        version, rest = first.strip('"').split("-", 1)
+        answers = list[httpx2.Response]()
+
+        async def ask() -> None:
+            tag = f'"{int(version) + 1}-{rest}"'
+            answers.append(await site.get(path, if_none_match=tag))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await anyio.sleep(0.05)
+            before = [*answers]
+            newer = match("m1", prices=(2.1, 3.4, 3.6))  # all boards of a cluster have the version
+            site.publish("alder", newer, *of_markets(newer, BTTS, odds=(1.8, 2.0)))
+
+    assert ([], [304]) == (before, [answer.status_code for answer in answers])
 
 
 class _Lists:
