@@ -21,12 +21,13 @@ from actors.board.validity import BoardRules, is_due
 from actors.core.clock import Clock, Instant
 from actors.core.cooperative import Sliced
 from actors.core.messages import Batch, BookmakerId, Scope
+from actors.market_fixtures.following import followed
 from actors.market_fixtures.model import Followed, first_of_kind, markets_of
-from actors.market_fixtures.sides import SideEvents, SideLinks, SideUpdate
+from actors.market_fixtures.sides import SideEvents, SideLinks
 from actors.market_fixtures.update import MarketUpdater
 from actors.markets.market import FORMS, Kind
 from actors.matches.history import FixtureHistory
-from actors.matches.model import FixtureChanges, FixtureSettings, FixtureState
+from actors.matches.model import FixtureSettings, FixtureState
 from actors.matches.surebets import SurebetRules
 from actors.monitoring.status import MarketCounts
 
@@ -38,19 +39,21 @@ LINES = 8
 class MarketBoards(Struct, frozen=True, eq=False):
     """The published boards of the other kinds than 1X2, their fixtures' changes, and what makes those.
 
-    There is a board of every kind; only those with an updater ever change: some source reads their kind.
+    There is a board of every kind; only those of a kind in `updaters` ever change: some source reads it.
+    Where nothing is linked, as on the own boards of a collector in a cluster, these are None.
     `committed` is called when all boards of a version are published, that of 1X2 included.
     """
 
     published: Mapping[Kind, Published] = {}
     histories: Mapping[Kind, FixtureHistory] = {}
-    updaters: Mapping[Kind, MarketUpdater] = {}
+    updaters: Mapping[Kind, MarketUpdater | None] = {}
     committed: Callable[[], None] = lambda: None
 
     def rule(self, rules: SurebetRules) -> None:
         """Find surebets by these rules from the next commit on."""
         for updater in self.updaters.values():
-            updater.rule(rules)
+            if updater is not None:
+                updater.rule(rules)
 
     def counts(self) -> dict[str, MarketCounts]:
         """Return what there is of each kind that some source reads."""
@@ -73,10 +76,11 @@ def market_boards(
     clock: Clock,
     limits: HistoryLimits,
     request: Callable[[Request], None],
+    is_linked: bool = True,
 ) -> MarketBoards:
     """Return boards of other kinds than 1X2, without any list yet, beside the `first` board of 1X2.
 
-    Some source reads `kinds`: the other boards stay empty.
+    Some source reads `kinds`: the other boards stay empty. Unless it `is_linked`, none has fixtures.
     """
     published: dict[Kind, Published] = {}
     histories: dict[Kind, FixtureHistory] = {}
@@ -86,9 +90,10 @@ def market_boards(
         board = Published(empty, replace(rules, max_matches=most), clock, limits, request)
         published[kind], histories[kind] = board, FixtureHistory(empty, limits)
         board.follow(histories[kind].add, histories[kind].digest)
-    return MarketBoards(
-        published, histories, {kind: _updater(kind, terms) for kind in OTHERS if kind in kinds}
-    )
+    updaters: dict[Kind, MarketUpdater | None] = {
+        kind: _updater(kind, terms) if is_linked else None for kind in OTHERS if kind in kinds
+    }
+    return MarketBoards(published, histories, updaters)
 
 
 def _counts(board: Snapshot) -> MarketCounts:
@@ -122,6 +127,7 @@ class Drafts:
             kind: Board(board.newest, board.rules, markets.updaters[kind], version)
             for kind, board in self._published.items()
         }
+        self._are_linked = None not in markets.updaters.values()
         self._side_links: SideLinks | None = None
         self._made: dict[Kind, Snapshot] = {}
 
@@ -166,32 +172,22 @@ class Drafts:
         """Make the next snapshots, and return that of 1X2. Afterwards more may be applied."""
         main = yield from self._board.finish(now)
         self._made = {Kind.ONE_X_TWO: main}
-        if self._others and isinstance(main.fixtures, FixtureState):
-            followed = yield from self._followed(main, main.fixtures)
-            for kind, board in self._others.items():
-                board.link(followed)
-                self._made[kind] = yield from board.finish(now)
+        if self._others and self._are_linked and isinstance(main.fixtures, FixtureState):
+            follow = yield from self._followed(main, main.fixtures)
+            for board in self._others.values():
+                board.link(follow)
+        for kind, board in self._others.items():
+            self._made[kind] = yield from board.finish(now)
         return main
 
     def _followed(self, main: Snapshot, after: FixtureState) -> Sliced[Followed]:
         """Return what the fixtures of other markets follow, with the side events as they are then."""
         state = markets_of(next(iter(self._published.values())).newest)  # published first, if not alone
-        before, noted = state.followed, main.fixture_changes
-        changes = (
-            noted if isinstance(noted, FixtureChanges) and main is not self._base else FixtureChanges()
+        noted = None if main is self._base else main.fixture_changes
+        boards = [(board.books, board.noted) for board in self._others.values()]
+        return (
+            yield from followed(state, self._base.fixtures, after, noted, boards, links=self._side_links)
         )
-        boards = self._others.values()
-        roster, books = after.terms.roster, [board.books for board in boards]
-        update = SideUpdate(state.sides, before or after, after, roster, books)
-        if before is self._base.fixtures:
-            yield from update.follow(changes.changes)
-            for board in boards:
-                yield from update.take(board.noted)
-        else:  # the first commit, or after a crash between the commits of two boards
-            yield from update.look_at_all()
-        sides = yield from update.finish(self._side_links)
-        base = before if before is self._base.fixtures else after
-        return Followed(base or after, after, state.sides, sides, changes, update.changed)
 
     def is_due(self, now: Instant) -> bool:
         """Return whether anything of what was made is overdue by now."""

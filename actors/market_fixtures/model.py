@@ -25,17 +25,21 @@ class MarketState(FixtureState, frozen=True, eq=False):
 
     `markets` has the fixtures of the markets of each match. They follow the 1X2 fixtures in `followed`,
     and the side events in `sides`, which all kinds have in common. At `next_start` (Unix seconds) the next
-    match begins, if that is for the fixtures to know.
+    match begins, if that is for the fixtures to know: if the time is not known it is minus infinity,
+    because any may have begun. If it `is_foreign`, another machine says what time it is.
     """
 
     markets: Map[FixtureId, tuple[FixtureId, ...]] = field(default_factory=Map)
     followed: FixtureState | None = None
     sides: SideEvents = field(default_factory=SideEvents)
     next_start: float = inf
+    is_foreign: bool = False
 
     @property
     def kick_off(self) -> float:
         """Unix second at which it changes by itself, also if that clock was set meanwhile."""
+        if self.is_foreign:
+            return self.candidates.kick_off
         return min(self.candidates.kick_off, self.next_start)
 
     def of_match(self, match_id: FixtureId) -> list[Fixture]:

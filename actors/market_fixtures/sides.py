@@ -124,7 +124,7 @@ class SideUpdate:
 
     def look_at_all(self) -> Sliced[None]:
         """Look at all events, where it is not known what changed."""
-        self._touched |= dict.fromkeys(self._base.by_event)
+        self._touched |= dict.fromkeys(sorted(self._base.by_event))  # in the same order everywhere
         for books in self._books:
             for bookmaker, book in books.items():
                 source = self._roster[bookmaker].source

@@ -7,7 +7,7 @@ side events, where these were linked otherwise, named otherwise, or kick off at 
 from __future__ import annotations
 
 from math import inf
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from immutables import Map
 from msgspec.structs import replace
@@ -56,7 +56,7 @@ class MarketUpdater:
         self, terms: FixtureSettings, *, has_lines: bool = False, may_count_from_now: bool = False
     ) -> None:
         self._terms, self._surebets = terms, Surebets(terms)
-        self._has_lines, self._main_lines = has_lines, MainLines()
+        self._main_lines = MainLines() if has_lines else None
         self._may_count_from_now = may_count_from_now
 
     def rule(self, rules: SurebetRules) -> None:
@@ -65,9 +65,21 @@ class MarketUpdater:
         self._surebets = Surebets(self._terms)
 
     def __call__(
-        self, base: Snapshot, books: Books, noted: Noted, links: object, now: Instant, *, version: int
+        self,
+        base: Snapshot,
+        books: Books,
+        noted: Noted,
+        links: object,
+        now: Instant | None,
+        *,
+        version: int,
+        is_present: bool = True,
     ) -> Sliced[Linked | None]:
-        """Return the fixtures after these differences, as they follow those of 1X2; None if all stay."""
+        """Return the fixtures after these differences, as they follow those of 1X2; None if all stay.
+
+        The time may be of a while ago, unless it `is_present`. If it is not known, there are no surebets,
+        and any match may have begun.
+        """
         state, followed = markets_of(base), links
         if not isinstance(followed, Followed):
             raise TypeError("the fixtures of a market follow those of 1X2")
@@ -76,25 +88,20 @@ class MarketUpdater:
             yield from draft.adopt(self._terms)
         draft.pending = followed.after.pending
         following = _Following(draft, state, followed, self._terms.roster)
-        if followed.before is state.followed and followed.sides_before is state.sides:
-            yield from following.follow()
-        else:  # after a crash between the commits of two boards
-            yield from following.look_at_all()
-        yield from following.take(noted)
-        yield from following.settle()
-        if self._has_lines:
-            yield from following.choose_mains(self._main_lines)
+        yield from following.sort(noted, self._main_lines)
+        wall = inf if now is None else now.wall
         if self._may_count_from_now:
-            yield from _begin(draft, state, now.wall)
-        yield from self._surebets.settle(draft, base.books, books, now)
+            yield from _begin(draft, state, wall)
+        if now is None:
+            self._surebets.end(draft)
+        else:
+            yield from self._surebets.settle(draft, base.books, books, now, is_present=is_present)
         linked = (yield from draft.finish()) or Linked(state)
-        made = linked.fixtures
-        if not isinstance(made, FixtureState):
-            raise TypeError("fixtures of a draft are a state")
+        made: Any = linked.fixtures
         is_same = made is state and followed.after is state.followed and followed.sides is state.sides
-        if is_same and state.next_start > now.wall:  # else the next is another, though none has begun by it
+        if is_same and not (self._may_count_from_now and _is_time(state, wall)):
             return None
-        next_start = _next_start(made, now.wall) if self._may_count_from_now else inf
+        next_start = _next_start(made, wall) if self._may_count_from_now else inf
         of_kind = with_markets(made, following.markets(), followed, next_start)
         return Linked(of_kind, linked.changes, linked.is_seen)
 
@@ -104,16 +111,27 @@ def _begin(draft: FixtureUpdate, state: MarketState, wall: float) -> Sliced[None
     for fixture_id in draft.touched:
         if (fixture := draft.get(fixture_id)) is not None and _has_begun(fixture, wall):
             draft.put(replace(fixture, has_begun=True))
-    if state.next_start > wall:
+    if not _is_time(state, wall):
         return
+    is_anew = state.next_start == -inf  # they may have begun for all that was known
     for chunk in state.chunks:
-        if chunk.first.start > wall:
+        if chunk.first.start > wall and not is_anew:
             break
         for known in chunk.entries:
             fixture = draft.get(known.id)
-            if fixture is not None and not fixture.has_begun and _has_begun(fixture, wall):
-                draft.put(replace(fixture, has_begun=True))
+            if fixture is None or (fixture.has_begun and not is_anew):
+                continue
+            if (has_begun := _has_begun(fixture, wall)) != fixture.has_begun:
+                draft.put(replace(fixture, has_begun=has_begun))
         yield
+
+
+def _is_time(state: MarketState, wall: float) -> bool:
+    """Return whether matches have begun since a state was made, though none may have begun just then.
+
+    So it is when the time becomes known, and when it is known no more (`wall` is infinity).
+    """
+    return state.next_start != -inf if wall == inf else state.next_start <= wall
 
 
 def _has_begun(fixture: Fixture, wall: float) -> bool:
@@ -124,7 +142,12 @@ def _has_begun(fixture: Fixture, wall: float) -> bool:
 
 
 def _next_start(state: FixtureState, wall: float) -> float:
-    """Return when the next match begins (Unix seconds); infinity if no kick-off is known."""
+    """Return when the next match begins (Unix seconds); infinity if no kick-off is known.
+
+    If the time is not known, that is minus infinity: some have begun perhaps.
+    """
+    if wall == inf:
+        return -inf
     for chunk in state.chunks:
         if chunk.keys[-1].start > wall:
             return next(place.start for place in chunk.keys if place.start > wall)
@@ -152,7 +175,19 @@ class _Following:
             return side.home
         return home
 
-    def take(self, noted: Noted) -> Sliced[None]:
+    def sort(self, noted: Noted, main_lines: MainLines | None) -> Sliced[None]:
+        """Put all that changed into the draft, with `main_lines` of a kind that has lines."""
+        state, followed = self._state, self._followed
+        if followed.before is state.followed and followed.sides_before is state.sides:
+            yield from self._follow()
+        else:  # after a crash between the commits of two boards
+            yield from self._look_at_all()
+        yield from self._take(noted)
+        yield from self._settle_all()
+        if main_lines is not None:
+            yield from self._choose_mains(main_lines)
+
+    def _take(self, noted: Noted) -> Sliced[None]:
         """Take over what changed of the entries."""
         for bookmaker, differences in noted.items():
             source = self._roster[bookmaker].source
@@ -165,7 +200,7 @@ class _Following:
                 if count % SLICE == 0:
                     yield
 
-    def follow(self) -> Sliced[None]:
+    def _follow(self) -> Sliced[None]:
         """Follow the 1X2 fixtures, where a commit changed more of them than prices, and the side events."""
         before, after = self._followed.sides_before.by_event, self._sides.by_event
         for count, change in enumerate(self._followed.changes.changes, 1):
@@ -184,14 +219,14 @@ class _Following:
             if count % SLICE == 0:
                 yield
 
-    def look_at_all(self) -> Sliced[None]:
+    def _look_at_all(self) -> Sliced[None]:
         """Sort all anew, where it is not known what changed of the 1X2 fixtures."""
-        for count, match_id in enumerate(self._state.markets, 1):
+        for count, match_id in enumerate(sorted(self._state.markets), 1):  # in the same order everywhere
             self._look_at(match_id)
             if count % (SLICE // 8) == 0:
                 yield
 
-    def settle(self) -> Sliced[None]:
+    def _settle_all(self) -> Sliced[None]:
         """Put the fixtures that changed into the draft."""
         for count, (fixture_id, changes) in enumerate(self._edits.items(), 1):
             self._settle(fixture_id, changes)
@@ -202,7 +237,7 @@ class _Following:
         for fixture_id in self._edits:
             self._explain(fixture_id)
 
-    def choose_mains(self, main_lines: MainLines) -> Sliced[None]:
+    def _choose_mains(self, main_lines: MainLines) -> Sliced[None]:
         """Note the main line of each match that changed."""
         for count, (match_id, names) in enumerate(self._markets.items(), 1):
             lines = [line for name in names if (line := self._draft.get(name)) is not None]

@@ -40,12 +40,20 @@ class _Breaking(MarketUpdater):
     """Cannot make fixtures of the totals of one match."""
 
     def __call__(
-        self, base: Snapshot, books: Books, noted: Noted, links: object, now: Instant, *, version: int
+        self,
+        base: Snapshot,
+        books: Books,
+        noted: Noted,
+        links: object,
+        now: Instant | None,
+        *,
+        version: int,
+        is_present: bool = True,
     ) -> Sliced[Linked | None]:
         for differences in noted.values():
             if any(new is not None and new.match.home == "Hostile" for new in differences.after.values()):
                 raise RuntimeError("no fixture can be made of it")
-        return super().__call__(base, books, noted, links, now, version=version)
+        return super().__call__(base, books, noted, links, now, version=version, is_present=is_present)
 
 
 def _stage(rules: BoardRules = BoardRules()) -> AggregatorStage:  # noqa: B008 - a frozen value
