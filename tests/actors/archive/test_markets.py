@@ -21,9 +21,10 @@ from actors.core.messages import Match
 from actors.markets.market import Kind, parsed
 from actors.monitoring.status import ArchiveStatus
 from tests.actors.archive.test_archive import ALDER, BIRCH, NAMES, TERMS
+from tests.support.archive.boards import archived_boards
 from tests.support.builders.messages import match
 from tests.support.documents import blocks, document
-from tests.support.systems.committing_markets import CommittingMarkets
+from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
 
 OTHERS = tuple(kind for kind in Kind if kind is not Kind.ONE_X_TWO)
@@ -34,7 +35,7 @@ GOALS, HANDICAP = "over_under:2.5", "asian_handicap:-0.75"
 class KeptMarkets:
     """Archived boards of all kinds of market."""
 
-    boards: CommittingMarkets
+    boards: Committing
     archive: Archive
     clock: ManualClock
 
@@ -45,10 +46,10 @@ class KeptMarkets:
     def put_all(self, matches: Sequence[Match], bookmaker: str = ALDER) -> int:
         """Commit a list as it is, and write it; return the version."""
         self.clock.pass_(1)
-        version = self.boards.put(bookmaker, *matches, stale_after_s=60.0)
+        self.boards.put(bookmaker, *matches, stale_after_s=60.0)
         for _ in range(3):  # another day is begun in a step of its own
             self.archive.writer.step()
-        return version
+        return self.boards.newest_of_any.version
 
     @property
     def days(self) -> Days:
@@ -79,7 +80,7 @@ def kept(
         look_again_s=0.0,
     )
     try:
-        yield KeptMarkets(CommittingMarkets(archive, clock, TERMS, kinds), archive, clock)
+        yield KeptMarkets(archived_boards(archive, clock, TERMS, kinds), archive, clock)
     finally:
         archive.close(is_orderly=is_orderly)
 
@@ -314,10 +315,12 @@ def test_a_market_alone_that_is_not_reserved_begins_an_epoch(tmp_path: Path) -> 
         epoch, boards = life.boards.newest.epoch, life.boards.boards.values()
         life.archive.writer.reserved_until = first
         life.clock.pass_(1)
-        second = life.boards.put(ALDER, *listed(match("m1"), {"goals": (1.9, 2.1)}))
+        life.boards.put(ALDER, *listed(match("m1"), {"goals": (1.9, 2.1)}))
+        second = life.boards.newest_of_any.version
         begun = {board.newest.epoch for board in boards}
         life.clock.pass_(1)
-        third = life.boards.put(ALDER, *listed(match("m1"), {"goals": (1.9, 2.2), "btts": (1.7, 2.2)}))
+        life.boards.put(ALDER, *listed(match("m1"), {"goals": (1.9, 2.2), "btts": (1.7, 2.2)}))
+        third = life.boards.newest_of_any.version
         fourth = life.put("m1", "m2", goals=(1.9, 2.2))
     (day,) = tmp_path.glob("*.db")
     with Reader.open(day, is_written=True) as reader:

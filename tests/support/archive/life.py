@@ -26,10 +26,10 @@ from actors.core.messages import BookmakerId, Match, SourceName
 from actors.markets.market import Kind, Market
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
 from actors.monitoring.status import ArchiveStatus
+from tests.support.archive.boards import archived_boards
 from tests.support.archive.disk_faults import Control, own_control
 from tests.support.archive.failing import fail
 from tests.support.builders.messages import match, withdrawn
-from tests.support.systems.committing_markets import CommittingMarkets
 from tests.support.time.virtual import ManualClock
 from web.encoding.schemas import match_v2
 
@@ -99,7 +99,7 @@ class Life:
             if plan.midnight is None:
                 self._kill_in(control)
         self.archive = self._opened()
-        self.board = CommittingMarkets(
+        self.board = archived_boards(
             self.archive,
             self.clock,
             TERMS,

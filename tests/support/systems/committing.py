@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 
 from msgspec.structs import replace
 
@@ -33,7 +33,7 @@ class Committing(Published):
         on_rejected: Callable[[BookmakerId, Scope, str], None] = lambda *_: None,
         advance: Advance | None = None,
         terms: FixtureSettings | None = None,
-        kinds: Sequence[Kind] = (),
+        kinds: Collection[Kind] = (),
     ) -> None:
         """Keep boards of other `kinds` of market as well, if the `terms` of their fixtures are given."""
         super().__init__(snapshot, rules, clock, limits, self._do)
@@ -43,8 +43,19 @@ class Committing(Published):
                 snapshot, terms, kinds, rules=rules, clock=clock, limits=limits, request=self._do
             )
         self._advance = advance
-        self._lists = 0
+        self.lists = 0
         self._on_rejected = on_rejected
+
+    @property
+    def boards(self) -> dict[Kind, Published]:
+        """The boards that may change, first that of 1X2."""
+        others = {kind: self.markets.published[kind] for kind in self.markets.updaters}
+        return {Kind.ONE_X_TWO: self, **others}
+
+    @property
+    def newest_of_any(self) -> Snapshot:
+        """The board of the newest version."""
+        return max((board.newest for board in self.boards.values()), key=lambda newest: newest.version)
 
     def board(self) -> Drafts:
         """Return the boards on the newest snapshots."""
@@ -69,12 +80,12 @@ class Committing(Published):
 
     def put(self, bookmaker: str, *matches: Match, stale_after_s: float = 30.0) -> int:
         """Apply a complete list of a bookmaker, received now, and return the version."""
-        self._lists += 1
+        self.lists += 1
         return self.apply(
             batch(
                 matches,
                 bookmaker=bookmaker,
-                list_id=f"list-{self._lists}",
+                list_id=f"list-{self.lists}",
                 received_mono=self._clock.now().mono,
                 stale_after_s=stale_after_s,
             )
