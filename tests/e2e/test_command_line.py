@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import builtins
 import os
 import re
@@ -14,6 +15,7 @@ from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from actors.core.errors import ServiceUnreachableError
@@ -23,7 +25,7 @@ from tests.support.time.waiting import DEADLINE_S
 from web.__main__ import main
 from web.cli.examples import CONFIGURATIONS, EXAMPLES
 from web.cli.main import _parser
-from web.cli.terminal import directions
+from web.cli.terminal import directions, run_until_interrupted
 
 KEYS = (
     *("THE_ODDS_API_KEY", "FIVE_DOLLAR_FOOTBALL_KEY"),
@@ -149,14 +151,43 @@ def test_ctrl_c_ends_a_command_that_runs_with_a_line() -> None:
         assert process.stdout is not None
         begun = process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        try:
-            _, err = process.communicate(timeout=DEADLINE_S / 4)
-        except subprocess.TimeoutExpired:  # asyncio takes it for the end of a wait if both come at once
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=DEADLINE_S)
+        _, err = process.communicate(timeout=DEADLINE_S)
 
     assert "says: I! begun\n" == begun
     assert (130, "oddsboard: ended by Ctrl+C\n") == (process.returncode, err)
+
+
+def test_ctrl_c_that_a_wait_takes_for_its_end_ends_the_command() -> None:
+    """As a cancellation may be taken that comes when a deadline passes: it is not lost."""
+    taken = []
+
+    async def command() -> None:
+        asyncio.get_running_loop().call_soon(signal.raise_signal, signal.SIGINT)
+        try:
+            await anyio.sleep_forever()
+        except asyncio.CancelledError:
+            taken.append("the end of a wait")
+        await anyio.sleep(DEADLINE_S)
+        taken.append("no Ctrl+C")
+
+    with pytest.raises(KeyboardInterrupt):
+        run_until_interrupted(command)
+
+    assert ["the end of a wait"] == taken
+
+
+def test_second_ctrl_c_ends_a_command_at_once() -> None:
+    """Whatever it does to end in order."""
+
+    async def command() -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_soon(signal.raise_signal, signal.SIGINT)
+        with anyio.CancelScope(shield=True):
+            loop.call_later(0.05, signal.raise_signal, signal.SIGINT)
+            await anyio.sleep(DEADLINE_S)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_until_interrupted(command)
 
 
 @pytest.mark.parametrize("command", ["version", "completion bash"])

@@ -7,7 +7,6 @@ import json
 from functools import partial
 from pathlib import Path
 
-import anyio
 from msgspec import ValidationError, convert
 
 from actors.core.errors import ConfigError, PayloadError
@@ -18,7 +17,7 @@ from actors.source_api.program import ProgramOptions
 from actors.sources.program.schema import schema
 from actors.sources.table.guessing import configuration_of
 from actors.transports.connections import LookUpLoop
-from web.cli.terminal import seconds
+from web.cli.terminal import run_until_interrupted, seconds
 from web.server.lifecycle import Exit
 
 _STALE = "the stale_after_s of its table, like 90s or 15m; default: %(default)s"
@@ -71,14 +70,14 @@ def check_program(given: argparse.Namespace) -> Exit:
     except ValidationError as error:
         raise ConfigError(f"the command cannot be run: {error}") from error
     checked = ProgramCheck(options, given.for_s, partial(print, flush=True))
-    anyio.run(checked.run)
+    run_until_interrupted(checked.run)
     return Exit.STOPPED if checked.is_good else Exit.DATA
 
 
 def probe(given: argparse.Namespace) -> Exit:
     """Ask a venue once, and print whether its answers have the expected shape."""
     asked = Probe(source_to_probe(load(given.config), given.kind, given.url), partial(print, flush=True))
-    anyio.run(asked.run, backend_options={"loop_factory": LookUpLoop})
+    run_until_interrupted(asked.run, loop_factory=LookUpLoop)
     return Exit.STOPPED if asked.is_good else Exit.UNEXPECTED
 
 

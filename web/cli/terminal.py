@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import re
 import shutil
+import signal
 import sys
+from collections.abc import Awaitable, Callable
 from errno import EDQUOT, EFBIG, ENOSPC
 from math import inf
 from pathlib import Path
+from typing import Any
+
+import anyio
 
 OF_FULL_DISK = {ENOSPC, EDQUOT, EFBIG}
 """Errors of writing, which say nothing of the configuration."""
@@ -42,6 +48,35 @@ def called() -> str:
     called = Path(sys.argv[0])
     is_found = called.name != "oddsboard" or shutil.which("oddsboard") is not None
     return "oddsboard" if is_found else str(called)
+
+
+def run_until_interrupted(run: Callable[[], Awaitable[None]], **backend_options: Any) -> None:
+    """Run a command on a loop of its own, to its end or Ctrl+C; a second Ctrl+C ends it at once.
+
+    asyncio itself cancels once at Ctrl+C, and a wait whose deadline passes at that moment may take that for
+    its own end, as it does in anyio 4.10. A scope stays cancelled. Raises: KeyboardInterrupt after Ctrl+C.
+    """
+    if anyio.run(_interrupted, run, backend_options=backend_options):
+        raise KeyboardInterrupt
+
+
+async def _interrupted(run: Callable[[], Awaitable[None]]) -> bool:
+    """Return whether Ctrl+C ended it."""
+    loop, is_ignored = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    with anyio.CancelScope() as scope:
+
+        def interrupt() -> None:
+            loop.remove_signal_handler(signal.SIGINT)
+            scope.cancel()
+
+        if not is_ignored:  # as it is in the background of a script
+            loop.add_signal_handler(signal.SIGINT, interrupt)
+        try:
+            await run()
+        finally:
+            if not is_ignored:
+                loop.remove_signal_handler(signal.SIGINT)
+    return scope.cancel_called
 
 
 def seconds(text: str) -> float:
