@@ -39,8 +39,8 @@ from actors.core.messages import Batch, BookmakerId, ListId, Match, Scope, Sourc
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
 from actors.monitoring.status import ArchiveStatus
 from web.feeds.past_lists import _made
+from web.protocol.moments import At
 from web.protocol.negotiation import Coding
-from web.protocol.query import At
 
 WALL = 1_795_000_000.0
 DAY_S = 86_400.0

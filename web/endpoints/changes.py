@@ -11,6 +11,7 @@ from web.encoding.fixture_schemas import FixtureChangesV2
 from web.encoding.schemas import Changes
 from web.feeds.subscribers import Live, Watched
 from web.protocol.contract import ACCEPT_ENCODING, COUNTED, Answer, Operation
+from web.protocol.moments import Since
 from web.protocol.negotiation import Coding, coding_for
 from web.protocol.problems import Problem
 from web.protocol.query import (
@@ -23,7 +24,6 @@ from web.protocol.query import (
     WAIT,
     WEAK,
     Query,
-    Since,
 )
 from web.protocol.responses import Asked, Handler, Prepared, prepared
 

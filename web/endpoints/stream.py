@@ -24,6 +24,7 @@ from web.feeds import messages
 from web.feeds.own_bodies import Made, OwnBody
 from web.feeds.subscribers import Live, Rest
 from web.protocol.contract import ACCEPT_ENCODING, EVENT_STREAM, LAST_EVENT_ID, Answer, Operation
+from web.protocol.moments import since_of
 from web.protocol.negotiation import Coding, coding_for
 from web.protocol.problems import Problem
 from web.protocol.query import (
@@ -36,7 +37,6 @@ from web.protocol.query import (
     VIEW,
     WEAK,
     Query,
-    since_of,
 )
 from web.protocol.responses import COMMON, Asked, HttpCounters, asked, encoded, exact_path
 from web.protocol.sending import ended_when_gone, send_problem

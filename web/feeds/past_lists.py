@@ -21,9 +21,9 @@ from actors.core.messages import BookmakerId
 from web.encoding.schemas import cursor_of, match_v2
 from web.encoding.segments import ends, gzipped
 from web.feeds.own_bodies import OwnBodies
+from web.protocol.moments import At
 from web.protocol.negotiation import Coding, acceptable, has_already
 from web.protocol.problems import Problem
-from web.protocol.query import At
 from web.protocol.responses import Asked, Prepared, prepared
 
 T = TypeVar("T")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime, timedelta
 from math import inf
 from typing import Any, Final
 from urllib.parse import parse_qs
@@ -18,14 +17,11 @@ from actors.markets.market import FORMS, ONE_X_TWO, Kind, Market, parsed
 from actors.markets.returns import may_gain
 from actors.matches.model import OF_EVERY_MARKET, FixtureView, ViewKind
 from actors.matching.event import FixtureId
+from web.protocol.moments import TOKEN, At, Since, milliseconds, seconds_of, since_of
 from web.protocol.problems import Problem
 
 MAX_WAIT_S = 30
 MAX_CONFLATE_MS = 120_000
-MAX_DIGITS = 20
-"""No version is longer; Python refuses to read a number of more than a few thousand digits."""
-
-_TOKEN = re.compile(r"(-?[0-9]+)(?:-([0-9a-z]{1,32}))?", re.ASCII)
 _SECONDS = re.compile(r"(?:30(?:\.0{1,9})?|[0-2]?[0-9](?:\.[0-9]{1,9})?)", re.ASCII)
 _MILLISECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
 
@@ -83,7 +79,6 @@ FIXTURE: Final = Parameter("fixture", "Show the markets of this fixture alone: i
 MAX_MARKETS = 10
 _MAIN, _ANY = ":main", "any"
 _WITH_LINES = {kind for kind, form in FORMS.items() if form.lines is not None}
-_TIME = re.compile(r"-?[0-9]{1,12}", re.ASCII)
 _TIMES = {
     "anyOf": [
         {"type": "integer", "minimum": -999_999_999_999, "maximum": 999_999_999_999},
@@ -130,7 +125,7 @@ NOT_IN_CHANGES: Final = tuple(f"invalid_{choice.name}" for choice in _NOT_OF_CHA
 SINCE: Final = Parameter(
     "since",
     "The version that the client has: `VERSION-EPOCH`, as in an ETag, or `VERSION` alone.",
-    {"type": "string", "pattern": f"^{_TOKEN.pattern}$"},
+    {"type": "string", "pattern": f"^{TOKEN.pattern}$"},
     is_required=True,
 )
 LAST_SINCE: Final = Parameter("since", "As `Last-Event-ID`, for clients that cannot set headers.")
@@ -152,30 +147,6 @@ AT: Final = Parameter(
     {"type": "string", "examples": ["1795338501510", "2026-11-25T18:00:00Z"]},
 )
 _VERSION = re.compile(r"[0-9]{1,18}", re.ASCII)
-_RFC_3339 = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?"
-    r"(?:([Zz])|([+ -])([0-9]{2}:[0-9]{2}))",
-    re.ASCII,
-)
-_BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class At(Struct, frozen=True):
-    """A moment of the past: a version, or (None) a time in Unix milliseconds."""
-
-    version: int | None
-    ms: int = 0
-
-
-class Since(Struct, frozen=True):
-    """The version that a client has, and its epoch, None if the client sent the bare number."""
-
-    version: int
-    epoch: str | None = None
-
-    def is_of(self, epoch: str) -> bool:
-        """Return whether it may be a version of `epoch`."""
-        return self.epoch in {None, epoch}
 
 
 def _id_of(given: str, known: Collection[BookmakerId]) -> str:
@@ -318,7 +289,7 @@ class Query:
             return None
         if _VERSION.fullmatch(given):
             return At(int(given))
-        if (ms := _milliseconds(given)) is None:
+        if (ms := milliseconds(given)) is None:
             raise _invalid(AT.name, f"was {given[:64]!r}", must)
         return At(None, ms)
 
@@ -345,7 +316,7 @@ class Query:
         given = self._one(name, must)
         if given is None:
             return default
-        if (found := _seconds_of(given)) is None:
+        if (found := seconds_of(given)) is None:
             raise _invalid(name, f"was {given[:64]!r}", must)
         return found
 
@@ -415,40 +386,6 @@ def _same(market: Market) -> Market:
 def market_asked(market: Market) -> str:
     """Return a market as it is asked for; a kind that has lines, but without one, is the main line."""
     return f"{market}{_MAIN}" if market.quarters is None and market.kind in _WITH_LINES else str(market)
-
-
-def _milliseconds(text: str) -> int | None:
-    """Return a time of RFC 3339 in Unix milliseconds; None if it is none.
-
-    A plus sign that was not encoded is a blank by now.
-    """
-    if (found := _RFC_3339.fullmatch(text)) is None:
-        return None
-    day, time, fraction, zulu, sign, offset = found.groups()
-    zone = "+00:00" if zulu else f"{'-' if sign == '-' else '+'}{offset}"
-    try:
-        whole = datetime.fromisoformat(f"{day}T{time}{zone}")
-    except ValueError:
-        return None
-    return (whole - _BEGIN) // timedelta(milliseconds=1) + int(f"{fraction or ''}000"[:3])
-
-
-def _seconds_of(text: str) -> float | None:
-    """Read Unix seconds, or a time of RFC 3339; None if it is neither."""
-    if _TIME.fullmatch(text):
-        return float(text)
-    milliseconds = _milliseconds(text)
-    return None if milliseconds is None else milliseconds / 1000
-
-
-def since_of(text: str) -> Since | None:
-    """Read `VERSION` or `VERSION-EPOCH`; None if it is neither."""
-    if (found := _TOKEN.fullmatch(text)) is None:
-        return None
-    version, epoch = found.groups()
-    if len(version) > MAX_DIGITS:  # read as a version far out of range
-        version = f"{version[0]}{'9' * MAX_DIGITS}"
-    return Since(int(version), epoch)
 
 
 def _invalid(name: str, fault: str, must: str) -> Problem:

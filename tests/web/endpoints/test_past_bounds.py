@@ -18,8 +18,8 @@ from tests.support.time.virtual import ManualClock
 from web.feeds.older_changes import OlderChanges
 from web.feeds.own_bodies import OwnBodies
 from web.feeds.past_lists import PastLists
+from web.protocol.moments import At
 from web.protocol.problems import Problem
-from web.protocol.query import At
 from web.protocol.rate_limit import WorkLimit
 from web.protocol.responses import Asked
 
