@@ -100,29 +100,48 @@ class OpenArchive:
 class FollowedArchive(OpenArchive):
     """The archive of a board whose versions and epochs are made elsewhere, for several processes.
 
-    `newest` is the newest version that it has, or that waits to be written, and of which epoch that is.
+    `newest` is the newest version that it has, or that waits to be written, and of which epoch that is. The
+    boards of all kinds of market have the same version.
     """
 
     newest: int = 0
     epoch: str = ""
     _last: Snapshot | None = None
+    _noted: dict[Kind, Snapshot] = field(default_factory=dict, init=False)
 
     def newest_of(self, epoch: str) -> int:
         """Return the newest version of an epoch that it has; 0 if it has none."""
         return self.newest if epoch == self.epoch else 0
 
-    def restart(self, first: Snapshot) -> None:
-        """Go on from a whole board, which may not follow the last; versions that it has come again then."""
-        self._last = first
+    def restart(self, boards: Mapping[Kind, Snapshot]) -> None:
+        """Go on from whole boards, which may not follow the last; versions that it has come again then."""
+        self._noted.clear()
+        self._last = first = boards[Kind.ONE_X_TWO]
         if first.version > self.newest_of(first.epoch):
-            commit = commit_of(first, first, self._time_of(first), self.names)
+            commit = self._commit_of(first, boards)
             self._add(replace(commit, gap=MISSED if first.epoch == self.epoch else BEGAN_ANEW))
 
-    def follow(self, snapshot: Snapshot) -> None:
-        """Have a published snapshot written if it is a version that it has not; never waits."""
-        before, self._last = self._last, snapshot
-        if before is not None and snapshot.version > self.newest:
-            self._add(commit_of(before, snapshot, self._time_of(snapshot), self.names))
+    def note(self, kind: Kind, snapshot: Snapshot) -> None:
+        """Note a published snapshot of the board of a kind; `commit` comes once all of its version are."""
+        self._noted[kind] = snapshot
+
+    def commit(self) -> None:
+        """Have what was noted written at once, if it is a version that it has not; never waits."""
+        noted, self._noted = self._noted, {}
+        if (main := noted.get(Kind.ONE_X_TWO)) is None:
+            return
+        before, self._last = self._last, main
+        if before is not None and main.version > self.newest:
+            self._add(self._commit_of(before, noted))
+
+    def _commit_of(self, before: Snapshot, boards: Mapping[Kind, Snapshot]) -> Commit:
+        main = boards[Kind.ONE_X_TWO]
+        others = {kind: board for kind, board in boards.items() if kind is not Kind.ONE_X_TWO}
+        return replace(
+            commit_of(before, main, self._time_of(main), self.names),
+            markets={kind: undiffed(board) for kind, board in others.items()},
+            market_differences={kind: of.differences for kind, of in others.items() if of.differences},
+        )
 
     def _time_of(self, snapshot: Snapshot) -> float:
         """Return when a version was made; another machine's clock is not believed to be ahead."""

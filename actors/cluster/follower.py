@@ -6,7 +6,7 @@ the server is away; its deadlines end by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -20,12 +20,15 @@ from actors.board.snapshot import Snapshot
 from actors.board.validity import HOLDS_S
 from actors.cluster.liveness import Evidence, MatcherClock
 from actors.cluster.progress import LinksBox
-from actors.cluster.records import decoded
 from actors.cluster.replay import State, applied, kept, restored, shown
 from actors.cluster.store import CollectorId, Logged, Look, Position, Store
+from actors.cluster.wire.records import decoded
 from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
 from actors.core.errors import OtherBoardError, StoreDamagedError, StoreLostError
+from actors.market_fixtures.boards import MarketBoards
+from actors.market_fixtures.update import MarketUpdater
+from actors.markets.market import Kind
 from actors.matches.model import FixtureSettings
 from actors.matches.update import FixtureUpdater
 from actors.runtime.facts import announce
@@ -49,7 +52,8 @@ class FollowerActor:
     """Publishes in `published` what the log has; `own` is this process as a collector.
 
     The collector with the smallest id keeps the state for others: which of them it is matters to nobody.
-    `restarted` is called with a snapshot that does not follow the one before; `links` is told how far it
+    `markets` are the boards of other kinds of market, which are published with it. `restarted` is called
+    with boards that do not follow those before; `links` is told how far it
     is, `matcher` each tick. `archived`, where this process has an archive, returns the newest version of an
     epoch that is in it, or 0: the records since then are replayed, if the log still has them.
     """
@@ -60,13 +64,15 @@ class FollowerActor:
     own: CollectorId | None
     links: LinksBox
     matcher: MatcherClock
-    restarted: Callable[[Snapshot], None]
+    restarted: Callable[[Mapping[Kind, Snapshot]], None]
     status: ClusterStatus
     clock: Clock
+    markets: MarketBoards = field(default_factory=MarketBoards)
     archived: Callable[[str], int] | None = None
     checkpoint_records: int = CHECKPOINT_RECORDS
     checkpoint_bytes: int = CHECKPOINT_BYTES
     _updater: FixtureUpdater = field(init=False)
+    _of_kinds: Mapping[Kind, MarketUpdater] = field(init=False)
     _state: State | None = None
     _evidence: Evidence = field(default_factory=Evidence)
     _look: Look | None = None
@@ -83,6 +89,8 @@ class FollowerActor:
     def __post_init__(self) -> None:
         """Make what makes the fixtures."""
         self._updater = FixtureUpdater(self.terms)
+        updaters = self.markets.updaters.items()
+        self._of_kinds = {kind: updater for kind, updater in updaters if updater is not None}
 
     async def run(self) -> None:
         """Run for ever."""
@@ -95,7 +103,7 @@ class FollowerActor:
                     if not isinstance(error, StoreLostError | OtherBoardError):
                         self._damage = self.status.follower.damaged(error, log)
                     self.status.follower.lost(str(error), self.clock.now(), log)
-                    self.published.end_turn()
+                    self._end_turn()
                     await anyio.sleep(RETRY_S)
         finally:
             await self.store.close()
@@ -118,7 +126,8 @@ class FollowerActor:
         self._unkept = self._unkept_bytes = 0
         self._kept_at, self._kept_bytes = found.at or Position(0), len(found.state)
         first = self._shown(state)
-        self.published.restart(first)
+        for kind, published in self._boards.items():
+            published.restart(first[kind])
         self.restarted(first)
         self.links.drop()
         self.status.begin(epoch, state.at.version)
@@ -139,7 +148,7 @@ class FollowerActor:
                     raise StoreDamagedError(f"the log lacks what follows version {at.version}")
                 self._gap_at = at
                 await self._restore(state.snapshot.epoch)
-            self.published.end_turn()
+            self._end_turn()
             await self._keep()
 
     async def _take_look(self, sent_mono: float) -> None:
@@ -165,15 +174,16 @@ class FollowerActor:
             if logged.epoch != state.snapshot.epoch or logged.after != state.at:
                 return False
             self._state = new = await run_sliced(
-                applied(state, logged.at, decoded(logged.data), self._updater)
+                applied(state, logged.at, decoded(logged.data), self._updater, self._of_kinds)
             )
             self._note_tick(state, new)
-            self.published.publish(self._shown(new))
+            self._publish(self._shown(new))
         if records:
             self._unkept += len(records)
             self._unkept_bytes += sum([len(logged.data) for logged in records])
             self._refresh(self._known())
-            await run_sliced(self.published.digest())
+            for published in self._boards.values():
+                await run_sliced(published.digest())
             self.links.applied(self._known().at)
         return True
 
@@ -181,8 +191,12 @@ class FollowerActor:
         """Show until when the lists hold by what is known now."""
         self._evidence.applied(state.at)
         self.status.follow(state.at.version, self.clock.now().mono)
-        self.published.publish(
-            msgspec.structs.replace(self._shown(state), differences={}, fixture_changes=None)
+        shown_now = self._shown(state).items()
+        self._publish(
+            {
+                kind: msgspec.structs.replace(of_kind, differences={}, fixture_changes=None)
+                for kind, of_kind in shown_now
+            }
         )
 
     def _note_tick(self, old: State, new: State) -> None:
@@ -190,8 +204,24 @@ class FollowerActor:
             tick, received_mono = new.tick, self.clock.now().mono
             self.matcher.ticked(new.clock, tick.mono, self._evidence.sent(tick.round), received_mono)
 
-    def _shown(self, state: State) -> Snapshot:
-        return shown(state, self._evidence.until, self.matcher)
+    def _shown(self, state: State) -> dict[Kind, Snapshot]:
+        parts = self._evidence.until, self.matcher
+        return {kind: shown(state, *parts, kind) for kind in self._boards}
+
+    @property
+    def _boards(self) -> dict[Kind, Published]:
+        """The published boards of all kinds of market, 1X2 first."""
+        return {Kind.ONE_X_TWO: self.published, **self.markets.published}
+
+    def _publish(self, boards: Mapping[Kind, Snapshot]) -> None:
+        """Publish the boards of a version, all at one moment."""
+        for kind, published in self._boards.items():
+            published.publish(boards[kind])
+        self.markets.committed()
+
+    def _end_turn(self) -> None:
+        for published in self._boards.values():
+            published.end_turn()
 
     async def _keep(self) -> None:
         look, state = self._look, self._known()

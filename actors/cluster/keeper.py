@@ -7,7 +7,7 @@ that this collector listed has left the board already, so that it drops its list
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,17 +21,20 @@ from structlog.typing import FilteringBoundLogger
 
 from actors.board.chunks import find
 from actors.board.published import Published
+from actors.board.snapshot import Snapshot
 from actors.cluster.gate import Gate
 from actors.cluster.liveness import SILENT_S, Silence
 from actors.cluster.outbox import Due, Outbox
 from actors.cluster.progress import LinksBox
-from actors.cluster.records import Record, Tick, encoded, unencodable
 from actors.cluster.store import CollectorId, Commit, Look, Position, Store
-from actors.cluster.wire_fixtures import wire_links
+from actors.cluster.wire.fixtures import wire_links, wire_side_links
+from actors.cluster.wire.records import MarketsRecord, Record, Tick, encoded, record_of, unencodable
 from actors.core.clock import Clock
 from actors.core.cooperative import run_sliced
 from actors.core.errors import CommitLateError, OtherBoardError, StoreDamagedError, StoreLostError
 from actors.core.messages import BookmakerId, SourceMatchId, SourceName
+from actors.market_fixtures.model import MarketState
+from actors.markets.market import Kind
 from actors.matches.model import fixtures_of
 from actors.runtime.facts import announce
 from actors.runtime.membership import ClusterStatus
@@ -77,7 +80,8 @@ class KeeperActor:
 
     `sources` are those that it may collect, with their bookmakers; `LINKS` is among them, as a source of
     `links` and of no bookmaker. `drop` withdraws the lists of a source from that board; `changed` is set
-    when it changes. Whoever has `LINKS` ticks for `shown`, the board of all.
+    when it changes. Whoever has `LINKS` ticks for `shown`, the board of all. `markets` are its boards of
+    other markets than 1X2, `shown_markets` those of all.
     """
 
     id: CollectorId
@@ -93,6 +97,8 @@ class KeeperActor:
     changed: asyncio.Event
     status: ClusterStatus
     clock: Clock
+    markets: Sequence[Published] = ()
+    shown_markets: Sequence[Published] = ()
     _held: dict[SourceName, int] = field(default_factory=dict)
     _asked: set[SourceName] = field(default_factory=set)
     """Those whose lease was asked for in vain or not: the answer is not known."""
@@ -206,26 +212,29 @@ class KeeperActor:
             return
         now, shown = self.clock.now(), self.shown.newest
         is_behind = shown.epoch != self._epoch or shown.version < look.head.version
-        is_seen = is_behind or bool(fixtures_of(shown).candidates.by_fixture)
+        boards = shown, *[board.newest for board in self.shown_markets]
+        is_seen = is_behind or any(_may_change(board, now.wall) for board in boards)
         record = Record(self.id, tick=Tick(now.mono, now.wall, look.round))
         self._pending = _Pending(self._commit_of(record, [LINKS], is_seen=is_seen), lambda _: None)
         await self._send(self._pending)
 
     async def _commit(self, *, with_times: bool) -> bool:
         """Commit what is due; return whether this board was in order when that was found."""
-        newest = self.published.newest
-        is_in_order = self.published.is_valid(newest.deadlines)
+        boards = self.published, *self.markets
+        is_in_order = all(board.is_valid(board.newest.deadlines) for board in boards)
         if self._pending is not None:  # it is older
             await self._send(self._pending)
             return False
         names = [name for source in self._held for name in self.sources[source]]
         due = await run_sliced(self.outbox.due(names, with_times=with_times))
-        if (bad := unencodable(due.books)) is not None:
-            await self._reject(due, *bad)
-            return False
-        if due.books:
-            sources = [name for name in self._held if not due.books.keys().isdisjoint(self.sources[name])]
-            record = Record(self.id, dict(due.books), clock=due.clock)
+        for kind, books in due.changed.items():
+            if (bad := unencodable(books)) is not None:
+                await self._reject(due, kind, *bad)
+                return False
+        if due.changed:
+            names_of = {name for books in due.changed.values() for name in books}
+            sources = [name for name in self._held if not names_of.isdisjoint(self.sources[name])]
+            record = record_of(self.id, due.changed, due.clock)
             commit = self._commit_of(record, sources, is_seen=due.is_seen)
             self._pending = _Pending(commit, lambda _: self.outbox.acked(due))
             if not await self._send(self._pending):
@@ -235,12 +244,23 @@ class KeeperActor:
         if (links := self.links.due) is not None and LINKS in self._held:
             commit = self._commit_of(Record(self.id, links=wire_links(links)), [LINKS], is_seen=True)
             self._pending = _Pending(commit, self.links.committed)
-            return is_in_order and await self._send(self._pending)
-        return is_in_order
+            is_in_order = await self._send(self._pending) and is_in_order
+        return await self._link_sides() and is_in_order
 
-    async def _reject(self, due: Due, name: BookmakerId, match_id: SourceMatchId, why: str) -> None:
+    async def _link_sides(self) -> bool:
+        """Commit the links of side events, if there are any; return False if a lease is gone."""
+        sides = self.links.sides.due
+        if sides is None or LINKS not in self._held:
+            return True
+        record = MarketsRecord(self.id, sides=wire_side_links(sides))
+        self._pending = _Pending(self._commit_of(record, [LINKS], is_seen=True), self.links.sides.committed)
+        return await self._send(self._pending)
+
+    async def _reject(
+        self, due: Due, kind: Kind, name: BookmakerId, match_id: SourceMatchId, why: str
+    ) -> None:
         """Have the list withdrawn of an entry that no record can have, so that all others go on."""
-        if (entry := find(due.after[name].chunks, match_id)) is not None:
+        if (entry := find(due.book(name, kind).chunks, match_id)) is not None:
             with suppress(CommitLateError):
                 await self.published.reject(name, entry, why)
 
@@ -305,3 +325,10 @@ class KeeperActor:
 
     def _leaving(self, collector: CollectorId) -> bytes:
         return encoded(Record(collector, leaves=True, at=self.clock.now().wall))
+
+
+def _may_change(board: Snapshot, wall: float) -> bool:
+    """Return whether a tick may change what is shown of a board: a surebet, or which matches have begun."""
+    fixtures = fixtures_of(board)
+    has_begun = isinstance(fixtures, MarketState) and fixtures.next_start <= wall
+    return has_begun or bool(fixtures.candidates.by_fixture)

@@ -1,25 +1,28 @@
 """The part of a collector's own board that is not committed yet. Pure, in slices.
 
 Compares its newest board with what the log has acknowledged, so that commits which wait become one, and
-nothing can pile up. Chunks that are the same objects need no look. When lists were confirmed travels with
-what changed in them, and else only when `due` is asked for it.
+nothing can pile up. Boards of other markets than 1X2 are compared at the same moment. Chunks that are the
+same objects need no look. When lists were confirmed travels with what changed in them, and else only when
+`due` is asked for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Book, Entry, RemovalReason, Snapshot
 from actors.board.validity import ListState
 from actors.cluster.liveness import MatcherClock
-from actors.cluster.records import BookRecord, WireTimes, wire_entry
 from actors.cluster.replay import wire_list
 from actors.cluster.store import CollectorId
+from actors.cluster.wire.records import BookRecord, WireTimes, wire_entry
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, Scope, SourceMatchId
+from actors.markets.market import Kind
 
 Entries = dict[SourceMatchId, Entry | None]
 Lists = Mapping[Scope, ListState]
@@ -29,7 +32,8 @@ _NOTHING = Book(0, 0)
 class Due(Struct, frozen=True, eq=False):
     """The books to be committed, whether clients see any of it, and the state of the log `after` it.
 
-    It has the times of the lists `timed` then, by the `clock` of that collector (None: nobody's).
+    It has the times of the lists `timed` then, by the `clock` of that collector (None: nobody's). Of other
+    markets the same is in `markets`; `is_seen` is of all.
     """
 
     books: Mapping[BookmakerId, BookRecord]
@@ -37,13 +41,27 @@ class Due(Struct, frozen=True, eq=False):
     after: Mapping[BookmakerId, Book]
     clock: CollectorId | None
     timed: Mapping[BookmakerId, Lists]
+    markets: Mapping[Kind, Due] = {}
+
+    @property
+    def changed(self) -> dict[Kind, Mapping[BookmakerId, BookRecord]]:
+        """The books to be committed of each kind of market that has any."""
+        every = {Kind.ONE_X_TWO: self, **self.markets}
+        return {kind: due.books for kind, due in every.items() if due.books}
+
+    def book(self, name: BookmakerId, kind: Kind) -> Book:
+        """Return the book of a bookmaker and a kind as it is then."""
+        return (self if kind is Kind.ONE_X_TWO else self.markets[kind]).after[name]
 
 
 class Outbox:
-    """Follows the published snapshots of a collector; `clock` is the matcher's."""
+    """Follows the published snapshots of a collector; `clock` is the matcher's.
 
-    def __init__(self, first: Snapshot, clock: MatcherClock) -> None:
-        self._newest = first
+    That of the 1X2 board has those of other kinds of market `beside` it.
+    """
+
+    def __init__(self, first: Snapshot, clock: MatcherClock, beside: Mapping[Kind, Outbox] = {}) -> None:
+        self.newest, self._beside = first, beside
         self._clock = clock
         self._acked: dict[BookmakerId, Book] = {}
         self._reasons: dict[BookmakerId, dict[SourceMatchId, RemovalReason]] = {}
@@ -53,7 +71,7 @@ class Outbox:
 
     def follow(self, snapshot: Snapshot) -> None:
         """Take the newest snapshot, with why entries left."""
-        self._newest = snapshot
+        self.newest = snapshot
         for name, differences in snapshot.differences.items():
             self._reasons.setdefault(name, {}).update(differences.reasons)
 
@@ -62,20 +80,37 @@ class Outbox:
         self._acked.clear()
         self._reasons.clear()
         self._timed.clear()
+        for box in self._beside.values():
+            box.reset()
 
-    def due(self, bookmakers: Iterable[BookmakerId], *, with_times: bool) -> Sliced[Due]:
-        """Return what is to be committed of these bookmakers, perhaps nothing."""
-        newest, clock = self._newest, self._clock.by
+    def due(self, bookmakers: Sequence[BookmakerId], *, with_times: bool) -> Sliced[Due]:
+        """Return what is to be committed of these bookmakers, perhaps nothing, of all boards at once."""
+        clock = self._clock.by
+        boards = [(kind, box, box.newest) for kind, box in self._beside.items()]
+        main = yield from self.compared(self.newest, bookmakers, clock, with_times=with_times)
+        markets = {}
+        for kind, box, newest in boards:
+            markets[kind] = yield from box.compared(newest, bookmakers, clock, with_times=with_times)
+        is_seen = any(due.is_seen for due in (main, *markets.values()))
+        return replace(main, is_seen=is_seen, markets=markets)
+
+    def compared(
+        self,
+        newest: Snapshot,
+        bookmakers: Iterable[BookmakerId],
+        clock: CollectorId | None,
+        *,
+        with_times: bool,
+    ) -> Sliced[Due]:
+        """Return what is to be committed of a board, with times by a clock of the matcher."""
         if clock != self._timed_by:
             self._timed_by, self._timed = clock, {}
         books, after, timed, is_seen = {}, {}, {}, False
+        is_clocked = clock is not None
         for name in bookmakers:
-            book, acked, of_times = (
-                newest.books[name],
-                self._acked.get(name, _NOTHING),
-                self._timed.get(name, {}),
-            )
-            is_timed = clock is None or not with_times or of_times == book.lists
+            book, acked = newest.books[name], self._acked.get(name, _NOTHING)
+            of_times = self._timed.get(name, {})
+            is_timed = not is_clocked or not with_times or of_times == book.lists
             if book is acked and is_timed:
                 continue
             after[name] = book
@@ -91,13 +126,7 @@ class Outbox:
             if changed or lists:
                 books[name] = self._record(name, changed, lists)
                 is_seen = (
-                    is_seen
-                    or bool(changed)
-                    or any(
-                        _may_show(acked.lists.get(scope), state)
-                        or (clock is not None and scope not in of_times)
-                        for scope, state in lists.items()
-                    )
+                    is_seen or bool(changed) or _show(acked.lists, lists, of_times if is_clocked else None)
                 )
             timed[name] = {**of_times, **lists}
             yield
@@ -109,8 +138,10 @@ class Outbox:
         if due.clock is not None and due.clock == self._timed_by:
             self._timed.update(due.timed)
         for name, book in due.after.items():
-            if self._newest.books[name] is book:
+            if self.newest.books[name] is book:
                 self._reasons.pop(name, None)
+        for kind, of_kind in due.markets.items():
+            self._beside[kind].acked(of_kind)
 
     def _record(self, name: BookmakerId, changed: Entries, lists: Lists) -> BookRecord:
         reasons = self._reasons.get(name, {})
@@ -131,6 +162,14 @@ class Outbox:
         earliest, delay_s = self._clock.earliest, state.delay_s
         vouched = {match_id: earliest(mono - delay_s) for match_id, mono in state.vouched.items()}
         return WireTimes(earliest(state.confirmed_mono - delay_s), state.stale_after_s, vouched)
+
+
+def _show(old: Lists, new: Lists, timed: Lists | None) -> bool:
+    """Return whether lists without entries may change what clients see; with times of those not `timed`."""
+    return any(
+        _may_show(old.get(scope), state) or (timed is not None and scope not in timed)
+        for scope, state in new.items()
+    )
 
 
 def _differs(old: ListState | None, new: ListState) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from actors.cluster.store import Position
+from actors.market_fixtures.sides import SideLinks
 from actors.matches.linking import Links
 
 
@@ -12,13 +13,14 @@ class LinksBox:
     """Holds the links that are not on the shown board yet. Outlives the actors that use it."""
 
     def __init__(self, arrived: Callable[[], None]) -> None:
+        self.sides = SideLinksBox(arrived)
         self._arrived = arrived
         self._links: Links | None = None
         self._at: Position | None = None
 
     def put(self, links: Links) -> None:
         """Take the newest links, in place of others."""
-        self.drop()
+        self._forget()
         self._links = links
         self._arrived()
 
@@ -34,13 +36,51 @@ class LinksBox:
     def applied(self, at: Position) -> None:
         """Note how far the shown board is: the linker waits until it has the links."""
         if self._at is not None and self._at <= at:
-            self.drop()
+            self._forget()
+        self.sides.applied(at)
 
     def drop(self) -> None:
-        """Forget them."""
+        """Forget them, and those of side events."""
+        self._forget()
+        self.sides.drop()
+
+    def _forget(self) -> None:
         if self._links is not None:
             self._links.applied.set()
         self._links = self._at = None
+
+
+class SideLinksBox:
+    """Holds the links of side events that are not on the shown board yet. Outlives the actors that use it.
+
+    The linker makes those that the board lacks again and again: while some are in the log, and not on the
+    board yet, it takes no others.
+    """
+
+    def __init__(self, arrived: Callable[[], None]) -> None:
+        self._arrived = arrived
+        self._at: Position | None = None
+        self.due: SideLinks | None = None
+        """The links that are still to be committed."""
+
+    def put(self, links: SideLinks) -> None:
+        """Take the newest links, in place of others."""
+        if self._at is None:
+            self.due = links
+            self._arrived()
+
+    def committed(self, at: Position) -> None:
+        """Note where the log has them."""
+        self.due, self._at = None, at
+
+    def applied(self, at: Position) -> None:
+        """Note how far the shown board is."""
+        if self._at is not None and self._at <= at:
+            self._at = None
+
+    def drop(self) -> None:
+        """Forget them."""
+        self.due = self._at = None
 
 
 class Seen:

@@ -3,6 +3,9 @@
 The next state depends on nothing but the last and the record, so that all machines have the same at the
 same position, down to where chunks are cut. Its time is that of the matcher's newest tick, its times are by
 the matcher's clock. Until when it may be shown is not part of it (`liveness.py`).
+
+There is a board of each kind of market. All of them have the version of the newest record, so that a
+version is one state of all.
 """
 
 from __future__ import annotations
@@ -15,15 +18,22 @@ from msgspec.structs import replace
 
 from actors.board.chunks import entries_of, entries_where, find
 from actors.board.diff import seen_of
-from actors.board.snapshot import Book, Chunk, Differences, Entry, RemovalReason, Snapshot
+from actors.board.snapshot import Book, Chunk, Differences, Entry, Linked, RemovalReason, Snapshot
 from actors.board.validity import ListState
+from actors.cluster.linked_markets import beside, empty_markets, following, linked_markets
 from actors.cluster.liveness import MatcherClock
-from actors.cluster.records import (
+from actors.cluster.store import CollectorId, Position, Restored
+from actors.cluster.wire.fixtures import fixtures_from, links_of, wire_fixtures
+from actors.cluster.wire.markets import market_fixtures_from, sides_from, wire_market_fixtures, wire_sides
+from actors.cluster.wire.records import (
     BookRecord,
+    MarketsRecord,
     Record,
     Tick,
     WireBook,
     WireList,
+    WireMarket,
+    WireMarketsState,
     WireState,
     WireTimes,
     all_chunk_bytes,
@@ -32,12 +42,13 @@ from actors.cluster.records import (
     state_bytes,
     state_of,
 )
-from actors.cluster.store import CollectorId, Position, Restored
-from actors.cluster.wire_fixtures import fixtures_from, links_of, wire_fixtures
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId, ListId, Scope, SourceMatchId
-from actors.matches.model import FixtureSettings, Roster, first_snapshot, fixtures_of
+from actors.market_fixtures.model import MarketState, markets_of
+from actors.market_fixtures.update import MarketUpdater
+from actors.markets.market import Kind
+from actors.matches.model import FixtureSettings, first_snapshot, fixtures_of
 from actors.matches.update import FixtureUpdater
 
 _NO_ID = ListId("")  # a list's id is of use to its source alone
@@ -48,7 +59,8 @@ Entries = dict[SourceMatchId, Entry | None]
 class State(Struct, frozen=True, eq=False):
     """The board after the record at a position, and whose lists each bookmaker's are, None: nobody's.
 
-    Times are by the clock of the collector `clock`. Without a `tick` the time is not known.
+    `markets` are the boards of the other kinds of market. Times are by the clock of the collector `clock`.
+    Without a `tick` the time is not known.
     """
 
     at: Position
@@ -56,11 +68,18 @@ class State(Struct, frozen=True, eq=False):
     collectors: Mapping[BookmakerId, CollectorId | None]
     clock: CollectorId | None = None
     tick: Tick | None = None
+    markets: Mapping[Kind, Snapshot] = {}
+
+    @property
+    def boards(self) -> dict[Kind, Snapshot]:
+        """The boards of all kinds, 1X2 first."""
+        return {Kind.ONE_X_TWO: self.snapshot, **self.markets}
 
 
 def empty(first: int, terms: FixtureSettings, epoch: str) -> State:
     """Return the state that an epoch begins with."""
-    return State(Position(first), first_snapshot(first, terms, epoch), dict.fromkeys(terms.roster))
+    main = first_snapshot(first, terms, epoch)
+    return State(Position(first), main, dict.fromkeys(terms.roster), markets=empty_markets(main))
 
 
 def restored(found: Restored, terms: FixtureSettings, epoch: str) -> Sliced[State]:
@@ -69,30 +88,59 @@ def restored(found: Restored, terms: FixtureSettings, epoch: str) -> Sliced[Stat
     if found.at is None:
         return begin
     state = state_of(found.state)
-    books, collectors = {}, {}
-    for name in begin.snapshot.books:
-        wire = state.books[name]
+    books = yield from _books_from(state.books, begin.snapshot.books)
+    fixtures = yield from fixtures_from(state.fixtures, books, found.first, terms)
+    about = {"version": found.at.version, "made_at": state.at}
+    main = replace(begin.snapshot, books=books, fixtures=fixtures, **about)
+    sides, markets = sides_from(state.sides), dict[Kind, Snapshot]()
+    for kind, board in begin.markets.items():
+        markets[kind] = following(replace(board, **about), main)
+        if (wire := state.markets.get(kind)) is not None:
+            of_kind = yield from _books_from(wire.books, board.books)
+            made = yield from market_fixtures_from(wire.fixtures, of_kind, fixtures, sides)
+            markets[kind] = replace(markets[kind], books=of_kind, fixtures=made)
+    collectors = {name: state.books[name].collector for name in books}
+    return State(found.at, main, collectors, state.clock, state.tick, markets)
+
+
+def _books_from(
+    wires: Mapping[BookmakerId, WireBook], empty: Mapping[BookmakerId, Book]
+) -> Sliced[dict[BookmakerId, Book]]:
+    """Return the books that were kept."""
+    books = {}
+    for name in empty:
+        wire = wires[name]
         chunks = yield from chunks_of(name, wire.chunks)
         lists = {scope: _state_of(of) for scope, of in wire.lists.items()}
         books[name] = _book(Book(wire.v1_version, wire.v2_version), chunks, lists)
-        collectors[name] = wire.collector
-    fixtures = yield from fixtures_from(state.fixtures, books, found.first, terms)
-    snapshot = replace(
-        begin.snapshot, version=found.at.version, books=books, fixtures=fixtures, made_at=state.at
-    )
-    return State(found.at, snapshot, collectors, state.clock, state.tick)
+    return books
 
 
 def kept(state: State) -> Sliced[bytes]:
     """Return a state as a checkpoint keeps it."""
-    books = {}
-    for name, book in state.snapshot.books.items():
+    main, markets = fixtures_of(state.snapshot), dict[Kind, WireMarket]()
+    books = yield from _kept_books(state.snapshot.books, state.collectors)
+    fixtures = yield from wire_fixtures(main)
+    about = state.at.version, state.at.sub, books, fixtures, state.snapshot.made_at, state.clock, state.tick
+    for kind, board in state.markets.items():
+        if any(book.lists for book in board.books.values()):
+            of_kind = yield from _kept_books(board.books, state.collectors)
+            markets[kind] = WireMarket(of_kind, (yield from wire_market_fixtures(markets_of(board), main)))
+    if not markets:
+        return state_bytes(WireState(*about))
+    sides = wire_sides(next(markets_of(board).sides for board in state.markets.values()))
+    return state_bytes(WireMarketsState(*about, markets, sides))
+
+
+def _kept_books(
+    books: Mapping[BookmakerId, Book], collectors: Mapping[BookmakerId, CollectorId | None]
+) -> Sliced[dict[BookmakerId, WireBook]]:
+    made = {}
+    for name, book in books.items():
         chunks = yield from all_chunk_bytes(book.chunks)
         lists = {scope: wire_list(of, _times_of(of)) for scope, of in book.lists.items()}
-        books[name] = WireBook(book.v1_version, book.v2_version, state.collectors[name], lists, chunks)
-    fixtures = yield from wire_fixtures(fixtures_of(state.snapshot))
-    at, made_at = state.at, state.snapshot.made_at
-    return state_bytes(WireState(at.version, at.sub, books, fixtures, made_at, state.clock, state.tick))
+        made[name] = WireBook(book.v1_version, book.v2_version, collectors[name], lists, chunks)
+    return made
 
 
 def wire_list(state: ListState, times: WireTimes | None = None) -> WireList:
@@ -107,44 +155,70 @@ def _times_of(state: ListState) -> WireTimes | None:
     return WireTimes(state.confirmed_mono, state.stale_after_s, dict(state.vouched))
 
 
-def applied(state: State, at: Position, record: Record, updater: FixtureUpdater) -> Sliced[State]:
-    """Return the state after a record; its snapshot has the differences and changes of this record alone.
+def applied(
+    state: State,
+    at: Position,
+    record: MarketsRecord,
+    updater: FixtureUpdater,
+    of_kinds: Mapping[Kind, MarketUpdater] = {},
+) -> Sliced[State]:
+    """Return the state after a record; its snapshots have the differences and changes of this record alone.
 
-    The `updater` makes the fixtures. A record that shows clients nothing new changes no surebet that they
-    see, even if it is time: the next version does.
+    The `updater` makes the fixtures, those `of_kinds` those of the other markets that are read here. A
+    record that shows clients nothing new changes no surebet that they see, even if it is time: the next
+    version does.
     """
     base = state.snapshot
     clock, tick = _ticked(state, record)
-    books, collectors = dict(base.books), dict(state.collectors)
-    if clock != state.clock:
-        books = {name: replace(book, lists=_without_times(book.lists)) for name, book in books.items()}
-    step = _Step(at, fixtures_of(base).terms.roster, is_timed=record.clock == clock)
-    for name, change in record.books.items():
-        if name in books:  # else another shape, which cannot join
-            is_other = collectors[name] not in {None, record.collector}
-            books[name] = yield from step.changed(books[name], name, change, is_other=is_other)
-            collectors[name] = record.collector
-    if record.leaves:
-        for name in [name for name, owner in collectors.items() if owner == record.collector]:
-            books[name] = yield from step.left(books[name], name)
-            collectors[name] = None
+    is_timed, is_same_clock = record.clock == clock, clock == state.clock
+    steps = {
+        kind: _Step(at, board, is_timed=is_timed, keeps_times=is_same_clock)
+        for kind, board in state.boards.items()
+        if kind is Kind.ONE_X_TWO or kind in of_kinds
+    }
+    collectors = yield from _taken(steps, state.collectors, record)
+    main = steps.pop(Kind.ONE_X_TWO)
     links = None if record.links is None else links_of(record.links)
     now, is_present = None if tick is None else Instant(tick.mono, tick.wall), record.tick is not None
     linked = yield from updater(
-        base, books, step.noted, links, now, version=base.version + 1, is_present=is_present
+        base, main.books, main.noted, links, now, version=base.version + 1, is_present=is_present
     )
     if at.sub and linked is not None and linked.is_seen:
         linked = None
-    snapshot = Snapshot(
-        at.version,
-        books,
-        differences={name: of for name, of in step.noted.items() if seen_of(of.before, of.after)[1]},
-        epoch=base.epoch,
-        fixtures=base.fixtures if linked is None else linked.fixtures,
-        fixture_changes=None if linked is None else linked.changes,
-        made_at=base.made_at if at.sub else record.at,
-    )
-    return State(at, snapshot, collectors, clock, tick)
+    snapshot = main.made(linked, record)
+    found: Mapping[Kind, Linked | None] = {}
+    if steps and not at.sub:
+        changes = {kind: (step.books, step.noted) for kind, step in steps.items()}
+        found = yield from linked_markets(
+            state.markets, changes, (base, snapshot), of_kinds, record, now=now
+        )
+    changed = {kind: step.made(found.get(kind), record) for kind, step in steps.items()}
+    return State(at, snapshot, collectors, clock, tick, beside(state.markets, changed, snapshot))
+
+
+def _taken(
+    steps: Mapping[Kind, _Step],
+    owners: Mapping[BookmakerId, CollectorId | None],
+    record: MarketsRecord,
+) -> Sliced[Mapping[BookmakerId, CollectorId | None]]:
+    """Take over the changes of a record, and return whose the lists of each bookmaker are then."""
+    collectors, every = dict(owners), {Kind.ONE_X_TWO: record.books, **record.markets}
+    names = dict.fromkeys(name for books in every.values() for name in books)
+    for name in names:
+        if name not in collectors:
+            continue  # another shape, which cannot join
+        is_other = collectors[name] not in {None, record.collector}
+        for kind, step in steps.items():
+            change = every.get(kind, {}).get(name)
+            if change is not None or is_other:
+                yield from step.change(name, change or BookRecord(), is_other=is_other)
+        collectors[name] = record.collector
+    if record.leaves:
+        for name in [name for name, owner in collectors.items() if owner == record.collector]:
+            for step in steps.values():
+                yield from step.leave(name)
+            collectors[name] = None
+    return collectors
 
 
 def _ticked(state: State, record: Record) -> tuple[CollectorId | None, Tick | None]:
@@ -154,37 +228,58 @@ def _ticked(state: State, record: Record) -> tuple[CollectorId | None, Tick | No
     return state.clock, None if record.leaves and record.collector == state.clock else state.tick
 
 
-def shown(state: State, until: Callable[[CollectorId], float], matcher: MatcherClock) -> Snapshot:
-    """Return the snapshot of a state, in which the entries of a collector are good `until` that time.
+def shown(
+    state: State,
+    until: Callable[[CollectorId], float],
+    matcher: MatcherClock,
+    kind: Kind = Kind.ONE_X_TWO,
+) -> Snapshot:
+    """Return the snapshot of a kind, in which the entries of a collector are good `until` that time.
 
-    Surebets are as long as its clock tells; nothing else ends by itself on a replica. Monotonic seconds.
+    Surebets are as long as its clock tells, and so is which matches have not begun, where that is for the
+    fixtures to know; nothing else ends by itself on a replica. Monotonic seconds.
     """
+    board = state.boards[kind]
+    if kind is not Kind.ONE_X_TWO and not any(book.lists for book in board.books.values()):
+        return board
     is_known = matcher.by == state.clock
     ahead_s, books = matcher.ahead_most_s if is_known else inf, {}
-    for name, book in state.snapshot.books.items():
+    for name, book in board.books.items():
         owner = state.collectors[name]
         deadline = inf if not book.count else -inf if owner is None else until(owner)
         books[name] = replace(book, deadline=deadline, vouched_until=deadline, ahead_s=ahead_s)
     fixtures, first = (
-        fixtures_of(state.snapshot),
+        fixtures_of(board),
         min((book.deadline for book in books.values()), default=inf),
     )
-    if fixtures.candidates.until < inf:
+    is_by_time = fixtures.candidates.until < inf
+    if isinstance(fixtures, MarketState):
+        is_by_time = is_by_time or -inf < fixtures.next_start < inf
+        fixtures = replace(fixtures, is_foreign=True)
+    if is_by_time:
         ends = matcher.until if is_known else -inf
         candidates = replace(fixtures.candidates, until=ends, kick_off=inf)
         fixtures, first = replace(fixtures, candidates=candidates), min(first, ends)
-    return replace(state.snapshot, books=books, valid_until=first, fixtures=fixtures)
+    return replace(board, books=books, valid_until=first, fixtures=fixtures)
 
 
 class _Step:
-    """A record's effect on single books at its position; `noted` has the entries that differ."""
+    """A record's effect on the books of a board; `noted` has the entries that differ.
 
-    def __init__(self, at: Position, roster: Roster, *, is_timed: bool) -> None:
-        self.noted: dict[BookmakerId, Differences] = {}
-        self._version, self._is_timed, self._shared = at.version, is_timed, roster.shared
+    Unless it `keeps_times`, those of all lists are by a clock that counts no more.
+    """
 
-    def changed(self, book: Book, name: BookmakerId, change: BookRecord, *, is_other: bool) -> Sliced[Book]:
-        """Return a book after a change; of another collector (`is_other`) nothing else stays."""
+    def __init__(self, at: Position, board: Snapshot, *, is_timed: bool, keeps_times: bool) -> None:
+        self.books, self.noted = dict(board.books), dict[BookmakerId, Differences]()
+        if not keeps_times:
+            for name, book in board.books.items():
+                self.books[name] = replace(book, lists=_without_times(book.lists))
+        self._base, self._at, self._is_timed = board, at, is_timed
+        self._shared = fixtures_of(board).terms.roster.shared
+
+    def change(self, name: BookmakerId, change: BookRecord, *, is_other: bool) -> Sliced[None]:
+        """Change a book; of another collector (`is_other`) nothing else stays."""
+        book = self.books[name]
         after: Entries = {}
         reasons: dict[SourceMatchId, RemovalReason] = {}
         lists = {} if is_other else dict(book.lists)
@@ -206,27 +301,41 @@ class _Step:
                 some = yield from entries_where(book.chunks, lambda entry: entry.scope in again)
                 after = {**some, **after}
         lists |= told
-        return (yield from self._with(book, name, Differences({}, after, reasons), lists))
+        yield from self._put(name, Differences({}, after, reasons), lists)
 
-    def left(self, book: Book, name: BookmakerId) -> Sliced[Book]:
-        """Return a book whose lists are all withdrawn, because nobody vouches for them."""
+    def leave(self, name: BookmakerId) -> Sliced[None]:
+        """Withdraw all lists of a book, because nobody vouches for them."""
+        book = self.books[name]
         gone: Entries = dict.fromkeys(entry.source_match_id for entry in entries_of(book.chunks))
         lists = {scope: replace(of, withdrawn=True, doubted=0) for scope, of in book.lists.items()}
-        change = Differences({}, gone, dict.fromkeys(gone, RemovalReason.STALE))
-        return (yield from self._with(book, name, change, lists))
+        yield from self._put(name, Differences({}, gone, dict.fromkeys(gone, RemovalReason.STALE)), lists)
 
-    def _with(
-        self, book: Book, name: BookmakerId, change: Differences, lists: Mapping[Scope, ListState]
-    ) -> Sliced[Book]:
-        """Return a book with these entries and lists."""
+    def made(self, linked: Linked | None, record: Record) -> Snapshot:
+        """Return the board after it, with these fixtures, or (None) those of before."""
+        base, noted = self._base, self.noted
+        return Snapshot(
+            self._at.version,
+            self.books,
+            differences={name: of for name, of in noted.items() if seen_of(of.before, of.after)[1]},
+            epoch=base.epoch,
+            fixtures=base.fixtures if linked is None else linked.fixtures,
+            fixture_changes=None if linked is None else linked.changes,
+            made_at=base.made_at if self._at.sub else record.at,
+        )
+
+    def _put(
+        self, name: BookmakerId, change: Differences, lists: Mapping[Scope, ListState]
+    ) -> Sliced[None]:
+        """Put a book with these entries and lists in place of the last."""
+        book = self.books[name]
         before = {match_id: find(book.chunks, match_id) for match_id in change.after}
         by_v1, by_v2 = seen_of(before, change.after)
         if before:
             self.noted[name] = Differences(before, change.after, change.reasons)
         chunks = yield from Chunk.changed(book.chunks, change.after)
-        v1_version = self._version if by_v1 else book.v1_version
-        v2_version = self._version if by_v2 else book.v2_version
-        return _book(Book(v1_version, v2_version), chunks, lists)
+        v1_version = self._at.version if by_v1 else book.v1_version
+        v2_version = self._at.version if by_v2 else book.v2_version
+        self.books[name] = _book(Book(v1_version, v2_version), chunks, lists)
 
 
 def _book(versions: Book, chunks: tuple[Chunk, ...], lists: Mapping[Scope, ListState]) -> Book:

@@ -233,9 +233,6 @@ class Check:
         for source_name, source in settings.sources.items():
             with self._at(f"sources.{source_name}"):
                 self._check_budget(source, settings, source_name)
-            if len(source.options.kinds) > 1:
-                why = "in a cluster only 1X2 is shown; must not be there"
-                self.faults.append(f"sources.{source_name}.markets names other markets: {why}")
 
     def _check_budget(self, source: SourceSettings, settings: Settings, name: SourceName) -> None:
         """Check that a budget travels with the lease; else each collector would count by itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from hashlib import blake2b
 from importlib.metadata import version
@@ -12,6 +12,7 @@ from secrets import token_hex
 
 import msgspec
 import structlog
+from msgspec.structs import replace
 from structlog.typing import FilteringBoundLogger
 
 from actors.archive.archive import FollowedArchive, open_followed
@@ -23,11 +24,13 @@ from actors.cluster.keeper import LINKS, KeeperActor
 from actors.cluster.liveness import MatcherClock
 from actors.cluster.outbox import Outbox
 from actors.cluster.progress import LinksBox, Seen
-from actors.cluster.records import FORMAT
 from actors.cluster.redis_store import RedisStore
 from actors.cluster.store import CollectorId, Store
+from actors.cluster.wire.records import FORMAT
 from actors.core.clock import Clock, Instant
-from actors.core.messages import Batch, SourceName
+from actors.core.messages import Batch, Scope, SourceName
+from actors.market_fixtures.boards import market_boards
+from actors.markets.market import Kind
 from actors.matches.history import FixtureHistory
 from actors.matches.linking import Partition, Waiting
 from actors.matches.model import FixtureSettings, FixtureView, ViewKind, first_snapshot
@@ -51,6 +54,7 @@ log: FilteringBoundLogger = structlog.get_logger()
 class Cluster:
     """The parts of a process in a cluster: `published` is the board that all processes show.
 
+    `markets` are those of other kinds of market than 1X2.
     `collects` says whether sources run here, each behind its `gate`. `open_store` opens a connection, in
     place of one to the server of the configuration; `checkpoint_records` is as of `FollowerActor`.
     """
@@ -64,10 +68,8 @@ class Cluster:
         checkpoint_records: int = CHECKPOINT_RECORDS,
     ) -> None:
         self._settings, self._clock, self._terms = settings, clock, terms
-        self._open, self._checkpoint_records = (
-            open_store or partial(redis_store, settings),
-            checkpoint_records,
-        )
+        self._open = open_store or partial(redis_store, settings)
+        self._checkpoint_records = checkpoint_records
         roles = settings.cluster.roles
         self.collects = Role.COLLECTOR in roles
         self.shows = Role.REPLICA in roles
@@ -82,6 +84,10 @@ class Cluster:
         self.published = Published(first, settings.board, clock, settings.history)
         self.fixture_history = FixtureHistory(first, settings.history)
         self.published.follow(self.fixture_history.add, self.fixture_history.digest)
+        rules, limits, kinds = settings.board, settings.history, settings.market_kinds
+        self.markets = market_boards(
+            first, terms, kinds, rules=rules, clock=clock, limits=limits, request=lambda _: None
+        )
         self.waiting = Waiting()
         self.published.follow(self.waiting.add)
         self._changed = asyncio.Event()
@@ -101,7 +107,9 @@ class Cluster:
         self._archive, highest = opened
         self._seen.note(highest)
         self._archive.writer.newest_until = self._newest_until
-        self.published.follow(self._archive.follow)
+        for kind, board in {Kind.ONE_X_TWO: self.published, **self.markets.published}.items():
+            board.follow(partial(self._archive.note, kind))
+        self.markets = replace(self.markets, committed=self._archive.commit)
         return self._archive
 
     def _newest_until(self, now: Instant) -> float:
@@ -120,19 +128,22 @@ class Cluster:
     def linker(self, status: ActorStatus, matcher: Callable[[], Partition], review: Review) -> ChildSpec:
         """Return the actor that links what is shown, behind the gate of the lease for that."""
         parts = (self.published, self.waiting, self._terms.roster, matcher)
-        start = partial(LinkerActor, *parts, self._links.put, review, self._clock)
+        of_sides = self.markets, self._links.sides.put
+        start = partial(LinkerActor, *parts, self._links.put, review, self._clock, *of_sides)
         return ChildSpec(status, self.gated(LINKS, start))
 
-    def _restart(self, first: Snapshot) -> None:
-        self.fixture_history.restart(
-            first, [FixtureView(kind, name) for kind in ViewKind for name in (None, *first.books)]
-        )
+    def _restart(self, boards: Mapping[Kind, Snapshot]) -> None:
+        for kind, history in {Kind.ONE_X_TWO: self.fixture_history, **self.markets.histories}.items():
+            names = None, *boards[kind].books
+            history.restart(boards[kind], [FixtureView(view, name) for view in ViewKind for name in names])
         self.waiting.begin_anew()
         if self._archive is not None:
-            self._archive.restart(first)
+            self._archive.restart(boards)
 
-    def children(self, collected: Published, bus: Bus, status: ServiceStatus) -> list[ChildSpec]:
-        """Return the actors that commit what is `collected`, and follow what is shown."""
+    def children(
+        self, collected: Mapping[Kind, Published], bus: Bus, status: ServiceStatus
+    ) -> list[ChildSpec]:
+        """Return the actors that commit what is `collected`, by kind of market, and follow all boards."""
         drop = partial(self._drop, collected, bus, status)
         children = [] if self._own is None else [self._keeper(self._own, collected, drop)]
         follow = partial(
@@ -146,25 +157,32 @@ class Cluster:
             restarted=self._restart,
             status=self.status,
             clock=self._clock,
+            markets=self.markets,
             archived=None if self._archive is None else self._archive.newest_of,
             checkpoint_records=self._checkpoint_records,
         )
         return [*children, ChildSpec(ActorStatus("follower"), follow)]
 
     def _keeper(
-        self, own: CollectorId, collected: Published, drop: Callable[[SourceName], None]
+        self, own: CollectorId, collected: Mapping[Kind, Published], drop: Callable[[SourceName], None]
     ) -> ChildSpec:
-        outbox = Outbox(collected.newest, self._matcher)
-        collected.follow(outbox.follow)
-        collected.follow(lambda _: self._changed.set())
+        main, *others = collected.values()
+        beside = {kind: Outbox(board.newest, self._matcher) for kind, board in collected.items()}
+        beside.pop(Kind.ONE_X_TWO)
+        outbox = Outbox(main.newest, self._matcher, beside)
+        for kind, board in collected.items():
+            board.follow((outbox if kind is Kind.ONE_X_TWO else beside[kind]).follow)
+            board.follow(lambda _: self._changed.set())
         sources = self._settings.sources
         keep = partial(
             KeeperActor,
             id=own,
             store=self._store(),
             outbox=outbox,
-            published=collected,
+            published=main,
             shown=self.published,
+            markets=others,
+            shown_markets=[*self.markets.published.values()],
             links=self._links,
             sources={name: tuple(self._settings.bookmakers_of(name)) for name in (LINKS, *sources)},
             gates=self._gates,
@@ -176,16 +194,24 @@ class Cluster:
         )
         return ChildSpec(ActorStatus("keeper"), keep)
 
-    def _drop(self, collected: Published, bus: Bus, status: ServiceStatus, source: SourceName) -> None:
-        """Withdraw the lists of a source from the board of this process."""
+    def _drop(
+        self, collected: Mapping[Kind, Published], bus: Bus, status: ServiceStatus, source: SourceName
+    ) -> None:
+        """Withdraw the lists of a source from the boards of this process."""
         now = self._clock.now()
         if source in status.sources:
             rested(status, source)
         for name in self._settings.bookmakers_of(source):
-            for scope, state in collected.newest.books[name].lists.items():
-                if not state.withdrawn:
-                    about = (name, scope, state.list_id, False, (), (), now.wall, now.mono)
-                    bus.publish(Batch(*about, state.stale_after_s, withdrawn=True))
+            withdrawn: dict[Scope, Batch] = {}
+            for kind, board in collected.items():
+                for scope, state in board.newest.books[name].lists.items():
+                    if not state.withdrawn:
+                        about = (name, scope, state.list_id, False, (), (), now.wall, now.mono)
+                        first = Batch(*about, state.stale_after_s, withdrawn=True)
+                        known = withdrawn.get(scope, first)
+                        withdrawn[scope] = replace(known, kinds=(*known.kinds, kind))
+            for batch in withdrawn.values():
+                bus.publish(batch)
 
 
 class _Polls:
@@ -226,9 +252,15 @@ def redis_store(settings: Settings, seen: Seen) -> Store:
 def shape_of(settings: Settings) -> str:
     """Return a digest of all that makes the bytes of a version, but for the records.
 
-    With that of zlib: others compress to other bytes.
+    With that of zlib: others compress to other bytes. If any source reads other markets than 1X2, also with
+    those of each source, and which bookmakers are exchanges: their handicaps are other bets in play.
     """
     bookmakers = [[name, *msgspec.structs.astuple(entry)] for name, entry in settings.bookmakers.items()]
     made_by = [FORMAT, version("oddsboard"), zlib.ZLIB_RUNTIME_VERSION]
-    told = msgspec.json.encode([made_by, bookmakers, settings.fair, settings.surebets])
+    parts: list[object] = [made_by, bookmakers, settings.fair, settings.surebets]
+    if len(settings.market_kinds) > 1:  # else it is that of a release that knows 1X2 alone
+        venues = {name: settings.offer_of(entry).venue for name, entry in settings.bookmakers.items()}
+        kinds = {name: source.options.kinds for name, source in settings.sources.items()}
+        parts += [sorted(kinds.items()), sorted(venues.items())]
+    told = msgspec.json.encode(parts)
     return blake2b(told, digest_size=8).hexdigest()

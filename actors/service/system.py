@@ -72,7 +72,8 @@ class System:
     pushed ones; `linker` makes the matcher; `tick_s` is as of `AggregatorActor`. If it `is_archived`, and
     the configuration has an archive, that is opened; the caller starts and closes it. Metrics are those of
     `log_status`, where given. `cluster` makes this process part of a cluster: `published` has what it
-    collects itself then, without fixtures, and `shown` the board.
+    collects itself then, without fixtures, and `shown` the board; likewise `markets` and `shown_markets` of
+    other markets than 1X2.
 
     Raises: ArchiveLockedError, ConfigError.
     """
@@ -113,7 +114,7 @@ class System:
         }
         self._contexts = {name: self._context(name) for name in settings.sources}
         self._poisoned_mono: dict[BookmakerId | None, float] = {}
-        self.status.is_idle, self.status.markets = self._is_idle, self.markets.counts
+        self.status.is_idle, self.status.markets = self._is_idle, self.shown_markets.counts
         self.supervisor = Supervisor(self._children(linker), clock)
 
     def _begin(self, first: Snapshot) -> None:
@@ -122,8 +123,15 @@ class System:
         self.published = Published(first, settings.board, clock, settings.history, request)
         self.shown, self.fixture_history = self.published, FixtureHistory(first, settings.history)
         kinds, rules, limits = settings.market_kinds, settings.board, settings.history
-        self.markets = market_boards(
-            first, self._terms, kinds, rules=rules, clock=clock, limits=limits, request=request
+        self.markets = self.shown_markets = market_boards(
+            first,
+            self._terms,
+            kinds,
+            rules=rules,
+            clock=clock,
+            limits=limits,
+            request=request,
+            is_linked=self._cluster is None,
         )
 
     def _show(self, cluster: Cluster, *, is_archived: bool) -> None:
@@ -132,10 +140,15 @@ class System:
         self._waiting, self.status.cluster = cluster.waiting, cluster.status
         if is_archived:
             self.archive = cluster.archived(self.status)
+        self.shown_markets = cluster.markets  # of which the archive is told
 
     def _is_idle(self) -> bool:
         is_idle = self._intake.is_idle and all(box.is_idle for box in self._inboxes.values())
-        return is_idle and self.shown.newest.has_lists_of(self.published.newest)
+        shown, own = [self.shown], [self.published]
+        shown += self.shown_markets.published.values()
+        own += self.markets.published.values()
+        boards = zip(shown, own, strict=True)
+        return is_idle and all(board.newest.has_lists_of(of_own.newest) for board, of_own in boards)
 
     def _children(self, linker: Callable[[], Partition] | None) -> list[ChildSpec]:
         """Return all actors, in the order in which they are started."""
@@ -143,7 +156,9 @@ class System:
         if self._cluster is None:
             core.append(self._links(linker))
         else:
-            core += self._cluster.children(self.published, self.bus, self.status)
+            collected = {Kind.ONE_X_TWO: self.published}
+            collected |= {kind: self.markets.published[kind] for kind in self.markets.updaters}
+            core += self._cluster.children(collected, self.bus, self.status)
             self.status.actors |= {child.status.name: child.status for child in core}
             if not self._cluster.collects:
                 return core

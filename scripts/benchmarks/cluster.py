@@ -23,10 +23,10 @@ import structlog
 from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, Snapshot
 from actors.cluster.progress import Seen
-from actors.cluster.records import BookRecord, Record, WireList, decoded, encoded, wire_entry
 from actors.cluster.redis_store import RedisStore
 from actors.cluster.replay import applied, empty, kept
 from actors.cluster.store import CollectorId, Commit, Position
+from actors.cluster.wire.records import BookRecord, Record, WireList, decoded, encoded, wire_entry
 from actors.core.clock import SystemClock
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId, SourceName

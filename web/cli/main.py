@@ -228,7 +228,7 @@ async def _run_service(
         review=system.review,
         past=None if system.archive is None else system.archive.past(),
         access=Access(settings.operators.token),
-        markets={} if cluster is not None else system.markets.published,
+        markets=system.shown_markets.published,
     )
     started = partial(_say_started, status, url=address_of(sock), archive=settings.archive.path or "none")
     ends, drain_s = (start_exit_deadline, audience.leave), settings.server.drain_s
@@ -244,7 +244,7 @@ async def _run_service(
 
 def _audience(system: System, max_streams: int, per_client: int) -> Audience:
     fixtures, metrics = system.fixture_history, system.status.metrics
-    histories = system.markets.histories
+    histories = system.shown_markets.histories
     return Audience(system.shown.history, max_streams, per_client, fixtures, metrics, markets=histories)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,9 +17,14 @@ from actors.archive.restart import Configured
 from actors.board.snapshot import Snapshot
 from actors.board.validity import BoardRules
 from actors.core.messages import BookmakerId, SourceName
+from actors.markets.market import Kind
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
 from actors.matches.update import FixtureUpdater
 from actors.monitoring.status import ArchiveStatus
+from tests.actors.archive.test_markets import shown
+from tests.support.builders.fixtures import ROSTER
+from tests.support.builders.market_records import MarketCluster
+from tests.support.builders.markets import OU25, listed, of_markets
 from tests.support.builders.messages import match
 from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
@@ -62,12 +67,13 @@ class _Kept:
     def follow(self, *snapshots: Snapshot) -> None:
         """Have these written."""
         for snapshot in snapshots:
-            self.archive.follow(snapshot)
+            self.archive.note(Kind.ONE_X_TWO, snapshot)
+            self.archive.commit()
             self.archive.writer.step()
 
     def begin(self, first: Snapshot, *then: Snapshot) -> None:
         """Go on from a whole board."""
-        self.archive.restart(first)
+        self.archive.restart({Kind.ONE_X_TWO: first})
         self.archive.writer.step()
         self.follow(*then)
 
@@ -83,9 +89,9 @@ class _Kept:
 
 
 @contextmanager
-def _kept(folder: Path, clock: ManualClock) -> Iterator[_Kept]:
+def _kept(folder: Path, clock: ManualClock, names: Mapping[BookmakerId, str] = NAMES) -> Iterator[_Kept]:
     """Have an archive open while the block runs."""
-    opened = open_followed(ArchiveSettings(str(folder)), ArchiveStatus(), clock, NAMES)
+    opened = open_followed(ArchiveSettings(str(folder)), ArchiveStatus(), clock, names)
     try:
         yield _Kept(*opened, clock)
     finally:
@@ -232,3 +238,30 @@ def test_versions_of_a_single_process_before_count_as_seen(tmp_path: Path, clock
         assert life.highest > newest + 1_000_000
         assert [(newest, life.highest + 1, "began_anew")] == life.gaps()
     assert not (tmp_path / "ending.msgpack").exists()
+
+
+def test_other_markets_are_kept_with_the_version_that_they_are_of(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    """Those of a checkpoint after a gap as well, though no record of them came here."""
+    cluster, base = MarketCluster(), match("m1")
+    archived: list[int] = []
+    with _kept(tmp_path, clock, {name: name for name in ROSTER}) as life:
+        life.archive.restart(cluster.state.boards)
+        for goals, is_there in ((1.9, True), (1.95, False), (2.0, True)):
+            cluster.take(listed(base, *of_markets(base, OU25, odds=(goals, 1.9)), bookmaker="alder"))
+            if not is_there:
+                continue
+            if archived:
+                life.archive.restart(cluster.state.boards)
+            for kind, board in cluster.state.boards.items():
+                life.archive.note(kind, board)
+            life.archive.commit()
+            for _ in range(3):
+                life.archive.writer.step()
+            archived.append(cluster.state.at.version)
+
+        assert [(1.9, 1.9), (2.0, 1.9)] == [
+            shown(tmp_path, version)["alder_m1 over_under:2.5"] for version in archived
+        ]
+        assert [(archived[0], archived[1], "missed")] == life.gaps()

@@ -16,10 +16,11 @@ from actors.board.validity import HOLDS_S, BoardRules
 from actors.cluster.follower import FollowerActor
 from actors.cluster.liveness import MatcherClock
 from actors.cluster.progress import LinksBox, Seen
-from actors.cluster.records import BookRecord, Record, WireEntry, WireList, encoded
 from actors.cluster.store import CollectorId, Commit, Position
+from actors.cluster.wire.records import BookRecord, Record, WireEntry, WireList, encoded
 from actors.core.errors import CommitLateError
 from actors.core.messages import BookmakerId, Scope, SourceMatchId, SourceName
+from actors.markets.market import Kind
 from actors.matches.model import BookmakerInfo, FixtureSettings, first_snapshot, roster_of
 from actors.runtime.membership import ClusterStatus
 from tests.support.simulation.shared import Data, ModelServer, ModelStore, Wire
@@ -47,7 +48,7 @@ class _Replica:
             own=None,
             links=LinksBox(lambda: None),
             matcher=MatcherClock(),
-            restarted=self.restarts.append,
+            restarted=lambda boards: self.restarts.append(boards[Kind.ONE_X_TWO]),
             status=ClusterStatus(("replica",), None),
             clock=self.clock,
         )

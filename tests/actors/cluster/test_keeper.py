@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from itertools import pairwise
+from math import inf
 from random import Random
 
 import anyio
@@ -14,18 +15,20 @@ from structlog.testing import capture_logs
 
 from actors.board.board import Board
 from actors.board.published import Published, Rejection, Request
-from actors.board.snapshot import Snapshot
+from actors.board.snapshot import Book, Snapshot
 from actors.board.validity import BoardRules
 from actors.cluster.gate import Gate
 from actors.cluster.keeper import LINKS, KeeperActor
 from actors.cluster.liveness import SILENT_S, MatcherClock
 from actors.cluster.outbox import Outbox
 from actors.cluster.progress import LinksBox, Seen
-from actors.cluster.records import Record, decoded, encoded
 from actors.cluster.store import Acquired, CollectorId, Position
+from actors.cluster.wire.records import MarketsRecord, Record, decoded, encoded
 from actors.core.cooperative import run_now
 from actors.core.errors import StoreLostError
 from actors.core.messages import Batch, BookmakerId, SourceName
+from actors.market_fixtures.model import first_of_kind, markets_of
+from actors.market_fixtures.sides import SideLinks
 from actors.matches.candidates import Candidate, Candidates
 from actors.matches.model import FixtureSettings, first_snapshot, fixtures_of, roster_of
 from actors.matching.event import FixtureId
@@ -54,7 +57,7 @@ class _LosingStore(ModelStore):
 class _Collector:
     """A keeper, and an aggregator that the test plays."""
 
-    def __init__(self) -> None:
+    def __init__(self, of_markets: Snapshot | None = None, begins_at: float = inf) -> None:
         self.server, self.clock = ModelServer(), VirtualClock()
         self.wire, self.requests = Wire(Random(1)), list[Request]()
         self.dropped: list[SourceName] = []
@@ -67,6 +70,11 @@ class _Collector:
         self.published.follow(lambda _: self.changed.set())
         shown = first_snapshot(10**15, FixtureSettings(roster_of({})), "e1")  # behind nothing
         self.shown = Published(shown, BoardRules(), self.clock)
+        own = Snapshot.empty(1, tuple(first.books)) if of_markets is None else of_markets
+        self.totals = Published(own, BoardRules(), self.clock)
+        handicaps = first_of_kind(shown, FixtureSettings(roster_of({})))
+        state = msgspec.structs.replace(markets_of(handicaps), next_start=begins_at, is_foreign=True)
+        handicaps = msgspec.structs.replace(handicaps, fixtures=state)
         self.gates = {SOURCE: Gate(), LINKS: Gate()}
         self.keeper = KeeperActor(
             id=ME,
@@ -82,6 +90,8 @@ class _Collector:
             changed=self.changed,
             status=ClusterStatus(("collector",), ME),
             clock=self.clock,
+            markets=[self.totals],
+            shown_markets=[Published(handicaps, BoardRules(), self.clock)],
         )
 
     def tell(self, sources: Iterable[SourceName]) -> dict[SourceName, bytes]:
@@ -99,7 +109,7 @@ class _Collector:
         self.published.publish(run_now(board.finish(self.clock.now())))
         self.published.end_turn()
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[MarketsRecord]:
         return [decoded(logged.data) for logged in self.server.data.log]
 
     def positions(self) -> list[Position]:
@@ -144,6 +154,56 @@ async def test_a_collector_with_something_overdue_does_not_beat() -> None:
         tasks.cancel_scope.cancel()
 
     assert before == after
+
+
+async def test_a_collector_with_an_overdue_market_does_not_beat() -> None:
+    """Nobody may believe any of its lists, until all its boards are in order."""
+    book = Book(1, 1, deadline=6.0)
+    collector = _Collector(Snapshot(1, {BOOKMAKER: book}, valid_until=6.0))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(9.0)
+        before = collector.server.data.beats[ME]
+        await anyio.sleep(1.0)
+        after = collector.server.data.beats[ME]
+        tasks.cancel_scope.cancel()
+
+    assert before == after
+
+
+async def test_the_matcher_ticks_with_a_version_when_a_match_begins() -> None:
+    """By its own clock: until then its ticks show clients nothing new."""
+    collector = _Collector(begins_at=WALL_0 + 3.0)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(5.0)
+        tasks.cancel_scope.cancel()
+    ticks = [
+        (record.tick.wall >= WALL_0 + 3.0, at.sub == 0)
+        for record, at in zip(collector.records(), collector.positions(), strict=True)
+        if record.tick is not None
+    ]
+
+    assert {(False, False), (True, True)} == {*ticks}
+
+
+async def test_links_of_side_events_are_committed_once() -> None:
+    """The linker makes them again and again, until the board has them."""
+    collector, links = _Collector(), SideLinks((), {})
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(collector.keeper.run)
+        await anyio.sleep(3.0)
+        for _ in range(3):
+            collector.keeper.links.sides.put(links)
+            await anyio.sleep(1.0)
+        is_due_again = collector.keeper.links.sides.due is not None
+        collector.keeper.links.applied(collector.positions()[-1])
+        collector.keeper.links.sides.put(links)
+        await anyio.sleep(1.0)
+        tasks.cancel_scope.cancel()
+
+    assert not is_due_again
+    assert 2 == sum(record.sides is not None for record in collector.records())
 
 
 async def test_a_deposed_collector_drops_its_lists_and_begins_anew() -> None:

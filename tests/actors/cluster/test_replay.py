@@ -13,9 +13,9 @@ from actors.board.chunks import entries_of
 from actors.board.snapshot import Entry, RemovalReason, Snapshot
 from actors.cluster.liveness import MatcherClock
 from actors.cluster.outbox import Outbox
-from actors.cluster.records import Record, decoded, encoded
 from actors.cluster.replay import State, applied, empty, kept, restored, shown
 from actors.cluster.store import CollectorId, Position, Restored
+from actors.cluster.wire.records import Record, decoded, encoded
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, SourceName

@@ -6,9 +6,9 @@ import pytest
 
 from actors.board.validity import HOLDS_S
 from actors.cluster.liveness import MatcherClock
-from actors.cluster.records import Record
 from actors.cluster.replay import empty, kept, restored, shown
 from actors.cluster.store import Restored
+from actors.cluster.wire.records import Record
 from actors.core.cooperative import run_now
 from actors.core.messages import SourceName
 from actors.matches.forms import Form

@@ -10,8 +10,17 @@ import pytest
 
 from actors.archive.export import Chosen, rows
 from actors.board.snapshot import Chunk, Entry
-from actors.cluster.records import BookRecord, Record, chunk_bytes, chunk_of, decoded, encoded, wire_entry
 from actors.cluster.store import CollectorId
+from actors.cluster.wire.records import (
+    BookRecord,
+    Record,
+    chunk_bytes,
+    chunk_of,
+    decoded,
+    encoded,
+    entry_of,
+    wire_entry,
+)
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
 from actors.core.validation import Bounds, cleaned
 from actors.service.describe import match_line
@@ -59,7 +68,9 @@ def test_an_entry_travels_as_an_array_of_its_fields(match: Match, wire: bytes) -
         b"\x97\xa1a\x81\xa5alder\x93\x91" + wire + b"\x90\x80\xc2\xc0\xcb?\xf8" + bytes(6) + b"\xc0\xc0"
         == data
     )
-    assert record == decoded(data)
+    found = decoded(data)
+    assert (collector, 1.5) == (found.collector, found.at)
+    assert [entry] == [entry_of(alder, travelled) for travelled in found.books[alder].entries]
 
 
 @pytest.mark.parametrize("at", range(17))

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import zlib
+from hashlib import blake2b
+from importlib.metadata import version
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from actors.cluster.wire.records import FORMAT
 from actors.core.errors import ConfigError
+from actors.service.clustering import shape_of
 from actors.service.describe import configuration_lines
 from actors.service.settings import load
 from actors.service.tables import CLUSTER_URL
@@ -15,6 +21,7 @@ from actors.sources.the_odds_api.plan import TheOddsApiPlan
 from tests.support.source_code import ROOT
 
 CONFIG = (ROOT / "config" / "cluster.toml").read_text("utf-8")
+MARKETS = 'kind = "simulated"\nmarkets = ["over_under", "asian_handicap"]'
 BUDGETED = """
 [sources.api]
 kind = "the_odds_api"
@@ -50,6 +57,27 @@ def test_a_budget_that_does_not_travel_is_refused(tmp_path: Path, monkeypatch: p
 
     with pytest.raises(ConfigError, match=r"sources\.api has a budget of requests"):
         _lines(tmp_path, CONFIG + BUDGETED)
+
+
+def test_a_cluster_may_have_other_markets(tmp_path: Path) -> None:
+    """Each source says which; `check-config` has nothing against them."""
+    assert _lines(tmp_path, CONFIG.replace('kind = "simulated"', MARKETS))
+
+
+def test_all_processes_must_have_the_same_markets(tmp_path: Path) -> None:
+    """A process with others is of another shape, and gets no board; without any it is that of 1X2 alone."""
+    file = tmp_path / "cluster.toml"
+    shapes = []
+    for written in ('kind = "simulated"', MARKETS, MARKETS.replace("over_under", "btts")):
+        file.write_text(CONFIG.replace('kind = "simulated"', written), "utf-8")
+        shapes.append(shape_of(load(file, {})))
+    settings = load(file, {})
+    bookmakers = [[name, *msgspec.structs.astuple(entry)] for name, entry in settings.bookmakers.items()]
+    made_by = [FORMAT, version("oddsboard"), zlib.ZLIB_RUNTIME_VERSION]
+    alone = msgspec.json.encode([made_by, bookmakers, settings.fair, settings.surebets])
+
+    assert 3 == len({*shapes})
+    assert blake2b(alone, digest_size=8).hexdigest() == shapes[0]
 
 
 @pytest.mark.parametrize(

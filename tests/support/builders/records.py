@@ -11,10 +11,10 @@ from actors.board.board import Board
 from actors.board.snapshot import Snapshot
 from actors.cluster.liveness import MatcherClock
 from actors.cluster.outbox import Outbox
-from actors.cluster.records import Record, Tick, decoded, encoded
 from actors.cluster.replay import State, applied, empty
 from actors.cluster.store import CollectorId, Position
-from actors.cluster.wire_fixtures import wire_links
+from actors.cluster.wire.fixtures import wire_links
+from actors.cluster.wire.records import Record, Tick, decoded, encoded
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId

@@ -4,31 +4,38 @@ MessagePack; structs are arrays, so that names of fields do not travel. All proc
 same `FORMAT`. Nothing here is a time of a machine's clock but what sources and collectors publish as Unix
 seconds, and the monotonic seconds of the matcher's ticks, which each process compares with its own clock by
 the ticks alone (`liveness.py`).
+
+What is of other markets than 1X2 stands behind the rest, in types of its own, and is left out where there
+is nothing of it: such a record or state is, byte for byte, one of a release that knows 1X2 alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct, defstruct
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from actors.board.snapshot import Chunk, Entry, RemovalReason
 from actors.cluster.store import CollectorId
-from actors.cluster.wire_fixtures import WireFixtures, WireLinks
+from actors.cluster.wire.fixtures import WireFixtures, WireLinks
+from actors.cluster.wire.markets import WireMarketFixtures, WireSides
 from actors.core.cooperative import Sliced
 from actors.core.match_codec import FIELDS, values_of
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
+from actors.markets.market import Kind, parsed
+from actors.markets.odds import Odds
 
 UNENCODABLE = (ValueError, OverflowError)
 FORMAT: Final = 5
 """Another number for other records, or for other results of the same."""
 
 
-_WireEntry: Any = defstruct(
-    "_WireEntry",
+_OneXTwoEntry: Any = defstruct(
+    "_OneXTwoEntry",
     [("scope", Scope), ("updated", float), ("received_at", float | None), *FIELDS.items()],
     frozen=True,
     array_like=True,
@@ -36,8 +43,13 @@ _WireEntry: Any = defstruct(
 )
 
 
-class WireEntry(_WireEntry):  # type: ignore[misc]  # its fields are those of `Match`, not listed again
-    """An entry: `Entry` without its id, and the fields of its match in their order."""
+class WireEntry(_OneXTwoEntry):  # type: ignore[misc]  # its fields are those of `Match`, not listed again
+    """An entry: `Entry` without its id, and the fields of its match in their order.
+
+    Of another market than 1X2, which its id names, there are `odds` as well, and no other prices.
+    """
+
+    odds: Odds = ()
 
 
 class WireTimes(Struct, frozen=True, array_like=True):
@@ -98,6 +110,13 @@ class Record(Struct, frozen=True, array_like=True):
     tick: Tick | None = None
 
 
+class MarketsRecord(Record, frozen=True, array_like=True):
+    """A commit with other markets than 1X2: by kind the same as `books`; or links of side events."""
+
+    markets: dict[Kind, dict[BookmakerId, BookRecord]] = {}
+    sides: WireLinks | None = None
+
+
 class WireBook(Struct, frozen=True, array_like=True):
     """A book: the versions of its views, who collects it, its lists, its chunks as they are cut."""
 
@@ -123,15 +142,45 @@ class WireState(Struct, frozen=True, array_like=True):
     tick: Tick | None
 
 
+class WireMarket(Struct, frozen=True, array_like=True):
+    """The board of another kind of market than 1X2: its collectors are those of the 1X2 books."""
+
+    books: dict[BookmakerId, WireBook]
+    fixtures: WireMarketFixtures
+
+
+class WireMarketsState(WireState, frozen=True, array_like=True):
+    """A state with the boards of other kinds of market, and the side events that all of them have."""
+
+    markets: dict[Kind, WireMarket] = {}
+    sides: WireSides = WireSides()
+
+
 _encode = msgspec.msgpack.Encoder().encode
-_record = msgspec.msgpack.Decoder(Record)
-_state = msgspec.msgpack.Decoder(WireState)
+_record = msgspec.msgpack.Decoder(MarketsRecord)
+_state = msgspec.msgpack.Decoder(WireMarketsState)
 _entries = msgspec.msgpack.Decoder(tuple[WireEntry, ...])
+_market = lru_cache(maxsize=1024)(parsed)  # there are fewer
 
 
 def encoded(record: Record) -> bytes:
     """Return a record as bytes. Raises: ValueError if a text in it cannot be encoded."""
     return _encode(record)
+
+
+def record_of(
+    collector: CollectorId,
+    changed: Mapping[Kind, Mapping[BookmakerId, BookRecord]],
+    clock: CollectorId | None,
+) -> Record:
+    """Return the record of a commit that changes these books of each kind of market."""
+    main = dict(changed.get(Kind.ONE_X_TWO, {}))
+    markets: dict[Kind, dict[BookmakerId, BookRecord]] = {
+        kind: dict(books) for kind, books in changed.items() if kind is not Kind.ONE_X_TWO
+    }
+    if not markets:
+        return Record(collector, main, clock=clock)
+    return MarketsRecord(collector, main, clock=clock, markets=markets)
 
 
 def unencodable(books: Mapping[BookmakerId, BookRecord]) -> tuple[BookmakerId, SourceMatchId, str] | None:
@@ -149,20 +198,26 @@ def unencodable(books: Mapping[BookmakerId, BookRecord]) -> tuple[BookmakerId, S
     return None
 
 
-def decoded(data: bytes) -> Record:
+def decoded(data: bytes) -> MarketsRecord:
     """Return the record of these bytes. Raises: MsgspecError."""
     return _record.decode(data)
 
 
 def wire_entry(entry: Entry) -> WireEntry:
     """Return an entry as it travels."""
-    return WireEntry(entry.scope, entry.updated, entry.received_at, *values_of(entry.match))
+    match = entry.match
+    values = entry.scope, entry.updated, entry.received_at, *values_of(match)
+    made: WireEntry = WireEntry(*values, match.odds) if match.odds else _OneXTwoEntry(*values)
+    return made
 
 
 def entry_of(bookmaker: BookmakerId, wire: WireEntry) -> Entry:
-    """Return the entry of a bookmaker that travelled."""
-    scope, updated, received_at, *values = astuple(wire)
+    """Return the entry of a bookmaker that travelled. Raises: ValueError if there is no such market."""
+    scope, updated, received_at, *values, odds = astuple(wire)
     match = Match(*values)
+    if odds:
+        market = _market(match.source_match_id.partition(" ")[2])
+        match = replace(match, market=market, odds=odds)
     return Entry(f"{bookmaker}_{match.source_match_id}", scope, match, updated, received_at)
 
 
@@ -182,7 +237,7 @@ def state_bytes(state: WireState) -> bytes:
     return _encode(state)
 
 
-def state_of(data: bytes) -> WireState:
+def state_of(data: bytes) -> WireMarketsState:
     """Return the state of these bytes. Raises: MsgspecError."""
     return _state.decode(data)
 

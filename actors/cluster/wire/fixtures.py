@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any
 
 import msgspec
 from immutables import Map
@@ -15,8 +14,10 @@ from msgspec import Struct
 
 from actors.board.board import Books
 from actors.board.chunks import find
+from actors.board.snapshot import Entry
 from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId, SourceMatchId
+from actors.market_fixtures.sides import SideLinks
 from actors.markets.odds import Odds
 from actors.matches.candidates import Candidates
 from actors.matches.linking import Links
@@ -79,13 +80,23 @@ def links_of(wire: WireLinks) -> Links:
     return Links(wire.groups, {event.key: event for event in wire.events}, wire.pending)
 
 
+def wire_side_links(links: SideLinks) -> WireLinks:
+    """Return links of side events as they travel."""
+    return WireLinks(links.groups, tuple(links.events.values()), 0)
+
+
+def side_links_of(wire: WireLinks) -> SideLinks:
+    """Return links of side events that travelled."""
+    return SideLinks(wire.groups, {event.key: event for event in wire.events})
+
+
 def wire_fixtures(state: FixtureState) -> Sliced[WireFixtures]:
     """Return all fixtures as they are kept."""
     chunks = []
     for chunk in state.chunks:
-        chunks.append(_encode([_wire(fixture) for fixture in chunk.entries]))
+        chunks.append(_encode([wire_fixture(fixture) for fixture in chunk.entries]))
         yield
-    views = _flat(state.versions), _flat(state.pendings)
+    views = wire_views(state.versions), wire_views(state.pendings)
     return WireFixtures(tuple(chunks), *views, state.pending, state.candidates)
 
 
@@ -109,14 +120,15 @@ def fixtures_from(
         Map(places),
         Map(by_event),
         Map({derived_id(key): key for key in by_event}),
-        _nested(wire.versions),
+        nested(wire.versions),
         wire.pending,
-        _nested(wire.pendings),
+        nested(wire.pendings),
         wire.candidates,
     )
 
 
-def _wire(fixture: Fixture) -> WireFixture:
+def wire_fixture(fixture: Fixture) -> WireFixture:
+    """Return a fixture of 1X2 as it is kept, or what one of another market has in common with it."""
     listed = zip(fixture.bookmakers, fixture.listed, strict=True)
     return WireFixture(
         fixture.id,
@@ -130,13 +142,19 @@ def _wire(fixture: Fixture) -> WireFixture:
     )
 
 
+def listed_of(wire: WireFixture, books: Books) -> tuple[tuple[Entry, ...], Entry]:
+    """Return the entries that a fixture lists, and the leading one. Raises: ValidationError for none."""
+    listed: list[Entry] = []
+    for name, match_id in wire.listed:
+        if (entry := find(books[name].chunks, match_id)) is None:
+            raise msgspec.ValidationError(f"fixture {wire.id} lists an entry that is not on the board")
+        listed.append(entry)
+    return tuple(listed), listed[[name for name, _ in wire.listed].index(wire.lead)]
+
+
 def _fixture(wire: WireFixture, books: Books) -> Fixture:
-    entries = [find(books[name].chunks, match_id) for name, match_id in wire.listed]
-    if None in entries:
-        raise msgspec.ValidationError(f"fixture {wire.id} lists an entry that is not on the board")
-    listed: Any = tuple(entries)
-    lead = [name for name, _ in wire.listed].index(wire.lead)
-    start = listed[lead].match.start_time
+    listed, lead = listed_of(wire, books)
+    start = lead.match.start_time
     return Fixture(
         wire.id,
         wire.created,
@@ -151,15 +169,17 @@ def _fixture(wire: WireFixture, books: Books) -> Fixture:
     )
 
 
-def _flat(
+def wire_views(
     of_views: Mapping[ViewKind, Mapping[BookmakerId | None, int]],
 ) -> tuple[tuple[ViewKind, BookmakerId | None, int], ...]:
+    """Return the numbers of views as they are kept."""
     return tuple([(kind, name, value) for kind, of in of_views.items() for name, value in of.items()])
 
 
-def _nested(
+def nested(
     flat: tuple[tuple[ViewKind, BookmakerId | None, int], ...],
 ) -> dict[ViewKind, dict[BookmakerId | None, int]]:
+    """Return the numbers of views that were kept."""
     nested: dict[ViewKind, dict[BookmakerId | None, int]] = {}
     for kind, name, value in flat:
         nested.setdefault(kind, {})[name] = value

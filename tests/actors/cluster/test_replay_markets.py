@@ -1,0 +1,309 @@
+"""Other markets than 1X2 in records and checkpoints: one version of all, the same for everybody."""
+
+from __future__ import annotations
+
+from random import Random
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from actors.board.chunks import entries_of
+from actors.board.snapshot import RemovalReason, Snapshot
+from actors.cluster.replay import shown
+from actors.cluster.store import CollectorId, Position
+from actors.cluster.wire.records import BookRecord, MarketsRecord, Record, WireList, decoded
+from actors.core.messages import Batch, Match, Removal, SourceMatchId
+from actors.market_fixtures.model import MarketState, markets_of
+from actors.markets.market import Kind
+from actors.matches.model import Fixture, ViewKind, fixtures_of
+from tests.support.builders.fixtures import ALDER, BIRCH, CEDAR, ROSTER
+from tests.support.builders.market_records import COLLECTOR, FIRST, MATCHER, MarketCluster, Replica
+from tests.support.builders.markets import AH, BTTS, KINDS, OU25, OU35, listed, of_markets
+from tests.support.builders.messages import SCOPE, batch, match
+from tests.support.oracles.naive_markets import Homes, check_fixtures, check_sides, homes_of
+from tests.support.time.virtual import WALL_0
+
+OU, HANDICAP = Kind.OVER_UNDER, Kind.ASIAN_HANDICAP
+SOON = int(WALL_0) + 20
+HOME = match("1", home="Home", start_time=int(WALL_0) + 86_400)
+OTHER = CollectorId("other")
+
+
+def _lines(cluster: MarketCluster, kind: Kind) -> list[Fixture]:
+    return [*markets_of(cluster.state.markets[kind])]
+
+
+def _handicap(cluster: MarketCluster) -> Fixture:
+    (found,) = _lines(cluster, HANDICAP)
+    return found
+
+
+def _views(board: Snapshot) -> object:
+    versions = {name: (book.v1_version, book.v2_version) for name, book in board.books.items()}
+    return versions, fixtures_of(board).versions
+
+
+def test_record_of_all_markets_is_one_version() -> None:
+    """What a collector has published at one moment is in one record, whatever kinds of market it is of."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, *of_markets(HOME, OU25, AH), bookmaker=ALDER))
+
+    assert 1 == len(cluster.log)
+    boards = cluster.state.boards.values()
+    assert {FIRST + 1} == {board.version for board in boards}
+    entries = [[entry.id for entry in entries_of(board.books[ALDER].chunks)] for board in boards]
+    assert [
+        ["alder_1"],
+        ["alder_1 over_under:2.5"],
+        ["alder_1 asian_handicap:-0.5"],
+        [],
+        [],
+    ] == entries
+
+
+def test_prices_of_another_market_move_no_view_of_1x2() -> None:
+    """The board has the version of the record, its views have theirs."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
+    cluster.link()
+    before = cluster.state.snapshot
+    cluster.take(listed(HOME, *of_markets(HOME, OU25, odds=(2.0, 1.8)), bookmaker=ALDER))
+    after = cluster.state.snapshot
+
+    assert before.version + 1 == after.version
+    assert _views(before) == _views(after)
+    assert ({}, None) == (after.differences, after.fixture_changes)
+    assert after.version == markets_of(cluster.state.markets[OU]).versions[ViewKind.FIXTURES][None]
+
+
+def test_record_and_state_without_other_markets_are_as_ever() -> None:
+    """Their fields are those of releases that know 1X2 alone: each can read what the other wrote."""
+    cluster = MarketCluster()
+    cluster.take(batch([HOME], bookmaker=ALDER))
+    cluster.link()
+    record = msgspec.msgpack.decode(cluster.log[0][1])
+    state = msgspec.msgpack.decode(cluster.replica.kept().state)
+    ((entry,), _, _) = record[1]["alder"]
+
+    assert (7, 7, 17) == (len(record), len(state), len(entry))
+
+
+def test_checkpoint_without_other_markets_is_gone_on_from() -> None:
+    """A store that has 1X2 alone gets other markets with the next record."""
+    cluster = MarketCluster()
+    cluster.take(batch([HOME], bookmaker=ALDER))
+    cluster.link()
+    joined = Replica(found=cluster.replica.kept())
+    begun = len(cluster.log)
+    cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
+    joined.follow(cluster.log[begun:])
+
+    assert cluster.replica.kept() == joined.kept()
+    assert ["Home"] == [line.match.home for line in _lines(cluster, OU)]
+
+
+def test_bookmaker_of_another_collector_begins_anew_in_all_markets() -> None:
+    """Also in those of which its record has nothing: nobody vouches for what the former listed."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
+    first = decoded(cluster.log[0][1])
+    cluster.append(replace(first, collector=OTHER, markets={}), is_seen=True)
+    board = cluster.state.markets[OU]
+
+    assert {RemovalReason.STALE} == {*board.differences[ALDER].reasons.values()}
+    assert ([], {}) == (_lines(cluster, OU), dict(board.books[ALDER].lists))
+    assert 1 == cluster.state.snapshot.books[ALDER].count
+
+
+def test_markets_of_a_collector_that_leaves_are_stale() -> None:
+    """In the version in which its 1X2 prices are."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
+    cluster.leave(COLLECTOR)
+
+    assert [] == _lines(cluster, OU)
+    books = [cluster.state.boards[kind].books[ALDER] for kind in (Kind.ONE_X_TWO, OU)]
+    assert [FIRST + 2] * 2 == [book.v2_version for book in books]
+
+
+def test_markets_are_shown_as_long_as_their_collector_is_believed() -> None:
+    """Of each kind by itself: where a bookmaker has no entry it promises nothing."""
+    cluster = MarketCluster()
+    cluster.take(listed(*of_markets(HOME, OU25), bookmaker=ALDER))
+    parts = cluster.state, {COLLECTOR: 7.0}.__getitem__, cluster.matcher
+    deadlines = [shown(*parts, kind).valid_until for kind in (Kind.ONE_X_TWO, OU, Kind.BTTS)]
+
+    assert [float("inf"), 7.0, float("inf")] == deadlines
+
+
+def test_any_match_may_have_begun_while_the_time_is_not_known() -> None:
+    """So a bookmaker's handicap is no best price before the first tick, nor without a matcher."""
+    cluster, soon = MarketCluster(), match("1", home="Home", start_time=SOON)
+    cluster.take(listed(soon, *of_markets(soon, AH), bookmaker=ALDER))
+    found = [_handicap(cluster).has_begun]
+    for at, is_there in ((0.0, True), (1.0, False), (2.0, True), (21.0, True)):
+        cluster.clock.mono = at
+        if is_there:
+            cluster.tick()
+        else:
+            cluster.leave(MATCHER)
+        found.append(_handicap(cluster).has_begun)
+
+    assert [True, False, True, False, True] == found
+
+
+def test_match_begins_with_a_version_alone() -> None:
+    """A tick that shows clients nothing new changes nothing; the next that does finds that it has begun."""
+    cluster, soon = MarketCluster(), match("1", home="Home", start_time=SOON)
+    cluster.take(listed(soon, *of_markets(soon, AH), bookmaker=ALDER))
+    cluster.tick()
+    cluster.clock.mono = 21.0
+    cluster.tick(is_seen=False)
+    before = _handicap(cluster).has_begun
+    cluster.take(listed(soon, bookmaker=BIRCH))
+
+    assert (False, True) == (before, _handicap(cluster).has_begun)
+
+
+def test_handicaps_are_shown_as_long_as_the_matcher_ticks() -> None:
+    """Before the kick-off: nobody else says when that is. After it, and without any, they need no clock."""
+    cluster, soon = MarketCluster(), match("1", home="Home", start_time=SOON)
+    cluster.take(listed(soon, *of_markets(soon, AH), bookmaker=ALDER))
+    until = {COLLECTOR: 900.0}.__getitem__
+    found = [shown(cluster.state, until, cluster.matcher, HANDICAP).deadlines]
+    for at in (1.0, 21.0):
+        cluster.clock.mono = at
+        cluster.tick()
+        found.append(shown(cluster.state, until, cluster.matcher, HANDICAP).deadlines)
+
+    assert [900.0, 1.0 + 5.0, 900.0] == [deadlines.stale for deadlines in found]
+    assert {float("inf")} == {deadlines.kick_off for deadlines in found}
+
+
+def test_entry_of_a_market_that_does_not_exist_cannot_be_read() -> None:
+    """A record that has one is damaged."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
+    data = cluster.log[0][1].replace(b"over_under:2.5", b"over_under:2.6")
+
+    with pytest.raises(ValueError, match="must be a multiple"):
+        Replica().follow([(Position(FIRST + 1), data)])
+
+
+def test_markets_that_are_not_read_here_are_passed_over() -> None:
+    """Such a process cannot join; its boards stay empty."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, *of_markets(HOME, OU25), bookmaker=ALDER))
+    other = Replica(kinds=())
+    other.follow(cluster.log)
+
+    assert 1 == other.state.snapshot.books[ALDER].count
+    assert [] == [*fixtures_of(other.state.markets[OU])]
+
+
+def test_links_of_side_events_are_a_record() -> None:
+    """An event without 1X2 prices is in the match of the others on every machine."""
+    cluster = MarketCluster()
+    cluster.take(listed(HOME, bookmaker=ALDER))
+    cluster.take(
+        listed(*of_markets(match("x", home="Home", start_time=HOME.start_time), OU25), bookmaker=BIRCH)
+    )
+    cluster.link()
+    (main,), (line,) = fixtures_of(cluster.state.snapshot), _lines(cluster, OU)
+
+    assert (main.id, main.match.home) == (line.match_id, line.match.home)
+    assert decoded(cluster.log[-1][1]).sides is not None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_lives_are_the_same_from_a_checkpoint(seed: int) -> None:
+    """Lists and changes of all kinds, links, ticks, take-overs: all that bytes depend on.
+
+    What they make is also compared with simple code.
+    """
+    life = _Life(seed)
+    joined: list[Replica] = []
+    for number in range(41):
+        begun = len(life.cluster.log)
+        (life.step if number < 40 else life.end)()
+        for replica in joined:
+            replica.follow(life.cluster.log[begun:])
+        if number % 10 == 5:
+            joined.append(Replica(found=life.cluster.replica.kept()))
+            assert life.cluster.replica.kept() == joined[-1].kept()
+
+    newest = life.cluster.replica.kept()
+    assert [newest] * len(joined) == [replica.kept() for replica in joined]
+    assert any(record.markets for record in map(decoded, (data for _, data in life.cluster.log)))
+
+
+class _Life:
+    """A random life of a cluster of three bookmakers."""
+
+    def __init__(self, seed: int) -> None:
+        self.random, self.cluster = Random(seed), MarketCluster()
+        self._sides = 0
+
+    def step(self) -> None:
+        """Let something happen."""
+        chance, cluster = self.random.random(), self.cluster
+        cluster.clock.mono += self.random.choice([0.0, 1.0, 5.0])
+        if chance < 0.15:
+            cluster.link()
+        elif chance < 0.3:
+            cluster.tick(is_seen=self.random.random() < 0.8)
+        elif chance < 0.34:
+            cluster.leave(MATCHER)
+        elif chance < 0.38:
+            cluster.leave(COLLECTOR)
+            cluster.outbox.reset()
+            cluster.commit()
+        elif chance < 0.42:
+            listing = WireList(withdrawn=False, doubted=0, is_failing=True)
+            cluster.append(_failing(listing), is_seen=False)
+        else:
+            cluster.take(self._batch())
+        self._check_homes()
+
+    def end(self) -> None:
+        """Link all, and check that all is in its match."""
+        self.cluster.link()
+        main = fixtures_of(self.cluster.state.snapshot)
+        check_sides(self._check_homes(), main, self._boards, ROSTER)
+
+    @property
+    def _boards(self) -> dict[Kind, Snapshot]:
+        return {kind: self.cluster.state.markets[kind] for kind in KINDS[1:]}
+
+    def _check_homes(self) -> Homes:
+        main, boards = fixtures_of(self.cluster.state.snapshot), self._boards
+        homes = homes_of(main, boards, ROSTER)
+        for kind, board in boards.items():
+            state = markets_of(board)
+            assert isinstance(state, MarketState)
+            assert state.followed is main
+            check_fixtures(kind, board, main, homes, ROSTER)
+        return homes
+
+    def _batch(self) -> Batch:
+        random, bookmaker = self.random, self.random.choice([ALDER, BIRCH, CEDAR])
+        matches: list[Match] = []
+        for number in range(4):
+            source = ROSTER[bookmaker].source
+            about = number if random.random() > 0.05 else random.randrange(4)
+            start = int(WALL_0) + (10, 30, 90_000, 90_000)[about]
+            base = match(f"{source}-{number}", home=f"Home {about}", start_time=start)
+            matches += [base] if random.random() < 0.7 else []
+            for market in (OU25, OU35, AH, BTTS):
+                if random.random() < 0.5:
+                    matches += of_markets(base, market, odds=random.choice([(1.9, 1.9), (2.1, 1.8)]))
+        removal = Removal(SourceMatchId("none"), "closed")
+        complete = random.random() < 0.7
+        at = self.cluster.clock.mono
+        return listed(*matches, bookmaker=bookmaker, at=at, complete=complete, removals=[removal])
+
+
+def _failing(listing: WireList) -> Record:
+    book = BookRecord(lists={SCOPE: listing})
+    return MarketsRecord(COLLECTOR, {ALDER: book}, markets={OU: {ALDER: book}})
