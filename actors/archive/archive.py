@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
@@ -168,12 +168,13 @@ class Archive(OpenArchive):
     on_machine: Callable[[], Machine]
     newest: int = field(init=False)
     epoch: str = field(init=False)
-    markets: dict[Kind, Snapshot] = field(default_factory=dict, init=False)
+    markets: dict[Kind, Snapshot] = field(init=False)
     _noted: dict[Kind, Snapshot] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        """Begin with the first board."""
+        """Begin with the first boards."""
         self.newest, self.epoch = self.last.version, self.last.epoch
+        self.markets = dict(self.beginning.markets)
 
     def follow(self, snapshot: Snapshot) -> None:
         """Have a published snapshot of 1X2 alone written if it is a version of its own; never waits."""
@@ -223,7 +224,7 @@ class Archive(OpenArchive):
             elif is_orderly and self.folder.is_held and self.epoch == self.writer.reserved_epoch:
                 at = self.on_machine(), self.clock.now().mono
                 last = replace(self.last, version=self.newest)
-                write_ending(self.folder, last, self.names, self.configured, at)
+                write_ending(self.folder, last, self.names, self.configured, at, markets=self.markets)
         except OSError as error:
             announce(log, "archive.not_ended", error=str(error))
         self.folder.release()
@@ -237,6 +238,7 @@ def open_archive(
     terms: FixtureSettings,
     configured: Mapping[BookmakerId, Configured],
     names: Callable[[Mapping[BookmakerId, str]], Mapping[BookmakerId, str]],
+    kinds: Collection[Kind] = (),
     epoch: str | None = None,
     reached: Reached = lambda _: None,
     on_machine: Callable[[], Machine] = machine,
@@ -244,7 +246,8 @@ def open_archive(
 ) -> Archive:
     """Open the archive of a service and begin a life in it; the first version is written, but for errors.
 
-    A new archive has the `epoch`, or a random one if none is given.
+    A new archive has the `epoch`, or a random one if none is given. Some source reads `kinds` of market
+    beside 1X2: of others nothing is restored.
     `names` takes the names that sources gave before, and returns those that are shown from now on.
     Raises: ArchiveLockedError, ConfigError.
     """
@@ -255,7 +258,7 @@ def open_archive(
         ending, stood = _end_of(folder)
     except (sqlite3.Error, OSError) as error:
         writer.fail(error)
-    start = Start(now, on_machine(), terms, configured)
+    start = Start(now, on_machine(), terms, configured, kinds)
     begun, is_whole = _begin(writer, start, stood, ending, epoch or token_hex(4))
     try:
         writer.begin(begun.commit, _gap(begun.commit, stood, is_whole=is_whole))

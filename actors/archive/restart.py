@@ -28,6 +28,7 @@ from actors.board.validity import BoardRules, ListState
 from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId, Scope, SourceMatchId
+from actors.market_fixtures.restoring import Kept, begins_of, restored
 from actors.markets.market import Kind
 from actors.matches.model import FixtureSettings, first_snapshot
 from actors.matches.update import FixtureUpdater
@@ -44,7 +45,8 @@ class Machine(Struct, frozen=True):
 class EndedBook(Struct, frozen=True):
     """A book at the end: what its configuration was, its versions, list states and entries.
 
-    `cuts` has the number of entries of each chunk: compressed bytes depend on it.
+    `cuts` has the number of entries of each chunk: compressed bytes depend on it. Of a kind of market of
+    which goals before a bet may not count, `begins` is when a match begins by all sources (Unix seconds).
     """
 
     configured: str
@@ -53,12 +55,14 @@ class EndedBook(Struct, frozen=True):
     lists: dict[Scope, ListState]
     entries: list[Entry]
     cuts: list[int] = []
+    begins: dict[SourceMatchId, float] = {}
 
 
 class Ending(Struct, frozen=True):
-    """The board of 1X2 at an orderly end; `mono` is the service's clock when `machine` was read.
+    """The boards at an orderly end; `mono` is the service's clock when `machine` was read.
 
-    Its version is that of the archive: the largest of any board.
+    Its version is that of the archive: the largest of any board. The `books` are those of 1X2, and
+    `markets` has those of other kinds of market; an earlier release wrote none.
     """
 
     version: int
@@ -67,6 +71,7 @@ class Ending(Struct, frozen=True):
     mono: float
     names: dict[BookmakerId, str]
     books: dict[BookmakerId, EndedBook]
+    markets: dict[Kind, dict[BookmakerId, EndedBook]] = {}
 
     def entries(self) -> list[PastChange]:
         """Return the entries that the v2 list had."""
@@ -99,20 +104,28 @@ class Configured(Struct, frozen=True):
 
 
 class Start(Struct, frozen=True):
-    """The begin of a life: the time, the machine, the settings of fixtures, the bookmakers."""
+    """The begin of a life: the time, the machine, the settings of fixtures, the bookmakers.
+
+    Some source reads `kinds` of market beside 1X2.
+    """
 
     now: Instant
     machine: Machine
     terms: FixtureSettings
     configured: Mapping[BookmakerId, Configured]
+    kinds: Collection[Kind] = ()
 
 
 class Beginning(Struct, frozen=True, eq=False):
-    """The first snapshot, and as a commit; names that sources gave before, of restored bookmakers."""
+    """The first snapshot, and as a commit; names that sources gave before, of restored bookmakers.
+
+    `markets` are the first boards of the other kinds of market that some source reads.
+    """
 
     commit: Commit
     snapshot: Snapshot
     names: Mapping[BookmakerId, str]
+    markets: Mapping[Kind, Snapshot] = {}
 
 
 def write_ending(
@@ -121,14 +134,29 @@ def write_ending(
     names: Mapping[BookmakerId, str],
     configured: Mapping[BookmakerId, Configured],
     at: tuple[Machine, float],
+    *,
+    markets: Mapping[Kind, Snapshot],
 ) -> None:
-    """Keep the last board of a life, all of whose versions are archived; `at` is as of `Ending`.
+    """Keep the last boards of a life, all of whose versions are archived; `at` is as of `Ending`.
 
-    The board has the version of the archive, which may be above those of its books.
+    That of 1X2 has the version of the archive, which may be above those of its books.
 
     Raises: OSError.
     """
-    books = {
+    shown = {name: names[name] for name in last.books}
+    of_kinds = {kind: _ended(board, configured, begins_of(kind, board)) for kind, board in markets.items()}
+    ending = Ending(last.version, last.epoch, *at, shown, _ended(last, configured, {}), of_kinds)
+    folder.reached("before ending")
+    folder.replace(ENDING, msgspec.msgpack.encode(ending))
+    folder.reached("after ending")
+
+
+def _ended(
+    last: Snapshot,
+    configured: Mapping[BookmakerId, Configured],
+    begins: Mapping[BookmakerId, dict[SourceMatchId, float]],
+) -> dict[BookmakerId, EndedBook]:
+    return {
         name: EndedBook(
             configured[name].digest,
             book.v1_version,
@@ -136,13 +164,10 @@ def write_ending(
             dict(book.lists),
             [entry for chunk in book.chunks for entry in chunk.entries],
             [len(chunk.entries) for chunk in book.chunks],
+            begins.get(name, {}),
         )
         for name, book in last.books.items()
     }
-    ending = Ending(last.version, last.epoch, *at, {name: names[name] for name in last.books}, books)
-    folder.reached("before ending")
-    folder.replace(ENDING, msgspec.msgpack.encode(ending))
-    folder.reached("after ending")
 
 
 def take_ending(folder: Folder) -> Ending | None:
@@ -164,40 +189,69 @@ def take_ending(folder: Folder) -> Ending | None:
 def beginning(
     version: int, epoch: str, start: Start, stood: Stood | None, ending: Ending | None
 ) -> Beginning:
-    """Return the first version of a life: the lists that still hold; all else has left as stale.
-
-    Of other markets than 1X2 that is everything.
-    """
+    """Return the first version of a life: the lists that still hold; all else has left as stale."""
     now, configured, terms = start.now, start.configured, start.terms
-    kept: dict[BookmakerId, tuple[dict[Scope, ListState], list[Entry]]] = {}
-    if ending is not None and ending.machine.boot_id == start.machine.boot_id:
-        asleep_s = start.machine.boot_s - ending.machine.boot_s
-        for name, ended in ending.books.items():
-            if name in configured and configured[name].digest == ended.configured:
-                kept[name] = _holding(ended, now, ending.mono, asleep_s)
+    begun = {} if ending is None else {name: _begun(ending, name, now.wall) for name in ending.books}
+    kept = {kind: _holding(start, ending, kind, begun) for kind in start.kinds}
+    kept[Kind.ONE_X_TWO] = _holding(start, ending, Kind.ONE_X_TWO, {})
+    of_main = kept[Kind.ONE_X_TWO]
     titles = {
         name: ending.names[name]
-        for name, (_, entries) in kept.items()
-        if entries and ending is not None and configured[name].name is None
+        for name in configured
+        if ending is not None and configured[name].name is None
+        if any(name in of and of[name][1] for of in kept.values())
     }
     names = {name: of.name or titles.get(name, str(name)) for name, of in configured.items()}
-    shown = {entry.id for _, entries in kept.values() for entry in entries if entry.is_named}
-    differences = _left(() if stood is None else stood.entries, shown)
-    markets = () if stood is None else stood.markets
-    of_markets = {kind: _left([of for of in markets if _kind(of) is kind], ()) for kind in Kind}
-    made = _snapshot(version, epoch, terms, kept, now)
+    differences = _left(() if stood is None else stood.entries, _shown(of_main))
+    made = _snapshot(version, epoch, terms, of_main, now)
     books: Mapping[BookmakerId, Book] = made.books
     changes: Any = made.fixture_changes
     if ending is not None and [*ending.names.items()] == [*names.items()]:
         books = {name: _as_it_was(book, ending.books.get(name)) for name, book in books.items()}
     snapshot = replace(made, books=books, differences={}, fixture_changes=None)
+    markets = restored(snapshot, start.kinds, kept, now)
     fixtures = () if stood is None else tuple(FixtureId(fixture) for fixture in stood.fixtures)
     commit = Commit(version, epoch, now.wall, differences, changes, {}, names, snapshot, fixtures)
-    commit = replace(commit, market_differences={kind: of for kind, of in of_markets.items() if of})
-    return Beginning(commit, snapshot, titles)
+    of_markets = _markets_left(stood, kept)
+    commit = replace(commit, markets=markets, market_differences=of_markets)
+    return Beginning(commit, snapshot, titles, markets)
 
 
 def _holding(
+    start: Start,
+    ending: Ending | None,
+    kind: Kind,
+    begun: Mapping[BookmakerId, Collection[SourceMatchId]],
+) -> dict[BookmakerId, tuple[dict[Scope, ListState], list[Entry]]]:
+    """Return the lists of a kind of market that are young enough, with entries that have not kicked off.
+
+    The matches of a bookmaker that have `begun` are left out as well.
+    """
+    found: dict[BookmakerId, tuple[dict[Scope, ListState], list[Entry]]] = {}
+    if ending is None or ending.machine.boot_id != start.machine.boot_id:
+        return found
+    asleep_s = start.machine.boot_s - ending.machine.boot_s
+    books = ending.books if kind is Kind.ONE_X_TWO else ending.markets.get(kind, {})
+    for name, ended in books.items():
+        if name in start.configured and start.configured[name].digest == ended.configured:
+            lists, entries = _young(ended, start.now, ending.mono, asleep_s)
+            none = begun.get(name, ())
+            found[name] = lists, [entry for entry in entries if entry.match.event_id not in none]
+    return found
+
+
+def _begun(ending: Ending, name: BookmakerId, wall: float) -> set[SourceMatchId]:
+    """Return the matches of which any market of a bookmaker says that it has, or may have, kicked off."""
+    every = [ended for kind in (ending.books, *ending.markets.values()) if (ended := kind.get(name))]
+    return {entry.match.event_id for ended in every for entry in ended.entries if _has_begun(entry, wall)}
+
+
+def _has_begun(entry: Entry, wall: float) -> bool:
+    begun_by = entry.match.begun_by
+    return bool(entry.match.in_play) or (begun_by is not None and begun_by <= wall)
+
+
+def _young(
     ended: EndedBook, now: Instant, ended_mono: float, asleep_s: float
 ) -> tuple[dict[Scope, ListState], list[Entry]]:
     """Return the lists that are young enough, and their entries that have not kicked off."""
@@ -214,14 +268,25 @@ def _holding(
         for scope, state in ended.lists.items()
         if not state.withdrawn and asleep_s >= 0 and state.deadline + shift_s > now.mono
     }
-    entries = [
-        entry
-        for entry in ended.entries
-        if entry.scope in lists
-        and not entry.match.in_play
-        and (entry.match.begun_by is None or entry.match.begun_by > now.wall)
-    ]
-    return lists, entries
+    young = (entry for entry in ended.entries if entry.scope in lists and not _has_begun(entry, now.wall))
+    begins = ended.begins
+    return lists, [entry for entry in young if begins.get(entry.source_match_id, inf) > now.wall]
+
+
+def _shown(kept: Kept) -> set[str]:
+    return {entry.id for _, entries in kept.values() for entry in entries if entry.is_named}
+
+
+def _markets_left(
+    stood: Stood | None, kept: Mapping[Kind, Kept]
+) -> dict[Kind, Mapping[BookmakerId, Differences]]:
+    """Return that all other markets that stood have left, but for those that are shown again."""
+    markets = () if stood is None else stood.markets
+    gone = {
+        kind: _left([of for of in markets if _kind(of) is kind], _shown(kept.get(kind, {})))
+        for kind in Kind
+    }
+    return {kind: of for kind, of in gone.items() if of}
 
 
 def _kind(past: PastChange) -> Kind | None:
@@ -244,7 +309,7 @@ def _snapshot(
     version: int,
     epoch: str,
     terms: FixtureSettings,
-    kept: Mapping[BookmakerId, tuple[dict[Scope, ListState], list[Entry]]],
+    kept: Kept,
     now: Instant,
 ) -> Snapshot:
     """Return the first board of a life, with the lists and entries that are kept."""

@@ -77,21 +77,23 @@ def market_boards(
     limits: HistoryLimits,
     request: Callable[[Request], None],
     is_linked: bool = True,
+    begun: Mapping[Kind, Snapshot] = {},
 ) -> MarketBoards:
-    """Return boards of other kinds than 1X2, without any list yet, beside the `first` board of 1X2.
+    """Return boards of other kinds than 1X2 beside the `first` board of 1X2, with the lists of that moment.
 
-    Some source reads `kinds`: the other boards stay empty. Unless it `is_linked`, none has fixtures.
+    Some source reads `kinds`: the other boards stay empty. Those that are not `begun` have no list yet.
+    Unless it `is_linked`, none has fixtures.
     """
     published: dict[Kind, Published] = {}
     histories: dict[Kind, FixtureHistory] = {}
     for kind in OTHERS:
-        empty = first_of_kind(first, terms)
+        first_here = begun.get(kind) or first_of_kind(first, terms)
         most = rules.max_matches * (LINES if FORMS[kind].lines else 1)
-        board = Published(empty, replace(rules, max_matches=most), clock, limits, request)
-        published[kind], histories[kind] = board, FixtureHistory(empty, limits)
+        board = Published(first_here, replace(rules, max_matches=most), clock, limits, request)
+        published[kind], histories[kind] = board, FixtureHistory(first_here, limits)
         board.follow(histories[kind].add, histories[kind].digest)
     updaters: dict[Kind, MarketUpdater | None] = {
-        kind: _updater(kind, terms) if is_linked else None for kind in OTHERS if kind in kinds
+        kind: updater_of(kind, terms) if is_linked else None for kind in OTHERS if kind in kinds
     }
     return MarketBoards(published, histories, updaters)
 
@@ -101,7 +103,8 @@ def _counts(board: Snapshot) -> MarketCounts:
     return MarketCounts(entries, len(markets_of(board).places))
 
 
-def _updater(kind: Kind, terms: FixtureSettings) -> MarketUpdater:
+def updater_of(kind: Kind, terms: FixtureSettings) -> MarketUpdater:
+    """Return what takes the fixtures of a kind from one version to the next."""
     form = FORMS[kind]
     return MarketUpdater(terms, has_lines=form.lines is not None, may_count_from_now=form.count_from_now)
 

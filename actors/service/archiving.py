@@ -48,6 +48,7 @@ def open_configured(
         terms=terms,
         configured=configured(settings),
         names=learn,
+        kinds=settings.market_kinds,
     )
 
 

@@ -132,6 +132,7 @@ class System:
             limits=limits,
             request=request,
             is_linked=self._cluster is None,
+            begun={} if self._own is None else self._own.beginning.markets,
         )
 
     def _show(self, cluster: Cluster, *, is_archived: bool) -> None:

@@ -14,7 +14,8 @@ from tests.support.archive.disk_faults import library
 def test_what_the_archive_has_is_what_was_served(tmp_path: Path, *, is_long: bool) -> None:
     """After lives that were killed at each boundary: no version with two bodies, differences are exact.
 
-    In 150 lives each damage to a sealed day occurs as well.
+    In 150 lives each damage to a sealed day occurs as well. Lists that hold are restored with all their
+    markets, and no life begins below a version of any board.
     """
     chosen = run(tmp_path / "archive", *((4, 150) if is_long else (3, 30)))
 
@@ -22,6 +23,8 @@ def test_what_the_archive_has_is_what_was_served(tmp_path: Path, *, is_long: boo
     assert set() == {*FAULTS, *(DAMAGES if is_long else ())} - chosen.fired.keys()
     assert chosen.counts["bodies"] > 100
     assert chosen.counts["differences"] > 20
+    assert chosen.counts["restored"] > 0
+    assert chosen.counts["restored markets"] > 0
 
 
 @pytest.mark.skipif(library() is None, reason="needs a C compiler (cc)")

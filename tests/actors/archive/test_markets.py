@@ -76,6 +76,7 @@ def kept(
         terms=TERMS,
         configured={name: Configured("a", title) for name, title in NAMES.items()},
         names=lambda _: NAMES,
+        kinds=kinds,
         on_machine=lambda: Machine("boot", clock.mono),
         look_again_s=0.0,
     )
@@ -282,30 +283,6 @@ def test_what_is_listed_weighs_in_the_queue(tmp_path: Path) -> None:
         life.boards.put(ALDER, *listed(match("m1"), {"goals": (1.9, 2.0), "btts": (1.7, 2.2)}))
 
         assert 3 == life.archive.writer.waiting
-
-
-@pytest.mark.parametrize("is_orderly", [True, False])
-@pytest.mark.parametrize("kinds", [OTHERS, ()], ids=["read again", "read no more"])
-def test_other_markets_begin_anew_after_any_end(
-    tmp_path: Path, kinds: Sequence[Kind], *, is_orderly: bool
-) -> None:
-    """All that stood leaves as stale in the first version; the list is restored after an orderly end."""
-    clock = ManualClock()
-    with kept(tmp_path, clock, is_orderly=is_orderly) as life:
-        life.put("m1", goals=(1.9, 2.0))
-        last, epoch = life.put("m1", goals=(1.9, 2.1)), life.boards.newest.epoch
-    clock.pass_(5)
-    with kept(tmp_path, clock, kinds) as life:
-        first, count = life.boards.newest.version, life.boards.newest.books[ALDER].count
-        is_same = epoch == life.boards.newest.epoch
-        newest = life.put("m2", goals=(1.9, 2.2)) if kinds else life.put("m2")
-
-    assert (True, int(is_orderly)) == (is_same, count)
-    assert first > last
-    assert {} == shown(tmp_path, first)
-    assert (f"alder_m1 {GOALS}", first, "stale") == left(tmp_path)[0]
-    assert bool(kinds) == bool(shown(tmp_path, newest))
-    assert ["stopped" if is_orderly else "killed"] == _gaps(tmp_path)
 
 
 def test_a_market_alone_that_is_not_reserved_begins_an_epoch(tmp_path: Path) -> None:

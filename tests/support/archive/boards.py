@@ -27,10 +27,18 @@ def archived_boards(
 
     `committed` is called after each commit, in place of `commit` of the archive.
     """
-    first, advance = archive.beginning.snapshot, FixtureUpdater(terms)
-    found = Committing(first, BoardRules(), clock, advance=advance, terms=terms, kinds=kinds)
-    found.markets = replace(found.markets, committed=committed or archive.commit)
-    found.admit = archive.admit
-    for kind, published in found.boards.items():
-        published.follow(partial(archive.note, kind))
+    begun, rules = archive.beginning, BoardRules()
+    advance, markets = FixtureUpdater(terms), begun.markets
+    found = Committing(
+        begun.snapshot, rules, clock, advance=advance, terms=terms, kinds=kinds, begun=markets
+    )
+    keep(found, archive, committed)
     return found
+
+
+def keep(boards: Committing, archive: Archive, committed: Callable[[], None] | None = None) -> None:
+    """Have what boards publish archived; `committed` is as of `archived_boards`."""
+    boards.markets = replace(boards.markets, committed=committed or archive.commit)
+    boards.admit = archive.admit
+    for kind, published in boards.boards.items():
+        published.follow(partial(archive.note, kind))

@@ -136,6 +136,7 @@ class Checked:
         Most are not older than the first day; a tenth are of any time.
         """
         self._check_versions()
+        self._check_restored()
         base = self._held[0].base if self._held else 0
         served = self._journal.served
         late = [of for of in served if of.version >= base]
@@ -187,6 +188,36 @@ class Checked:
             newest[of.view] = of
             if bodies.setdefault((of.view, of.version, of.epoch), of.entries) != of.entries:
                 self.wrong.append(f"{of.view} has two bodies at {of.version}")
+
+    def _check_restored(self) -> None:
+        """A life begins above all versions before, with what still holds of the end of the last, if any."""
+        highest, ending = dict[str, int](), None
+        for line in self._journal.lines:
+            if line["what"] in {"served", "markets"}:
+                highest[line["epoch"]] = max(highest.get(line["epoch"], 0), line["version"])
+            elif line["what"] == "ending":
+                ending = line
+            elif line["what"] == "began":
+                epoch, *versions = line["versions"]
+                if min(versions) <= highest.get(epoch, 0):
+                    self.wrong.append(f"a life begins with {versions} after {highest[epoch]}")
+                self._compare_restored(line, ending)
+                ending = None
+
+    def _compare_restored(self, began: Any, ending: Any) -> None:
+        """Nothing is shown but what holds of an orderly end, and if anything is, all of that."""
+        is_same_start = ending is not None and ending["boot_id"] == began["boot_id"]
+        held = [of for of in ending["held"] if of["is_main"] or began["markets"]] if is_same_start else []
+        kept = [of for of in held if of["start"] is None or of["start"] > began["wall"]]
+        may, due = (
+            {of["id"]: of["is_main"] for of in kept if of["until"] > began["boot_s"] + slack_s}
+            for slack_s in (-1e-6, 1e-6)
+        )
+        shown = set(began["shown"])
+        if not shown <= may.keys() or (shown and not due.keys() <= shown):
+            self.wrong.append(f"a life begins with {sorted(shown)} where {sorted(due)} hold")
+        for entry_id in shown & may.keys():
+            self.counts["restored" if may[entry_id] else "restored markets"] += 1
 
     def _check_body(self, of: Served, found: Found | None) -> None:
         """A version in the archive has the body that was served, under an epoch in which it was."""

@@ -37,6 +37,7 @@ NAMES = {BookmakerId("birch"): "Birch & Söhne", BookmakerId("alder"): "Alder"}
 VIEWS = (None, *NAMES)
 TERMS = FixtureSettings(roster_of({name: BookmakerInfo(SourceName(f"of-{name}")) for name in NAMES}))
 MARKETS = (Market(Kind.OVER_UNDER, 10), Market(Kind.OVER_UNDER, 9), Market(Kind.DOUBLE_CHANCE))
+KINDS = (Kind.OVER_UNDER, Kind.DOUBLE_CHANCE)
 KEEP_DAYS = 4
 
 
@@ -103,7 +104,7 @@ class Life:
             self.archive,
             self.clock,
             TERMS,
-            {market.kind for market in MARKETS} if plan.markets else (),
+            KINDS if plan.markets else (),
             self._committed,
         )
         self.archive.writer.max_waiting = plan.max_waiting
@@ -111,7 +112,10 @@ class Life:
 
     def run(self) -> None:
         """Live, until the boundary or the end."""
-        self.note("began", is_reserved=self.archive.writer.reserved_epoch is not None)
+        shown, versions = [entry["id"] for entry in self._held()], self._versions()
+        about = {"boot_id": self.plan.boot_id, "markets": self.plan.markets}
+        is_reserved = self.archive.writer.reserved_epoch is not None
+        self.note("began", is_reserved=is_reserved, shown=shown, versions=versions, **about)
         self._note_views()
         for number in range(self.plan.commits):
             self._fill_disk(is_full=self.plan.full_from <= number < self.plan.full_until)
@@ -123,8 +127,30 @@ class Life:
                 self.note_error()
         for _ in range(40):  # of sealing, and what is due once a minute
             self.archive.writer.step()
+        self.note("ending", boot_id=self.plan.boot_id, held=self._held())
         self.archive.close(is_orderly=True)
         self.note("stopped")
+
+    def _held(self) -> list[dict[str, Any]]:
+        """Return what all boards show now, and until when (seconds since the start of the machine)."""
+        return [
+            {
+                "id": entry.id,
+                "event": f"{name}_{entry.match.event_id}",
+                "is_main": kind is Kind.ONE_X_TWO,
+                "until": book.lists[entry.scope].deadline + self._boot_less_mono,
+                "start": entry.match.begun_by,
+            }
+            for kind, board in self.board.boards.items()
+            for name, book in board.newest.books.items()
+            for chunk in book.chunks
+            for entry in chunk.entries
+        ]
+
+    def _versions(self) -> list[Any]:
+        """Return the epoch, and the versions of all boards."""
+        boards = self.board.boards.values()
+        return [self.board.newest.epoch, *(board.newest.version for board in boards)]
 
     def _pass_midnight(self) -> None:
         self.archive.writer.step()
@@ -157,6 +183,7 @@ class Life:
             terms=TERMS,
             configured={name: Configured("same", title) for name, title in NAMES.items()},
             names=lambda _: NAMES,
+            kinds=KINDS if self.plan.markets else (),
             reached=self._reach,
             look_again_s=0.0,
             on_machine=lambda: Machine(self.plan.boot_id, self.clock.mono + self._boot_less_mono),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from msgspec.structs import replace
 
@@ -34,13 +34,24 @@ class Committing(Published):
         advance: Advance | None = None,
         terms: FixtureSettings | None = None,
         kinds: Collection[Kind] = (),
+        begun: Mapping[Kind, Snapshot] = {},
     ) -> None:
-        """Keep boards of other `kinds` of market as well, if the `terms` of their fixtures are given."""
+        """Keep boards of other `kinds` of market as well, if the `terms` of their fixtures are given.
+
+        Those that are `begun` begin so.
+        """
         super().__init__(snapshot, rules, clock, limits, self._do)
         self._kinds, self.markets = tuple(kinds), MarketBoards()
         if terms is not None:
             self.markets = market_boards(
-                snapshot, terms, kinds, rules=rules, clock=clock, limits=limits, request=self._do
+                snapshot,
+                terms,
+                kinds,
+                rules=rules,
+                clock=clock,
+                limits=limits,
+                request=self._do,
+                begun=begun,
             )
         self._advance = advance
         self.lists = 0

@@ -19,7 +19,7 @@ from actors.archive.archive import Archive, open_archive
 from actors.archive.folder import ArchiveSettings
 from actors.archive.restart import Configured, Machine
 from actors.board.history import HistoryLimits
-from actors.board.snapshot import Readable
+from actors.board.snapshot import Readable, Snapshot
 from actors.board.validity import BoardRules
 from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Match, SourceName
@@ -37,6 +37,7 @@ from actors.monitoring.status import (
 )
 from actors.runtime.actor import ActorState, ActorStatus
 from actors.runtime.membership import ClusterStatus
+from tests.support.archive.boards import keep
 from tests.support.peers.plain_http import NO_TLS
 from tests.support.systems.committing import Committing
 from tests.support.time.virtual import ManualClock
@@ -171,16 +172,22 @@ async def open_site(
     """
     clock = clock or ManualClock()
     terms = FixtureSettings(roster_of({name: BookmakerInfo(SOURCE) for name in names}))
-    archive = None if archived is None else _archive(archived, terms, names, clock)
-    first = first_snapshot(first_version, terms, EPOCH)
+    archive = None if archived is None else _archive(archived, terms, names, clock, kinds)
+    first, begun = first_snapshot(first_version, terms, EPOCH), dict[Kind, Snapshot]()
     if archive is not None:
-        first = archive.beginning.snapshot
+        first, begun = archive.beginning.snapshot, dict(archive.beginning.markets)
     published = Committing(
-        first, BoardRules(), clock, limits, advance=FixtureUpdater(terms), terms=terms, kinds=kinds
+        first,
+        BoardRules(),
+        clock,
+        limits,
+        advance=FixtureUpdater(terms),
+        terms=terms,
+        kinds=kinds,
+        begun=begun,
     )
     if archive is not None:
-        published.admit = archive.admit
-        published.follow(archive.follow)
+        keep(published, archive)
     fixtures = FixtureHistory(first, limits)
     published.follow(fixtures.add, fixtures.digest)
     status = site_status(names, clock.now().wall)
@@ -225,7 +232,11 @@ async def open_site(
 
 
 def _archive(
-    folder: Path, terms: FixtureSettings, names: Mapping[BookmakerId, str], clock: ManualClock
+    folder: Path,
+    terms: FixtureSettings,
+    names: Mapping[BookmakerId, str],
+    clock: ManualClock,
+    kinds: Sequence[Kind],
 ) -> Archive:
     """Open an archive whose steps the site makes; the machine was started when the clock showed 0."""
     return open_archive(
@@ -235,6 +246,7 @@ def _archive(
         terms=terms,
         configured={name: Configured("same", title) for name, title in names.items()},
         names=lambda _: names,
+        kinds=kinds,
         on_machine=lambda: Machine("boot", clock.mono),
     )
 
