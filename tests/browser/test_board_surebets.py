@@ -150,10 +150,11 @@ def test_the_stakes_are_those_of_the_api(two: Two, page: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    "market", ["over_under:2.25", "over_under:2.5", "asian_handicap:-0.75", "btts", "double_chance"]
+    "market",
+    ["over_under:2.25", "over_under:2.5", "over_under:3", "asian_handicap:-0.75", "btts", "double_chance"],
 )
 def test_the_stakes_of_other_markets_are_those_of_the_api(two: Two, page: Page, market: str) -> None:
-    """Also where bets are half won, and where two outcomes are won together; each leg at its bookmaker."""
+    """Also where bets are half won or returned, or two outcomes are won; each leg at its bookmaker."""
     page.goto(two.service.base)
     of_market = [
         case if market != "double_chance" else _doubled(case)

@@ -1,9 +1,12 @@
 // The stakes that are advised for a surebet, and what is said of them. Pure.
 
 import { amount, percent } from "./format.js";
+import { mayReturnAll } from "./covers.js";
+import { marketOf } from "./markets.js";
 import { canDivide, gainOf, rounded, stakes } from "./stakes.js";
 
 const SHARES = "These are shares of the total: two bets at one bookmaker may win together.";
+const WEAK = "Or all stakes come back, after one result, with no gain.";
 const OVER = "But a stake is more than its price is known to be good for: take a smaller total.";
 
 /**
@@ -19,9 +22,10 @@ export function advised(legs, { total, step }) {
     const shown = legs.map((leg, at) => (used ? amount(used.amounts[at]) : percent(leg.stake)));
     if (used === null) return { shown, text: failedOf(total, exact), gain: "" };
     const isOver = legs.some(({ max_stake: most }, at) => used.amounts[at] > 100 * (most ?? Infinity));
-    if (isOver) return { shown, text: `${returnOf(exact, used)} ${OVER}`, gain: "above a limit" };
+    const text = returnOf(exact, used) + (mayReturnAll(marketOf(legs[0].market)) ? ` ${WEAK}` : "");
+    if (isOver) return { shown, text: `${text} ${OVER}`, gain: "above a limit" };
     const gain = `${amount(gainOf(used))} for ${amount(used.returned - gainOf(used))}`;
-    return { shown, text: returnOf(exact, used), gain };
+    return { shown, text, gain };
 }
 
 /** Why there are no stakes: none of whole cents, or `exact` ones, but none in steps. */

@@ -1,6 +1,6 @@
 // How old the prices of a match are: /api/v2/fixtures/ID/ages, because fixtures have no ages.
 
-import { marketOf, marketQuery } from "./markets.js";
+import { idOf, marketOf, marketQuery } from "./markets.js";
 
 const EVERY_MS = 5000;
 const PATIENCE_MS = 4000;
@@ -60,7 +60,7 @@ async function agesOf(key, market) {
     try {
         const signal = AbortSignal.timeout(PATIENCE_MS);
         const query = new URLSearchParams(marketQuery(market.key)).toString();
-        const url = `api/v2/fixtures/${encodeURIComponent(key)}/ages${query && `?${query}`}`;
+        const url = `api/v2/fixtures/${encodeURIComponent(idOf(key))}/ages${query && `?${query}`}`;
         const response = await fetch(url, { signal });
         const answer = response.ok ? await response.json() : null;
         return marketOf(answer?.market) === market ? answer : null;

@@ -7,13 +7,16 @@ const collator = new Intl.Collator("en", { numeric: true });
 const byName = (a, b) => collator.compare(a.home, b.home) || collator.compare(a.key, b.key);
 const byStart = (a, b) => less(a.start ?? Infinity, b.start ?? Infinity);
 
+const WEAK = "Weak: they never lose, but one result gives all stakes back";
+
 /** The key of the heading of what is being played. */
 export const PLAYED = "played";
 
 /**
  * The rows: headings `{ key, header, title, count, league }` and matches `{ key, header, match, isMixed }`,
  * where `header` is the key of the heading, below which leagues are mixed or not. Pinned matches come
- * first, then what is being played. `by` is "league", "time" or "profit"; rows by profit have `isSurebet`.
+ * first, then what is being played. `by` is "league", "time" or "profit"; rows by profit have `isSurebet`,
+ * and weak surebets, which may gain nothing, are the last.
  */
 export function arranged(matches, { by, leagues, preferences, clock, minute, surebetOf }) {
     const isSurebet = by === "profit";
@@ -61,9 +64,13 @@ const GROUPS = {
         });
     },
     profit(matches, { surebetOf }) {
-        const profit = (match) => surebetOf(match)?.profit ?? -Infinity;
+        const of = (match) => surebetOf(match) ?? { profit: -Infinity };
+        const profit = (match) => of(match).usual_profit ?? of(match).profit;
         matches.sort((a, b) => less(profit(b), profit(a)) || byStartAndName(a, b));
-        return [["profit", () => ({ title: "Surebets by profit" }), matches]];
+        return [
+            ["profit", () => ({ title: "Surebets by profit" }), matches.filter((match) => !of(match).weak)],
+            ["weak", () => ({ title: WEAK }), matches.filter((match) => of(match).weak)],
+        ];
     },
 };
 

@@ -1,11 +1,11 @@
 // The model of the board: the stream's fixtures, each a match. Does not depend on the page.
 
-import { marketOf } from "./markets.js";
+import { byMarket, idOf, marketOf } from "./markets.js";
 import { sought } from "./search.js";
 
 const HISTORY = 24; // moves that a sparkline shows
 
-/** Matches by the id of their fixture, each with its offers by bookmaker id. */
+/** Matches by the id of their fixture, or by that and a market, each with its offers by bookmaker id. */
 export class Board {
     #offers = new Map(); // by entry and market: what a link moves to another match keeps its history
     #matches = new Map();
@@ -31,23 +31,35 @@ export class Board {
     }
 
     /** Replace everything by a whole list; a price that differs counts as changed. */
-    replace(fixtures) {
+    replace(listed) {
+        const fixtures = byMarket(listed);
         fixtures.forEach(check);
         this.names.clear();
-        const listed = new Set(fixtures.map(({ id }) => id));
+        const keys = new Set(fixtures.map(({ id }) => id));
         this.#apply(
             fixtures,
-            [...this.#matches.keys()].filter((id) => !listed.has(id)),
+            [...this.#matches.keys()].filter((id) => !keys.has(id)),
         );
     }
 
     /** Change some; returns whether an offer went. */
-    change(fixtures, removed) {
+    change(changed, removed) {
+        const fixtures = byMarket(changed);
         fixtures.forEach(check);
-        return this.#apply(
-            fixtures,
-            removed.map(({ id }) => id),
-        );
+        const gone = removed.map(({ id }) => id);
+        return this.#apply(fixtures, this.#isByMarket ? this.#without(changed, fixtures, gone) : gone);
+    }
+
+    /** Where rows are of one market each: the keys that these changes leave out. */
+    #without(changed, fixtures, gone) {
+        const ids = new Set([...changed.map(({ id }) => id), ...gone]);
+        const stay = new Set(fixtures.map(({ id }) => id));
+        return [...this.#matches.keys()].filter((key) => ids.has(idOf(key)) && !stay.has(key));
+    }
+
+    get #isByMarket() {
+        const [first = ""] = this.#matches.keys();
+        return idOf(first) !== first;
     }
 
     #apply(fixtures, gone) {
@@ -145,7 +157,8 @@ function check({ id, home, away, league, league_id, country, start_time, entries
         ...named,
         ...legs.map((leg) => leg.id),
     ];
-    const numbers = [start_time ?? 0, ...(surebet ? [surebet.profit, surebet.book_sum] : []), ...odds];
+    const gains = surebet ? [surebet.profit, surebet.book_sum, surebet.usual_profit ?? 0] : [];
+    const numbers = [start_time ?? 0, ...gains, ...odds];
     const isMarked = entries.every(({ prices }) => prices === "live" || prices === "collected");
     const isWhole = isMarked && outcomes.length > 0;
     if (!isWhole || !texts.every((text) => typeof text === "string") || !numbers.every(Number.isFinite)) {

@@ -1,6 +1,6 @@
 // What the reader has chosen to see, as the address of the page has it. Pure.
 
-import { marketOf, marketQuery, USUAL_MARKET } from "./markets.js";
+import { ANY_MARKET, marketOf, USUAL_MARKET } from "./markets.js";
 import { ODDS } from "./odds.js";
 import { USUAL } from "./preferences.js";
 
@@ -13,7 +13,7 @@ export const EVERYTHING = { bookmakers: [], league: "", day: "", text: "", sureb
  */
 export function choiceOf(query) {
     const given = new URLSearchParams(query);
-    return {
+    return possible({
         bookmakers: [...new Set(given.getAll("bookmaker"))],
         league: given.get("league") ?? "",
         day: given.get("day") ?? "",
@@ -21,13 +21,19 @@ export function choiceOf(query) {
         surebets: given.has("surebets"),
         fixture: given.get("fixture") ?? "",
         market: marketOf(given.get("market") ?? undefined)?.key ?? USUAL_MARKET,
-    };
+    });
+}
+
+/** A choice, with the usual market in place of all together where it is not of surebets. */
+export function possible(choice) {
+    const isPossible = choice.surebets || choice.market !== ANY_MARKET;
+    return isPossible ? choice : { ...choice, market: USUAL_MARKET };
 }
 
 /** The query of a choice and of what preferences show others, empty or beginning with `?`. */
 export function queryOf(choice, { by, odds } = USUAL) {
     const { bookmakers, league, day, text, surebets, fixture, market } = choice;
-    const given = new URLSearchParams(marketQuery(market));
+    const given = new URLSearchParams(market === USUAL_MARKET ? {} : { market });
     bookmakers.forEach((bookmaker) => given.append("bookmaker", bookmaker));
     if (league) given.set("league", league);
     if (day) given.set("day", day);

@@ -1,6 +1,6 @@
 // Surebets of the chosen bookmakers alone: their legs may be others than those of all bookmakers together.
 
-import { marketOf, marketQuery } from "./markets.js";
+import { byMarket, marketOf, marketQuery } from "./markets.js";
 
 const EVERY_MS = 1000; // such a surebet may end without a change of its match
 const PATIENCE_MS = 4000;
@@ -68,7 +68,7 @@ async function surebetsFrom(ids, market) {
         const query = new URLSearchParams({ bookmaker: ids.join(","), ...marketQuery(market) });
         const signal = AbortSignal.timeout(PATIENCE_MS);
         const response = await fetch(`api/v2/surebets?${query}`, { signal });
-        return response.ok ? (await response.json()).fixtures : [];
+        return response.ok ? byMarket((await response.json()).fixtures) : [];
     } catch {
         return [];
     }

@@ -4,9 +4,9 @@
 // the first answer that is not 200, and reports nothing. At the first error the source is closed, and a
 // new stream is opened with `since`.
 
-import { marketQuery } from "./markets.js";
+import { marketQuery, viewFor } from "./markets.js";
 
-const STREAM = new URL("../api/v2/stream?view=fixtures", import.meta.url);
+const STREAM = new URL("../api/v2/stream", import.meta.url);
 const STEADY_MS = 60_000; // after this time a connection is good, and the delays begin again
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 10_000;
@@ -21,7 +21,7 @@ export const elapsedSince = (then) => Math.max(Date.now() - then.wall, performan
 /**
  * Calls `take(message)` with each event, `{ name, text, id, at }`, `at` in Unix milliseconds, and with
  * `{ name: "state", attempts, retryIn }` when the connection changes; `retryIn` is null while it is open.
- * Events are of fixtures of one market.
+ * Events are of fixtures of one market, of all markets of surebets.
  */
 export class Connection {
     #take;
@@ -84,6 +84,7 @@ export class Connection {
     #open() {
         clearTimeout(this.#retry);
         const url = new URL(STREAM);
+        url.searchParams.set("view", viewFor(this.#market));
         for (const [name, value] of Object.entries(marketQuery(this.#market))) {
             url.searchParams.set(name, value);
         }

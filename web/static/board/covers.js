@@ -24,6 +24,9 @@ const MARGINS = {
     ],
 };
 
+/** Whether a result of a market gives all stakes back: that of whole lines. */
+export const mayReturnAll = ({ line }) => line !== null && Number.isInteger(line);
+
 /** Whether one outcome alone is won of such a market, and all others are lost. */
 export const isPlain = ({ kind }) => !Object.hasOwn(MARGINS, kind);
 
@@ -43,14 +46,17 @@ export function leastOf(market, terms) {
     return (count, unit, goal) => nearby(conditions, shares, count, unit, goal);
 }
 
-/** How bets can end together, each way once: of each outcome from -2, lost, to 2, won. */
+/**
+ * How bets can end together, each way once: of each outcome from -2, lost, to 2, won. Without the result
+ * that gives all stakes back: it does so however they are divided.
+ */
 function resultsOf({ kind, line }) {
     const found = new Map();
     for (let home = 0; home <= GOALS; home += 1) {
         for (let away = 0; away <= GOALS; away += 1) {
             const margins = MARGINS[kind].map((margin) => margin(home, away, (line ?? 0) * 4));
             const results = margins.map((margin) => Math.max(-2, Math.min(margin, 2)));
-            found.set(results.join(), results);
+            if (Math.max(...results) > 0) found.set(results.join(), results);
         }
     }
     return [...found.values()];

@@ -5,7 +5,7 @@ import { bestOf, isGrossAt, namesOf } from "./best.js";
 import { byId, element, setText } from "./dom.js";
 import { findingsOf, ruleOf } from "./evidence.js";
 import { duration, percent } from "./format.js";
-import { USUAL_MARKET } from "./markets.js";
+import { ANY_MARKET, idOf, USUAL_MARKET } from "./markets.js";
 import { OTHER_BET, OtherMarkets } from "./other-markets.js";
 import { DOUBTED } from "./price-cell.js";
 import { SurebetPanel } from "./surebet-panel.js";
@@ -16,6 +16,10 @@ const LEAST_MS = 1000; // between two questions for the links of one match
 const EVERY_MS = 5000; // between two for its other markets
 const HIDDEN = "–";
 const GONE = "This match is not on the board any more.";
+const GONE_OF = {
+    [USUAL_MARKET]: GONE,
+    [ANY_MARKET]: "There is no surebet of the match on this market any more.",
+};
 const GONE_OF_MARKET = "No bookmaker has prices of the match on this market now.";
 
 const RETURNED = " A stake that comes back, whole or half, counts for nothing in them.";
@@ -56,7 +60,7 @@ export class Details {
     constructor({ onClose, onPin, onPrefer, onMarket }) {
         byId("close").addEventListener("click", onClose);
         addEventListener("keydown", (event) => !this.#aside.hidden && isEscape(event) && onClose());
-        byId("pin-match").addEventListener("click", () => onPin({ match: this.#match.key }));
+        byId("pin-match").addEventListener("click", () => onPin({ match: idOf(this.#match.key) }));
         byId("pin-league").addEventListener("click", () => onPin({ league: this.#match.leagueId }));
         this.#surebet = new SurebetPanel(onPrefer);
         this.#others = new OtherMarkets(onMarket);
@@ -81,7 +85,7 @@ export class Details {
         byId("details-body").hidden = !match;
         if (match === undefined) {
             setText(byId("details-title"), "Not on the board");
-            setText(byId("details-gone"), view.market.key === USUAL_MARKET ? GONE : GONE_OF_MARKET);
+            setText(byId("details-gone"), GONE_OF[view.market.key] ?? GONE_OF_MARKET);
         }
         if (!match) return;
         this.#fill();
@@ -98,7 +102,7 @@ export class Details {
         const title = byId("details-title");
         if (title.textContent !== `${home} – ${away}`) title.replaceChildren(...both(home, away));
         setText(byId("details-when"), `${league} · ${startOf(start, this.#view.clock)}`);
-        byId("pin-match").ariaPressed = String(this.#preferences.matches.includes(this.#match.key));
+        byId("pin-match").ariaPressed = String(this.#preferences.matches.includes(idOf(this.#match.key)));
         byId("pin-league").ariaPressed = String(this.#preferences.leagues.includes(this.#match.leagueId));
         const offers = [...this.#match.offers].map(([id, offer]) => ({ name: this.#names.get(id), offer }));
         this.#tabulate(this.#match.market);
@@ -215,15 +219,16 @@ function startOf(start, clock) {
 
 /** The id of the match that has the event of this id: an old bookmark's may not be that of its match. */
 export async function currentId(key) {
-    const response = await fetch(`api/v2/fixtures/${encodeURIComponent(key)}`).catch(() => null);
-    return response?.ok ? (await response.json()).fixture.id : key;
+    const id = idOf(key);
+    const response = await fetch(`api/v2/fixtures/${encodeURIComponent(id)}`).catch(() => null);
+    return response?.ok ? (await response.json()).fixture.id + key.slice(id.length) : key;
 }
 
 /** The match with its other markets and its links; null if it cannot be had. */
 async function fixtureOf(key) {
     try {
         const signal = AbortSignal.timeout(PATIENCE_MS);
-        const response = await fetch(`api/v2/fixtures/${encodeURIComponent(key)}`, { signal });
+        const response = await fetch(`api/v2/fixtures/${encodeURIComponent(idOf(key))}`, { signal });
         return response.ok ? await response.json() : null;
     } catch {
         return null;

@@ -31,3 +31,9 @@ export function isSurebet(surebetOf, { least }) {
         return surebet !== null && surebet.profit >= least / 100;
     };
 }
+
+/** The function that says whether a match has such a surebet that gains for certain. */
+export function isCertain(surebetOf, preferences) {
+    const isSure = isSurebet(surebetOf, preferences);
+    return (match) => isSure(match) && !surebetOf(match).weak;
+}

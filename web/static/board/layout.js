@@ -12,6 +12,7 @@ const WIDTHS = {
 const FACTS = 3; // lines beside the legs of a surebet
 const LINES = 40; // the width of a line
 const HEIGHTS = { heading: 30, match: 46, line: 20, around: 8, card: 72, leg: 22, facts: 46, offer: 34 };
+const MARKET = 38; // lines of a card that says which market it is of: that, and its ages below the legs
 
 /**
  * For the width of the list: `name` is "wide", "compact" or "stacked", `isBest` says whether there is a
@@ -30,7 +31,8 @@ export function layoutOf(clientWidth, columns, { hasLines = false } = {}) {
 
 /**
  * Where each row begins, and where the last ends. Rows are of markets with so many `outcomes`; how high a
- * card is that is unfolded (`opened`) depends on how many offer the match.
+ * card is that is unfolded (`opened`) depends on how many offer the match, and with `isAny`, where they are
+ * of all markets, how high the card of a surebet is on its legs.
  */
 export function topsOf(rows, how) {
     const tops = [0];
@@ -38,8 +40,11 @@ export function topsOf(rows, how) {
     return tops;
 }
 
-function heightOf({ key, match, isSurebet }, { name, columns, opened, outcomes }) {
+function heightOf({ key, match, isSurebet }, { name, columns, opened, outcomes, isAny }) {
     if (match === undefined) return HEIGHTS.heading;
+    if (isAny && name === "stacked") {
+        return HEIGHTS.around + HEIGHTS.leg * match.market.outcomes.length + HEIGHTS.facts + MARKET;
+    }
     const legs = HEIGHTS.around + HEIGHTS.leg * Math.max(outcomes, FACTS);
     if (isSurebet) return legs + (name === "stacked" ? HEIGHTS.facts : 0);
     if (name === "wide") return HEIGHTS.match;

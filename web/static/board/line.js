@@ -2,7 +2,7 @@
 
 import { Connection } from "./connection.js";
 
-const NAME = "oddsboard 2"; // another number with other messages: a tab never meets an older worker
+const NAME = "oddsboard 3"; // another number with other messages: a tab never meets an older worker
 
 /**
  * Returns what has follow(id), leave(), reconnect(), restart(), and calls `take` as a Connection of this

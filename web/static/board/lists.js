@@ -1,6 +1,7 @@
-// The list of fixtures of a market, and what changed in it since a version, asked for once.
+// The list of fixtures of a market, of all the surebets, and what changed in it since a version, asked for
+// once.
 
-import { marketQuery } from "./markets.js";
+import { marketQuery, viewFor } from "./markets.js";
 
 const PATIENCE_MS = 30_000;
 
@@ -10,12 +11,12 @@ export const COMPARING = "comparing"; // a value: scripts that are sent apart ha
 /** The whole list; null if it cannot be had. */
 export function askList(market) {
     const query = new URLSearchParams(marketQuery(market)).toString();
-    return asked(`api/v2/fixtures${query && `?${query}`}`);
+    return asked(`api/v2/${viewFor(market)}${query && `?${query}`}`);
 }
 
 /** What changed since that id, or the whole list, which has no `removed`; null if neither can be had. */
 export async function askNews(id, market) {
-    const query = new URLSearchParams({ view: "fixtures", since: id, ...marketQuery(market) });
+    const query = new URLSearchParams({ view: viewFor(market), since: id, ...marketQuery(market) });
     return (id && (await asked(`api/v2/changes?${query}`))) ?? askList(market);
 }
 

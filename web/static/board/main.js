@@ -3,7 +3,7 @@
 import { Address } from "./address.js";
 import { Beside } from "./beside.js";
 import { Board } from "./board.js";
-import { choiceOf, EVERYTHING, queryOf, shownBy, toggled } from "./choice.js";
+import { choiceOf, EVERYTHING, possible, queryOf, shownBy, toggled } from "./choice.js";
 import { Chosen } from "./chosen.js";
 import { currentId } from "./details.js";
 import { byId, setText } from "./dom.js";
@@ -11,7 +11,7 @@ import { Drawing } from "./draw.js";
 import { first } from "./first.js";
 import { Health } from "./health.js";
 import { askList, askMarkets } from "./lists.js";
-import { USUAL_MARKET } from "./markets.js";
+import { idOf, USUAL_MARKET } from "./markets.js";
 import "./odds-board.js";
 import { followOthers, remember, remembered } from "./preferences.js";
 import { Store } from "./store.js";
@@ -164,7 +164,7 @@ function step(query) {
 
 /** Show other matches: a step of the history, unless details are open, which Back is to close. */
 function filter(values, how) {
-    store.change({ choice: { ...store.state.choice, ...values } });
+    store.change({ choice: possible({ ...store.state.choice, ...values }) });
     turn(store.state.choice.market);
     grid.scrollTop = 0;
     if (store.state.choice.fixture) address.replace(queryNow());
@@ -186,7 +186,8 @@ function turn(market) {
 
 /** Show the prices of another market of the match whose details are open. */
 async function open(market) {
-    store.change({ choice: { ...store.state.choice, market } });
+    const { choice } = store.state;
+    store.change({ choice: { ...choice, market, fixture: idOf(choice.fixture) } });
     address.replace(queryNow());
     await turn(market);
     store.flush();

@@ -57,9 +57,43 @@ const KINDS = {
 export const USUAL_MARKET = "1x2";
 const MAIN = "main";
 
-/** The parameter of the service for a market; none for the usual one. */
+/** The key of all markets together: of surebets alone, each line of a match with a row of its own. */
+export const ANY_MARKET = "any";
+const ANY = Object.freeze({
+    key: ANY_MARKET,
+    kind: ANY_MARKET,
+    name: "All markets",
+    line: null,
+    hasLines: true,
+    outcomes: Array.from({ length: 3 }, () => ({ key: "", title: "", mark: "", spoken: "" })),
+    winners: 1,
+    title: "All markets",
+});
+
+/** The parameter of the service for a market; none for the usual one. Of all, weak surebets are shown. */
 export function marketQuery(market = USUAL_MARKET) {
+    if (market === ANY_MARKET) return { market, weak: "1" };
     return market === USUAL_MARKET ? {} : { market };
+}
+
+/** The list of the service that has what is shown of a market: its name at /api/v2, and as `view`. */
+export const viewFor = (market) => (market === ANY_MARKET ? "surebets" : "fixtures");
+
+/** The id that the service has for a match; the key of a row of all markets has its market behind that. */
+export const idOf = (key) => key.split(" ")[0];
+
+/** Fixtures by one market each: of several that a fixture has, those that the page knows. */
+export function byMarket(fixtures) {
+    return fixtures.flatMap(({ markets, ...usual }) => {
+        if (markets === undefined) return [usual];
+        const known = Object.entries(markets).filter(([key]) => marketOf(key) !== null);
+        return known.map(([key, fields]) => ({
+            ...usual,
+            ...fields,
+            id: `${usual.id} ${key}`,
+            market: key,
+        }));
+    });
 }
 
 const known = new Map();
@@ -75,6 +109,7 @@ export function marketOf(key = USUAL_MARKET) {
 }
 
 function made(key) {
+    if (key === ANY_MARKET) return ANY;
     const [kind, text] = key.split(":");
     const row = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
     const isMain = text === MAIN;
@@ -97,6 +132,11 @@ export function lineOf({ kind, line }) {
     return [...new Set(KINDS[kind].lines.map((written) => written(line)))].join(" / ");
 }
 
+/** A market in a few words: of a handicap the line of the home team alone. */
+export function shortOf({ kind, name, line }) {
+    return line === null ? name : `${name} ${KINDS[kind].lines[0](line)}`;
+}
+
 /** Matches in the order of their markets: kinds as the chooser has them, then lines. */
 export function ordered(matches) {
     const place = ({ market: { kind } }) => Object.keys(KINDS).indexOf(kind);
@@ -113,19 +153,22 @@ function outcomeOf({ outcome, market }) {
 
 /** The key that the chooser has for a kind: that of its main lines where it has lines. */
 function keyOf(kind) {
+    if (kind === ANY_MARKET) return ANY_MARKET;
     return KINDS[kind].lines === undefined ? kind : `${kind}:${MAIN}`;
 }
 
 /**
  * What there is to choose from, of the `markets` of the service: `kinds` and, of the chosen kind, `lines`,
  * each `{ value, title }`; no kinds where there is nothing but the usual one, no lines where it has none.
+ * With `isAny` all of them can be chosen together.
  */
-export function choicesOf(markets, { key, kind, line }) {
+export function choicesOf(markets, { key, kind, line }, isAny = false) {
     const offered = new Set([USUAL_MARKET, kind, ...markets.map((market) => market.kind)]);
     const kinds = Object.keys(KINDS).filter((name) => offered.has(name));
     const options = kinds.map((name) => ({ value: keyOf(name), title: KINDS[name].name }));
-    if (kinds.length < 2) return { kinds: [], lines: [] };
-    if (KINDS[kind].lines === undefined) return { kinds: options, lines: [] };
+    if (kinds.length < 2 && kind !== ANY_MARKET) return { kinds: [], lines: [] };
+    if (isAny) options.unshift({ value: ANY_MARKET, title: ANY.title });
+    if (kind === ANY_MARKET || KINDS[kind].lines === undefined) return { kinds: options, lines: [] };
     const counts = new Map(markets.map((market) => [market.market, market.fixtures_count]));
     const keys = markets.filter((market) => market.kind === kind).map((market) => market.market);
     if (line !== null && !keys.includes(key)) keys.push(key);

@@ -1,5 +1,6 @@
 // Notifications of the browser for new surebets, if the reader has switched them on.
 
+import { isCertain } from "./filters.js";
 import { percent } from "./format.js";
 import { markOf } from "./markets.js";
 
@@ -20,9 +21,10 @@ export class Notifier {
             if (!preferences.notify) this.#known = null;
             return;
         }
+        const isSure = isCertain(surebetOf, preferences);
         const found = board.matches.flatMap((match) => {
             const surebet = surebetOf(match);
-            const isMeant = surebet !== null && surebet.profit >= preferences.least / 100;
+            const isMeant = isSure(match);
             return isMeant ? [[`${match.key} ${surebet.since}`, match, surebet]] : [];
         });
         const before = this.#known;

@@ -2,7 +2,7 @@
 
 import { element, part } from "./dom.js";
 import { HEADING, layoutOf, topsOf } from "./layout.js";
-import { marketOf } from "./markets.js";
+import { ANY_MARKET, marketOf } from "./markets.js";
 import { leagueTitle, outcomeNames, showTitle, titlesRow } from "./row.js";
 import { RowPool } from "./row-pool.js";
 
@@ -124,7 +124,8 @@ export class OddsBoard extends HTMLElement {
         const width = layout.width === null || isSurebets ? "" : `${layout.width}px`;
         for (const block of this.children) block.style.minWidth = width;
         const { opened = [] } = this.#how;
-        const how = { name: layout.name, columns: this.#columns, opened, outcomes: outcomes.length };
+        const isAny = kind === ANY_MARKET;
+        const how = { name: layout.name, columns: this.#columns, opened, outcomes: outcomes.length, isAny };
         this.#tops = topsOf(this.#rows, how);
         this.#body.style.height = `${this.#tops.at(-1)}px`;
         this.ariaRowCount = this.#rows.length + 1;
@@ -174,7 +175,8 @@ export class OddsBoard extends HTMLElement {
         }
         const how = row.match === undefined ? this.#how : this.#howOf(row);
         const { match, count, title, isPinned, header } = row;
-        const what = [match?.stamp ?? count, title, isPinned, header, how.surebet?.profit, how.key];
+        const gains = [how.surebet?.profit, how.surebet?.usual_profit];
+        const what = [match?.stamp ?? count, title, isPinned, header, ...gains, how.key];
         const stamp = what.join(" ");
         if (shown.stamp !== stamp) {
             shown.stamp = stamp;

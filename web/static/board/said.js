@@ -2,8 +2,9 @@
 
 import { condition } from "./condition.js";
 import { count, duration } from "./format.js";
-import { marketOf, USUAL_MARKET } from "./markets.js";
+import { ANY_MARKET, marketOf, USUAL_MARKET } from "./markets.js";
 
+const NO_SUREBETS = "Surebets appear here as soon as there are some.";
 const NONE_OF_MARKET = "No bookmaker has prices of this market now. There are others to choose from.";
 
 /** The notices by the id of their place; without a text there is none. */
@@ -75,10 +76,11 @@ export function emptinessOf(state, trust, matches) {
     if (trust !== "live") return ["Not connected", "The current odds are not known."];
     const isFiltered = state.board.matches.length > 0;
     if (isFiltered && state.choice.surebets) {
-        return ["No surebet fits the filter", "Surebets appear here as soon as there are some."];
+        return ["No surebet fits the filter", NO_SUREBETS];
     }
     if (isFiltered) return ["No match fits the filter", "There are odds of other matches."];
     const { market } = state.choice;
+    if (market === ANY_MARKET) return ["There is no surebet now", NO_SUREBETS];
     if (market !== USUAL_MARKET) return [`${marketOf(market).title}: no prices`, NONE_OF_MARKET];
     return Object.values(state.health.checks).some(({ status }) => status !== "fail")
         ? ["There are no matches now", "Matches appear here as soon as a bookmaker has them."]

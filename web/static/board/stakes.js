@@ -7,7 +7,8 @@ import { marketOf } from "./markets.js";
 const TOTALS = 100n; // that are tried in steps, the largest first
 
 /**
- * The stakes on the outcomes, and what is returned at least, in cents; null if every division may lose.
+ * The stakes on the outcomes, and what is returned at least, in cents; null if every division may lose. On
+ * a whole line it is what every result returns at least but that which gives all stakes back.
  * Legs are `{ id, odds, commission, fee_rate }`; all legs of one entry, thus of one bookmaker, are one
  * market, which takes `commission` of what is won there net, and perhaps a fee for each share. The smallest
  * return has as many whole cents as it can have. Legs of another market than 1X2 have its key, `market`.

@@ -39,9 +39,13 @@ export class SurebetPanel {
     }
 }
 
-function gainOf({ profit, since, book_sum: sum, legs }, clock) {
+function gainOf({ profit, usual_profit: usual, weak, since, book_sum: sum, legs }, clock) {
     const isNet = legs.some(({ commission, fee_rate: fee }) => commission > 0 || fee > 0);
     const gain = percent(profit) + (isNet ? " after fees and commissions," : "");
+    if (weak) {
+        const rest = `${percent(usual)} after every other result, since ${clock.moment(since)}.`;
+        return `${gain} if all stakes come back, ${rest}`;
+    }
     return `${gain} whatever the result, since ${clock.moment(since)} (book sum ${sum.toFixed(4)}).`;
 }
 

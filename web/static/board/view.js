@@ -5,10 +5,10 @@ import { isEverything } from "./choice.js";
 import { surebetsOf } from "./chosen.js";
 import { bookmakersOf, chipsOf, columnsOf, shownOf } from "./columns.js";
 import { daysOf } from "./days.js";
-import { filtered, isSurebet } from "./filters.js";
+import { filtered, isCertain } from "./filters.js";
 import { clockIn, count } from "./format.js";
 import { byLeague, leaguesOf } from "./leagues.js";
-import { choicesOf, marketOf } from "./markets.js";
+import { ANY_MARKET, choicesOf, marketOf } from "./markets.js";
 import { priceIn } from "./odds.js";
 import { USUAL } from "./preferences.js";
 import { emptinessOf, labelOf, noticesOf, overallOf, warningOf } from "./said.js";
@@ -47,7 +47,7 @@ export function viewOf(state) {
     const clock = clockOf(preferences.zone);
     const leagues = leaguesAt(board.matches, minute);
     const changes = choice.surebets ? board.stamp : 0; // what they gain, and so their order
-    const isSure = isSurebet(surebetOf, preferences);
+    const isSure = isCertain(surebetOf, preferences);
     const isHidden = trust !== "live" && choice.surebets; // a surebet counts only while it is live
     const by = choice.surebets ? "profit" : preferences.by;
     const how = { by, choice, preferences, clock, minute, surebetOf, leagues };
@@ -56,7 +56,7 @@ export function viewOf(state) {
     return {
         trust,
         market,
-        markets: choicesAmong(markets, market),
+        markets: choicesAmong(markets, market, choice.surebets),
         bookmakers,
         shown,
         which: whichOf(shown, bookmakers),
@@ -70,7 +70,7 @@ export function viewOf(state) {
         rows: rowsOf(matches, ...Object.values(how), changes),
         leagues: sortedLeagues(leagues, preferences),
         days: daysAt(board.matches, clock, minute),
-        count: countOf(matches.length, board.matches.length),
+        count: countOf(matches.length, board.matches.length, market),
         surebets: trust === "live" ? board.matches.filter((match) => isSure(match)).length : 0,
         canClear: !isEverything(choice) && board.matches.length > 0,
         empty: emptinessOf(state, trust, matches),
@@ -83,7 +83,7 @@ export function viewOf(state) {
 
 const idsOf = (bookmakers) => bookmakers.map(({ id }) => id).join();
 const surebetsAmong = kept((ids, chosen) => surebetsOf(ids ? ids.split(",") : [], chosen));
-const choicesAmong = kept((markets, market) => choicesOf(markets, market));
+const choicesAmong = kept((...given) => choicesOf(...given));
 const clockOf = kept((zone) => clockIn(zone));
 const leaguesAt = kept((matches, minute) => leaguesOf(matches, minute * 60));
 const daysAt = kept((matches, clock, minute) => daysOf(matches, clock, minute * 60));
@@ -112,6 +112,7 @@ function whichOf({ length: some }, { length: all }) {
     return [some === all ? `All ${all}` : `${some} of ${all}`, all === 1 ? "bookmaker" : "bookmakers"];
 }
 
-function countOf(some, all) {
-    return some === all ? count(all, "match") : `${count(some)} of ${count(all, "match")}`;
+function countOf(some, all, { key }) {
+    const every = count(all, key === ANY_MARKET ? "surebet" : "match");
+    return some === all ? every : `${count(some)} of ${every}`;
 }
