@@ -41,6 +41,22 @@ def test_back_closes_the_details_and_forward_opens_them(site: Offered, page: Pag
     page.wait_for_url("about:blank")
 
 
+def test_filters_set_beside_the_details_stay_when_their_button_closes_them(
+    site: Offered, page: Page
+) -> None:
+    """As they do after Back."""
+    site.offer(DERBY, OTHER)
+    page.goto(site.start().base)
+    _row(page, "Early Birds")
+    page.get_by_label("Search").fill("birds")
+    expect(page.locator("#count")).to_have_text("1 of 2 matches")
+    page.locator("#close").click()
+
+    expect(page.locator("#details")).to_be_hidden()
+    expect(page.locator("#count")).to_have_text("1 of 2 matches")
+    page.wait_for_url("**/?q=birds")
+
+
 def test_escape_closes_the_details_wherever_the_focus_is(site: Offered, page: Page) -> None:
     """Also on the list, on no element, and in a search that is empty; it leaves no step in the history."""
     site.offer(DERBY, OTHER)

@@ -31,9 +31,11 @@ export class Address {
         this.#typing = false;
     }
 
-    /** Go back to before `open`; to this query if the page began with what is closed now. */
+    /** Go back to before `open`; to this query if the page began with what is closed now. Returns which. */
     close(query) {
-        if (history.state?.isOpened) history.back();
+        const isBack = history.state?.isOpened === true;
+        if (isBack) history.back();
         else this.replace(query);
+        return isBack;
     }
 }

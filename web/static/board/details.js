@@ -176,7 +176,7 @@ export class Details {
         asked.at = performance.now();
         if (answer === null) asked.stamp = null; // asked again soon
         this.#others.take(answer);
-        this.#others.show(this.#match.market, this.#view);
+        if (this.#match !== null) this.#others.show(this.#match.market, this.#view); // not closed meanwhile
         this.#list(answer?.links ?? null);
     }
 

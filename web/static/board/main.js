@@ -76,6 +76,8 @@ const health = new Health(hear, () => !stream.isLive);
 
 const beside = new Beside({ onClose: close, onPin: pin, onPrefer: prefer, onMarket: open, onShare: share });
 
+let closed = null; // what was chosen when the details were closed, until the address is that of before
+let isAside = false; // whether details show a market that the list had not when they were opened
 let askedAt = -Infinity;
 let learntAt = -Infinity;
 let own = remembered(); // the preferences of this device; a copied address may show others
@@ -130,10 +132,12 @@ function look() {
 
 /** Show the details of the match with this id; none if it is empty. */
 function choose(fixture) {
-    const wasOpen = store.state.choice.fixture !== "";
+    const before = store.state.choice;
+    const wasOpen = before.fixture !== "";
+    if (!wasOpen) isAside = false;
     store.change({ choice: { ...store.state.choice, fixture } });
     const query = queryNow();
-    if (wasOpen && !fixture) address.close(query);
+    if (wasOpen && !fixture) closed = address.close(query) ? before : null;
     else if (fixture && !wasOpen) address.open(query);
     else address.replace(query);
     store.flush();
@@ -148,11 +152,18 @@ function queryNow() {
     return queryOf(store.state.choice, store.state.preferences);
 }
 
-/** After Back or Forward: details are opened or closed, all else as it is; or else the filters of then. */
+/**
+ * After Back or Forward: details are opened or closed, all else as it is; or else the filters of then.
+ * Details are of the market of then, and the list has its own again after one that was shown in details alone.
+ */
 function step(query) {
-    const before = store.state.choice;
+    const before = closed ?? store.state.choice;
+    closed = null;
     const then = choiceOf(query);
-    const choice = then.fixture === before.fixture ? then : { ...before, fixture: then.fixture };
+    const { fixture } = then;
+    const market = fixture || isAside ? then.market : before.market;
+    isAside = fixture !== "" && market !== before.market;
+    const choice = fixture === before.fixture ? then : possible({ ...before, fixture, market });
     store.change({ choice });
     turn(choice.market);
     byId("text").value = choice.text;
@@ -164,6 +175,7 @@ function step(query) {
 
 /** Show other matches: a step of the history, unless details are open, which Back is to close. */
 function filter(values, how) {
+    if (values.market !== undefined) isAside = false;
     store.change({ choice: possible({ ...store.state.choice, ...values }) });
     turn(store.state.choice.market);
     grid.scrollTop = 0;
@@ -187,6 +199,7 @@ function turn(market) {
 /** Show the prices of another market of the match whose details are open. */
 async function open(market) {
     const { choice } = store.state;
+    isAside = true;
     store.change({ choice: { ...choice, market, fixture: idOf(choice.fixture) } });
     address.replace(queryNow());
     await turn(market);
