@@ -1,7 +1,7 @@
 """The content of lists of matches by kick-off, as lists that are shown. Pure.
 
-All matches of a kick-off are in one list. A list of matches speaks for each
-kick-off of its window. Where two of them differ on a match, the one that was asked for later counts.
+All matches of a kick-off are in one list. A list of matches speaks for each kick-off of its window. Where
+two of them differ on a match, the one that was asked for later counts.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from actors.core.messages import Scope, SourceMatchId
 from actors.source_api.plan import CatalogueList
+from actors.sources.five_dollar_football.newest import Newest, id_of
 from actors.sources.five_dollar_football.options import Window
 from actors.sources.five_dollar_football.wire import Row, body_of
 
@@ -31,9 +32,10 @@ class Said(Struct, frozen=True):
 class KickOffs:
     """The newest that was said of each kick-off that is to come (Unix seconds)."""
 
-    def __init__(self) -> None:
+    def __init__(self, newest: Newest) -> None:
+        self._newest = newest
         self._said: dict[int, Said] = {}
-        self._starts: dict[SourceMatchId, tuple[float, int]] = {}  # by when they were asked for
+        self._made: dict[int, tuple[Row, ...]] = {}
         self._begun: frozenset[SourceMatchId] = frozenset()
 
     def take(
@@ -43,8 +45,8 @@ class KickOffs:
         since_mono: float,
         holds_s: Callable[[int], float],
         wall: float,
-    ) -> list[CatalogueList]:
-        """Return the lists of a window that was read whole; a kick-off that has lost all matches has none.
+    ) -> None:
+        """Take a window that was read whole; `newest` has its matches already.
 
         `holds_s` returns for how long a kick-off's prices hold; at `wall` (Unix seconds) it is now.
         """
@@ -54,49 +56,45 @@ class KickOffs:
         for row in rows:
             if row.fixture is None:
                 unread.append(row)
-                continue
-            start = int(row.fixture.kickoff_ts)
-            if first <= start < last:
+            elif first <= (start := int(row.fixture.kickoff_ts)) < last:
                 found.setdefault(start, []).append(row)
-            if self._starts.get(_id(row), (-inf, 0))[0] <= since_mono:
-                self._starts[_id(row)] = since_mono, start
-        changed = []
         for start, of in sorted(found.items()):
             if start > wall and since_mono >= self._since(start):
                 self._said[start] = Said((*of, *unread), since_mono, holds_s(start))
+                self._made.pop(start, None)
                 unread = []
-                changed.append(start)
-        lists = [self._list(start) for start in changed]
+
+    def begin(self, names: Iterable[SourceMatchId]) -> None:
+        """Take the matches that are in play now."""
+        self._begun = frozenset(names)
+
+    def changed(self, wall: float) -> list[CatalogueList]:
+        """Return the lists of which something is said anew, or a match has left; a last one has none."""
+        lists = []
+        for start, said in self._said.items():
+            rows = tuple(row for row in said.rows if self._is_there(row))
+            if self._made.get(start) != rows:
+                self._made[start] = rows
+                lists.append(_list(start, said, rows))
         self._said = {start: said for start, said in self._said.items() if said.rows and start > wall}
-        self._starts = {name: at for name, at in self._starts.items() if at[1] > wall}
+        self._made = {start: self._made[start] for start in self._said}
         return lists
 
-    def begin(self, names: Iterable[SourceMatchId]) -> list[CatalogueList]:
-        """Take the matches that are in play; return the lists that have lost some of them."""
-        self._begun = frozenset(names)
-        return [
-            self._list(start)
-            for start, said in self._said.items()
-            if any(row.fixture is not None and _id(row) in self._begun for row in said.rows)
-        ]
+    def names(self) -> set[SourceMatchId]:
+        """Return the matches of all kick-offs."""
+        rows = (row for said in self._said.values() for row in said.rows)
+        return {id_of(row.fixture) for row in rows if row.fixture is not None}
 
     def _since(self, start: int) -> float:
         return self._said[start].since_mono if start in self._said else -inf
 
-    def _list(self, start: int) -> CatalogueList:
-        said = self._said[start]
-        raws = tuple(
-            row.raw for row in said.rows if row.fixture is None or self._is_there(row, start, said)
-        )
-        at = datetime.fromtimestamp(start, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return CatalogueList(Scope(f"{KICK_OFF}{at}"), body_of(raws), said.since_mono, said.holds_s)
-
-    def _is_there(self, row: Row, start: int, said: Said) -> bool:
+    def _is_there(self, row: Row) -> bool:
         if row.fixture is None:
             return True
-        since_mono, newest = self._starts.get(_id(row), (-inf, start))
-        return _id(row) not in self._begun and (newest == start or since_mono <= said.since_mono)
+        return id_of(row.fixture) not in self._begun and self._newest.has(row.fixture)
 
 
-def _id(row: Row) -> SourceMatchId:
-    return SourceMatchId("" if row.fixture is None else str(int(row.fixture.id)))
+def _list(start: int, said: Said, rows: tuple[Row, ...]) -> CatalogueList:
+    at = datetime.fromtimestamp(start, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    body = body_of(tuple(row.raw for row in rows))
+    return CatalogueList(Scope(f"{KICK_OFF}{at}"), body, said.since_mono, said.holds_s)

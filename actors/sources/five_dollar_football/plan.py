@@ -23,6 +23,7 @@ from actors.source_api.catalogue import CataloguePlan
 from actors.source_api.groups import Group, preface_of
 from actors.source_api.plan import CatalogueList, Target
 from actors.sources.five_dollar_football.kick_offs import KickOffs
+from actors.sources.five_dollar_football.newest import Newest
 from actors.sources.five_dollar_football.options import (
     AHEAD,
     IN_PLAY,
@@ -41,7 +42,13 @@ from actors.sources.five_dollar_football.options import (
     status_target,
     window_target,
 )
-from actors.sources.five_dollar_football.prices import BET365, SUSPENDED, ListedMatch, listed_match
+from actors.sources.five_dollar_football.prices import (
+    BET365,
+    SCHEDULED,
+    SUSPENDED,
+    ListedMatch,
+    listed_match,
+)
 from actors.sources.five_dollar_football.rate import (
     LIMIT,
     REMAINING,
@@ -102,7 +109,8 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         self._missing: set[str] = set()
         self._league_pages: list[Leagues] = []
         self._chosen: frozenset[SourceMatchId] = frozenset()
-        self._kick_offs = KickOffs()
+        self._newest = Newest()
+        self._kick_offs = KickOffs(self._newest)
         self._lists: list[CatalogueList] = []
         self._wall: float | None = None  # the newest moment that was told
         self._share_at_mono = -inf
@@ -138,7 +146,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         The odds of a match keep those in play when it is over, and do not say that it is.
         """
         del now
-        return match if match.id in self._chosen and not match.in_play else None
+        return match if match.id in self._chosen and self._is_to_come(match) else None
 
     def prices_interval_s(self, matches: Sequence[ListedMatch], now: Instant) -> float:
         """Return what the rate leaves for a match."""
@@ -305,11 +313,16 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         rows = tuple(row for row in read.rows if row.fixture is None or self._is_ours(row.fixture))
         listed = [listed_match(row.fixture) for row in rows if row.fixture is not None]
         reading.finish({_id_of(each): each for each in listed}, read)
+        self._newest.take(read.rows, reading.since_mono)
+        known = (each.matches.keys() for each in self._readings.values())
+        self._newest.keep(self._kick_offs.names().union(*known))
         self._set_share(now)
         if target.scope == LIVE:
-            self._say_in_play(rows, reading, now)
+            self._say_in_play(rows, reading)
         else:
             self._say_ahead(rows, reading, now)
+        self._lists += self._kick_offs.changed(now.wall)
+        self._withdraw(now)
         return True
 
     def _is_ours(self, fixture: Fixture) -> bool:
@@ -320,18 +333,12 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
             league.id is not None and str(int(league.id)) in self._leagues
         )
 
-    def _say_in_play(self, rows: tuple[Row, ...], reading: Reading, now: Instant) -> None:
-        """Show matches in play, and withdraw what was said of them before their kick-offs."""
+    def _say_in_play(self, rows: tuple[Row, ...], reading: Reading) -> None:
+        """Show matches in play."""
         holds_s = self._options.staleness_at(self._share.lists[LIVE])
         body = body_of(tuple(row.raw for row in rows))
         self._lists.append(CatalogueList(IN_PLAY, body, reading.since_mono, holds_s))
-        begun = {*reading.matches}
-        self._lists += self._kick_offs.begin(begun)
-        for scope, asked in self._asked.items():
-            if gone := [match.id for match in asked.matches if match.id in begun and not match.in_play]:
-                removals = tuple(Removal(name, SUSPENDED) for name in gone)
-                empty = preface_of(Group((), removals)) + self.no_prices
-                self._lists.append(CatalogueList(scope, empty, now.mono, holds_s))
+        self._kick_offs.begin(reading.matches)
 
     def _say_ahead(self, rows: tuple[Row, ...], reading: Reading, now: Instant) -> None:
         """Show the matches of each kick-off of a window."""
@@ -341,7 +348,21 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
             return self._options.staleness_at(self._share.lists[scope])
 
         window = reading.window or (0, 0)
-        self._lists += self._kick_offs.take(rows, window, reading.since_mono, holds_s, now.wall)
+        self._kick_offs.take(rows, window, reading.since_mono, holds_s, now.wall)
+
+    def _withdraw(self, now: Instant) -> None:
+        """Withdraw odds by match of matches that are in play, or of which something else is said now."""
+        holds_s = self._options.staleness_at(self._share.lists[LIVE])
+        for scope, asked in self._asked.items():
+            if gone := [match.id for match in asked.matches if not self._is_to_come(match)]:
+                removals = tuple(Removal(name, SUSPENDED) for name in gone)
+                empty = preface_of(Group((), removals)) + self.no_prices
+                self._lists.append(CatalogueList(scope, empty, now.mono, holds_s))
+
+    def _is_to_come(self, match: ListedMatch) -> bool:
+        """Return whether a match has not begun, and its kick-off is the newest that is known."""
+        is_begun = match.in_play or match.id in self._readings[LIVE].matches
+        return not is_begun and self._newest.is_so(match.id, match.start, SCHEDULED)
 
     def _set_share(self, now: Instant) -> None:
         """Share the rate anew, and choose the matches that are asked for by themselves."""
@@ -358,12 +379,12 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         found: dict[SourceMatchId, ListedMatch] = {}
         for reading in self._readings.values():
             for name, each in reading.matches.items():
-                if isinstance(each, ListedMatch):
+                if isinstance(each, ListedMatch) and (each.in_play or self._is_to_come(each)):
                     found.setdefault(name, each)
         return sorted(found.values(), key=lambda match: (match.start, match.id))
 
     def _coming(self, wall: float) -> list[ListedMatch]:
-        return [match for match in self._listed() if match.start > wall and not match.in_play]
+        return [match for match in self._listed() if match.start > wall and self._is_to_come(match)]
 
     def _need(self, wall: float) -> Need:
         listed = self._listed()

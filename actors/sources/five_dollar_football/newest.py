@@ -1,0 +1,61 @@
+"""What was said last of each match, in whichever list. Pure.
+
+Lists are read at different intervals: one that is older may still have a match as to come that another had
+in play, at another time, or not at all as on offer. It says nothing of that match until it is read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+
+from msgspec import Struct
+
+from actors.core.messages import SourceMatchId
+from actors.sources.five_dollar_football.wire import Fixture, Row
+
+NEVER = 0  # the kick-off of a match that a list has twice, with two kick-offs or states
+
+
+class Statement(Struct, frozen=True):
+    """The kick-off (Unix seconds) and state of a match in a list that was asked for at `since_mono`."""
+
+    since_mono: float
+    start: int
+    status: str
+
+
+class Newest:
+    """The newest statement on each match."""
+
+    def __init__(self) -> None:
+        self._said: dict[SourceMatchId, Statement] = {}
+
+    def take(self, rows: Iterable[Row], since_mono: float) -> None:
+        """Take what a list says of its matches; it was asked for at `since_mono` (monotonic seconds)."""
+        for row in rows:
+            if row.fixture is None:
+                continue
+            name, start = id_of(row.fixture), int(row.fixture.kickoff_ts)
+            said = self._said.get(name)
+            if said is not None and said.since_mono == since_mono and not self.has(row.fixture):
+                start = NEVER
+            if said is None or said.since_mono <= since_mono:
+                self._said[name] = Statement(since_mono, start, row.fixture.status)
+
+    def keep(self, names: Container[SourceMatchId]) -> None:
+        """Forget all matches but these."""
+        self._said = {name: said for name, said in self._said.items() if name in names}
+
+    def has(self, fixture: Fixture) -> bool:
+        """Return whether nothing else was said of a match later."""
+        return self.is_so(id_of(fixture), int(fixture.kickoff_ts), fixture.status)
+
+    def is_so(self, name: SourceMatchId, start: int, status: str) -> bool:
+        """Return whether that is the newest kick-off and state of a match."""
+        said = self._said.get(name)
+        return said is None or (said.start, said.status) == (start, status)
+
+
+def id_of(fixture: Fixture) -> SourceMatchId:
+    """Return the id of a match."""
+    return SourceMatchId(str(int(fixture.id)))

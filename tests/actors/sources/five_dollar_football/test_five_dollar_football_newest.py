@@ -1,0 +1,120 @@
+"""A list of 5DollarFootballAPI that is older than another one says nothing of what that says."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+
+from actors.board.chunks import entries_of
+from actors.core.messages import BookmakerId
+from tests.support.peers.five_dollar_football import CONFIG, FiveDollarFootball, result
+from tests.support.peers.web import Web, refusing
+from tests.support.systems.virtual_service import VirtualService, configured, pass_to
+from tests.support.time.virtual import WALL_0
+
+pytestmark = pytest.mark.anyio
+
+FAR = 9000.0
+TEXT = CONFIG + '\n[bookmakers.pinnacle]\nsource = "five"\nkey = "pinnacle"\n'
+BOOKMAKERS = ("bet365", "pinnacle")
+
+
+def _shown(service: VirtualService) -> set[tuple[str, str]]:
+    books = {name: service.snapshot.books[BookmakerId(name)] for name in BOOKMAKERS}
+    return {
+        (name, str(entry.match.source_match_id))
+        for name, book in books.items()
+        for entry in entries_of(book.chunks)
+    }
+
+
+@asynccontextmanager
+async def _day_read_once(folder: Path) -> AsyncIterator[tuple[VirtualService, FiveDollarFootball]]:
+    """Yield a service with matches of later that day, whose list cannot be read any more."""
+    venue, is_read = FiveDollarFootball(lambda: WALL_0 + anyio.current_time(), limit=40), True
+    for name in (7001, 7002):
+        venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + FAR)
+        venue.odds[name]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5))}
+
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        span = int(request.url.params.get("end_time", 0)) - int(request.url.params.get("start_time", 0))
+        return await (refusing if span > FAR and not is_read else venue.answer)(request)
+
+    async with configured(folder, TEXT, web=Web(answer)) as service:
+        await pass_to(60.0)
+        assert 4 == len(_shown(service))
+        is_read = False
+        yield service, venue
+
+
+async def _never_again(service: VirtualService, match: str, first_s: int = 160) -> None:
+    """Pass the time for which the older list holds."""
+    for second in range(first_s, 1800, 20):
+        await pass_to(float(second))
+        assert not [each for each in _shown(service) if each[1] == match], f"second {second}"
+
+
+async def test_a_match_that_was_in_play_is_not_to_come_again(tmp_path: Path) -> None:
+    """It was moved, begun and ended, since the list of its day was read."""
+    async with _day_read_once(tmp_path) as (service, venue):
+        venue.move(7001, WALL_0 + 70.0)
+        venue.begin(7001, None)
+        await pass_to(150.0)
+        venue.fixtures[7001]["status"] = "finished"
+
+        await _never_again(service, "7001")
+
+
+async def test_a_match_does_not_come_back_when_another_of_its_kick_off_begins(tmp_path: Path) -> None:
+    """The list of that kick-off is then shown anew, without both."""
+    async with _day_read_once(tmp_path) as (service, venue):
+        venue.begin(7001, None)
+        await pass_to(200.0)  # with no match near, the list in play is read every two minutes
+        venue.fixtures[7001]["status"] = "finished"
+        await pass_to(400.0)
+        left = {name for _, name in _shown(service)}
+        venue.begin(7002, None)
+
+        await _never_again(service, "7001", 410)
+    assert {"7002"} == left
+
+
+@pytest.mark.parametrize("status", ["finished", "unknown"])
+async def test_a_match_that_was_moved_and_is_off_is_withdrawn(tmp_path: Path, status: str) -> None:
+    """The list of its new kick-off says so, that of its old one is older."""
+    async with _day_read_once(tmp_path) as (service, venue):
+        venue.move(7001, WALL_0 + 900.0)
+        venue.fixtures[7001]["status"] = status
+        await pass_to(150.0)
+
+        await _never_again(service, "7001")
+
+
+async def test_a_match_that_was_moved_ends_with_its_new_kick_off(tmp_path: Path) -> None:
+    """It is shown until then, and not at its old one from then on."""
+    async with _day_read_once(tmp_path) as (service, venue):
+        venue.move(7001, WALL_0 + 158.0)
+        await pass_to(150.0)
+        before = _shown(service)
+
+        await _never_again(service, "7001")
+    assert {"7001", "7002"} == {name for _, name in before}
+
+
+async def test_a_list_that_is_read_later_counts_again(tmp_path: Path) -> None:
+    """A match that was in play by mistake is to come, as the next lists say."""
+    venue = FiveDollarFootball(lambda: WALL_0 + anyio.current_time(), limit=40)
+    venue.add(7001, start=WALL_0 + 3600.0)
+    async with configured(tmp_path, TEXT, web=Web(venue.answer)) as service:
+        venue.begin(7001, None)
+        await pass_to(60.0)
+        then = _shown(service)
+        venue.fixtures[7001]["status"] = "scheduled"
+        await pass_to(120.0)
+
+        assert (set(), {("bet365", "7001")}) == (then, _shown(service))
