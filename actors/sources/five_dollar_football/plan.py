@@ -114,7 +114,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         self._lists: list[CatalogueList] = []
         self._wall: float | None = None  # the newest moment that was told
         self._share_at_mono = -inf
-        self._share = shared(self._gate.rate, self._need(0.0))
+        self._share = shared(self._gate.rate, self._need((), (), 0.0))
 
     def catalogue_targets(self) -> Iterable[Target]:
         """Return the account, and the next page of each list as soon as the rate is known."""
@@ -367,15 +367,17 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
     def _set_share(self, now: Instant) -> None:
         """Share the rate anew, and choose the matches that are asked for by themselves."""
         self._share_at_mono = now.mono
-        self._share = shared(self._gate.rate, self._need(now.wall))
-        coming = self._coming(now.wall)
+        listed = self._listed()
+        is_asked = self._is_by_match
+        coming = [match for match in listed if is_asked and match.start > now.wall and not match.in_play]
+        self._share = shared(self._gate.rate, self._need(listed, coming, now.wall))
         near = [match for match in coming if _is_near(match, now.wall)]
         far = [match for match in coming if not _is_near(match, now.wall)]
         chosen = near[: self._share.near] + far[: self._share.far]
-        self._chosen = frozenset(match.id for match in chosen) if self._is_by_match else frozenset()
+        self._chosen = frozenset(match.id for match in chosen)
 
     def _listed(self) -> list[ListedMatch]:
-        """Return all matches, each once, in the order of their kick-offs."""
+        """Return all matches in play and to come, each once, in the order of their kick-offs."""
         found: dict[SourceMatchId, ListedMatch] = {}
         for reading in self._readings.values():
             for name, each in reading.matches.items():
@@ -383,11 +385,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
                     found.setdefault(name, each)
         return sorted(found.values(), key=lambda match: (match.start, match.id))
 
-    def _coming(self, wall: float) -> list[ListedMatch]:
-        return [match for match in self._listed() if match.start > wall and self._is_to_come(match)]
-
-    def _need(self, wall: float) -> Need:
-        listed = self._listed()
+    def _need(self, listed: Sequence[ListedMatch], coming: Sequence[ListedMatch], wall: float) -> Need:
         starts = [match.start for match in listed]
         is_read = all(reading.has_ended for reading in self._readings.values())
         is_busy = not is_read or any(wall - PLAYED_S <= start <= wall + NEAR_S for start in starts)
@@ -396,7 +394,6 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         for scope in (LIVE, NEAR):  # a list that is idle is read when it may have a match again
             pages, every_s = lists[scope]
             lists[scope] = pages, max(min(every_s, soonest_s), self._near_s)
-        coming = self._coming(wall) if self._is_by_match else []
         near = sum(_is_near(match, wall) for match in coming)
         return Need(lists, near, len(coming) - near, self._near_s)
 

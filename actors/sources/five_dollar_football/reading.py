@@ -1,7 +1,7 @@
 """Reading a list page by page, although it may change between two pages. Pure.
 
-Each page but the first begins before the end of the one before it, because it is asked for with one match
-less a page: then both have some matches in common, in the same places. If not, or if a match is on two
+Each page but the first begins before the end of the one before it: it is asked for with such a number, and
+so many matches a page, that both have some in common, in the same places. If not, or if a match is on two
 pages otherwise, the list has changed meanwhile, and is read anew. The same holds, once, for a list of
 several pages that lacks a match of the last reading.
 """
@@ -19,7 +19,7 @@ from actors.sources.five_dollar_football.options import Window
 from actors.sources.five_dollar_football.prices import ListedMatch
 from actors.sources.five_dollar_football.wire import FixturesPage, Row
 
-MAX_PAGES = 40
+MAX_PAGES = 100
 
 
 class Read(Struct, frozen=True):
@@ -37,30 +37,39 @@ class Reading(Listing[ListedMatch]):
         self.window: Window | None = None
         self._is_doubted = False
         self._known: Mapping[float, int] = {}  # kick-offs by id
+        self._rows: list[Row] = []
         super().__init__()
+
+    def begin(self) -> None:
+        """Begin a reading: with the first page."""
+        super().begin()
+        self._rows = []
 
     def next_page(self) -> tuple[int, int]:
         """Return the number of the page that is asked for next, and of its matches."""
         if not self.pages:
             return 1, self.per_page
-        last: FixturesPage = self.pages[-1]
-        per_page = int(last.pagination.per_page)
-        is_full = len(last.rows) >= per_page
-        return len(self.pages) + 1, max(per_page - 1, 1) if is_full else per_page
+        if not self._is_full:
+            last: FixturesPage = self.pages[-1]
+            return int(last.pagination.page) + 1, int(last.pagination.per_page)
+        return _next(len(self._rows), int(self.pages[0].pagination.per_page))
 
     def take(self, page: FixturesPage) -> Read | None:
         """Take a page; return all after the last one. Raises: PayloadError if the list has changed."""
         number, asked = self.next_page()
         found, per_page = page.pagination.page, page.pagination.per_page
-        if found != number or not 1 <= per_page <= asked:
+        least = asked if self.pages else 1
+        if found != number or not least <= per_page <= asked:
             raise PayloadError(
                 f"page {found:g} of {per_page:g} a page does not belong to the pages before it:"
-                f" must be {number} of at most {asked}"
+                f" must be {number} of {asked}{'' if self.pages else ' at most'}"
             )
-        if page.pagination.has_more and (number == MAX_PAGES or not page.rows):
+        common = max(len(self._rows) - (number - 1) * asked, 0) if self.pages and self._is_full else 0
+        if common and [*map(_id, self._rows[-common:])] != [*map(_id, page.rows[:common])]:
+            raise PayloadError("the list has changed between two pages, it is read anew")
+        if page.pagination.has_more and (len(self.pages) + 1 == MAX_PAGES or len(page.rows) <= common):
             raise PayloadError(f"the list does not end with page {number}, at most {MAX_PAGES} are read")
-        if self.pages:
-            self._check_overlap(page)
+        self._rows += page.rows[common:]
         self.pages.append(page)
         return None if page.pagination.has_more else self._whole()
 
@@ -71,29 +80,14 @@ class Reading(Listing[ListedMatch]):
         self._known = {fixture.id: int(fixture.kickoff_ts) for fixture in fixtures}
         self.end(matches, sum(row.fixture is None for row in read.rows))
 
-    def _check_overlap(self, page: FixturesPage) -> None:
-        before: FixturesPage = self.pages[-1]
-        most, per_page = int(before.pagination.per_page), int(page.pagination.per_page)
-        if len(before.rows) < most:
-            return  # a page that is not full says nothing of places
-        common = len(self.pages) * (most - per_page)
-        if common < 1:
-            raise PayloadError(f"{per_page} a page, must be fewer than {most}: pages do not overlap")
-        earlier, later = before.rows[-common:], page.rows[:common]
-        if [*map(_id, earlier)] != [*map(_id, later)]:
-            raise PayloadError("the list has changed between two pages, it is read anew")
+    @property
+    def _is_full(self) -> bool:
+        """Whether all pages were full: one that is not says nothing of places."""
+        return all(len(page.rows) >= page.pagination.per_page for page in self.pages)
 
     def _whole(self) -> Read:
         """Return the rows of all pages. Raises: PayloadError for a list that has changed meanwhile."""
-        rows: list[Row] = []
-        for number, page in enumerate(self.pages):
-            overlap = 0
-            if number:
-                before = self.pages[number - 1]
-                is_full = len(before.rows) >= before.pagination.per_page
-                apart = before.pagination.per_page - page.pagination.per_page
-                overlap = number * int(apart) if is_full else 0
-            rows += page.rows[overlap:]
+        rows = self._rows
         ids = [row.fixture.id for row in rows if row.fixture is not None]
         if len(self.pages) > 1 and len(set(ids)) < len(ids):
             raise PayloadError("a match is on two pages, the list is read anew")
@@ -104,6 +98,17 @@ class Reading(Listing[ListedMatch]):
             raise PayloadError(f"{len(lost)} matches of the last reading are on no page, it is read anew")
         self._is_doubted = False
         return Read(tuple(rows))
+
+
+def _next(end: int, most: int) -> tuple[int, int]:
+    """Return the page that begins before that place of a list and ends as far after it as it can.
+
+    If no page of at most so many does, the one that begins there.
+    """
+    last, per_page = max(
+        ((end - 1) // size * size + size, size) for size in range((most + 1) // 2, most + 1)
+    )
+    return (last // per_page, per_page) if last > end else (end // most + 1, most)
 
 
 def _id(row: Row) -> object:

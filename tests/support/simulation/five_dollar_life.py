@@ -27,7 +27,7 @@ TEXT = (
     + '\n[bookmakers.pinnacle]\nsource = "five"\nkey = "pinnacle"\n'
 )
 BOOKMAKERS = ("bet365", "pinnacle")
-PAGE = 3
+PAGE = 5
 STEPS = 25
 TOLD_S = 200.0
 """By then a match that has begun early is known to be in play, if answers come."""
