@@ -16,14 +16,17 @@ SEEDS = 3
 async def test_all_holds_whatever_fails(tmp_path: Path, seed: int) -> None:
     """One tag has one body, no version is used twice, a price that left is gone everywhere after 5 s.
 
-    So is a surebet once a leg does not count.
+    So is a surebet once a leg does not count. All that holds for all markets, and no view of 1X2 moves for
+    another market.
     """
     life = await lived(tmp_path, seed)
 
     assert [] == life.violations
     assert life.checked > 0
     assert life.archived > 0
-    assert life.surebets > 0
+    assert life.surebets > life.of_markets > 0
+    assert life.followed > life.others > 0
+    assert life.sides > 0
     assert all(count > 0 for count in life.fired.values()), life.fired
 
 

@@ -21,9 +21,12 @@ import anyio
 import msgspec
 
 from actors.archive.archive import FollowedArchive
+from actors.board.published import Published
 from actors.board.validity import HOLDS_S
 from actors.core import cooperative
 from actors.core.cooperative import BUDGET_S
+from actors.markets.market import Kind
+from actors.matches.model import fixtures_of
 from actors.pipeline import aggregator, stream_source
 from actors.service import clustering
 from actors.service.clustering import Cluster
@@ -31,6 +34,7 @@ from actors.service.settings import load
 from actors.service.system import System
 from tests.support.builders.clusters import CEDAR, two_sources
 from tests.support.simulation.archived import Archived, killed, writing
+from tests.support.simulation.followed import FollowedBoards
 from tests.support.simulation.markets import CONFIG, Markets
 from tests.support.simulation.shared import Data, ModelServer, ModelStore, Wire
 from tests.support.simulation.truth import Boards
@@ -49,10 +53,25 @@ PATHS = (
     ("/api/v2/fixtures", "bookmaker=birch"),
     *[
         ("/api/v2/surebets", query)
-        for query in ("", "bookmaker=cedar", "bookmaker=alder,birch", "doubted=1")
+        for query in ("", "bookmaker=cedar", "bookmaker=alder,birch", "doubted=1", "market=any")
     ],
+    *[
+        ("/api/v2/fixtures", f"market={markets}")
+        for markets in (
+            "over_under:2.5",
+            "asian_handicap:-0.5",
+            "btts&bookmaker=alder",
+            "main",
+            "1x2,over_under:3.5,asian_handicap:0",
+        )
+    ],
+    ("/api/v2/surebets", "market=over_under:2.5"),
+    ("/api/v2/markets", ""),
 )
+ONE = "/api/v2/fixtures/"
 ARCHIVING = "t"
+CHECKED = "r"
+"""Whose boards are checked by simple code; all bodies are compared with those of the others."""
 CHECKPOINT_RECORDS = 12
 """So few that the log goes back some seconds alone."""
 LIFE_S = 60.0
@@ -78,6 +97,21 @@ class Life:
     filled: int = 0
     gaps: Counter[str] = field(default_factory=Counter)
     surebets: int = 0
+    """Surebets that were shown; `of_markets` are those of other markets. Of boards: `FollowedBoards`."""
+    of_markets: int = 0
+    followed: int = 0
+    sides: int = 0
+    begun: int = 0
+    others: int = 0
+
+    def note(self, machine: str, followed: FollowedBoards) -> None:
+        """Take what was found of the boards of a machine."""
+        if followed.broken is not None:
+            self.violations.append(f"{machine}: {followed.broken}")
+        self.followed += followed.checked
+        self.sides += followed.sides
+        self.begun += followed.begun
+        self.others += followed.others
 
 
 class _World:
@@ -104,12 +138,16 @@ class _World:
         path, query = self.random.choice(PATHS)
         if machine.app is None or not machine.wire.is_moving.is_set():
             return
+        if path == "/api/v2/markets" and (known := machine.a_fixture(self.random)) is not None:
+            path = self.random.choice([path, f"{ONE}{known}"])
         coding = self.random.choice(["identity", "gzip"])
         answer = await get(machine.app, path, query, accept_encoding=coding)
         self.life.answers += 1
         if answer.status == UNAVAILABLE:
             self.life.fired["503"] += 1
             return
+        if answer.status in {303, 404} and path.startswith(ONE):
+            return  # it has gone meanwhile
         where = f"{anyio.current_time():.2f} {machine.name} {path}?{query}"
         raw = (f"{path}?{query}", coding, answer.headers["etag"])
         self.life.checked += raw in self.bodies
@@ -120,8 +158,10 @@ class _World:
         self._check_version(where, path + query, epoch, version)
         if coding == "identity" and path == "/api/v2/odds":
             self._check_prices(where, msgspec.json.decode(answer.body)["matches"])
-        elif coding == "identity" and path != "/api/odds":
-            self._check_legs(where, msgspec.json.decode(answer.body)["fixtures"])
+        elif coding == "identity" and path.startswith(ONE):
+            self._check_fixtures(where, [msgspec.json.decode(answer.body)["fixture"]])
+        elif coding == "identity" and path not in {"/api/odds", "/api/v2/markets"}:
+            self._check_fixtures(where, msgspec.json.decode(answer.body)["fixtures"])
 
     def _check_version(self, where: str, view: str, epoch: str, version: int) -> None:
         """Check that no epoch has a version that a former epoch had."""
@@ -133,18 +173,29 @@ class _World:
 
     def _check_prices(self, where: str, matches: list[Any]) -> None:
         for match in matches:
-            odds = match["odds"]
-            entry = (match["id"], odds["1"], odds["X"], odds["2"], match["updated"])
+            entry = (match["id"], tuple(match["odds"].values()), match["updated"])
             if (age_s := self.truth.age_s(entry)) > HOLDS_S + MARGIN_S:
                 self.life.violations.append(f"{where}: {entry} left {age_s:.2f} s ago")
 
-    def _check_legs(self, where: str, fixtures: list[Any]) -> None:
+    def _check_fixtures(self, where: str, fixtures: list[Any]) -> None:
+        """Check all that is shown of fixtures, by 1X2 or by other markets."""
         for fixture in fixtures:
-            surebet = fixture["surebet"]
-            self.life.surebets += surebet is not None
-            for leg in () if surebet is None else surebet["legs"]:
-                if (over_s := self.markets.legs.over_for_s((leg["id"], leg["odds"]))) > HOLDS_S + MARGIN_S:
-                    self.life.violations.append(f"{where}: {leg} has not counted for {over_s:.2f} s")
+            shown = dict(fixture.get("markets", {}))
+            if "entries" in fixture:
+                shown[fixture.get("market", "1x2")] = fixture
+            for market, of in shown.items():
+                suffix = "" if market == "1x2" else f" {market}"
+                entries = [{**entry, "id": f"{entry['id']}{suffix}"} for entry in of["entries"]]
+                self._check_prices(where, entries)
+                self._check_legs(where, of.get("surebet"), suffix)
+
+    def _check_legs(self, where: str, surebet: Any, suffix: str) -> None:
+        self.life.surebets += surebet is not None
+        self.life.of_markets += surebet is not None and bool(suffix)
+        for leg in () if surebet is None else surebet["legs"]:
+            found = f"{leg['id']}{suffix}", leg["odds"]
+            if (over_s := self.markets.legs.over_for_s(found)) > HOLDS_S + MARGIN_S:
+                self.life.violations.append(f"{where}: {leg} has not counted for {over_s:.2f} s")
 
     async def harm(self) -> None:
         """Let something fail for a while."""
@@ -254,6 +305,16 @@ class _Machine:
         self._pause_s = 0.0
         self._restarted = anyio.Event()
 
+    def a_fixture(self, random: Random) -> str | None:
+        """Return the id of a match that has any market here, None if there is none."""
+        states = [fixtures_of(board.newest) for board in self._boards.values()]
+        names = sorted({fixture.match_id for state in states for fixture in state})
+        return random.choice(names) if names else None
+
+    @property
+    def _boards(self) -> dict[Kind, Published]:
+        return {Kind.ONE_X_TWO: self._system.shown, **self._system.shown_markets.published}
+
     async def restart(self, pause_s: float) -> None:
         """End the process, and start it again after a while."""
         self._pause_s, self._restarted = pause_s, anyio.Event()
@@ -282,18 +343,24 @@ class _Machine:
         if isinstance(system.archive, FollowedArchive):
             self.archive = system.archive
             self.begun.append((system.archive.newest, system.archive.epoch))
-        board = id(system)
-        system.published.follow(lambda snapshot: world.truth.follow(board, snapshot))
-        audience = Audience(system.shown.history, 100, 100, system.fixture_history)
+        own = {Kind.ONE_X_TWO: system.published, **system.markets.published}
+        boards = {(id(system), kind): board for kind, board in own.items()}
+        for place, board in boards.items():
+            board.follow(partial(world.truth.follow, place))
+        followed = FollowedBoards(self._boards) if self.name == CHECKED else None
+        histories, published = system.shown_markets.histories, system.shown_markets.published
+        audience = Audience(system.shown.history, 100, 100, system.fixture_history, markets=histories)
         shown = (system.shown, system.status, system.status.names, self._clock, audience)
-        self.app = (
-            front_end(*shown, limits=ClientLimits(UNLIMITED)).asgi_app if "replica" in self._roles else None
-        )
+        app = front_end(*shown, limits=ClientLimits(UNLIMITED), markets=published).asgi_app
+        self.app = app if "replica" in self._roles else None
         try:
             yield
         finally:
             self.app = None
-            world.truth.follow(board, None)
+            if followed is not None:
+                world.life.note(self.name, followed)
+            for place in boards:
+                world.truth.follow(place, None)
             if self.archive is not None:
                 killed(self.archive)
 

@@ -1,6 +1,7 @@
-"""Sources of a cluster's lives whose prices now and then make surebets.
+"""Sources of a cluster's lives whose prices, of several kinds of market, now and then make surebets.
 
-A site has the prices of a source, whatever process asks for them.
+A site has the prices of a source, whatever process asks for them. Lines come and go, and so do the 1X2
+prices of one match, which has others all the time. Another match begins during the life.
 """
 
 from __future__ import annotations
@@ -15,14 +16,30 @@ from msgspec.structs import replace
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced
 from actors.core.errors import SourceError
-from actors.core.messages import Extract, Match, Scope, SourceMatchId, SourceName
+from actors.core.messages import Extract, Match, Removal, Scope, SourceMatchId, SourceName
+from actors.markets.market import Kind, parsed
+from actors.markets.odds import Odds
 from actors.service.settings import Settings, SourceSettings
 from actors.source_api.kinds import TickingKind
+from actors.source_api.options import Markets as MarketsOption
 from actors.source_api.options import SourceOptions
 from tests.support.simulation.truth import Legs
 from tests.support.time.virtual import WALL_0
 
-CLUBS = (("Arsenal", "Chelsea"), ("Liverpool", "Everton"), ("Fulham", "Brentford"))
+CLUBS = (
+    ("Arsenal", "Chelsea"),
+    ("Liverpool", "Everton"),
+    ("Fulham", "Brentford"),
+    ("Burnley", "Millwall"),
+)
+SOON = 2
+"""Which of the matches begins during the life, by the clocks of some machines."""
+SIDE = 3
+"""Which of them is without 1X2 prices now and then."""
+OTHERS = tuple(
+    map(parsed, ("over_under:2.5", "over_under:3.5", "asian_handicap:-0.5", "asian_handicap:0", "btts"))
+)
+KINDS = (Kind.ONE_X_TWO, Kind.OVER_UNDER, Kind.ASIAN_HANDICAP, Kind.BTTS)
 TICKS_S = {SourceName("alder"): 0.5, SourceName("birch"): 4.0, SourceName("cedar"): 1.0}
 """How often each source is read."""
 STALE_S, MAX_AGE_S = 10.0, 3.0
@@ -41,25 +58,46 @@ max_price_ratio = 2.0
 """
 
 
+class _Options(SourceOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    markets: MarketsOption = ()
+
+
 class _Site:
     """The prices of a source now."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.prices = {SourceMatchId(f"m{number}"): FAIR for number in range(len(CLUBS))}
+        names = [SourceMatchId(f"m{number}") for number in range(len(CLUBS))]
+        self.prices: dict[SourceMatchId, Odds] = dict.fromkeys(names, FAIR)
+        self._others = [(name, market) for name in names for market in OTHERS]
         self.is_calm = False
         self._away_until = -inf
 
-    def read(self) -> dict[SourceMatchId, tuple[float, float, float]]:
-        """Return the prices. Raises: SourceError while it is away."""
+    def read(self) -> dict[SourceMatchId, Odds]:
+        """Return the prices by the ids of the markets. Raises: SourceError while it is away."""
         if self.random.random() < AWAY:
             self._away_until = anyio.current_time() + self.random.uniform(0.0, AWAY_S)
         if anyio.current_time() < self._away_until and not self.is_calm:
             raise SourceError("away", "away")
-        for match_id in self.prices:
+        for match_id in [name for name in self.prices if " " not in name]:
             if self.random.random() < 0.15:
                 self.prices[match_id] = self._priced()
+        self._change_others()
         return dict(self.prices)
+
+    def _change_others(self) -> None:
+        """Change prices of other markets, and which of them there are."""
+        for name, market in self._others:
+            chance, market_id = self.random.random(), SourceMatchId(f"{name} {market}")
+            if chance < 0.05:
+                self.prices.pop(market_id, None)
+            elif chance < 0.2:
+                self.prices[market_id] = self.random.choice([(1.9, 1.9), (1.8, 2.15), (2.15, 1.8)])
+        side, chance = SourceMatchId(f"m{SIDE}"), self.random.random()
+        if chance < 0.05:
+            self.prices.pop(side, None)
+        elif chance < 0.1:
+            self.prices[side] = FAIR
 
     def _priced(self) -> tuple[float, float, float]:
         home, draw, away = (round(price * self.random.uniform(0.9, 1.0), 2) for price in FAIR)
@@ -75,7 +113,7 @@ class _Machine:
     def __init__(self, name: SourceName, key: str, site: _Site, legs: Legs) -> None:
         self.interval_s, self._key = TICKS_S[name], key
         self._name, self._site, self._legs = name, site, legs
-        self._read: Mapping[SourceMatchId, tuple[float, float, float]] = {}
+        self._read: Mapping[SourceMatchId, Odds] = {}
 
     def image(self) -> Mapping[str, Extract]:
         return {self._key: Extract(tuple(self._matches(self._read)))}
@@ -90,13 +128,21 @@ class _Machine:
             raise
         self._legs.read(id(self), {f"{self._name}_{name}": prices for name, prices in read.items()})
         changed = {name: prices for name, prices in read.items() if self._read.get(name) != prices}
+        gone = tuple(Removal(name, "closed") for name in self._read if name not in read)
         self._read = read
-        return {self._key: Extract(tuple(self._matches(changed)))}
+        return {self._key: Extract(tuple(self._matches(changed)), gone)}
 
-    def _matches(self, prices: Mapping[SourceMatchId, tuple[float, float, float]]) -> list[Match]:
-        start = int(WALL_0) + 2_000_000  # whatever the clock of the machine
-        clubs = {SourceMatchId(f"m{number}"): names for number, names in enumerate(CLUBS)}
-        return [Match(name, *clubs[name], LABEL, *of, start) for name, of in prices.items()]
+    def _matches(self, prices: Mapping[SourceMatchId, Odds]) -> list[Match]:
+        return [_match(name, of) for name, of in prices.items()]
+
+
+def _match(name: SourceMatchId, prices: Odds) -> Match:
+    event, _, market = name.partition(" ")
+    number = int(event.removeprefix("m"))
+    start = int(WALL_0) + (30 if number == SOON else 2_000_000)  # mostly whatever the clock of the machine
+    home, draw, away = FAIR if market else prices
+    match = Match(SourceMatchId(event), *CLUBS[number], LABEL, home, draw, away, start)
+    return match.of_market(parsed(market), prices) if market else match
 
 
 class Markets:
@@ -118,8 +164,8 @@ class Markets:
     def _source(self, name: SourceName) -> SourceSettings:
         kind = TickingKind(
             "market",
-            SourceOptions,
+            _Options,
             lambda _: None,
             lambda _options, keys, _now: _Machine(name, keys[0], self._sites[name], self.legs),
         )
-        return SourceSettings(kind, SourceOptions(kind="market", stale_after_s=STALE_S))
+        return SourceSettings(kind, _Options(kind="market", stale_after_s=STALE_S, markets=KINDS))

@@ -19,10 +19,10 @@ class Boards:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._boards: dict[int, set[tuple[object, ...]]] = {}
+        self._boards: dict[object, set[tuple[object, ...]]] = {}
         self._left: dict[tuple[object, ...], float] = {}
 
-    def follow(self, board: int, snapshot: Snapshot | None) -> None:
+    def follow(self, board: object, snapshot: Snapshot | None) -> None:
         """Take what a board shows now; nothing once its process has ended."""
         books = () if snapshot is None else snapshot.books.values()
         new = {_shown(entry) for book in books for entry in entries_of(book.chunks)}
@@ -41,8 +41,7 @@ class Boards:
 
 
 def _shown(entry: Entry) -> tuple[object, ...]:
-    match = entry.match
-    return entry.id, match.home_price, match.draw_price, match.away_price, entry.updated
+    return entry.id, entry.match.prices, entry.updated
 
 
 class Legs:
