@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.builders.certificates import Authority
-from tests.support.builders.clusters import two_sources
+from tests.support.builders.clusters import MARKETS, two_sources
 from tests.support.peers.http import http_peer
 from tests.support.systems.machines import Proxy
 from tests.support.systems.process import Service, service
@@ -27,6 +27,21 @@ PATHS = (
     "/api/v2/fixtures",
     "/api/v2/fixtures?bookmaker=birch",
     "/api/v2/surebets",
+    "/api/v2/surebets?market=any",
+    "/api/v2/fixtures?market=over_under:2.5",
+    "/api/v2/fixtures?market=btts&bookmaker=birch",
+    "/api/v2/fixtures?market=main",
+    "/api/v2/fixtures?market=1x2,asian_handicap:-0.5,double_chance",
+    "/api/v2/markets",
+)
+VIEWS = (
+    "",
+    "&bookmaker=birch",
+    "&view=fixtures",
+    "&view=surebets",
+    "&view=fixtures&market=main",
+    "&view=fixtures&market=over_under:2.5",
+    "&view=surebets&market=any",
 )
 OK, UNAVAILABLE = 200, 503
 SURE = {"pinnacle": (2.6, 3.5, 2.9), "williamhill": (2.3, 3.9, 2.9), "marathonbet": (2.3, 3.5, 3.3)}
@@ -43,7 +58,7 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SharedSer
 
 def _config(server: SharedServer, folder: Path, roles: str) -> Path:
     file = folder / f"{len(list(folder.glob('*.toml')))}.toml"
-    file.write_text(two_sources(server.url, roles, 300, 10.0), "utf-8")
+    file.write_text(two_sources(server.url, roles, 100, 10.0, MARKETS), "utf-8")
     return file
 
 
@@ -105,7 +120,7 @@ def test_changes_are_the_same_everywhere(server: SharedServer, tmp_path: Path) -
             bodies: dict[tuple[str, int], bytes] = {}
             for _ in range(4):
                 for running in (first, second):
-                    for view in ("", "&bookmaker=birch", "&view=fixtures", "&view=surebets"):
+                    for view in VIEWS:
                         answer = running.get(f"/api/v2/changes?since={since}{view}")
                         assert OK == answer.status_code, answer.text
                         found = (view, answer.json()["version"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+
 CONFIG = """
 [server]
 drain_s = 0.0
@@ -26,6 +29,8 @@ name = "Birch"
 source = "birch"
 key = "standard"
 """
+MARKETS = ("over_under", "asian_handicap", "btts", "double_chance")
+"""The kinds of market that both sources may read besides 1X2."""
 
 
 CEDAR = """
@@ -40,6 +45,13 @@ key = "wide"
 """One source more."""
 
 
-def two_sources(url: str, roles: str, matches: int, updates_per_s: float) -> str:
-    """Return the configuration of a process: two bookmakers, each of a simulated source of its own."""
-    return CONFIG.format(url=url, roles=roles, matches=matches, updates_per_s=updates_per_s)
+def two_sources(
+    url: str, roles: str, matches: int, updates_per_s: float, markets: Sequence[str] = ()
+) -> str:
+    """Return the configuration of a process: two bookmakers, each of a simulated source of its own.
+
+    Both read these other `markets` than 1X2.
+    """
+    config = CONFIG.format(url=url, roles=roles, matches=matches, updates_per_s=updates_per_s)
+    kind = 'kind = "simulated"\n'
+    return config.replace(kind, f"{kind}markets = {json.dumps([*markets])}\n") if markets else config

@@ -12,6 +12,7 @@ from random import Random
 
 import httpx2
 
+from tests.support.builders.clusters import MARKETS
 from tests.support.systems.machines import BACK_S, History, Machines, asked, compare, is_live, wait_back
 from tests.support.systems.process import Service
 from tests.support.systems.shared_server import BOARD, ENGINES, shared_server
@@ -200,7 +201,7 @@ def tried(folder: Path, seed: int, seconds: float) -> tuple[History, Counter[int
     """
     random, history = Random(seed), History()
     with shared_server(next(iter(ENGINES)), folder) as server:
-        machines = Machines(server, folder, ROLES, ARCHIVING)
+        machines = Machines(server, folder, ROLES, ARCHIVING, MARKETS)
         try:
             machines.start_all()
             harm = Harm(machines, history, random)

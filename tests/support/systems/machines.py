@@ -14,7 +14,7 @@ import threading
 import time
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -44,6 +44,11 @@ PATHS = (
     "/api/v2/fixtures",
     "/api/v2/fixtures?bookmaker=alder",
     "/api/v2/surebets",
+    "/api/v2/surebets?market=any",
+    "/api/v2/fixtures?market=over_under:2.5",
+    "/api/v2/fixtures?market=main",
+    "/api/v2/fixtures?market=1x2,asian_handicap:-0.5,btts",
+    "/api/v2/markets",
 )
 LIST = "/api/v2/odds"
 OK, UNCHANGED, MISSING, UNAVAILABLE = 200, 304, 410, 503
@@ -201,11 +206,16 @@ class History:
 class Machines:
     """Processes by name, each with its proxy; `server` is what they share, `shown` are the replicas.
 
-    The process `archiving` has an archive, if any.
+    The process `archiving` has an archive, if any. All read these other `markets` than 1X2.
     """
 
     def __init__(
-        self, server: SharedServer, folder: Path, roles: dict[str, str], archiving: str = ""
+        self,
+        server: SharedServer,
+        folder: Path,
+        roles: dict[str, str],
+        archiving: str = "",
+        markets: Sequence[str] = (),
     ) -> None:
         self.server, self.roles = server, roles
         self.running: dict[str, Service] = {}
@@ -217,7 +227,7 @@ class Machines:
             file = folder / f"{name}.toml"
             url = f"redis://127.0.0.1:{self.proxies[name].port}/0"
             archive = f"[archive]\npath = {str(folder / 'archive')!r}\n" if name == archiving else ""
-            file.write_text(LIMITS + archive + two_sources(url, of, 60, 20.0), "utf-8")
+            file.write_text(LIMITS + archive + two_sources(url, of, 60, 20.0, markets), "utf-8")
             self._configs[name] = file
 
     def start_all(self) -> None:
