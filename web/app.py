@@ -90,7 +90,7 @@ def create_app(
     review: Review | None = None,
     past: Past | None = None,
     access: Access = Access(),  # noqa: B008 - a frozen value
-    markets: Mapping[Kind, Readable] = {},
+    markets: Mapping[Kind, entries.Remembering] = {},
 ) -> Quart:
     """Return the application that shows boards, of 1X2 and of other kinds of `markets`.
 
@@ -103,7 +103,7 @@ def create_app(
     handlers |= probes.handlers(board, status, counters, clock, own, review=review, is_operator=is_allowed)
     waiting = changes.handlers(live) | ages.handlers(board, clock, markets)
     waiting |= lines.handlers(live, clock, past) | fixtures.handlers_of_fixture(live)
-    waiting |= _of_matches(live, status, clock, review, past)
+    waiting |= _of_matches(live, status, clock, review=review, past=past, boards=markets)
     fast, slow = (_served(_closed(some, access), status.cluster) for some in (handlers, waiting))
     streams = _served({stream.PATH: True}, status.cluster)
     fast |= _described(paths := (*fast, *slow, *streams), names, is_archived=past is not None)
@@ -151,12 +151,18 @@ def _lists(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
 
 
 def _of_matches(
-    live: Live, status: ServiceStatus, clock: Clock, review: Review | None, past: Past | None
+    live: Live,
+    status: ServiceStatus,
+    clock: Clock,
+    *,
+    review: Review | None,
+    past: Past | None,
+    boards: Mapping[Kind, entries.Remembering],
 ) -> dict[str, Handler]:
     """Return the handlers of what operators ask about single matches."""
-    board, own, beside = live.board, live.answers.own, tuple(of.board for of in live.markets.values())
+    board, own = live.board, live.answers.own
     parts = (board, status, clock, live.audience, own)
-    traces = entries.handlers(*parts, review=review, past=past, beside=beside)
+    traces = entries.handlers(*parts, review=review, past=past, beside=tuple(boards.values()))
     return links.handlers(board, clock, review, own) | traces
 
 

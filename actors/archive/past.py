@@ -217,11 +217,16 @@ class Days:
         for held in self.held()[:-3:-1]:
             with self.reader(held.day) as reader:
                 found += reader.rows_of(entry_id, most)
-        return [
-            row
-            for row, older in zip_longest(found, found[1:])
-            if not row.is_state or older is None or is_other(row.past.entry, older.past.entry)
-        ][:most]
+        return _told(found)[:most]
+
+    def last_of_markets(self, match_id: str, most: int) -> dict[str, list[Row]]:
+        """Return the last changes of each other market of a match by its id, as `last_of`."""
+        found: dict[str, list[Row]] = {}
+        for held in self.held()[:-3:-1]:
+            with self._reader(held.day) as reader:
+                for row in reader.market_rows_of(match_id, most):
+                    found.setdefault(row.past.id, []).append(row)
+        return {market_id: _told(rows)[:most] for market_id, rows in found.items()}
 
     def named(self, is_wanted: Callable[[str, str], bool], most: int) -> list[list[Row]]:
         """Return the last two changes of each entry whose teams are wanted, in the two newest days."""
@@ -332,6 +337,15 @@ class Past:
             while self._writer.written < version:  # noqa: ASYNC110 - it changes in a thread
                 await anyio.sleep(0.05)
         return self._writer.written >= version
+
+
+def _told(rows: list[Row]) -> list[Row]:
+    """Return the rows, the newest first, without those of a whole state that repeat the row before."""
+    return [
+        row
+        for row, older in zip_longest(rows, rows[1:])
+        if not row.is_state or older is None or is_other(row.past.entry, older.past.entry)
+    ]
 
 
 def _held(reader: Reader) -> Held:

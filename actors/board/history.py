@@ -266,6 +266,17 @@ class ListHistory(History[BookmakerId | None, Change]):
     def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
         super().__init__(first, first.books, limits)
 
+    def beginning_with(self, bookmaker: BookmakerId, begin: str) -> Sliced[list[Change]]:
+        """Return the last changes of a bookmaker's entries whose ids begin so, in no order."""
+        yield from self.digest()
+        found = list[Change]()
+        for count, (entry_id, change) in enumerate([*self._kept[bookmaker].items()]):
+            if count % SLICE == 0:
+                yield
+            if entry_id.startswith(begin):
+                found.append(change)
+        return found
+
     def left(self, is_wanted: Callable[[Entry], bool], most: int) -> Sliced[list[Change]]:
         """Return the newest changes with which wanted entries left, `most` at most, the newest first."""
         yield from self.digest()

@@ -80,7 +80,7 @@ class Traced(Struct, frozen=True):
 
 
 class TracedMarket(Struct, frozen=True):
-    """Another market of a match, as it is known: on the board of a `snapshot`, or rejected now."""
+    """Another market of a match: on the board of a `snapshot`, rejected now, or gone."""
 
     market: Market
     known: Traced
@@ -127,24 +127,39 @@ def split(given: str) -> tuple[str, Market | None]:
 
 
 def traced_markets(
-    snapshots: Iterable[Snapshot], record: BookmakerStatus, given: str
+    snapshots: Iterable[Snapshot],
+    record: BookmakerStatus,
+    given: str,
+    changes: Iterable[Change] = (),
+    archived: Iterable[str] = (),
 ) -> list[TracedMarket]:
-    """Return what is known of the other markets of a match, by line; each snapshot is of a kind."""
-    event_id = SourceMatchId(given.partition("_")[2])
+    """Return what is known of the other markets of a match, by line, at last those that have left.
+
+    Each snapshot is of a kind. `changes` are their last ones, and `archived` the ids that an archive has.
+    """
+    event_id, last = SourceMatchId(given.partition("_")[2]), {change.id: change for change in changes}
     found: dict[Market, TracedMarket] = {}
     for snapshot in snapshots:
         book = snapshot.books[record.id]
         for entry in beginning_with(book.chunks, f"{event_id} "):
             state = book.lists.get(entry.scope)
-            known = Traced(entry.id, record.id, entry, state=state)
+            known = Traced(entry.id, record.id, entry, last.get(entry.id), state)
             found[entry.match.market] = TracedMarket(entry.match.market, known, snapshot)
     kept = {match.match.source_match_id: match for match in record.newest_rejected}
     for match_id, reason in record.rejections.markets_of(event_id).items():
         _, market = split(match_id)
         if market is not None and market not in found:
-            known = Traced(match_id, record.id, rejected=reason, refused=kept.get(match_id))
+            entry_id = f"{given} {market}"
+            known = Traced(
+                entry_id, record.id, change=last.get(entry_id), rejected=reason, refused=kept.get(match_id)
+            )
             found[market] = TracedMarket(market, known)
-    return [found[market] for market in sorted(found)]
+    left: dict[Market, TracedMarket] = {}
+    for entry_id in dict.fromkeys((*last, *archived)):
+        _, market = split(entry_id)
+        if market is not None and market not in found:
+            left[market] = TracedMarket(market, Traced(entry_id, record.id, change=last.get(entry_id)))
+    return [of[market] for of in (found, left) for market in sorted(of)]
 
 
 def remembered(found: Traced, reason: RemovalReason, at: float, before: Entry | None) -> Traced:

@@ -107,3 +107,38 @@ def test_other_markets_are_printed(running: Service, capsys: pytest.CaptureFixtu
     assert "            btts rejected: book_sum: its prices are not kept" == second
     assert "  markets   btts rejected: book_sum: its prices are not kept" == single[-1]
     assert "  markets   over_under:3.5: neither on the board nor rejected" == none[-1]
+
+
+def test_what_was_shown_of_another_market_is_printed(
+    running: Service, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the one that is asked for, five steps; of any that has left when and why."""
+    shown = running.get("/api/v2/odds").json()["matches"][0]
+    path = f"/monitor/entries/{shown['id']}"
+    found = running.get(path).json()
+    at, times = found["now"] - 60, {"updated": None, "source_time": None, "received_at": None}
+    prices = [{"over": 1.9 + n / 100, "under": 2.0} for n in range(8)]
+    steps = [{**times, "version": 9, "committed_at": at, "odds": odds, "reason": None} for odds in prices]
+    left = {**times, "version": 8, "committed_at": at, "odds": None, "reason": "withdrawn"}
+    about = {"updated": at, "received_at": None, "list": None}
+    over = {**about, "market": "over_under:2.5", "odds": prices[0], "steps": steps}
+    gone = {**about, "market": "btts", "odds": None, "updated": None, "steps": [left, steps[1]]}
+    found["markets"] = [over, gone]
+    with http_peer() as peer:
+        peer.answers[path] = respond(json.dumps(found).encode())
+        url = f"--url={peer.url('')}"
+        _, every = _printed(capsys, shown["id"], url)
+        _, single = _printed(capsys, f"{shown['id']} over_under:2.5", url)
+        _, other = _printed(capsys, f"{shown['id']} btts", url)
+
+    assert every[-2].startswith("  markets   over_under:2.5 1.9 / 2, ")
+    assert every[-1].startswith("            btts left: withdrawn, ")
+    assert every[-1].endswith("(1.0 min ago), version 8")
+    assert single[-6].startswith("  markets   over_under:2.5 1.9 / 2, ")
+    assert [f"{1.9 + n / 100:g} / 2" for n in range(1, 6)] == [
+        line[12:].split(",")[0] for line in single[-5:]
+    ]
+    assert "  before    " == single[-5][:12]
+    assert ["  markets   btts left: withdrawn", "  before    1.91 / 2"] == [
+        line.split(",")[0] for line in other[-2:]
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from actors.markets.market import ONE_X_TWO, Market
@@ -12,6 +12,7 @@ from web.cli.asking import NO_LINKER, add_url, answer, part_of_path
 from web.encoding.entry_schemas import (
     EntryList,
     EntryMarket,
+    EntryMarketStep,
     EntryRejected,
     EntrySource,
     EntryStep,
@@ -113,10 +114,14 @@ def _before(found: EntryTrace) -> tuple[EntryStep, ...]:
 
 
 def _step(step: EntryStep, now: float) -> str:
+    return f"{f'left: {step.reason}' if step.odds is None else _odds(step.odds)}{_when(step, now)}"
+
+
+def _when(step: EntryStep | EntryMarketStep, now: float) -> str:
+    """Return when a step was, and its version, where they are known."""
     at = step.committed_at or step.updated
-    when = "" if at is None else f", {_moment(at, now)}"
     version = "" if step.version is None else f", version {step.version}"
-    return f"{f'left: {step.reason}' if step.odds is None else _odds(step.odds)}{when}{version}"
+    return f"{'' if at is None else f', {_moment(at, now)}'}{version}"
 
 
 def _is_foreign(state: EntryList) -> bool:
@@ -189,16 +194,30 @@ def _market_lines(found: EntryTrace, wanted: Market | None) -> Iterator[str]:
         yield _line(label, _market(each, found))
     if (more := len(of) - len(shown)) > 0:
         yield _line("", f"and {more} more: oddsboard trace '{found.id} MARKET' shows one")
+    if wanted is not None and shown:
+        before = shown[0].steps[1 if shown[0].rejected is None else 0 :][:MAX_BEFORE]
+        for label, step in zip(["before", *[""] * len(before)], before, strict=False):
+            yield _line(label, _market_step(step, found.now))
     if wanted not in {None, ONE_X_TWO} and not of:
         yield _line("markets", f"{wanted}: neither on the board nor rejected")
 
 
+def _market_step(step: EntryMarketStep, now: float) -> str:
+    prices = f"left: {step.reason}" if step.odds is None else _prices(step.odds)
+    return f"{prices}{_when(step, now)}"
+
+
+def _prices(odds: Mapping[str, float | None]) -> str:
+    return " / ".join("?" if price is None else f"{price:g}" for price in odds.values())
+
+
 def _market(of: EntryMarket, found: EntryTrace) -> str:
-    odds = of.odds or {}
-    prices = " / ".join("?" if price is None else f"{price:g}" for price in odds.values())
+    prices = _prices(of.odds or {})
     at = "" if of.updated is None else f", {_moment(of.updated, found.now)}"
     if of.rejected is not None:
         return f"{of.market} rejected: {of.rejected}: {prices or 'its prices are not kept'}{at}"
+    if of.odds is None and of.steps:
+        return f"{of.market} {_market_step(of.steps[0], found.now)}"
     return f"{of.market} {prices}{at}{'' if of.list is None else f'; {_in_list(of.list, found)}'}"
 
 

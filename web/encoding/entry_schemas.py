@@ -58,11 +58,24 @@ class EntryRejected(Struct, frozen=True):
     prices: tuple[float | None, float | None, float | None] | None
 
 
+class EntryMarketStep(Struct, frozen=True):
+    """The same as `EntryStep` of another market: `odds` have the names of its outcomes."""
+
+    version: Version | None
+    committed_at: float | None
+    odds: Mapping[str, float] | None
+    updated: float | None
+    source_time: float | None
+    received_at: float | None
+    reason: RemovalReason | None
+
+
 class EntryMarket(Struct, frozen=True):
-    """Another market of the match at the bookmaker: on the board, or `rejected` now for that reason.
+    """Another market of the match at the bookmaker: on the board, `rejected` now for that reason, or gone.
 
     Its `odds` have the names of its outcomes, null for what is no number. Of a rejected one they are null
-    if they are not kept, and `updated` is when it was rejected. `list` is the list that it is in.
+    if they are not kept, and `updated` is when it was rejected. `list` is the list that it is in. `steps`
+    has what was shown, the newest first: one that is gone has no more, and its first step says why.
     """
 
     market: str
@@ -71,6 +84,7 @@ class EntryMarket(Struct, frozen=True):
     received_at: float | None
     list: EntryList | None
     rejected: str | None = None
+    steps: tuple[EntryMarketStep, ...] = ()
 
 
 class EntryBookmaker(Struct, frozen=True):
@@ -158,7 +172,7 @@ class EntryTrace(Struct, frozen=True):
 
     Names, league and kick-off (`match`) are those of the entry, or what they were. Without an entry, `near`
     has ids that are there, and `left` those of teams of that name that are not there any more.
-    `markets` are the others than 1X2 that its bookmaker lists of the match, by line.
+    `markets` are the others than 1X2 that its bookmaker lists of the match, by line, then those that left.
     `archived` says whether the steps are those of the archive, too; null without an archive.
     """
 
@@ -189,12 +203,34 @@ def step(
     """Return what a commit showed of an entry."""
     if entry is None:
         return EntryStep(version, _time(committed_at), None, None, None, None, reason)
-    match = entry.match
-    odds = OddsV2(*match.prices)
+    odds = OddsV2(*entry.match.prices)
+    return EntryStep(version, _time(committed_at), odds, *_times(entry), None)
+
+
+def market_step(
+    entry: Entry | None,
+    version: int | None = None,
+    committed_at: float | None = None,
+    reason: RemovalReason | None = None,
+) -> EntryMarketStep:
+    """Return what a commit showed of an entry of another market than 1X2."""
+    if entry is None:
+        return EntryMarketStep(version, _time(committed_at), None, None, None, None, reason)
+    odds = dict(zip(entry.match.market.outcomes, entry.match.prices, strict=True))
+    return EntryMarketStep(version, _time(committed_at), odds, *_times(entry), None)
+
+
+def _times(entry: Entry) -> tuple[float, float | None, float | None]:
+    """Return when it was updated, the source's own time, and when it was received."""
+    source_time = entry.match.source_time
     # Without a time of the source's own, `updated` is that of the receipt.
-    received_at = entry.updated if match.source_time is None else entry.received_at
-    times = entry.updated, _time(match.source_time), _time(received_at)
-    return EntryStep(version, _time(committed_at), odds, *times, None)
+    received_at = entry.updated if source_time is None else entry.received_at
+    return entry.updated, _time(source_time), _time(received_at)
+
+
+def left_market(of: Market) -> EntryMarket:
+    """Return another market than 1X2 that is not on the board any more."""
+    return EntryMarket(str(of), None, None, None, None)
 
 
 def market(entry: Entry, listed: EntryList | None) -> EntryMarket:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -27,6 +27,8 @@ from web.protocol.problems import Problem
 from web.protocol.responses import Asked, Prepared, prepared
 
 T = TypeVar("T")
+MarketRows: TypeAlias = dict[str, list[Row]]
+"""The last changes of each other market of a match, by its id."""
 
 MAX_WAITING = 32
 """Reads of the past that wait while others are made."""
@@ -75,6 +77,17 @@ async def last_of(
     Raises: Problem 429 if the client had too much made.
     """
     return await _read_or_none(client, past, own, partial(Days.last_of, entry_id=entry_id, most=most))
+
+
+async def last_of_markets(
+    client: str | None, past: Past | None, own: OwnBodies, match_id: str, most: int
+) -> MarketRows | None:
+    """Return the last changes of the other markets of a match by id; None as of `last_of`.
+
+    Raises: Problem 429.
+    """
+    what = partial(Days.last_of_markets, match_id=match_id, most=most)
+    return await _read_or_none(client, past, own, what)
 
 
 async def named_then(

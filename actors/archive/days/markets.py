@@ -83,6 +83,13 @@ _ROWS = (
     f" LEFT JOIN keyframes k ON k.version = c.version{_JOINED}"
     " AND c.version > ?1 AND c.version <= ?2 ORDER BY c.version, o.id, o.kind, o.line"
 )
+_OF_MATCH = (
+    f"{_ROW}, k.version FROM (SELECT *, row_number() OVER (PARTITION BY offer ORDER BY version DESC)"  # noqa: S608 - the same
+    " AS place FROM {changes} WHERE offer IN (SELECT offer FROM offers WHERE id = ?1)) c"
+    " JOIN offers o ON o.offer = c.offer JOIN commits m ON m.version = c.version"
+    " LEFT JOIN keyframes k ON k.version = c.version LEFT JOIN listings l ON l.listing = c.listing"
+    " WHERE c.place <= ?2 ORDER BY c.version DESC, o.offer"
+)
 _MARK = (
     "INSERT OR REPLACE INTO market_marks SELECT ?1, offer, max(version) FROM ("
     "SELECT offer, version FROM market_marks WHERE mark = ?2"
@@ -197,6 +204,18 @@ def rows(connection: sqlite3.Connection, after: int, until: int, bookmaker: str 
     Behind each is the version again if it is a row of a whole state, else None.
     """
     return connection.execute(_ROWS, (after, until, bookmaker))
+
+
+def rows_of_match(
+    connection: sqlite3.Connection, layout: str, match_id: str, most: int, looked_at: int
+) -> sqlite3.Cursor:
+    """Return the last rows of each market of a match, the newest first, `most` of each, as of `rows`.
+
+    Of the day that is written, so many of the newest rows of all are looked at.
+    """
+    newest = f"(SELECT * FROM market_changes ORDER BY version DESC LIMIT {looked_at})"  # noqa: S608 - a number
+    changes = "market_changes" if layout == BY_ENTRY else newest
+    return connection.execute(_OF_MATCH.format(changes=changes), (match_id, most))
 
 
 def prices_of(market: Market, cells: Iterable[Any]) -> tuple[float, ...]:

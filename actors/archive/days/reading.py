@@ -275,6 +275,13 @@ class Reader:
         rows = self._execute(sql, (self.base, entry_id, most))
         return [Row(change_of(change), change[-1], keyframe is not None) for *change, keyframe in rows]
 
+    def market_rows_of(self, match_id: str, most: int) -> list[Row]:
+        """Return the last changes of each other market of a match, as `rows_of`."""
+        if not self._has_markets:
+            return []
+        found = markets.rows_of_match(self._connection, self._layout, match_id, most, MAX_LOOKED_AT)
+        return [Row(market_change_of(of), of[-1], keyframe is not None) for *of, keyframe in found]
+
     def named(self, is_wanted: Callable[[str, str], bool], most: int) -> list[str]:
         """Return the ids of entries whose teams are wanted, those shown last first, `most` at most."""
         self._define("is_wanted", 2, is_wanted)

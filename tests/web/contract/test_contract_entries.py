@@ -112,6 +112,66 @@ async def test_other_markets_of_the_match_stand_beside() -> None:
     assert [] == other["markets"]
 
 
+def _market_steps(found: Any) -> dict[str, list[tuple[Any, str | None]]]:
+    """Return the steps of each market: the first price, or why it left."""
+    return {
+        of["market"]: [
+            (next(iter((step["odds"] or {"": None}).values())), step["reason"]) for step in of["steps"]
+        ]
+        for of in found["markets"]
+    }
+
+
+async def test_other_markets_have_what_was_shown_before() -> None:
+    """Without an archive the last change: the price before, or why it left; what has left stands last."""
+    async with open_site(kinds=[*Kind]) as site:
+        base, goals, both = match("m1"), parsed("over_under:2.5"), parsed("btts")
+        site.publish("alder", base, base.of_market(goals, (1.9, 2.0)), base.of_market(both, (1.7, 2.2)))
+        site.clock.pass_(1)
+        site.publish("alder", base, base.of_market(goals, (1.95, 2.0)))
+        found, other = await site.json(M1), await site.json("/monitor/entries/alder_m")
+
+    assert {"over_under:2.5": [(1.95, None), (1.9, None)], "btts": [(None, "withdrawn"), (1.7, None)]} == (
+        _market_steps(found)
+    )
+    gone = found["markets"][-1]
+    assert (None, None, None, WALL_0 + 1) == (
+        gone["odds"],
+        gone["list"],
+        gone["rejected"],
+        gone["steps"][0]["committed_at"],
+    )
+    assert [] == other["markets"]
+
+
+@pytest.mark.parametrize("is_sealed", [False, True])
+async def test_the_archive_has_the_prices_of_other_markets(
+    tmp_path: Path,
+    is_sealed: bool,  # noqa: FBT001 - a case
+) -> None:
+    """Each once, also those of an earlier life and of the day before, and of what left then."""
+    base, goals, both = match("m1", start_time=None), parsed("over_under:2.5"), parsed("btts")
+    async with open_site(archived=tmp_path, kinds=[*Kind]) as site:
+        for over in (1.8, 1.9):
+            site.clock.pass_(1)
+            site.publish(
+                "alder", base, base.of_market(goals, (over, 2.0)), base.of_market(both, (1.7, 2.2))
+            )
+        site.clock.pass_(1)
+        site.publish("alder", base, base.of_market(goals, (1.9, 2.0)))
+    site.clock.pass_(86_400 if is_sealed else 60)
+    async with open_site(archived=tmp_path, clock=site.clock, kinds=[*Kind]) as site:
+        site.publish("alder", base, base.of_market(goals, (1.95, 2.0)))
+        if is_sealed:
+            run_now(seal(_first_day(tmp_path), lambda _: None))
+        found = await site.json(M1)
+
+    steps = _market_steps(found)
+    assert ["over_under:2.5", "btts"] == [*steps]
+    assert [(1.95, None), (None, "stale"), (1.9, None), (1.8, None)] == steps["over_under:2.5"]
+    assert [(None, "withdrawn"), (1.7, None)] == steps["btts"]
+
+
 async def test_a_match_without_1x2_has_its_names_and_markets() -> None:
     """Its bookmaker lists other markets alone."""
     async with open_site(kinds=[*Kind]) as site:

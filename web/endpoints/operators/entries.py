@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 import anyio
 
 from actors.archive.past import Past
-from actors.board.history import ListHistory
+from actors.board.history import Change, ListHistory
 from actors.board.snapshot import Entry, Readable
 from actors.core.clock import Clock
 from actors.core.messages import BookmakerId
@@ -35,7 +36,7 @@ from actors.review.trace import (
 from web.encoding import entry_schemas as schemas
 from web.endpoints.operators import entry_views as views
 from web.feeds.own_bodies import OwnBodies
-from web.feeds.past_lists import last_of, named_then
+from web.feeds.past_lists import MarketRows, last_of, last_of_markets, named_then
 from web.feeds.subscribers import Audience
 from web.protocol.contract import CLOSED, Answer, Operation
 from web.protocol.query import Parameter
@@ -59,6 +60,15 @@ OPERATIONS = {
 }
 
 
+class Remembering(Readable, Protocol):
+    """A board with the changes of its entries."""
+
+    @property
+    def history(self) -> ListHistory:
+        """The newest changes, the last of each entry."""
+        ...
+
+
 def handlers(
     board: Readable,
     status: ServiceStatus,
@@ -68,7 +78,7 @@ def handlers(
     *,
     review: Review | None,
     past: Past | None,
-    beside: tuple[Readable, ...] = (),
+    beside: tuple[Remembering, ...] = (),
 ) -> dict[str, Handler]:
     """Return the handlers by path; looking for an entry, also in the archive, counts as work of `own`.
 
@@ -87,7 +97,7 @@ class _Entries:
     review: Review
     past: Past | None
     own: OwnBodies
-    markets: tuple[Readable, ...]
+    markets: tuple[Remembering, ...]
 
     async def trace(self, request: Asked) -> Prepared:
         given, _ = split(request.path.rpartition("/")[2])
@@ -95,7 +105,7 @@ class _Entries:
         if record is None:
             found = unknown(given, self.status.bookmakers)
             near, left = await self._named(given, request.client)
-            return await self._answer(found, None, [], near=near, left=left)
+            return await self._answer(found, None, [], client=request.client, near=near, left=left)
         change = await self.own.run(self.history.last(record.id, given), request.client)
         now, oldest = self.clock.now(), self.history.oldest(record.id)
         found = traced(self.board.newest, record, given, change=change, oldest=oldest, now=now)
@@ -106,10 +116,10 @@ class _Entries:
         if rows and (reason := rows[0].past.reason) is not None:
             before = next((row.past.entry for row in rows if row.past.entry is not None), None)
             found = remembered(found, reason, rows[0].at_ms / 1000, before)
-        steps, near = views.steps_view(found, rows or []), list[Entry]()
+        steps, near = views.steps_view(found, rows or [], schemas.step), list[Entry]()
         if found.entry is None:
             near = await self.own.run(nearest(self.board.newest, given), request.client)
-        return await self._answer(found, record, steps, archived=is_read, near=near)
+        return await self._answer(found, record, steps, client=request.client, archived=is_read, near=near)
 
     async def _named(self, given: str, client: str | None) -> tuple[list[Entry], list[Left]]:
         """Return the entries nearest to what is given, and those of teams named so that have left."""
@@ -126,16 +136,18 @@ class _Entries:
         record: BookmakerStatus | None,
         steps: list[schemas.EntryStep],
         *,
+        client: str | None,
         near: Sequence[Entry],
         archived: bool | None = None,
         left: Sequence[Left] = (),
     ) -> Prepared:
         snapshot, now = self.board.newest, self.clock.now()
-        fixture, markets = None, list[TracedMarket]()
+        fixture, markets, rows = None, list[TracedMarket](), MarketRows()
         if record is not None:
             fixture = await views.fixture_view(self.review, snapshot, record, found, PATIENCE_S)
-            markets = traced_markets([board.newest for board in self.markets], record, found.id)
-        known = next(filter(None, [found.known, *(of.known.entry for of in markets)]), None)
+            rows, markets = await self._markets(record, found.id, client)
+        before = [row.past.entry for some in rows.values() for row in some]
+        known = next(filter(None, [found.known, *(of.known.known for of in markets), *before]), None)
         content = schemas.EntryTrace(
             version=snapshot.version,
             epoch=snapshot.epoch,
@@ -152,6 +164,19 @@ class _Entries:
             fixture=fixture,
             near=tuple(map(schemas.near_entry, near)),
             left=tuple(map(schemas.left_entry, left)),
-            markets=() if record is None else views.market_views(markets, record, now),
+            markets=() if record is None else views.market_views(markets, record, now, rows, MAX_STEPS),
         )
         return prepared_json(content)
+
+    async def _markets(
+        self, record: BookmakerStatus, given: str, client: str | None
+    ) -> tuple[MarketRows, list[TracedMarket]]:
+        """Return what the archive has of the other markets of a match, and what is known of each."""
+        changes, begin = list[Change](), f"{given} "
+        for board in self.markets:
+            changes += await self.own.run(board.history.beginning_with(record.id, begin), client)
+        rows: MarketRows | None = None
+        with anyio.move_on_after(PATIENCE_S):
+            rows = await last_of_markets(client, self.past, self.own, given, MAX_STEPS)
+        newest, rows = [board.newest for board in self.markets], rows or {}
+        return rows, traced_markets(newest, record, given, changes, rows)

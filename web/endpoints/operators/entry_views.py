@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
 import anyio
 import msgspec
+from msgspec.structs import replace
 
 from actors.archive.days.reading import Row
 from actors.board.snapshot import Snapshot
@@ -18,6 +22,8 @@ from actors.runtime.membership import ClusterStatus
 from web.encoding import entry_schemas as schemas
 from web.endpoints.monitor import source_view, time_view
 from web.endpoints.operators.links import shown_event
+
+S = TypeVar("S")
 
 
 async def fixture_view(
@@ -41,23 +47,26 @@ async def fixture_view(
     return schemas.EntryFixture(fixture.id, review.matcher is not None, tuple(links), near)
 
 
-def steps_view(found: Traced, rows: list[Row]) -> list[schemas.EntryStep]:
-    """Return what was shown, the newest first: the last change, and those before it in the archive."""
-    change, entry, steps = found.change, found.entry, list[schemas.EntryStep]()
+def steps_view(found: Traced, rows: list[Row], step: Callable[..., S]) -> list[S]:
+    """Return what was shown, the newest first: the last change, and those before it in the archive.
+
+    `step` makes one, as `step` or `market_step` of the schemas.
+    """
+    change, entry, steps = found.change, found.entry, list[S]()
     if change is not None:
         reason = change.reason if change.entry is None else None
-        steps.append(schemas.step(change.entry, change.version, change.at, reason))
+        steps.append(step(change.entry, change.version, change.at, reason))
         rows = [row for row in rows if row.past.version < change.version]
     elif entry is not None and not (
         rows and rows[0].past.entry and rows[0].past.entry.updated == entry.updated
     ):
-        steps.append(schemas.step(entry))
+        steps.append(step(entry))
     for row in rows:
         past, at = row.past, row.at_ms / 1000
         version, committed_at = (None, None) if row.is_state else (past.version, at)
-        steps.append(schemas.step(past.entry, version, committed_at, past.reason))
+        steps.append(step(past.entry, version, committed_at, past.reason))
     if not rows and change is not None and change.before is not None:
-        steps.append(schemas.step(change.before))
+        steps.append(step(change.before))
     return steps
 
 
@@ -82,17 +91,28 @@ def list_view(
 
 
 def market_views(
-    found: list[TracedMarket], record: BookmakerStatus, now: Instant
+    found: list[TracedMarket],
+    record: BookmakerStatus,
+    now: Instant,
+    rows: Mapping[str, list[Row]],
+    most: int,
 ) -> tuple[schemas.EntryMarket, ...]:
-    """Return the other markets of a match: those on the board, and those that are rejected."""
+    """Return the other markets of a match: on the board, rejected, or gone, each with `most` steps.
+
+    `rows` are the last changes that an archive has of each, by its id.
+    """
     views = list[schemas.EntryMarket]()
     for of in found:
         known = of.known
         if known.entry is not None and of.snapshot is not None:
             listed = list_view(known, record, of.snapshot, now)
-            views.append(schemas.market(known.entry, listed))
+            view = schemas.market(known.entry, listed)
         elif known.rejected is not None:
-            views.append(schemas.rejected_market(of.market, known.rejected, known.refused))
+            view = schemas.rejected_market(of.market, known.rejected, known.refused)
+        else:
+            view = schemas.left_market(of.market)
+        steps = steps_view(known, rows.get(known.id, []), schemas.market_step)
+        views.append(replace(view, steps=tuple(steps[:most])))
     return tuple(views)
 
 
