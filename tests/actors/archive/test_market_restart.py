@@ -12,7 +12,7 @@ from actors.archive.folder import ENDING
 from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId
 from actors.market_fixtures.model import markets_of
-from actors.markets.market import Kind
+from actors.markets.market import Kind, parsed
 from actors.matches.linking import Linking
 from actors.matches.model import fixtures_of
 from actors.matching.event import Event
@@ -20,6 +20,7 @@ from tests.actors.archive.test_archive import ALDER, BIRCH, TERMS
 from tests.actors.archive.test_markets import GOALS, OTHERS, KeptMarkets, kept, left, listed, shown
 from tests.support.builders.fixtures import EqualNames
 from tests.support.builders.messages import batch, match
+from tests.support.systems.site import open_site
 from tests.support.time.virtual import ManualClock
 
 
@@ -256,3 +257,27 @@ def test_what_was_restored_is_restored_again(tmp_path: Path) -> None:
             found.append(_ids(life))
 
     assert [["alder_m1", f"alder_m1 {GOALS}"]] * 2 + [[]] == found
+
+
+@pytest.mark.anyio
+async def test_cursors_of_markets_end_where_those_of_fixtures_do(tmp_path: Path) -> None:
+    """Links are made anew: changes of both since before the stop are 410, and a poll gets the whole."""
+    base, goals = match("m1"), parsed(GOALS)
+    views = ("/api/v2/fixtures", f"/api/v2/fixtures?market={GOALS}")
+    async with open_site(archived=tmp_path, kinds=OTHERS) as site:
+        site.publish("alder", base, base.of_market(goals, (1.9, 2.0)))
+        before = [await site.get(view) for view in views]
+    site.clock.pass_(5)
+    async with open_site(archived=tmp_path, clock=site.clock, kinds=OTHERS) as site:
+        after = [
+            await site.get(view, if_none_match=of.headers["etag"])
+            for view, of in zip(views, before, strict=True)
+        ]
+        since = [
+            await site.get(f"/api/v2/changes?view=fixtures&since={of.json()['cursor']}{query}")
+            for of, query in zip(before, ("", f"&market={GOALS}"), strict=True)
+        ]
+
+    assert [200, 200] == [of.status_code for of in after]
+    assert [1, 1] == [len(of.json()["fixtures"]) for of in after]
+    assert [410, 410] == [of.status_code for of in since]
