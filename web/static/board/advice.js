@@ -6,7 +6,7 @@ import { marketOf } from "./markets.js";
 import { canDivide, gainOf, rounded, stakes } from "./stakes.js";
 
 const SHARES = "These are shares of the total: two bets at one bookmaker may win together.";
-const WEAK = "Or all stakes come back, after one result, with no gain.";
+const WEAK = "After one result all stakes come back, with no gain.";
 const OVER = "But a stake is more than its price is known to be good for: take a smaller total.";
 
 /**
@@ -22,7 +22,8 @@ export function advised(legs, { total, step }) {
     const shown = legs.map((leg, at) => (used ? amount(used.amounts[at]) : percent(leg.stake)));
     if (used === null) return { shown, text: failedOf(total, exact), gain: "" };
     const isOver = legs.some(({ max_stake: most }, at) => used.amounts[at] > 100 * (most ?? Infinity));
-    const text = returnOf(exact, used) + (mayReturnAll(marketOf(legs[0].market)) ? ` ${WEAK}` : "");
+    const isWeak = mayReturnAll(marketOf(legs[0].market));
+    const text = isWeak ? `${returnOf(exact, used, "Usually returns")} ${WEAK}` : returnOf(exact, used);
     if (isOver) return { shown, text: `${text} ${OVER}`, gain: "above a limit" };
     const gain = `${amount(gainOf(used))} for ${amount(used.returned - gainOf(used))}`;
     return { shown, text, gain };
@@ -35,12 +36,12 @@ function failedOf(total, exact) {
     return `${total > 0 ? (exact ? steps : cents) : "Enter a total."} These are shares.`;
 }
 
-function returnOf(exact, used) {
+function returnOf(exact, used, returns = "Returns at least") {
     const gain = gainOf(used);
     const none = used === exact ? "a gain of less than 0.01" : "no gain";
     const cost = exact === null ? 0 : gainOf(exact) - gain;
     const gained = gain > 0 ? `a gain of ${amount(gain)}` : none;
     const rounding = cost > 0 ? ` Rounding costs ${amount(cost)}.` : "";
     const staked = amount(used.returned - gain);
-    return `Returns at least ${amount(used.returned)} for ${staked}, ${gained}.${rounding}`;
+    return `${returns} ${amount(used.returned)} for ${staked}, ${gained}.${rounding}`;
 }
