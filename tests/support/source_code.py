@@ -42,6 +42,7 @@ def modules_imported(module: str) -> set[str]:
     return found & set(modules())
 
 
+@cache
 def names_used(module: str) -> set[str]:
     """Return every dotted name in `module` as written, such as `time.time`."""
     nodes = ast.walk(modules()[module])

@@ -25,9 +25,10 @@ def test_a_single_cold_list(name: str) -> None:
 
 
 @pytest.mark.parametrize("way", HARDER)
-def test_a_harder_week_has_hardly_a_wrong_link(way: str) -> None:
+def test_a_harder_week_has_hardly_a_wrong_link(way: str, *, is_long: bool) -> None:
     """Twins, moved kick-offs, no leagues, double headers, more sources: at most 1 wrong link in 4,000."""
-    found = [measured(HARDER[way](week(name), Random(name))) for name in WEEKS]
+    weeks = WEEKS if is_long else WEEKS[1:2]
+    found = [measured(HARDER[way](week(name), Random(name))) for name in weeks]
 
     assert [] == [result.wrong for result in found if result.wrong]
     assert sum(result.right for result in found) >= 0.94 * sum(

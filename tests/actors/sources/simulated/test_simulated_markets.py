@@ -56,7 +56,7 @@ def _results_alone(extract: Extract) -> Extract:
 
 def test_other_markets_leave_1x2_as_it_is() -> None:
     """The seed gives the same 1X2 prices and changes, whatever else is asked for."""
-    plain, every = _machine(markets=(Kind.ONE_X_TWO,)), _machine()
+    plain, every = (_machine(markets=kinds, updates_per_s=0.5) for kinds in ((Kind.ONE_X_TWO,), EVERY))
 
     for minute in range(60):
         expected, found = _advanced(plain, minute * 60.0), _advanced(every, minute * 60.0)
@@ -180,7 +180,7 @@ def test_prices_of_scores_add_up_to_those_of_the_results(score: tuple[int, int])
 
 def test_changes_lead_from_the_first_image_to_the_last() -> None:
     """Each market leaves by itself with its reason, and none is reported twice."""
-    machine = _machine(updates_per_s=2.0)
+    machine = _machine(updates_per_s=0.5)
     _advanced(machine, 0.0)
     shown = {
         key: {it.source_match_id: it for it in image.matches} for key, image in machine.image().items()
@@ -205,7 +205,8 @@ def test_changes_lead_from_the_first_image_to_the_last() -> None:
 
 def test_no_market_is_listed_without_1x2() -> None:
     """A goal suspends all of a match; none stays behind."""
-    for _, _, image in _images(_machine(), *(hour / 4 for hour in range(24))):
+    machine = _machine(updates_per_s=0.5)
+    for _, _, image in _images(machine, *(hour / 4 for hour in range(24))):
         listed = {match.source_match_id for match in image.matches}
         assert {event_id_of(match_id) for match_id in listed} <= listed
 
