@@ -223,7 +223,7 @@ class Days:
         """Return the last changes of each other market of a match by its id, as `last_of`."""
         found: dict[str, list[Row]] = {}
         for held in self.held()[:-3:-1]:
-            with self._reader(held.day) as reader:
+            with self.reader(held.day) as reader:
                 for row in reader.market_rows_of(match_id, most):
                     found.setdefault(row.past.id, []).append(row)
         return {market_id: _told(rows)[:most] for market_id, rows in found.items()}

@@ -277,9 +277,9 @@ class Reader:
 
     def market_rows_of(self, match_id: str, most: int) -> list[Row]:
         """Return the last changes of each other market of a match, as `rows_of`."""
-        if not self._has_markets:
+        if not self.has_markets:
             return []
-        found = markets.rows_of_match(self._connection, self._layout, match_id, most, MAX_LOOKED_AT)
+        found = markets.rows_of_match(self.connection, self._layout, match_id, most, MAX_LOOKED_AT)
         return [Row(market_change_of(of), of[-1], keyframe is not None) for *of, keyframe in found]
 
     def named(self, is_wanted: Callable[[str, str], bool], most: int) -> list[str]:
