@@ -145,6 +145,7 @@ class Answers:
         Raises: Problem 503 if no bookmaker of the view is serving, or fixtures are not linked yet, else 406
         if no coding is acceptable; 429 or 503 if too much is made for the `client` or for single clients.
         """
+        awaited = if_none_match
         while True:
             snapshot = await self._read(view)
             page = self._page(view.held(snapshot, self.board.is_valid), snapshot)
@@ -154,7 +155,8 @@ class Answers:
             found: Prepared | None
             if if_none_match is not None and has_already(if_none_match, page.etags[coding]):
                 found = page.not_modified[coding]
-            elif await self.catch_up.waited(if_none_match, snapshot, view.deadlines):
+            elif await self.catch_up.waited(awaited, snapshot, view.deadlines):
+                awaited = None
                 continue
             elif choice is not EVERYTHING or (found := page.ready.get(coding)) is None:
                 found = await self._made(page, coding, snapshot, choice, client)
@@ -209,7 +211,7 @@ class Answers:
 
         Raises: Problem 503 and 406 as for the list.
         """
-        view = FixturesOf(ALL.view, form)
+        view, awaited = FixturesOf(ALL.view, form), if_none_match
         while True:
             snapshot = await self._read(view)
             state = fixtures_of(snapshot)
@@ -219,7 +221,8 @@ class Answers:
             coding, fixture = acceptable(accept_encoding), state.get(fixture_id)
             if fixture is not None and has_already(if_none_match or "", page.etags[coding]):
                 return page.not_modified[coding]
-            if await self.catch_up.waited(if_none_match, snapshot, view.deadlines):
+            if await self.catch_up.waited(awaited, snapshot, view.deadlines):
+                awaited = None
                 continue
             if fixture is None:
                 return None

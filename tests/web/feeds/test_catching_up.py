@@ -180,6 +180,16 @@ async def test_a_newer_tag_of_another_epoch_waits_for_the_board_that_began_anew(
     assert ([], [304]) == (before, [found.status for found in lists.found])
 
 
+@pytest.mark.parametrize("is_list", [True, False])
+async def test_a_tag_that_is_never_reached_is_awaited_once(*, is_list: bool) -> None:
+    """It is of another service: the answer is what there is."""
+    lists = _Lists(longest_s=0.01)
+    with anyio.fail_after(60):
+        await (lists.ask('"2001-anew"') if is_list else lists.ask_fixture("m1", '"2001-anew"'))
+
+    assert [200] == [found.status for found in lists.found]
+
+
 async def test_a_list_is_that_of_after_the_wait() -> None:
     """The board began anew meanwhile: what was there before the wait is older than what the client has."""
     lists = _Lists()
