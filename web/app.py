@@ -25,7 +25,6 @@ from web.endpoints import (
     changes,
     docs,
     fixtures,
-    lines,
     odds,
     openapi,
     pages,
@@ -34,6 +33,7 @@ from web.endpoints import (
 )
 from web.endpoints import markets as markets_
 from web.endpoints.operators import entries, links
+from web.endpoints.past import closing, lines
 from web.feeds.catching_up import BEHIND_S, CatchUp
 from web.feeds.first_links import FirstLinks
 from web.feeds.lists import Answers
@@ -57,6 +57,7 @@ OPERATIONS = {
     **odds.OPERATIONS,
     **archive.OPERATIONS,
     **lines.OPERATIONS,
+    **closing.OPERATIONS,
     **fixtures.OPERATIONS,
     **markets_.OPERATIONS,
     **ages.OPERATIONS,
@@ -102,7 +103,7 @@ def create_app(
     own, handlers, is_allowed = live.answers.own, _lists(live, clock, past), access.allows
     handlers |= probes.handlers(board, status, counters, clock, own, review=review, is_operator=is_allowed)
     waiting = changes.handlers(live) | ages.handlers(board, clock, markets)
-    waiting |= lines.handlers(live, clock, past) | fixtures.handlers_of_fixture(live)
+    waiting |= _moved(live, clock, past)
     waiting |= _of_matches(live, status, clock, review=review, past=past, boards=markets)
     fast, slow = (_served(_closed(some, access), status.cluster) for some in (handlers, waiting))
     streams = _served({stream.PATH: True}, status.cluster)
@@ -148,6 +149,12 @@ def _lists(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
     lists = None if past is None else PastLists(past, live.board, clock, live.answers.own)
     of_odds = odds.handlers(live.answers, live.names, lists) | archive.handlers(past, clock)
     return of_odds | fixtures.handlers(live) | markets_.handlers(live) | pages.handlers()
+
+
+def _moved(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
+    """Return the handlers of single fixtures, and of how prices moved."""
+    moved = lines.handlers(live, clock, past) | closing.handlers(live, clock, past)
+    return fixtures.handlers_of_fixture(live) | moved
 
 
 def _of_matches(

@@ -44,7 +44,11 @@ def close_of(points: Sequence[Point], cut: int, kick_off_ms: int) -> Close | NoC
 
     The line must reach to the kick-off, and a gap that hides it must be among the points.
     """
-    before = [point for point in points if point.version < cut]
+    before = [  # a gap may begin long after its last version
+        point
+        for point in points
+        if point.version < cut and not (point.absent is Absence.GAP and point.at_ms >= kick_off_ms)
+    ]
     if not before:
         return NoClose.NO_PRICE
     last = before[-1]
@@ -52,12 +56,13 @@ def close_of(points: Sequence[Point], cut: int, kick_off_ms: int) -> Close | NoC
         return NoClose.GAP
     if last.odds is not None:
         return Close(last.version, last.at_ms, last.odds, kick_off_ms, on_offer=True)
-    until_ms = last.at_ms
+    until_ms, left = last.at_ms, last.reason
     for point in reversed(before[:-1]):
         if point.odds is not None:
             if kick_off_ms - until_ms > LIMIT_MS:
                 return NoClose.TOO_OLD
             since = point.version, point.at_ms, point.odds
-            return Close(*since, until_ms, on_offer=False, left=last.reason)
+            return Close(*since, until_ms, on_offer=False, left=left)
         until_ms = point.at_ms
+        left = left if point.absent is Absence.GAP else point.reason
     return NoClose.NO_PRICE

@@ -43,6 +43,11 @@ class Break(Struct, frozen=True):
         return self.reason in _DOWN
 
 
+def left_in_a_gap(gaps: Iterable[Break], row: int, until: int) -> bool:
+    """Return whether what has its last row at a version was not in the whole state after a later gap."""
+    return any(not gap.goes_on and row < gap.until <= until for gap in gaps)
+
+
 class Moment(Struct, frozen=True, order=True):
     """A version of the board, and its time (Unix milliseconds)."""
 
@@ -70,7 +75,7 @@ Row: TypeAlias = tuple[int, int, Odds | None, str | None]
 
 
 class _Line:
-    """The points of a line so far: `shown` is its price by now, `is_known` whether it ever had a row."""
+    """The points of a line so far: its price by now, and whether it had any since the first moment."""
 
     def __init__(self, first: Moment) -> None:
         self.points: list[Point] = []
@@ -82,10 +87,10 @@ class _Line:
     def row(self, row: Row) -> None:
         """Go on with a row."""
         version, at_ms, odds, reason = row
-        self._is_known = True
         if version <= self._first.version:
-            self._shown, self._pending = odds, None
+            self._shown = odds
             return
+        self._is_known = True
         is_state = self._pending is not None and self._pending.until == version
         if not is_state:
             self.settle()
@@ -100,18 +105,20 @@ class _Line:
 
     def begin(self) -> None:
         """Begin with what was shown at the first moment."""
-        self.settle()
         if self._shown is not None:
+            self._is_known = True
             first = self._first
             self.points.append(Point(first.version, first.at_ms, self._shown, is_state=True))
 
     def gap(self, gap: Break, last: int) -> None:
         """Go on with a gap, and with the state after it if that is not later than the version `last`."""
+        if gap.until <= self._first.version:
+            self._shown = self._shown if gap.goes_on else None
+            return
         self.settle()
         if not self._is_known or (gap.goes_on and self._shown is None):
             return
-        if gap.until > self._first.version:
-            self.points.append(Point(gap.after, gap.after_ms, None, Absence.GAP, gap.reason))
+        self.points.append(Point(gap.after, gap.after_ms, None, Absence.GAP, gap.reason))
         if gap.until <= last:
             self._pending = gap
 
@@ -122,8 +129,6 @@ class _Line:
             return
         if not gap.goes_on:
             self._shown = None
-        if gap.until <= self._first.version:
-            return
         if self._shown is not None:
             self.points.append(Point(gap.until, gap.until_ms, self._shown, is_state=True))
         else:

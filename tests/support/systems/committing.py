@@ -16,7 +16,8 @@ from actors.core.cooperative import run_now
 from actors.core.messages import Batch, BookmakerId, Match, Scope
 from actors.market_fixtures.boards import Drafts, MarketBoards, market_boards
 from actors.markets.market import Kind
-from actors.matches.model import FixtureSettings
+from actors.matches.linking import Linking
+from actors.matches.model import FixtureSettings, fixtures_of
 from tests.support.builders.messages import batch
 
 
@@ -101,6 +102,13 @@ class Committing(Published):
                 stale_after_s=stale_after_s,
             )
         )
+
+    def link(self, linking: Linking) -> None:
+        """Apply all links that fixtures lack, each in a commit."""
+        for links in run_now(linking.update(fixtures_of(self.newest), None)):
+            board = self.board()
+            board.link(links)
+            self.commit(board)
 
     def current(self) -> Snapshot:
         """Return the newest snapshot, with all that is overdue by now withdrawn."""

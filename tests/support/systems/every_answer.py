@@ -55,7 +55,7 @@ BY_TARGET = {
     "not_found": "/api/v3/odds",
     "version_not_available": "/api/v2/changes?since=1",
 }
-OF_ARCHIVE = ("/api/v2/archive", "/api/v2/lines?id=alder_m1")
+OF_ARCHIVE = ("/api/v2/archive", "/api/v2/lines?id=alder_m1", "/api/v2/closing?to=2100-01-01T00:00:00Z")
 BY_PAST = {
     "version_not_yet": "/api/v2/odds?at=9999999999999",
     "version_not_archived": "/api/v2/odds?at=1999-12-31T23:59:59Z",

@@ -10,8 +10,8 @@ from typing import Final, assert_never
 import msgspec
 from msgspec import Struct
 
-from actors.archive.lines import Asked as AskedLines
-from actors.archive.lines import Nowhere, read_lines
+from actors.archive.lines.moved import Asked as AskedLines
+from actors.archive.lines.moved import Nowhere, read_lines
 from actors.archive.past import Days, Past, Unknown
 from actors.core.clock import Clock
 from actors.core.cooperative import run_now
@@ -19,8 +19,8 @@ from actors.lines.links import Bookmakers, of_today
 from actors.matches.fair import Method
 from actors.matches.model import FixtureState
 from web.encoding.segments import gzipped
-from web.endpoints.line_schemas import Form, LineList, shown
-from web.endpoints.lines_in_memory import lines_in_memory
+from web.endpoints.past.line_schemas import Form, LineList, shown
+from web.endpoints.past.lines_in_memory import lines_in_memory
 from web.feeds.past_lists import not_archived, not_yet, read_for
 from web.feeds.subscribers import Live
 from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, IF_NONE_MATCH, Answer, Operation
@@ -67,7 +67,7 @@ def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
     async def lines(request: Asked) -> Prepared:
         query, now_ms = SpanQuery(request.query), round(clock.now().wall * 1000)
         span = query.span(now_ms, WEEK_MS)
-        bookmakers, method = _terms(live)
+        bookmakers, method = terms_of(live)
         asked = AskedLines(
             *(query.id(), query.market(), span.from_ms, span.until_ms, now_ms, bookmakers, method),
             query.points(),
@@ -91,7 +91,7 @@ def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
     return {PATH: lines}
 
 
-def _terms(live: Live) -> tuple[Bookmakers, Method]:
+def terms_of(live: Live) -> tuple[Bookmakers, Method]:
     """Return the bookmakers and the method of fair odds of today."""
     state = live.board.newest.fixtures
     if isinstance(state, FixtureState):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from actors.archive.lines import Asked, Nowhere
+from actors.archive.lines.moved import Asked, Nowhere
 from actors.board.history import Change
 from actors.board.snapshot import Entry, Snapshot
 from actors.core.messages import BookmakerId, Prices

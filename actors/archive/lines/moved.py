@@ -19,7 +19,7 @@ from actors.archive.past import BEFORE_FIRST, Days, Held, Unknown
 from actors.core.messages import BookmakerId, Prices
 from actors.lines.closing import Close, NoClose, close_of
 from actors.lines.consensus import Past, Terms, consensus_points
-from actors.lines.line import Absence, Break, Moment, Point, points_of
+from actors.lines.line import Absence, Break, Moment, Point, left_in_a_gap, points_of
 from actors.lines.links import Bookmakers, LinkRow, RosterRow, entry_ids
 from actors.lines.thinning import thinned
 from actors.lines.told import MOST, Lines, line_of, memberships, share_of
@@ -198,7 +198,7 @@ def _fixture_lines(days: Days, asked: Asked, span: _Span) -> Lines | None:
     by_id = {entry_id: points for entry_id, points in listed.items() if points}
     if not by_id:
         return None
-    kick_off = kick_off_of(found.entries, linked, bookmakers, span.last.version)
+    kick_off = kick_off_of(found.entries, (linked, bookmakers, span.gaps), span.last.version)
     past = Past(by_id, linked, bookmakers, span.gaps)
     return _told(found, past, kick_off, _is_over(kick_off, by_id.values(), asked))
 
@@ -266,12 +266,15 @@ def rosters_of(reader: Reader, today: Bookmakers) -> list[RosterRow]:
 
 
 def kick_off_of(
-    entries: Mapping[str, EntryRows], members: Sequence[LinkRow], bookmakers: Sequence[RosterRow], last: int
+    entries: Mapping[str, EntryRows],
+    history: tuple[Sequence[LinkRow], Sequence[RosterRow], Sequence[Break]],
+    last: int,
 ) -> int | None:
     """Return the last kick-off of a fixture until a version, as its first bookmaker has it.
 
     That is the first in the configuration of those that were shown, by source.
     """
+    members, bookmakers, gaps = history
     held = next((row for row in reversed(members) if row.links), None)
     if held is None:
         return None
@@ -283,8 +286,8 @@ def kick_off_of(
     for entry_id in in_order:
         if (of := entries.get(entry_id)) is None:
             continue
-        shown = [odds for version, _, odds, _ in of.rows if version <= end]
-        if shown and shown[-1] is not None:
+        shown = [(version, odds) for version, _, odds, _ in of.rows if version <= end]
+        if shown and shown[-1][1] is not None and not left_in_a_gap(gaps, shown[-1][0], end):
             return next((start for version, start in reversed(of.starts) if version <= end), None)
     return None
 

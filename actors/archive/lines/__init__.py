@@ -1,0 +1,1 @@
+"""Reads from the archive how prices moved, and what the closing prices were."""

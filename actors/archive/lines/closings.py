@@ -1,0 +1,345 @@
+"""Reads the closing prices of all fixtures that kicked off in a time; in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from actors.archive.days.closings import Asked as At
+from actors.archive.days.closings import Numbers, Shown, firsts, listings, shown_at
+from actors.archive.days.links import links
+from actors.archive.lines.moved import breaks_of, cut_at, rosters_of, with_ends
+from actors.archive.past import Days, Held
+from actors.core.messages import BookmakerId, Prices
+from actors.lines.closing import LIMIT_MS, Close, NoClose
+from actors.lines.consensus import FairPoint, Terms, consensus_of, counted
+from actors.lines.line import UNKNOWN, Break, left_in_a_gap
+from actors.lines.links import Bookmakers, Link, LinkRow, RosterRow, entry_ids
+from actors.markets.market import ONE_X_TWO, Market
+from actors.matches.fair import Method
+from actors.matching.event import FixtureId
+
+DAY_MS: Final = 86_400_000
+SEEN_MS: Final = 7 * DAY_MS
+"""How long before the kick-off the first price is looked for."""
+MOST = 1_000
+"""Fixtures in an answer."""
+
+
+class AskedClosings(Struct, frozen=True):
+    """The fixtures whose final kick-off (Unix milliseconds) is in a time, the end excluded."""
+
+    from_ms: int
+    until_ms: int
+    now_ms: int
+    market: Market
+    bookmakers: Bookmakers
+    method: Method
+
+
+class Listed(Struct, frozen=True):
+    """The names of a fixture, as its first bookmaker had them last."""
+
+    home: str
+    away: str
+    league: str | None
+    kick_off: int
+
+
+class EntryClose(Struct, frozen=True):
+    """The close of an entry, or why there is none; when (Unix milliseconds) a price was seen first.
+
+    With `is_state` it was there already with the first that is kept.
+    """
+
+    id: str
+    bookmaker: BookmakerId
+    close: Close | NoClose
+    first_version: int
+    first_ms: int
+    is_state: bool
+
+
+class FixtureClose(Struct, frozen=True):
+    """The closes of a fixture's entries, its members at the kick-off, the consensus of then.
+
+    Before the kick-off there is none of these.
+    """
+
+    id: FixtureId
+    listed: Listed
+    members: Sequence[Link] = ()
+    entries: Sequence[EntryClose] = ()
+    consensus: FairPoint | None = None
+    is_started: bool = True
+
+
+class Closed(Struct, frozen=True):
+    """The closes of fixtures; if there are more, they go on with those that kick off at `next_from`."""
+
+    fixtures: Sequence[FixtureClose]
+    next_from: int | None = None
+
+
+class _Held(Struct):
+    """The members of a fixture over some days, and where it was shown last: on which day, until when."""
+
+    rows: list[LinkRow]
+    day: Held
+    end: int
+
+
+class Closings:
+    """The closes of a market, read from some days."""
+
+    def __init__(self, days: Days, asked: AskedClosings) -> None:
+        self._days, self._asked = days, asked
+        self._held = days.held()
+        self._gaps = breaks_of(days.gaps(self._held))
+        self._rosters: list[RosterRow] = []
+        self._numbers: dict[tuple[Held, Market], Numbers] = {}
+        self._cuts: dict[int, int | None] = {}
+
+    def read(self, is_wanted: Callable[[Listed], bool] = lambda _: True) -> Closed:
+        """Return the closes of the wanted fixtures, by kick-off and id.
+
+        Raises: OSError, sqlite3.Error, UnreadableError.
+        """
+        found = self._fixtures()
+        named = self._named(found)
+        wanted = sorted(
+            [
+                (listed.kick_off, fixture)
+                for fixture, listed in named.items()
+                if self._asked.from_ms <= listed.kick_off * 1000 < self._asked.until_ms
+                and is_wanted(listed)
+            ]
+        )
+        next_from = wanted[MOST][0] if len(wanted) > MOST else None
+        if next_from is not None and next_from > wanted[0][0]:  # else all kick off together
+            wanted = [of for of in wanted if of[0] < next_from]
+        else:
+            next_from = None
+        shown = self._closed([(fixture, named[fixture], found[fixture].rows) for _, fixture in wanted])
+        return Closed(shown, next_from)
+
+    def _fixtures(self) -> dict[FixtureId, _Held]:
+        """Return all fixtures of the days from the day before on: any may have been moved until now."""
+        found: dict[FixtureId, _Held] = {}
+        for day in self._held:
+            if day.seen_ms < self._asked.from_ms - DAY_MS:
+                continue
+            rows: dict[FixtureId, list[LinkRow]] = {}
+            with self._days.reader(day.day) as reader:
+                self._rosters += rosters_of(reader, self._asked.bookmakers)
+                for row in links(reader.connection):
+                    rows.setdefault(row.fixture, []).append(row)
+            for fixture, of in rows.items():
+                of_day = with_ends(of, self._gaps, day.last)
+                held = next((row for row in reversed(of_day) if row.links), None)
+                before = found.setdefault(fixture, _Held([], day, 0))
+                before.rows += of_day
+                if held is not None:
+                    later = next((row.version for row in of_day if row.version > held.version), None)
+                    before.day, before.end = day, day.last if later is None else later - 1
+        return {fixture: of for fixture, of in found.items() if of.end}
+
+    def _roster(self, version: int) -> Bookmakers:
+        return next((row.bookmakers for row in reversed(self._rosters) if row.version <= version), {})
+
+    def _named(self, found: Mapping[FixtureId, _Held]) -> dict[FixtureId, Listed]:
+        """Return the last names and kick-off of fixtures: of the first bookmaker that was shown last."""
+        named: dict[FixtureId, Listed] = {}
+        for day in self._held:
+            some = {fixture: of for fixture, of in found.items() if of.day is day}
+            if not some:
+                continue
+            ids = {fixture: self._in_order(of) for fixture, of in some.items()}
+            wanted = {(entry_id, some[fixture].end) for fixture, of in ids.items() for entry_id in of}
+            with self._days.reader(day.day) as reader:
+                shown = shown_at(reader, self._numbers_of(day, ONE_X_TWO), wanted)
+                leads = {
+                    fixture: (lead, some[fixture].end)
+                    for fixture, of in ids.items()
+                    if (lead := self._lead(of, shown, some[fixture].end)) is not None
+                }
+                numbers = {it: listing for it in leads.values() if (listing := shown[it].last.listing)}
+                names = listings(reader, {*numbers.values()})
+            for fixture, named_by in leads.items():
+                home, away, league, start = names[numbers[named_by]]
+                if start is not None:
+                    named[fixture] = Listed(home, away, league, start)
+        return named
+
+    def _lead(self, in_order: Iterable[str], shown: Mapping[At, Shown], end: int) -> str | None:
+        """Return the first entry that was on the board at a version."""
+        for entry_id in in_order:
+            of = shown.get((entry_id, end))
+            is_on = of is not None and of.last is of.price
+            if is_on and not left_in_a_gap(self._gaps, shown[entry_id, end].price.at.version, end):
+                return entry_id
+        return None
+
+    def _in_order(self, of: _Held) -> list[str]:
+        """Return the entries of a fixture as it was last, the first to name it first."""
+        held = next(row for row in reversed(of.rows) if row.links)
+        roster = self._roster(of.end)
+        ids = entry_ids(held.links, roster)
+        return sorted(ids, key=lambda it: (roster[ids[it][0]].source_place, roster[ids[it][0]].place))
+
+    def _numbers_of(self, day: Held, market: Market) -> Numbers:
+        if (day, market) not in self._numbers:
+            with self._days.reader(day.day) as reader:
+                self._numbers[day, market] = Numbers(reader, market)
+        return self._numbers[day, market]
+
+    def _closed(self, wanted: Sequence[tuple[FixtureId, Listed, list[LinkRow]]]) -> list[FixtureClose]:
+        found: dict[FixtureId, FixtureClose] = {}
+        by_day: dict[Held, list[_AtKickOff]] = {}
+        for fixture, listed, rows in wanted:
+            kick_off_ms = listed.kick_off * 1000
+            if kick_off_ms > self._asked.now_ms:
+                found[fixture] = FixtureClose(fixture, listed, is_started=False)
+                continue
+            cut = self._cut(kick_off_ms)
+            held = next((row for row in reversed(rows) if row.links and row.version < cut), None)
+            members = () if held is None else held.links
+            day = next((day for day in reversed(self._held) if day.base < cut), self._held[0])
+            at = _AtKickOff(fixture, listed, members, cut, entry_ids(members, self._roster(cut - 1)))
+            by_day.setdefault(day, []).append(at)
+        for day, some in by_day.items():
+            found |= {close.id: close for close in self._of_day(day, some)}
+        return [found[fixture] for fixture, _, _ in wanted]
+
+    def _cut(self, kick_off_ms: int) -> int:
+        """Return the first version at or after a kick-off that has been."""
+        if kick_off_ms not in self._cuts:
+            self._cuts[kick_off_ms] = cut_at(self._days, self._held, kick_off_ms)
+        cut = self._cuts[kick_off_ms]
+        return self._held[-1].last + 1 if cut is None else cut
+
+    def _of_day(self, day: Held, some: Sequence[_AtKickOff]) -> Iterator[FixtureClose]:
+        wanted = {(entry_id, of.cut - 1) for of in some for entry_id in of.ids}
+        market = self._asked.market
+        with self._days.reader(day.day) as reader:
+            shown = shown_at(reader, self._numbers_of(day, market), wanted)
+        earliest = min(of.listed.kick_off for of in some) * 1000
+        seen: dict[At, tuple[Held, int]] = {}
+        for before in self._held:
+            if before is day or before.base > day.base:
+                break
+            if before.seen_ms >= earliest - SEEN_MS:
+                rest = wanted.difference(seen)
+                with self._days.reader(before.day) as reader:
+                    first = firsts(reader, self._numbers_of(before, market), rest)
+                seen |= {at: (before, version) for at, version in first.items()}
+        for at, of_entry in shown.items():
+            seen.setdefault(at, (day, of_entry.first))
+        older = self._just_before(day, some, shown)
+        times = self._times(seen)
+        for of in some:
+            yield self._fixture(of, shown | older, seen, times)
+
+    def _just_before(
+        self, day: Held, some: Sequence[_AtKickOff], shown: Mapping[At, Shown]
+    ) -> dict[At, Shown]:
+        """Return what left on the day before, where that was not too long before the kick-off."""
+        before = next((of for of in reversed(self._held) if of.base < day.base), None)
+        near = [of for of in some if day.first_ms > of.listed.kick_off * 1000 - LIMIT_MS]
+        if before is None or not near:
+            return {}
+        rest = {(it, of.cut - 1) for of in near for it in of.ids if (it, of.cut - 1) not in shown}
+        with self._days.reader(before.day) as reader:
+            wanted = {(entry_id, before.last) for entry_id, _ in rest}
+            found = shown_at(reader, self._numbers_of(before, self._asked.market), wanted)
+        return {at: found[last] for at in rest if (last := (at[0], before.last)) in found}
+
+    def _times(self, seen: Mapping[At, tuple[Held, int]]) -> dict[tuple[Held, int], int]:
+        """Return the times of versions of days."""
+        found: dict[tuple[Held, int], int] = {}
+        by_day: dict[Held, set[int]] = {}
+        for day, version in seen.values():
+            by_day.setdefault(day, set()).add(version)
+        for day, versions in by_day.items():
+            with self._days.reader(day.day) as reader:
+                found |= {(day, version): reader.time(version) for version in versions}
+        return found
+
+    def _fixture(
+        self,
+        of: _AtKickOff,
+        shown: Mapping[At, Shown],
+        seen: Mapping[At, tuple[Held, int]],
+        times: Mapping[tuple[Held, int], int],
+    ) -> FixtureClose:
+        kick_off_ms = of.listed.kick_off * 1000
+        entries, odds = list[EntryClose](), {}
+        is_known, roster = self._held[-1].seen_ms >= kick_off_ms, self._roster(of.cut - 1)
+        whole = {gap.until for gap in self._gaps}
+        for entry_id, (name, _) in of.ids.items():
+            first = seen.get((entry_id, of.cut - 1))
+            if first is None:
+                continue
+            close = (
+                self._close(shown.get((entry_id, of.cut - 1)), of.cut, kick_off_ms)
+                if is_known
+                else NoClose.GAP
+            )
+            if isinstance(close, Close) and close.on_offer:
+                odds[entry_id] = close.odds
+            if roster[name].prices is Prices.COLLECTED:
+                close = NoClose.COLLECTED
+            is_state = first[1] in whole or first[1] == first[0].base
+            entries.append(EntryClose(entry_id, name, close, first[1], times[first], is_state))
+        terms = Terms(self._asked.market, self._asked.method)
+        prices = counted(odds, of.members, roster)
+        return FixtureClose(
+            of.fixture, of.listed, of.members, entries, consensus_of(terms, prices, kick_off_ms)
+        )
+
+    def _close(self, shown: Shown | None, cut: int, kick_off_ms: int) -> Close | NoClose:
+        """Return the close by the last price before the cut, and what ended it."""
+        if any(
+            gap.after < cut <= gap.until and gap.after_ms < kick_off_ms and not gap.goes_on
+            for gap in self._gaps
+        ):
+            return NoClose.GAP
+        if shown is None:
+            return NoClose.TOO_OLD  # it was seen before
+        price, last = shown.price, shown.last
+        until_ms, left = (kick_off_ms, None) if last is price else (last.at.at_ms, last.reason)
+        gap = self._gap_that_ends(shown, cut, kick_off_ms)
+        if gap is not None:
+            if gap.until >= cut:
+                return NoClose.GAP
+            until_ms = gap.after_ms
+            left = left if last.at.version == gap.until else UNKNOWN
+        if kick_off_ms - until_ms > LIMIT_MS:
+            return NoClose.TOO_OLD
+        since = price.at.version, price.at.at_ms, price.odds
+        on_offer = last is price and gap is None
+        return Close(*since, until_ms, on_offer, left)
+
+    def _gap_that_ends(self, shown: Shown, cut: int, kick_off_ms: int) -> Break | None:
+        """Return the gap before the cut with which the price ended, or in which the kick-off is."""
+        end = None if shown.last is shown.price else shown.last.at.version
+        for gap in self._gaps:
+            if gap.after < shown.price.at.version or (end is not None and gap.after >= end):
+                continue
+            if gap.after >= cut or gap.after_ms >= kick_off_ms:
+                return None
+            if gap.until >= cut or not gap.goes_on or gap.until == end:
+                return gap
+        return None
+
+
+class _AtKickOff(Struct, frozen=True):
+    """A fixture at its kick-off: the first version at or after that, its members, its entries."""
+
+    fixture: FixtureId
+    listed: Listed
+    members: Sequence[Link]
+    cut: int
+    ids: Mapping[str, tuple[BookmakerId, Link]]

@@ -1,0 +1,1 @@
+"""The endpoints of how prices moved: lines of entries and fixtures, closing prices."""
