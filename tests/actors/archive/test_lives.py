@@ -17,12 +17,10 @@ def test_what_the_archive_has_is_what_was_served(tmp_path: Path, *, is_long: boo
     In 150 lives each damage to a sealed day occurs as well. Lists that hold are restored with all their
     markets, and no life begins below a version of any board.
     """
-    faults = FAULTS if is_long else FAULTS[::3]
-    seed, lives = (4, 150) if is_long else (3, len(faults))
-    chosen = run(tmp_path / "archive", seed, lives, faults=faults)
+    chosen = run(tmp_path / "archive", *((4, 150) if is_long else (3, 30)))
 
     assert [] == chosen.wrong
-    assert set() == {*faults, *(DAMAGES if is_long else ())} - chosen.fired.keys()
+    assert set() == {*FAULTS, *(DAMAGES if is_long else ())} - chosen.fired.keys()
     assert chosen.counts["bodies"] > 100
     assert chosen.counts["differences"] > 20
     assert chosen.counts["restored"] > 0
@@ -36,7 +34,7 @@ def test_no_system_call_that_fails_or_is_the_last_loses_anything(tmp_path: Path,
 
     Nothing is set aside, no gap is of a loss, and all can be read afterwards.
     """
-    chosen = run_calls(tmp_path / "archive", *((6, 350) if is_long else (5, len(CALLS))))
+    chosen = run_calls(tmp_path / "archive", *((6, 350) if is_long else (5, 35)))
 
     assert [] == chosen.wrong
     assert set() == {*CALLS} - chosen.fired.keys()
