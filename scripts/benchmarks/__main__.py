@@ -34,6 +34,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Report], None]]] = {
     "streams": ("Streams of changes", streams.run),
     "waits": ("Waits for changes", waits.run),
     "scale": ("Scale of one process", scale.run),
+    "markets": ("Scale of one process, six markets an entry", scale.run_markets),
     "archive": ("An archive", archive.run),
 }
 
