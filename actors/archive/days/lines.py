@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -11,16 +12,17 @@ from actors.archive.days.reading import Reader
 from actors.core.messages import BookmakerId
 from actors.lines.line import Row
 from actors.markets.market import ONE_X_TWO, Market
+from actors.markets.odds import Odds
 
 _OF_1X2 = (
     "SELECT c.entry, c.version + ?1, m.at, c.listing, c.reason, c.home, c.draw, c.away FROM changes c"
     " CROSS JOIN commits m ON m.version = c.version + ?1"
-    " WHERE c.entry IN ({}) AND c.version <= ?2 - ?1 ORDER BY c.version"
+    " WHERE c.entry IN ({}) AND c.version <= ?2 - ?1 ORDER BY {}c.version"
 )
 _OF_OTHERS = (
     "SELECT c.offer, c.version, m.at, c.listing, c.reason, c.price_1, c.price_2, c.price_3"
     " FROM market_changes c CROSS JOIN commits m ON m.version = c.version"
-    " WHERE c.offer IN ({}) AND c.version <= ?2 ORDER BY c.version"
+    " WHERE c.offer IN ({}) AND c.version <= ?2 ORDER BY {}c.version"
 )
 
 
@@ -42,16 +44,20 @@ def entry_rows(
     numbers = _numbers(reader, market, entry_ids)
     if not numbers:
         return {}
-    sql = _OF_1X2 if market == ONE_X_TWO else _OF_OTHERS
+    sql, key = (_OF_1X2, "c.entry") if market == ONE_X_TWO else (_OF_OTHERS, "c.offer")
+    order = f"{key}, " if reader.is_sealed else ""  # that of the table: nothing has to be sorted
     found = {number: EntryRows(name, [], []) for number, (_, name) in numbers.items()}
-    listed = reader.connection.execute(sql.format(_in(found)), (reader.base, high))
+    listed = reader.connection.execute(sql.format(_in(found), order), (reader.base, high))
     outcomes, newest = len(market.outcomes), dict[int, int]()
+    prices_of = lru_cache(maxsize=4096)(
+        _prices_of
+    )  # an entry has few, and `number` takes as long as the rest
     for entry, version, at_ms, listing, reason, *cells in listed.fetchall():
         of = found[entry]
         if listing is None:
             of.rows.append((version, at_ms, None, str(reason)))
             continue
-        of.rows.append((version, at_ms, tuple([number(cell) for cell in cells[:outcomes]]), None))
+        of.rows.append((version, at_ms, prices_of(outcomes, *cells), None))
         if newest.get(entry) != listing:
             newest[entry] = listing
             of.starts.append((version, listing))
@@ -59,6 +65,10 @@ def entry_rows(
     for of in found.values():
         of.starts = [(version, starts[listing]) for version, listing in of.starts if listing]
     return {entry_id: found[number] for number, (entry_id, _) in numbers.items()}
+
+
+def _prices_of(outcomes: int, *cells: float) -> Odds:
+    return tuple([number(cell) for cell in cells[:outcomes]])
 
 
 def cuts(reader: Reader, times_ms: Iterable[int]) -> dict[int, int | None]:
