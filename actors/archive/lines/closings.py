@@ -18,14 +18,15 @@ from actors.lines.consensus import FairPoint, Terms, consensus_of, counted
 from actors.lines.line import UNKNOWN, Break, left_in_a_gap
 from actors.lines.links import Bookmakers, Link, LinkRow, RosterRow, entry_ids
 from actors.markets.market import ONE_X_TWO, Market
-from actors.matches.fair import Method
-from actors.matching.event import FixtureId
+from actors.markets.odds import of_one_winner
+from actors.matches.fair import Method, fair
+from actors.matching.event import Chances, FixtureId
 
 DAY_MS: Final = 86_400_000
 SEEN_MS: Final = 7 * DAY_MS
 """How long before the kick-off the first price is looked for."""
-MOST = 1_000
-"""Fixtures in an answer."""
+MOST = 250
+"""Fixtures in an answer: with 50 bookmakers each a second or two of a processor; a read may take five."""
 
 
 class AskedClosings(Struct, frozen=True):
@@ -51,7 +52,7 @@ class Listed(Struct, frozen=True):
 class EntryClose(Struct, frozen=True):
     """The close of an entry, or why there is none; when (Unix milliseconds) a price was seen first.
 
-    With `is_state` it was there already with the first that is kept.
+    With `is_state` it was there already with the first that is kept. `chances` are its own, without margin.
     """
 
     id: str
@@ -60,6 +61,7 @@ class EntryClose(Struct, frozen=True):
     first_version: int
     first_ms: int
     is_state: bool
+    chances: Chances | None = None
 
 
 class FixtureClose(Struct, frozen=True):
@@ -102,8 +104,8 @@ class Closings:
         self._numbers: dict[tuple[Held, Market], Numbers] = {}
         self._cuts: dict[int, int | None] = {}
 
-    def read(self, is_wanted: Callable[[Listed], bool] = lambda _: True) -> Closed:
-        """Return the closes of the wanted fixtures, by kick-off and id.
+    def read(self, is_wanted: Callable[[Listed], bool] = lambda _: True, most: int = MOST) -> Closed:
+        """Return the closes of the wanted fixtures, by kick-off and id; `most` at most, or of one kick-off.
 
         Raises: OSError, sqlite3.Error, UnreadableError.
         """
@@ -117,7 +119,7 @@ class Closings:
                 and is_wanted(listed)
             ]
         )
-        next_from = wanted[MOST][0] if len(wanted) > MOST else None
+        next_from = wanted[most][0] if len(wanted) > most else None
         if next_from is not None and next_from > wanted[0][0]:  # else all kick off together
             wanted = [of for of in wanted if of[0] < next_from]
         else:
@@ -292,7 +294,10 @@ class Closings:
             if roster[name].prices is Prices.COLLECTED:
                 close = NoClose.COLLECTED
             is_state = first[1] in whole or first[1] == first[0].base
-            entries.append(EntryClose(entry_id, name, close, first[1], times[first], is_state))
+            chances = None
+            if isinstance(close, Close):  # the consensus asks for the same, which is kept
+                chances = fair(self._asked.method, of_one_winner(self._asked.market, close.odds))
+            entries.append(EntryClose(entry_id, name, close, first[1], times[first], is_state, chances))
         terms = Terms(self._asked.market, self._asked.method)
         prices = counted(odds, of.members, roster)
         return FixtureClose(

@@ -178,3 +178,21 @@ def test_the_consensus_is_the_median_of_those_who_count(tmp_path: Path, seed: in
 
     assert [] == wrong
     assert count > 0
+
+
+def test_closes_go_on_from_where_an_answer_ended(tmp_path: Path) -> None:
+    """Answers of few fixtures have together what one has, each fixture once."""
+    moving, days, _ = lived(tmp_path / "archive", 0)
+    now_ms, about = round(moving.clock.wall * 1000), (of_today(moving.terms.roster), Method.POWER)
+    whole = Closings(days, AskedClosings(0, 2**50, now_ms, ONE_X_TWO, *about)).read().fixtures
+    found, begin = list[FixtureClose](), 0
+    while True:
+        part = Closings(days, AskedClosings(begin, 2**50, now_ms, ONE_X_TWO, *about)).read(most=2)
+        found += part.fixtures
+        if part.next_from is None:
+            break
+        begin = part.next_from * 1000
+    moving.end(is_orderly=True)
+
+    assert len(whole) > 4
+    assert [*whole] == found

@@ -15,8 +15,7 @@ from actors.archive.past import Days, Past
 from actors.core.clock import Clock
 from actors.core.messages import BookmakerId, Scope
 from actors.lines.closing import Close, NoClose
-from actors.markets.odds import of_one_winner
-from actors.matches.fair import Method, fair
+from actors.matches.fair import Method
 from actors.matching.leagues import league_of, league_stated
 from web.endpoints.past.line_schemas import fair_of
 from web.endpoints.past.lines import Body, answered, encoded, terms_of
@@ -196,10 +195,9 @@ def _entry(of: EntryClose, asked: AskedClosings, form: _Form) -> EntryClosing:
     close = of.close
     if not isinstance(close, Close):
         return EntryClosing(*about, reason=close)
-    own = fair(asked.method, of_one_winner(asked.market, close.odds))
     return EntryClosing(
         *about,
         dict(zip(asked.market.outcomes, close.odds, strict=True)),
         *(close.closed_ms / 1000, close.on_offer, close.left or UNSET),
-        fair_of(asked.market, own),
+        UNSET if of.chances is None else fair_of(asked.market, of.chances),
     )
