@@ -1,0 +1,269 @@
+"""The closing line value of bets: which fixture a bet was on, and what its odds were worth at the close.
+
+Pure. Names and leagues are compared by the matcher of the board; what fits two fixtures is on neither. The
+value of a bet is the fair probability of its outcome at the kick-off, times its odds, less 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from math import fsum, sqrt
+from typing import Final
+
+from msgspec import Struct
+
+from actors.core.messages import BookmakerId, Scope, SourceMatchId, SourceName
+from actors.lines.closing import NoClose
+from actors.markets.market import Market
+from actors.matching.blocking import Index
+from actors.matching.comparison import Comparator, Description, described, teams_of
+from actors.matching.event import Event, EventKey
+from actors.matching.rules import LONGEST, Certainty, Objection, Rule
+
+DAY_MS: Final = 86_400_000
+IN_PLAY_MS: Final = 4 * 3_600_000
+"""So long after the kick-off a bet may still have been on the match."""
+RESEMBLING = 3
+"""Fixtures that resemble a bet's match, and are not it, that are told of a bet."""
+_SOMETIME = 0
+"""The kick-off of all matches while their names are compared."""
+
+
+class Bet(Struct, frozen=True):
+    """A bet at decimal odds, placed at a time (Unix milliseconds).
+
+    The kick-off is in Unix seconds. Without a bookmaker the consensus alone is compared.
+    """
+
+    row: int
+    at_ms: int
+    home: str
+    away: str
+    market: Market
+    outcome: str
+    odds: float
+    league: str | None = None
+    kick_off: int | None = None
+    bookmaker: BookmakerId | None = None
+
+
+class EntryAtClose(Struct, frozen=True):
+    """The closing odds of a bookmaker by outcome, shown until then (Unix seconds), or why none.
+
+    The link says how sure the entry was of this fixture at the kick-off; None if that was not kept.
+    """
+
+    odds: Mapping[str, float] | None = None
+    closed_at: float | None = None
+    on_offer: bool | None = None
+    reason: NoClose | None = None
+    link: Certainty | None = None
+
+
+class AtClose(Struct, frozen=True):
+    """A fixture, and a market of it at its kick-off (Unix seconds): fair probabilities, or why none."""
+
+    id: str
+    home: str
+    away: str
+    league: str | None
+    kick_off: int
+    is_started: bool = True
+    fair: Mapping[str, float] | None = None
+    fair_reason: str | None = None
+    entries: Mapping[str, EntryAtClose] = {}
+
+
+class Fit(Struct, frozen=True):
+    """A fixture that fits a bet, how sure and by which rule."""
+
+    fixture: AtClose
+    certainty: Certainty
+    rule: Rule
+
+
+class NotJudged(StrEnum):
+    """Why a bet has no value, or its bookmaker no closing price, beside the reasons of the board."""
+
+    NO_FIXTURE = "no_fixture"
+    AMBIGUOUS = "ambiguous"  # two fixtures or more fit
+    AFTER_KICK_OFF = "after_kick_off"  # the bet was placed then
+    NO_CLOSE_ON_THIS_LINE = "no_close_on_this_line"
+    NO_ENTRY = "no_entry"  # of the match, or of the market, under that bookmaker
+
+
+class Verdict(Struct, frozen=True):
+    """What is found of a bet: its value, or the reason why it has none, with details.
+
+    The entry is that of its bookmaker; `entry_reason` says why there is no closing price of it.
+    """
+
+    bet: Bet
+    reason: str | None = None
+    detail: str = ""
+    fit: Fit | None = None
+    entry: EntryAtClose | None = None
+    entry_reason: str | None = None
+    fair: float | None = None
+    clv: float | None = None
+
+
+class Finder:
+    """Finds which of some bets a fixture fits.
+
+    Without a kick-off in the bet that of the fixture is at most `ahead_ms` after the bet, or so shortly
+    before that it may have been in play; then no link is sure.
+    """
+
+    def __init__(self, bets: Iterable[Bet], comparator: Comparator, ahead_ms: int) -> None:
+        self._comparator, self._ahead_ms = comparator, ahead_ms
+        self._index = Index(comparator)
+        self._bets: dict[Description, list[Bet]] = {}
+        self._known: dict[tuple[str, str, str | None], Description] = {}
+        for bet in bets:
+            self._bets.setdefault(self._description(bet), []).append(bet)
+        for description in self._bets:
+            self._index.add(description)
+
+    def _description(self, of: Bet | AtClose) -> Description:
+        """Return how a match is listed, at no time; bets listed alike have the same."""
+        names = of.home, of.away, of.league
+        if (known := self._known.get(names)) is None:
+            key = EventKey(SourceName(""), SourceMatchId(""))
+            event = Event(key, of.home, of.away, of.league, Scope(""), _SOMETIME)
+            league = self._comparator.league(event)
+            known = described(*teams_of(of.home, of.away, league), league, _SOMETIME)
+            if isinstance(of, Bet):
+                self._known[names] = known
+        return known
+
+    def fitting(self, fixture: AtClose) -> Iterator[tuple[Bet, Fit | Objection]]:
+        """Yield each bet that may be on the fixture, with how it fits, or with what speaks against it."""
+        ours = self._description(fixture)
+        for theirs in self._index.near(ours):
+            for bet in self._bets.get(theirs, ()):
+                if is_near(bet, fixture.kick_off, self._ahead_ms):
+                    found = self._fit(bet, fixture, theirs, ours)
+                    if found is not None:
+                        yield bet, found
+
+    def _fit(
+        self, bet: Bet, fixture: AtClose, theirs: Description, ours: Description
+    ) -> Fit | Objection | None:
+        if bet.kick_off is not None:
+            theirs = described(theirs.home, theirs.away, theirs.league, bet.kick_off)
+            ours = described(ours.home, ours.away, ours.league, fixture.kick_off)
+        relation = self._comparator.relation(theirs, ours)
+        if relation is None:
+            return None
+        condition = relation.condition(None)  # what was offered when the bet was placed is not known
+        if condition is None:
+            return relation.reason
+        certainty = Certainty.LIKELY if bet.kick_off is None else relation.certainty
+        return Fit(fixture, certainty, condition.rule)
+
+
+def is_near(bet: Bet, kick_off: int, ahead_ms: int) -> bool:
+    """Return whether a fixture of that kick-off (Unix seconds) may be that of the bet."""
+    begin, end = span_of(bet, ahead_ms)
+    return begin <= kick_off * 1000 < end
+
+
+def span_of(bet: Bet, ahead_ms: int) -> tuple[int, int]:
+    """Return from when until before when its fixture may kick off (Unix milliseconds)."""
+    if bet.kick_off is None:
+        return bet.at_ms - IN_PLAY_MS, bet.at_ms + ahead_ms
+    return (bet.kick_off - LONGEST) * 1000, (bet.kick_off + LONGEST) * 1000 + 1
+
+
+def judged(bets: Sequence[Bet], fixtures: Iterable[AtClose], finder: Finder) -> list[Verdict]:
+    """Return what is found of each bet of one market, in their order; the fixtures are of that market."""
+    fits: dict[int, dict[str, Fit]] = {bet.row: {} for bet in bets}
+    against: dict[int, list[str]] = {bet.row: [] for bet in bets}
+    for fixture in fixtures:
+        for bet, found in finder.fitting(fixture):
+            if isinstance(found, Fit):
+                fits[bet.row][fixture.id] = found
+            else:
+                against[bet.row].append(f"resembles {_named(fixture)}, not linked because of: {found}")
+    return [_judged(bet, [*fits[bet.row].values()], against[bet.row]) for bet in bets]
+
+
+def _judged(bet: Bet, fits: Sequence[Fit], against: Sequence[str]) -> Verdict:
+    if not fits:
+        return Verdict(bet, NotJudged.NO_FIXTURE, "; ".join(sorted(against)[:RESEMBLING]))
+    if len(fits) > 1:
+        names = "; ".join(sorted(_named(fit.fixture) for fit in fits))
+        return Verdict(bet, NotJudged.AMBIGUOUS, names)
+    (fit,) = fits
+    fixture = fit.fixture
+    if bet.at_ms >= fixture.kick_off * 1000:
+        return Verdict(bet, NotJudged.AFTER_KICK_OFF, fit=fit)
+    if not fixture.is_started:
+        return Verdict(bet, NoClose.NOT_STARTED, fit=fit)
+    entry, entry_reason = _entry(bet, fixture)
+    fair = None if fixture.fair is None else fixture.fair[bet.outcome]
+    if fair is None:
+        return Verdict(bet, _no_fair(bet.market, fixture), "", fit, entry, entry_reason)
+    return Verdict(bet, None, "", fit, entry, entry_reason, fair, clv_of(fair, bet.odds))
+
+
+def _entry(bet: Bet, fixture: AtClose) -> tuple[EntryAtClose | None, str | None]:
+    """Return the bookmaker's entry and why it has no close; nothing of a bet without a bookmaker."""
+    if bet.bookmaker is None:
+        return None, None
+    entry = fixture.entries.get(bet.bookmaker)
+    if entry is None:
+        return None, _missing(bet.market)
+    return entry, entry.reason
+
+
+def _no_fair(market: Market, fixture: AtClose) -> str:
+    """Return why there is no fair probability: the reason that all entries have tells more than too few."""
+    if not fixture.entries:
+        return _missing(market)
+    reasons = {entry.reason for entry in fixture.entries.values()}
+    common = next(iter(reasons)) if len(reasons) == 1 else None
+    return common or fixture.fair_reason or NoClose.NO_PRICE
+
+
+def _missing(market: Market) -> NotJudged:
+    """Return why nothing is there of a market: the close of another line is none of this."""
+    return NotJudged.NO_ENTRY if market.line is None else NotJudged.NO_CLOSE_ON_THIS_LINE
+
+
+def _named(fixture: AtClose) -> str:
+    return f"{fixture.id} {fixture.home} - {fixture.away} ({fixture.league or 'Unknown'})"
+
+
+def clv_of(fair: float, odds: float) -> float:
+    """Return the closing line value of odds, 0.05 for 5 %, by the fair probability at the close.
+
+    It is how much the odds were above the fair odds, 1 / `fair`. Of a line that may return the stake the
+    fair probability is that of winning what is not returned.
+    """
+    return fair * odds - 1.0
+
+
+class Mean(Struct, frozen=True):
+    """The mean of some values, and its standard error; None of fewer than one, or two."""
+
+    count: int
+    mean: float | None
+    standard_error: float | None
+
+
+def mean_of(values: Sequence[float]) -> Mean:
+    """Return the mean of values that are taken for independent, with its standard error.
+
+    That is the standard deviation of a sample (n - 1) by the root of n.
+    """
+    count = len(values)
+    if not count:
+        return Mean(0, None, None)
+    mean = fsum(values) / count
+    if count == 1:
+        return Mean(1, mean, None)
+    variance = fsum((value - mean) ** 2 for value in values) / (count - 1)
+    return Mean(count, mean, sqrt(variance / count))
