@@ -3,6 +3,7 @@
     OddsboardError
     ├── ConfigError, BindError, CoreFailure, ArchiveLockedError     end the process
     ├── ServiceUnreachableError                 ends a command that asks a running service
+    ├── UnusableError                           ends a command whose file has nothing that can be read
     ├── CommitLateError                         ends a read: what is overdue was not withdrawn in time
     ├── StoreLostError, OtherBoardError         of a cluster's server: expected, joined again
     ├── ActorReturned, ActorExited, EndlessError  crash an actor
