@@ -188,10 +188,10 @@ def write_csv(some: Iterator[Values], out: TextIO, columns: Sequence[str] = COLU
     """Write rows as CSV (RFC 4180) with a head; None is an empty field, and no text is a formula."""
     writer = csv.DictWriter(out, columns, lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows({name: _harmless(value) for name, value in row.items()} for row in some)
+    writer.writerows({name: harmless(value) for name, value in row.items()} for row in some)
 
 
-def _harmless(value: object) -> object:
+def harmless(value: object) -> object:
     """Return a value that a spreadsheet shows as it is: an apostrophe makes a text of a formula.
 
     https://owasp.org/www-community/attacks/CSV_Injection

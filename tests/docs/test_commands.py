@@ -33,6 +33,7 @@ EXCEPTIONS = {
     "pip wheel ": "needs a package index; tests/e2e/test_wheel.py builds one",
     ".venv/bin/pip install ./oddsboard-lines": "needs a package index; tests/e2e/test_plugin.py has it",
     ".venv/bin/oddsboard archive ": "needs an archive; tests/web/cli/test_archive_command.py has it",
+    ".venv/bin/oddsboard clv ": "needs an archive; tests/web/cli/test_clv_command.py has it",
     "scripts/image": "needs root, debootstrap and indexes of packages",
     "scripts/manifests": "prepares an environment of its own, from a package index",
     "scripts/package": "installs packages from an index",

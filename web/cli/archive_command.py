@@ -149,7 +149,7 @@ def _export(given: argparse.Namespace) -> Exit:
         raise ConfigError("--format parquet: needs --out FILE")
     chosen = Chosen(given.from_ms, given.until_ms, bookmaker, all_markets=given.markets)
     write = writer_of(given.format, chosen.columns)
-    with _output(given.out, is_forced=given.force) as out, _bar(out) as show:
+    with output(given.out, is_forced=given.force) as out, _bar(out) as show:
         some = rows(Folder.reading(given.path), chosen, show)
         first = next(some, None)
         write(iter(()) if first is None else chain([first], some), out)
@@ -160,8 +160,11 @@ def _export(given: argparse.Namespace) -> Exit:
 
 
 @contextmanager
-def _output(path: Path | None, *, is_forced: bool) -> Iterator[TextIO]:
-    """Return what is written to: a file has another name until it is complete."""
+def output(path: Path | None, *, is_forced: bool) -> Iterator[TextIO]:
+    """Return what is written to: a file has another name until it is complete.
+
+    Raises: ConfigError if the file is there already, and must not be overwritten.
+    """
     if path is None:
         yield sys.stdout
         return

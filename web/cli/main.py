@@ -52,7 +52,7 @@ from actors.service.settings import (
 from actors.service.system import System
 from actors.transports.connections import LookUpLoop
 from web.app import create_app
-from web.cli import archive_command, links_command, surebets_command, trace_command
+from web.cli import archive_command, clv_command, links_command, surebets_command, trace_command
 from web.cli.choosing import add_config, chosen
 from web.cli.completion import COMPLETES, SHELLS, script
 from web.cli.examples import CONFIGS, CONFIGURATIONS, EXAMPLES, default_out
@@ -397,6 +397,7 @@ def _parser() -> argparse.ArgumentParser:
     links = command("links", lambda given: _print(given.lines(given)), "ask a service about its links")
     trace = command("trace", lambda given: _print(trace_command.trace_lines(given)), "ask where a price is")
     surebets_command.add_options(command("surebets", surebets_command.run, "ask for surebets, with stakes"))
+    clv_command.add_options(command("clv", clv_command.run, "what your own bets were worth at the close"))
     completion = command("completion", lambda given: _print([script(given.shell, parser)]), COMPLETES)
     command("version", lambda _: _print([f"oddsboard {release()}"]), "print the version and the commit")
     _add_file_options(init, serving, record, check)

@@ -1,0 +1,28 @@
+"""Fixtures at their kick-off, for bets: how sure the link of each close is."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.matching.rules import Certainty
+from web.cli.closes import link_of
+
+SURE, LIKELY = Certainty.SURE, Certainty.LIKELY
+
+
+@pytest.mark.parametrize(
+    ("members", "link"),
+    [
+        ([("m1", SURE), ("m2", LIKELY)], SURE),
+        ([("m1", LIKELY), ("m2", SURE)], LIKELY),
+        ([("m1", SURE), ("m1", LIKELY)], LIKELY),
+        ([("m1", SURE), ("m1", None)], None),
+        ([("m1", None)], None),
+        ([("m2", SURE)], None),
+    ],
+)
+def test_a_close_is_as_sure_as_its_member(
+    members: list[tuple[str, Certainty | None]], link: Certainty | None
+) -> None:
+    """Two sources may have one id: then the less sure counts."""
+    assert link is link_of("alder_m1", "alder", members)

@@ -1,0 +1,173 @@
+"""`oddsboard clv`: the documented example, by an archive and by a service, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from anyio import to_thread
+
+from actors.core.messages import Match
+from actors.markets.market import Kind, parsed
+from tests.support.builders.messages import match
+from tests.support.documents import blocks, document, section
+from tests.support.systems.site import Site, open_site
+from tests.support.time.virtual import WALL_0
+from web.__main__ import main
+from web.cli.clv_report import Added
+
+pytestmark = pytest.mark.anyio
+START = int(WALL_0) + 5_600  # 2026-05-28T22:00:00Z
+LEAGUE = "Ostland - First Division"
+LONG_S = 100_000.0
+LINE = parsed("over_under:2.5")
+Ran = Callable[..., tuple[int, str, str]]
+DOCUMENTED = section(document("docs/archive.md"), "## What your own bets were worth")
+EXAMPLE = blocks(DOCUMENTED)
+(BETS,) = [block.lines for block in EXAMPLE if block.language == "csv"]
+(SHOWN,) = [block.lines for block in EXAMPLE if block.language == "text"]
+CALL = next(line for block in EXAMPLE if block.language == "sh" for line in block.lines)
+
+
+@pytest.fixture
+def ran(capsys: pytest.CaptureFixture[str]) -> Ran:
+    """Return what runs the command: exit code, output, errors."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(["clv", *map(str, arguments)])
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, *capsys.readouterr()
+
+    return run
+
+
+def _match(match_id: str, home: str, away: str, league: str, odds: tuple[float, ...]) -> Match:
+    return match(match_id, home=home, away=away, league=league, start_time=START, prices=odds)
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Site]:
+    """Return a service whose matches have kicked off: one, one with goals, and one of two names alike."""
+    async with open_site(archived=tmp_path / "archive", kinds=[Kind.OVER_UNDER]) as opened:
+        prices = {"alder": (2.0, 3.4, 3.9), "birch": (1.95, 3.5, 4.0), "cedar": (2.05, 3.4, 3.8)}
+        for name, odds in prices.items():
+            derby = _match("m1", "Unión Calavares", "Grandrive", LEAGUE, odds)
+            cups = [
+                _match(f"m{number}", "Ardelsbach", "Almemora", league, odds)
+                for number, league in ((2, LEAGUE), (3, "Ostland - Cup"))
+            ]
+            goals = derby.of_market(LINE, (1.9, 1.95))
+            opened.publish(name, derby, goals, *cups, stale_after_s=LONG_S)
+        opened.clock.pass_(6_000)
+        opened.publish("alder", stale_after_s=LONG_S)
+        yield opened
+
+
+@pytest.fixture
+def formulas(tmp_path: Path) -> Path:
+    """Return a file of a bet whose cells begin as formulas do."""
+    file = tmp_path / "formulas.csv"
+    file.write_text(
+        "time;match;outcome;odds;=1+1;profit;note\n"
+        "1780000000;Unión Calavares - Grandrive;1;2,2;@SUM(A1);-10.50;+a\n",
+        "utf-8",
+    )
+    return file
+
+
+@pytest.fixture
+def bets(tmp_path: Path) -> Path:
+    """Return the file of the document."""
+    file = tmp_path / "bets.csv"
+    file.write_text("\n".join(BETS) + "\n", "utf-8")
+    return file
+
+
+def _rows(out: str) -> list[dict[str, str]]:
+    return [*csv.DictReader(StringIO(out, newline=""))]
+
+
+async def test_the_documented_example_is_what_is_printed(
+    site: Site, bets: Path, tmp_path: Path, ran: Ran
+) -> None:
+    """The call of the document, in the folder of the test: rows, summary, exit code."""
+    valued = tmp_path / "valued.csv"
+    real = {"bets.csv": str(bets), "DIR": str(tmp_path / "archive"), "valued.csv": str(valued)}
+    program, command, *arguments = CALL.split()
+    code, out, err = await to_thread.run_sync(lambda: ran(*(real.get(it, it) for it in arguments)))
+    rows, given = _rows(valued.read_text("utf-8")), _rows("\n".join(BETS))
+    closing = (await site.json(f"/api/v2/closing?to={START + 1}"))["fixtures"]
+    fair = next(of["fair"] for of in closing if of["home"] == "Unión Calavares")
+
+    assert (".venv/bin/oddsboard", "clv") == (program, command)
+    assert [*SHOWN] == err.replace(str(bets), "bets.csv").splitlines()
+    assert (65, "") == (code, out)
+    assert given == [{name: row[name] for name in given[0]} for row in rows]
+    assert [*rows[0]] == [*given[0], *Added.__struct_fields__]
+    assert {*Added.__struct_fields__} == {*re.findall("`(clv[a-z_]*)`", DOCUMENTED)}
+    assert (fair["1"], round(fair["1"] * 2.2 - 1, 6)) == (float(rows[0]["clv_fair"]), float(rows[0]["clv"]))
+    assert ("likely", "same_names", "2.0", "yes", "sure") == tuple(
+        rows[0][f"clv_{name}"] for name in ("link", "rule", "close", "on_offer", "close_link")
+    )
+    assert ["2026-05-28T22:00:00Z"] * 2 == [rows[0]["clv_kick_off"], rows[0]["clv_closed_at"]]
+    assert [row["clv_reason"] for row in rows] == [
+        *("", "", "", "no_close_on_this_line", "ambiguous", "after_kick_off", "no_fixture", "unreadable")
+    ]
+    assert [bool(row["clv"]) for row in rows] == [not row["clv_reason"] for row in rows]
+
+
+async def test_a_service_says_the_same_as_its_archive(
+    site: Site, bets: Path, tmp_path: Path, ran: Ran
+) -> None:
+    """Of each bet, also as JSON, whose summary is that for a person."""
+    of_archive = await to_thread.run_sync(lambda: ran(bets, "--archive", tmp_path / "archive", "--json"))
+    of_service = await to_thread.run_sync(lambda: ran(bets, "--url", site.base, "--json"))
+    told = json.loads(of_service[1])
+
+    assert of_archive == of_service
+    assert (8, 3, 3) == tuple(told["summary"][name] for name in ("bets", "judged", "likely"))
+    first = told["bets"][0]
+    assert (2, "1", None) == (first["row"], first["cells"][4], first["added"]["clv_reason"])
+
+
+async def test_a_service_without_an_archive_has_no_closes(empty_site: Site, bets: Path, ran: Ran) -> None:
+    """The exit code is that of a service that does not answer."""
+    code, out, err = await to_thread.run_sync(lambda: ran(bets, "--url", empty_site.base))
+
+    assert (69, "") == (code, out)
+    assert "/api/v2/closing" in err
+
+
+async def test_cells_are_no_formulas(site: Site, formulas: Path, tmp_path: Path, ran: Ran) -> None:
+    """Those of the user, of the head too; numbers stay numbers, and the separator stays."""
+    del site
+    code, out, _ = await to_thread.run_sync(lambda: ran(formulas, "--archive", tmp_path / "archive"))
+    head, row = out.splitlines()
+
+    assert 0 == code
+    assert head.startswith("time;match;outcome;odds;'=1+1;profit;note;clv;clv_reason;")
+    assert "2,2;'@SUM(A1);-10.50;'+a;0.06314" in row
+
+
+def test_what_cannot_be_used_is_refused(bets: Path, tmp_path: Path, ran: Ran) -> None:
+    """A file without bets, a folder that is no archive, an output that is there."""
+    empty = tmp_path / "empty.csv"
+    empty.write_bytes(b"")
+    none = ran(tmp_path / "none.csv", "--archive", tmp_path)
+    nothing = ran(empty, "--archive", tmp_path)
+    no_archive = ran(bets, "--archive", tmp_path)
+    itself = ran(bets, "--archive", tmp_path, "--out", bets, "--force")
+
+    assert [(65, ""), (65, ""), (78, ""), (78, "")] == [
+        it[:2] for it in (none, nothing, no_archive, itself)
+    ]
+    assert f"oddsboard: {tmp_path}/none.csv: cannot be read: No such file or directory\n" == none[2]
+    assert f"oddsboard: {empty}: is empty, must have a head with the names of the columns\n" == nothing[2]
+    assert f"oddsboard: {tmp_path}: is not the folder of an archive, or has no day\n" == no_archive[2]
+    assert "the file of the bets itself" in itself[2]
