@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis.strategies import binary, lists, sampled_from, text
 
 from actors.core.messages import BookmakerId
 from actors.lines.clv import Bet
@@ -173,3 +175,26 @@ def test_a_head_of_other_bytes_can_be_written() -> None:
     found = read_bets(b"time,match,outcome,odds,\xe4\0\n")
 
     assert "\ufffd\ufffd" == found.columns[-1]
+
+
+@given(binary(max_size=200), lists(sampled_from(["time", "match", "odds", "outcome", "1", '"', ",", "\n"])))
+def test_any_bytes_are_bets_errors_or_no_file(content: bytes, parts: list[str]) -> None:
+    """Nothing else is raised, and all that is kept can be written."""
+    for file in (content, HEAD.encode() + content, "".join(parts).encode() + content):
+        try:
+            found = read_bets(file)
+        except UnusableError:
+            continue
+        for cells in (found.columns, *(row.cells for row in found.rows)):
+            assert len(found.columns) == len(cells)
+            ",".join(cells).encode()
+
+
+@given(
+    text(max_size=40), sampled_from(["time", "match", "market", "outcome", "odds", "bookmaker", "league"])
+)
+def test_any_cell_is_read_or_said_to_be_wrong(cell: str, column: str) -> None:
+    """What is said names the column."""
+    found = _one(**{column: cell.replace('"', "").replace("\0", "")})
+
+    assert isinstance(found, Bet) or found.startswith(f"{column}: ")
