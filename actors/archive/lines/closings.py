@@ -67,7 +67,8 @@ class EntryClose(Struct, frozen=True):
 class FixtureClose(Struct, frozen=True):
     """The closes of a fixture's entries, its members at the kick-off, the consensus of then.
 
-    Before the kick-off there is none of these.
+    Before the kick-off there is none of these. If it was merged `into` another until then, that has its
+    entries, and it is no match of its own.
     """
 
     id: FixtureId
@@ -76,6 +77,7 @@ class FixtureClose(Struct, frozen=True):
     entries: Sequence[EntryClose] = ()
     consensus: FairPoint | None = None
     is_started: bool = True
+    into: FixtureId | None = None
 
 
 class Closed(Struct, frozen=True):
@@ -203,13 +205,15 @@ class Closings:
         for fixture, listed, rows in wanted:
             kick_off_ms = listed.kick_off * 1000
             if kick_off_ms > self._asked.now_ms:
-                found[fixture] = FixtureClose(fixture, listed, is_started=False)
+                found[fixture] = FixtureClose(fixture, listed, is_started=False, into=rows[-1].into)
                 continue
             cut = self._cut(kick_off_ms)
             held = next((row for row in reversed(rows) if row.links and row.version < cut), None)
             members = () if held is None else held.links
             day = next((day for day in reversed(self._held) if day.base < cut), self._held[0])
-            at = _AtKickOff(fixture, listed, members, cut, entry_ids(members, self._roster(cut - 1)))
+            into = next((row.into for row in reversed(rows) if row.version < cut), None)
+            ids = entry_ids(members, self._roster(cut - 1))
+            at = _AtKickOff(fixture, listed, members, cut, ids, into)
             by_day.setdefault(day, []).append(at)
         for day, some in by_day.items():
             found |= {close.id: close for close in self._of_day(day, some)}
@@ -300,9 +304,8 @@ class Closings:
             entries.append(EntryClose(entry_id, name, close, first[1], times[first], is_state, chances))
         terms = Terms(self._asked.market, self._asked.method)
         prices = counted(odds, of.members, roster)
-        return FixtureClose(
-            of.fixture, of.listed, of.members, entries, consensus_of(terms, prices, kick_off_ms)
-        )
+        consensus = consensus_of(terms, prices, kick_off_ms)
+        return FixtureClose(of.fixture, of.listed, of.members, entries, consensus, into=of.into)
 
     def _close(self, shown: Shown | None, cut: int, kick_off_ms: int) -> Close | NoClose:
         """Return the close by the last price before the cut, and what ended it."""
@@ -341,10 +344,14 @@ class Closings:
 
 
 class _AtKickOff(Struct, frozen=True):
-    """A fixture at its kick-off: the first version at or after that, its members, its entries."""
+    """A fixture at its kick-off: the first version at or after that, its members, its entries.
+
+    If it was gone by then, it was perhaps merged `into` another.
+    """
 
     fixture: FixtureId
     listed: Listed
     members: Sequence[Link]
     cut: int
     ids: Mapping[str, tuple[BookmakerId, Link]]
+    into: FixtureId | None

@@ -142,6 +142,30 @@ def test_closes_are_what_a_naive_reading_has(tmp_path: Path, seed: int) -> None:
     assert kinds.total() > 5
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_what_was_merged_before_the_kick_off_says_into_which(tmp_path: Path, seed: int) -> None:
+    """Its last events before that were in the other from the next version on."""
+    moving, days, naive = lived(tmp_path / "archive", seed)
+    now_ms = round(moving.clock.wall * 1000)
+    about = of_today(moving.terms.roster), Method.POWER
+    told = Closings(days, AskedClosings(0, 2**50, now_ms, ONE_X_TWO, *about)).read().fixtures
+    merged = [of for of in told if of.into is not None]
+    there = list[bool]()
+    for of in merged:
+        held = [it for it, at in sorted(naive.times.items()) if at < of.listed.kick_off * 1000]
+        shown = [naive.at(naive.members, version) for version in held]
+        last = max(number for number, fixtures in enumerate(shown) if of.id in fixtures)
+        keys, others = (
+            {tuple(member[:2]) for member in fixtures.get(fixture, [])}
+            for fixtures, fixture in ((shown[last], of.id), (shown[last + 1], str(of.into)))
+        )
+        there.append(keys <= others)
+    moving.end(is_orderly=True)
+
+    assert merged
+    assert all(there)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_consensus_is_the_median_of_those_who_count(tmp_path: Path, seed: int) -> None:
     """At each version: of live prices on the board then, of members surely linked then."""

@@ -76,7 +76,8 @@ class MemberThen(Struct, frozen=True):
 class FixtureClosing(Struct, frozen=True):
     """The closing prices of a fixture, named as it was last; `fair` is the consensus at the kick-off.
 
-    Without one `fair_reason` says why. Before the kick-off the `reason` is `not_started`.
+    Without one `fair_reason` says why. Before the kick-off the `reason` is `not_started`. If it was merged
+    `into` another fixture until the kick-off, that has its entries.
     """
 
     id: str
@@ -89,6 +90,7 @@ class FixtureClosing(Struct, frozen=True):
     closings: tuple[EntryClosing, ...]
     fair_reason: str | UnsetType = UNSET
     reason: NoClose | UnsetType = UNSET
+    into: str | UnsetType = UNSET
 
 
 class ClosingList(Struct, frozen=True):
@@ -186,6 +188,7 @@ def _fixture(of: FixtureClose, asked: AskedClosings, form: _Form) -> FixtureClos
         tuple([_entry(it, asked, form) for it in entries]),
         UNSET if consensus is None or consensus.absent is None else consensus.absent,
         UNSET if of.is_started else NoClose.NOT_STARTED,
+        of.into or UNSET,
     )
 
 
