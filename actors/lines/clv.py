@@ -62,7 +62,10 @@ class EntryAtClose(Struct, frozen=True):
 
 
 class AtClose(Struct, frozen=True):
-    """A fixture, and a market of it at its kick-off (Unix seconds): fair probabilities, or why none."""
+    """A fixture, and a market of it at its kick-off (Unix seconds): fair probabilities, or why none.
+
+    One that `is_merged` was merged into another before.
+    """
 
     id: str
     home: str
@@ -73,6 +76,7 @@ class AtClose(Struct, frozen=True):
     fair: Mapping[str, float] | None = None
     fair_reason: str | None = None
     entries: Mapping[str, EntryAtClose] = {}
+    is_merged: bool = False
 
 
 class Fit(Struct, frozen=True):
@@ -182,6 +186,8 @@ def judged(bets: Sequence[Bet], fixtures: Iterable[AtClose], finder: Finder) -> 
     fits: dict[int, dict[str, Fit]] = {bet.row: {} for bet in bets}
     against: dict[int, list[str]] = {bet.row: [] for bet in bets}
     for fixture in fixtures:
+        if fixture.is_merged:
+            continue  # the other has its entries
         for bet, found in finder.fitting(fixture):
             if isinstance(found, Fit):
                 fits[bet.row][fixture.id] = found

@@ -79,6 +79,7 @@ def _of_archive(of: FixtureClose, market: Market) -> AtClose:
             entry.bookmaker: _entry_of_archive(entry, market, link_of(entry.id, entry.bookmaker, members))
             for entry in of.entries
         },
+        is_merged=of.into is not None,
     )
 
 
@@ -102,6 +103,7 @@ def _of_service(of: FixtureClosing) -> AtClose:
             entry.bookmaker: _entry_of_service(entry, link_of(entry.id, entry.bookmaker, members))
             for entry in of.closings
         },
+        is_merged=not isinstance(of.into, UnsetType),
     )
 
 

@@ -108,6 +108,15 @@ def test_what_fits_two_fixtures_is_on_neither(comparator: Comparator) -> None:
     assert "fx1" == by_time.fit.fixture.id
 
 
+def test_a_fixture_that_was_merged_is_no_second_match(comparator: Comparator) -> None:
+    """The other has its entries; alone it is none."""
+    merged = replace(FIXTURE, id="fx0", is_merged=True)
+
+    assert (found := _judged(comparator, BET, merged, FIXTURE).fit) is not None
+    assert "fx1" == found.fixture.id
+    assert "no_fixture" == _judged(comparator, BET, merged).reason
+
+
 def test_a_bet_in_play_may_be_on_a_later_match(comparator: Comparator) -> None:
     """Two of one name, one of which has begun, are ambiguous too."""
     later = replace(FIXTURE, id="fx2", kick_off=KICK_OFF + 5 * DAY)
