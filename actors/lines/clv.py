@@ -64,7 +64,8 @@ class EntryAtClose(Struct, frozen=True):
 class AtClose(Struct, frozen=True):
     """A fixture, and a market of it at its kick-off (Unix seconds): fair probabilities, or why none.
 
-    One that `is_merged` was merged into another before.
+    One that `is_merged` was merged into another before. Its members at the kick-off are pairs of a source
+    and its id; none if it was first listed later.
     """
 
     id: str
@@ -77,6 +78,7 @@ class AtClose(Struct, frozen=True):
     fair_reason: str | None = None
     entries: Mapping[str, EntryAtClose] = {}
     is_merged: bool = False
+    members: frozenset[tuple[str, str]] = frozenset()
 
 
 class Fit(Struct, frozen=True):
@@ -193,7 +195,17 @@ def judged(bets: Sequence[Bet], fixtures: Iterable[AtClose], finder: Finder) -> 
                 fits[bet.row][fixture.id] = found
             else:
                 against[bet.row].append(f"resembles {_named(fixture)}, not linked because of: {found}")
-    return [_judged(bet, [*fits[bet.row].values()], against[bet.row]) for bet in bets]
+    return [_judged(bet, _distinct([*fits[bet.row].values()]), against[bet.row]) for bet in bets]
+
+
+def _distinct(fits: Sequence[Fit]) -> list[Fit]:
+    """Return the fixtures that are matches of their own: links that changed leave some that are not."""
+    return [fit for fit in fits if not any(_is_part(fit.fixture, other.fixture) for other in fits)]
+
+
+def _is_part(a: AtClose, b: AtClose) -> bool:
+    """Return whether b has all members of a and more, at one kick-off, so that a is the same match."""
+    return a.kick_off == b.kick_off and a.is_started and a.members < b.members
 
 
 def _judged(bet: Bet, fits: Sequence[Fit], against: Sequence[str]) -> Verdict:

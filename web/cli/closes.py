@@ -80,6 +80,7 @@ def _of_archive(of: FixtureClose, market: Market) -> AtClose:
             for entry in of.entries
         },
         is_merged=of.into is not None,
+        members=frozenset([(str(link.source), str(link.source_match_id)) for link in of.members]),
     )
 
 
@@ -104,6 +105,7 @@ def _of_service(of: FixtureClosing) -> AtClose:
             for entry in of.closings
         },
         is_merged=not isinstance(of.into, UnsetType),
+        members=frozenset([(member.source, member.id) for member in of.members]),
     )
 
 

@@ -117,6 +117,25 @@ def test_a_fixture_that_was_merged_is_no_second_match(comparator: Comparator) ->
     assert "no_fixture" == _judged(comparator, BET, merged).reason
 
 
+def test_a_part_of_a_fixture_is_no_second_match(comparator: Comparator) -> None:
+    """At one kick-off, with members all of which the other has, or none; equal ones are still two."""
+    both = replace(FIXTURE, members=frozenset([("a", "1"), ("b", "1")]))
+    part, none, other, twin = (
+        replace(FIXTURE, id=name, members=frozenset(members))
+        for name, members in (
+            ("fx2", [("a", "1")]),
+            ("fx3", []),
+            ("fx4", [("a", "1"), ("c", "1")]),
+            ("fx5", [("a", "1"), ("b", "1")]),
+        )
+    )
+
+    assert (found := _judged(comparator, BET, none, both, part).fit) is not None
+    assert "fx1" == found.fixture.id
+    for second in (other, twin, replace(part, kick_off=KICK_OFF + DAY)):
+        assert "ambiguous" == _judged(comparator, BET, both, second).reason
+
+
 def test_a_bet_in_play_may_be_on_a_later_match(comparator: Comparator) -> None:
     """Two of one name, one of which has begun, are ambiguous too."""
     later = replace(FIXTURE, id="fx2", kick_off=KICK_OFF + 5 * DAY)
