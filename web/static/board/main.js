@@ -154,7 +154,8 @@ function queryNow() {
 
 /**
  * After Back or Forward: details are opened or closed, all else as it is; or else the filters of then.
- * Details are of the market of then, and the list has its own again after one that was shown in details alone.
+ * Details are of the market of then, and the list has its own again after one that was shown in details
+ * alone.
  */
 function step(query) {
     const before = closed ?? store.state.choice;

@@ -79,8 +79,8 @@ function termsOf(legs) {
 
 /**
  * The smallest stakes in units that return `goal` cents each; null if that takes over `count`. Money
- * that the other legs do not need goes on the market with several legs: the larger its sum, the less each of
- * its legs needs.
+ * that the other legs do not need goes on the market with several legs: the larger its sum, the less
+ * each of its legs needs.
  */
 function least(terms, count, unit, goal) {
     const amounts = terms.map(({ net, of, isShared }) => (isShared ? 0n : ceil(goal * of, net * unit)));
