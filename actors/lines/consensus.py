@@ -55,16 +55,24 @@ def counted(
     odds: Mapping[str, Odds | None], links: Iterable[Link], bookmakers: Bookmakers
 ) -> list[Odds] | None:
     """Return the prices that count, of the entries on the board; None if it is not known which do."""
+    found = counting(odds, links, bookmakers)
+    return None if found is None else [*found.values()]
+
+
+def counting(
+    odds: Mapping[str, Odds | None], links: Iterable[Link], bookmakers: Bookmakers
+) -> dict[str, Odds] | None:
+    """Return the same by the ids of the entries, in the order of the configuration."""
     members = entry_ids(links, bookmakers)
     if any(bookmakers[name].prices is None for name, _ in members.values()):
         return None
-    return [
-        prices
+    return {
+        entry_id: prices
         for entry_id, (name, link) in members.items()
         if bookmakers[name].prices is Prices.LIVE
         and link.certainty is Certainty.SURE
         and (prices := odds.get(entry_id)) is not None
-    ]
+    }
 
 
 def consensus_of(terms: Terms, prices: Sequence[Odds] | None, at_ms: int) -> FairPoint:

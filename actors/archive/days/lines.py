@@ -17,12 +17,12 @@ from actors.markets.odds import Odds
 _OF_1X2 = (
     "SELECT c.entry, c.version + ?1, m.at, c.listing, c.reason, c.home, c.draw, c.away FROM changes c"
     " CROSS JOIN commits m ON m.version = c.version + ?1"
-    " WHERE c.entry IN ({}) AND c.version <= ?2 - ?1 ORDER BY {}c.version"
+    " WHERE c.entry IN ({}) AND c.version BETWEEN ?3 - ?1 AND ?2 - ?1 ORDER BY {}c.version"
 )
 _OF_OTHERS = (
     "SELECT c.offer, c.version, m.at, c.listing, c.reason, c.price_1, c.price_2, c.price_3"
     " FROM market_changes c CROSS JOIN commits m ON m.version = c.version"
-    " WHERE c.offer IN ({}) AND c.version <= ?2 ORDER BY {}c.version"
+    " WHERE c.offer IN ({}) AND c.version BETWEEN ?3 AND ?2 ORDER BY {}c.version"
 )
 
 
@@ -35,9 +35,9 @@ class EntryRows(Struct):
 
 
 def entry_rows(
-    reader: Reader, market: Market, entry_ids: Collection[str], high: int
+    reader: Reader, market: Market, entry_ids: Collection[str], high: int, low: int = 0
 ) -> dict[str, EntryRows]:
-    """Return the rows of entries from the begin of a day until a version; none of those it does not know.
+    """Return the rows of entries from a version of a day until another; none of those it does not know.
 
     Raises: sqlite3.Error, ValueError.
     """
@@ -47,7 +47,7 @@ def entry_rows(
     sql, key = (_OF_1X2, "c.entry") if market == ONE_X_TWO else (_OF_OTHERS, "c.offer")
     order = f"{key}, " if reader.is_sealed else ""  # that of the table: nothing has to be sorted
     found = {number: EntryRows(name, [], []) for number, (_, name) in numbers.items()}
-    listed = reader.connection.execute(sql.format(_in(found), order), (reader.base, high))
+    listed = reader.connection.execute(sql.format(_in(found), order), (reader.base, high, low))
     outcomes, newest = len(market.outcomes), dict[int, int]()
     prices_of = lru_cache(maxsize=4096)(
         _prices_of

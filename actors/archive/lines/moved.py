@@ -60,7 +60,7 @@ class Nowhere(Struct, frozen=True):
 Told: TypeAlias = Lines | Unknown | Nowhere
 
 
-class _Span(Struct, frozen=True):
+class Span(Struct, frozen=True):
     """The part of the archive that is read: from a moment until another, on these days, with its gaps."""
 
     first: Moment
@@ -80,7 +80,7 @@ def read_lines(days: Days, asked: Asked) -> Told:
     return entry(days, asked, span) or Nowhere(span.first.version, span.last.version)
 
 
-def _span(days: Days, held: Sequence[Held], asked: Asked) -> _Span | Unknown:
+def _span(days: Days, held: Sequence[Held], asked: Asked) -> Span | Unknown:
     last = moment_before(days, held, asked.until_ms)
     if last is None:
         return Unknown(BEFORE_FIRST, after_at=None, until_at=held[0].first_ms if held else None)
@@ -96,7 +96,7 @@ def _span(days: Days, held: Sequence[Held], asked: Asked) -> _Span | Unknown:
         for gap in gaps
         if gap.after >= read[0].base and gap.after <= last.version and gap.after_ms < asked.until_ms
     ]
-    return _Span(first, last, read, begun, held[-1].seen_ms)
+    return Span(first, last, read, begun, held[-1].seen_ms)
 
 
 def moment_before(days: Days, held: Sequence[Held], before_ms: int) -> Moment | None:
@@ -118,7 +118,7 @@ def breaks_of(gaps: Iterable[Gap]) -> list[Break]:
 class Found:
     """What some days have of entries: their rows, and the cut at the kick-off."""
 
-    def __init__(self, days: Days, span: _Span, asked: Asked) -> None:
+    def __init__(self, days: Days, span: Span, asked: Asked) -> None:
         self._days, self.span, self.asked = days, span, asked
         self.entries: dict[str, EntryRows] = {}
 
@@ -168,7 +168,7 @@ def cut_at(days: Days, held: Iterable[Held], time_ms: int) -> int | None:
     return None
 
 
-def _entry_lines(days: Days, asked: Asked, span: _Span) -> Lines | None:
+def _entry_lines(days: Days, asked: Asked, span: Span) -> Lines | None:
     found = Found(days, span, asked)
     found.read([asked.id])
     if asked.id not in found.entries:
@@ -184,7 +184,7 @@ def _entry_lines(days: Days, asked: Asked, span: _Span) -> Lines | None:
     return Lines(*about, [line], span.gaps, is_over=_is_over(kick_off, [points], asked))
 
 
-def _fixture_lines(days: Days, asked: Asked, span: _Span) -> Lines | None:
+def _fixture_lines(days: Days, asked: Asked, span: Span) -> Lines | None:
     linked, bookmakers = _history(days, asked, span)
     ids = {
         entry_id: None
@@ -224,7 +224,7 @@ def _told(found: Found, past: Past, kick_off: int | None, is_over: bool) -> Line
     return Lines(*about, lines, span.gaps, shown, len(fair), is_over)
 
 
-def _history(days: Days, asked: Asked, span: _Span) -> tuple[list[LinkRow], list[RosterRow]]:
+def _history(days: Days, asked: Asked, span: Span) -> tuple[list[LinkRow], list[RosterRow]]:
     """Return the members of a fixture, and the bookmakers, from the first moment on."""
     linked, bookmakers = list[LinkRow](), list[RosterRow]()
     for day in span.days:
@@ -232,10 +232,10 @@ def _history(days: Days, asked: Asked, span: _Span) -> tuple[list[LinkRow], list
             linked += links(reader.connection, asked.id)
             bookmakers += rosters_of(reader, asked.bookmakers)
     whole = with_ends(linked, span.gaps, span.last.version)
-    return _between(whole, span), _between(bookmakers, span)
+    return between(whole, span), between(bookmakers, span)
 
 
-def _between(rows: Iterable[R], span: _Span) -> list[R]:
+def between(rows: Iterable[R], span: Span) -> list[R]:
     """Return the rows of a span; the newest before it becomes one of its first moment."""
     found: list[R] = []
     for row in rows:

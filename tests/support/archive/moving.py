@@ -92,6 +92,12 @@ class Moving:
         for _ in range(3):
             self.archive.writer.step()
 
+    def relist(self, name: BookmakerId) -> None:
+        """List matches of a bookmaker, or suspend them, and link what can be."""
+        self.clock.pass_(1)
+        self._list(name)
+        self.board.link(self._linking)
+
     def _list(self, name: BookmakerId) -> None:
         if self.random.random() < 0.15:
             numbers = range(len(TEAMS))

@@ -1,0 +1,191 @@
+"""Reads of which fixtures the consensus moved most since a time, and when bookmakers followed; in a thread.
+
+What is shown now comes with the question: only the begin, and what changed since, is read. All that is
+computed of it is in `actors/lines/movers.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from actors.archive.days.closings import Numbers, shown_at
+from actors.archive.days.lines import entry_rows
+from actors.archive.days.links import links
+from actors.archive.lines.moved import Span, between, breaks_of, moment_before, rosters_of, with_ends
+from actors.archive.past import Days, Held, NotYet
+from actors.lines.consensus import Past, Terms, counting
+from actors.lines.line import Moment, Row, left_in_a_gap, points_of
+from actors.lines.links import Bookmakers, LinkRow, RosterRow, entry_ids
+from actors.lines.movers import Follower, Move, counted_at, followers, members_at, move_between, move_of
+from actors.markets.market import Market
+from actors.markets.odds import Odds
+from actors.matches.fair import MIN_BOOKMAKERS, Method
+from actors.matches.model import Fixture
+from actors.matching.event import FixtureId
+
+MOST: Final = 100
+"""Fixtures in an answer."""
+_AT_ONCE: Final = 10_000
+"""Entries that are asked for in a statement: SQLite takes 32,766 values."""
+
+
+class AskedMovers(Struct, frozen=True):
+    """Which fixtures of a version of the board moved since a time (Unix milliseconds), at least so much.
+
+    `bookmakers` are those of today, for days that did not keep theirs.
+    """
+
+    from_ms: int
+    now_ms: int
+    last: Moment
+    least: float
+    market: Market
+    bookmakers: Bookmakers
+    method: Method
+    fixtures: Iterable[Fixture]
+
+
+class Mover(Struct, frozen=True):
+    """A fixture, how it moved, and its entries, in the order of the configuration."""
+
+    fixture: Fixture
+    move: Move
+    followers: Sequence[Follower]
+
+
+class Movers(Struct, frozen=True):
+    """The fixtures that moved between two moments, the largest move first, then by id."""
+
+    first: Moment
+    last: Moment
+    movers: Sequence[Mover]
+
+
+def read_movers(days: Days, asked: AskedMovers) -> Movers | NotYet:
+    """Return the fixtures that moved; what is not written yet cannot be told.
+
+    Raises: OSError, sqlite3.Error, UnreadableError.
+    """
+    held = days.held()
+    if not held or held[-1].last < asked.last.version:
+        return NotYet(held[-1].last if held else 0)
+    span = _span(days, held, asked)
+    if span.first.version >= asked.last.version:
+        return Movers(asked.last, asked.last, [])
+    reading = _Reading(days, asked, span)
+    moves, late = reading.at_the_ends([*asked.fixtures])
+    reading.read_rows([*_largest(moves, asked.least), *late])
+    for fixture in late:
+        move = move_of(reading.terms(fixture), reading.past(fixture), reading.end)
+        moves |= {} if move is None else {fixture: move}
+    movers = [
+        Mover(of, moves[of], followers(reading.terms(of), reading.past(of), moves[of], reading.end))
+        for of in _largest(moves, asked.least)
+    ]
+    return Movers(span.first, span.last, movers)
+
+
+def _span(days: Days, held: list[Held], asked: AskedMovers) -> Span:
+    """Return what is read: from the begin on, which is after all that is not known."""
+    first = moment_before(days, held, asked.from_ms + 1) or Moment(held[0].base, held[0].first_ms)
+    gaps = breaks_of(days.gaps(held))
+    for gap in gaps:
+        if gap.after == first.version or (gap.after > first.version and not gap.goes_on):
+            first = Moment(gap.until, gap.until_ms)
+    begin = next((day for day in reversed(held) if day.base <= first.version), held[0])
+    read = [day for day in held[held.index(begin) :] if day.base <= asked.last.version]
+    return Span(first, asked.last, read, gaps, held[-1].seen_ms)
+
+
+def _largest(moves: Mapping[Fixture, Move], least: float) -> list[Fixture]:
+    found = [fixture for fixture, move in moves.items() if abs(move.change) >= least]
+    return sorted(found, key=lambda of: (-abs(moves[of].change), of.id))[:MOST]
+
+
+class _Reading:
+    """What the archive has of a window: members, bookmakers, prices at its begin, rows since."""
+
+    def __init__(self, days: Days, asked: AskedMovers, span: Span) -> None:
+        self._days, self._asked, self._span = days, asked, span
+        self.end = Moment(span.last.version, asked.now_ms)
+        linked: dict[FixtureId, list[LinkRow]] = {}
+        rosters: list[RosterRow] = []
+        for day in span.days:
+            with days.reader(day.day) as reader:
+                rosters += rosters_of(reader, asked.bookmakers)
+                for row in links(reader.connection):
+                    linked.setdefault(row.fixture, []).append(row)
+        whole = {of: with_ends(rows, span.gaps, span.last.version) for of, rows in linked.items()}
+        self._linked = {of: between(rows, span) for of, rows in whole.items()}
+        self._rosters = between(rosters, span)
+        self._rows: dict[str, list[Row]] = {}
+
+    def terms(self, fixture: Fixture) -> Terms:
+        """Return how the consensus of a fixture is made; one that has begun was in play at all times."""
+        start = fixture.match.start_time
+        in_play_ms = None if start is None else start * 1000
+        return Terms(self._asked.market, self._asked.method, 0 if fixture.has_begun else in_play_ms)
+
+    def past(self, fixture: Fixture) -> Past:
+        """Return what is read so far of a fixture, from the begin on."""
+        linked, last = self._linked.get(fixture.match_id, ()), self._span.last.version
+        lines = {
+            entry_id: points_of(self._rows[entry_id], (), self._span.first, last)
+            for entry_id in _ids(linked, self._rosters)
+            if entry_id in self._rows
+        }
+        return Past(lines, linked, self._rosters, ())
+
+    def at_the_ends(self, fixtures: Sequence[Fixture]) -> tuple[dict[Fixture, Move], list[Fixture]]:
+        """Return the moves of the fixtures with a consensus at the begin, and those without."""
+        moves, late, first = dict[Fixture, Move](), list[Fixture](), self._span.first
+        self._read_begin(fixtures)
+        for fixture in fixtures:
+            past = self.past(fixture)
+            then, now = counted_at(past, first.version), self._counted_now(fixture, past)
+            if len(now) < MIN_BOOKMAKERS:
+                continue
+            if len(then) < MIN_BOOKMAKERS:
+                late.append(fixture)
+            elif move := move_between(self.terms(fixture), (first, then), (self.end, now)):
+                moves[fixture] = move
+        return moves, late
+
+    def read_rows(self, fixtures: Iterable[Fixture]) -> None:
+        """Read what changed of the entries of fixtures since the begin."""
+        ids, low, high = sorted(self._ids(fixtures)), self._span.first.version + 1, self._span.last.version
+        for day in self._span.days:
+            with self._days.reader(day.day) as reader:
+                for begin in range(0, len(ids), _AT_ONCE):
+                    some = ids[begin : begin + _AT_ONCE]
+                    found = entry_rows(reader, self._asked.market, some, min(day.last, high), low)
+                    for entry_id, of in found.items():
+                        self._rows.setdefault(entry_id, []).extend(of.rows)
+
+    def _counted_now(self, fixture: Fixture, past: Past) -> Mapping[str, Odds]:
+        """Return the prices by id that count at the end, of those on the board."""
+        odds = {entry.id.partition(" ")[0]: entry.match.prices for entry in fixture.listed}
+        return counting(odds, *members_at(past, self.end.version)) or {}
+
+    def _read_begin(self, fixtures: Iterable[Fixture]) -> None:
+        """Read what the entries of fixtures showed at the begin."""
+        first, day = self._span.first, self._span.days[0]
+        with self._days.reader(day.day) as reader:
+            numbers = Numbers(reader, self._asked.market)
+            shown = shown_at(reader, numbers, {(of, first.version) for of in self._ids(fixtures)})
+        for (entry_id, _), of in shown.items():
+            row = of.price.at.version
+            if of.last is of.price and not left_in_a_gap(self._span.gaps, row, first.version):
+                self._rows[entry_id] = [(first.version, first.at_ms, of.price.odds, None)]
+
+    def _ids(self, fixtures: Iterable[Fixture]) -> set[str]:
+        linked = (self._linked.get(fixture.match_id, ()) for fixture in fixtures)
+        return {entry_id for rows in linked for entry_id in _ids(rows, self._rosters)}
+
+
+def _ids(linked: Sequence[LinkRow], rosters: Sequence[RosterRow]) -> dict[str, None]:
+    """Return the ids of all entries that these members had."""
+    return {it: None for row in linked for of in rosters for it in entry_ids(row.links, of.bookmakers)}
