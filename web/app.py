@@ -33,7 +33,7 @@ from web.endpoints import (
 )
 from web.endpoints import markets as markets_
 from web.endpoints.operators import entries, links
-from web.endpoints.past import closing, lines
+from web.endpoints.past import closing, lines, movers
 from web.feeds.catching_up import BEHIND_S, CatchUp
 from web.feeds.first_links import FirstLinks
 from web.feeds.lists import Answers
@@ -58,6 +58,7 @@ OPERATIONS = {
     **archive.OPERATIONS,
     **lines.OPERATIONS,
     **closing.OPERATIONS,
+    **movers.OPERATIONS,
     **fixtures.OPERATIONS,
     **markets_.OPERATIONS,
     **ages.OPERATIONS,
@@ -154,6 +155,7 @@ def _lists(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
 def _moved(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
     """Return the handlers of single fixtures, and of how prices moved."""
     moved = lines.handlers(live, clock, past) | closing.handlers(live, clock, past)
+    moved |= movers.handlers(live, clock, past)
     return fixtures.handlers_of_fixture(live) | moved
 
 

@@ -25,6 +25,8 @@ CODES: Final[Mapping[str, int]] = {
     "invalid_at": 400,
     "invalid_id": 400,
     "invalid_points": 400,
+    "invalid_window_s": 400,
+    "invalid_min": 400,
     "invalid_since": 400,
     "invalid_wait": 400,
     "invalid_conflate_ms": 400,

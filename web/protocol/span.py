@@ -1,4 +1,4 @@
-"""The parameters of lines: an id, a span of time, the number of points."""
+"""The parameters of lines and moves: an id, a span of time, the number of points, the least move."""
 
 from __future__ import annotations
 
@@ -33,6 +33,20 @@ POINTS: Final = Parameter(
     "points",
     "At most so many points of each bookmaker; ends, extremes and absences stay in any case.",
     {"type": "integer", "minimum": 1, "maximum": MAX_POINTS},
+)
+MIN_WINDOW_S, WINDOW_S, MAX_WINDOW_S = 60, 900, 86_400
+_WINDOW = re.compile(r"[1-9][0-9]{1,4}", re.ASCII)
+WINDOW: Final = Parameter(
+    "window_s",
+    f"The time until now in seconds; default: {WINDOW_S}.",
+    {"type": "integer", "minimum": MIN_WINDOW_S, "maximum": MAX_WINDOW_S},
+)
+_LEAST = re.compile(r"0(?:\.[0-9]{1,9})?|1(?:\.0{1,9})?", re.ASCII)
+LEAST_MOVE = 0.01
+LEAST: Final = Parameter(
+    "min",
+    f"Show only moves of that probability or more, from 0 to 1; default: {LEAST_MOVE}.",
+    {"type": "string", "pattern": f"^({_LEAST.pattern})$"},
 )
 
 
@@ -74,6 +88,30 @@ class SpanQuery(Query):
         if not _POINTS.fullmatch(given) or int(given) > MAX_POINTS:
             raise _invalid(POINTS.name, f"was {given[:64]!r}", must)
         return int(given)
+
+    def window_s(self) -> int:
+        """Return the seconds until now that are asked for."""
+        must = f"must be a whole number from {MIN_WINDOW_S} to {MAX_WINDOW_S}"
+        given = self._one(WINDOW.name, must)
+        if given is None:
+            return WINDOW_S
+        if not _WINDOW.fullmatch(given) or not MIN_WINDOW_S <= int(given) <= MAX_WINDOW_S:
+            raise _invalid(WINDOW.name, f"was {given[:64]!r}", must)
+        return int(given)
+
+    def least(self) -> float:
+        """Return the least move that is shown, as a probability."""
+        must = "must be a number from 0 to 1, like 0.01"
+        given = self._one(LEAST.name, must)
+        if given is None:
+            return LEAST_MOVE
+        if not _LEAST.fullmatch(given):
+            raise _invalid(LEAST.name, f"was {given[:64]!r}", must)
+        return float(given)
+
+    def league(self) -> str | None:
+        """Return the league that is asked for, None if absent."""
+        return self._one(query.LEAGUE.name, "must be given once, or not at all")
 
 
 def _invalid(name: str, fault: str, must: str) -> Problem:

@@ -7,6 +7,7 @@ computed of it is in `actors/lines/movers.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import nsmallest
 from typing import Final
 
 from msgspec import Struct
@@ -102,7 +103,7 @@ def _span(days: Days, held: list[Held], asked: AskedMovers) -> Span:
 
 def _largest(moves: Mapping[Fixture, Move], least: float) -> list[Fixture]:
     found = [fixture for fixture, move in moves.items() if abs(move.change) >= least]
-    return sorted(found, key=lambda of: (-abs(moves[of].change), of.id))[:MOST]
+    return nsmallest(MOST, found, key=lambda of: (-abs(moves[of].change), of.id))
 
 
 class _Reading:
@@ -156,7 +157,7 @@ class _Reading:
 
     def read_rows(self, fixtures: Iterable[Fixture]) -> None:
         """Read what changed of the entries of fixtures since the begin."""
-        ids, low, high = sorted(self._ids(fixtures)), self._span.first.version + 1, self._span.last.version
+        ids, low, high = [*self._ids(fixtures)], self._span.first.version + 1, self._span.last.version
         for day in self._span.days:
             with self._days.reader(day.day) as reader:
                 for begin in range(0, len(ids), _AT_ONCE):
@@ -181,9 +182,9 @@ class _Reading:
             if of.last is of.price and not left_in_a_gap(self._span.gaps, row, first.version):
                 self._rows[entry_id] = [(first.version, first.at_ms, of.price.odds, None)]
 
-    def _ids(self, fixtures: Iterable[Fixture]) -> set[str]:
+    def _ids(self, fixtures: Iterable[Fixture]) -> dict[str, None]:
         linked = (self._linked.get(fixture.match_id, ()) for fixture in fixtures)
-        return {entry_id for rows in linked for entry_id in _ids(rows, self._rosters)}
+        return {entry_id: None for rows in linked for entry_id in _ids(rows, self._rosters)}
 
 
 def _ids(linked: Sequence[LinkRow], rosters: Sequence[RosterRow]) -> dict[str, None]:

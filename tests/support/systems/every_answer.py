@@ -57,6 +57,8 @@ BY_TARGET = {
 }
 OF_ARCHIVE = ("/api/v2/archive", "/api/v2/lines?id=alder_m1", "/api/v2/closing?to=2100-01-01T00:00:00Z")
 BY_PAST = {
+    "invalid_window_s": "/api/v2/movers?window_s=59",
+    "invalid_min": "/api/v2/movers?min=1%25",
     "version_not_yet": "/api/v2/odds?at=9999999999999",
     "version_not_archived": "/api/v2/odds?at=1999-12-31T23:59:59Z",
 }
@@ -131,6 +133,20 @@ async def archived() -> dict[str, Answered]:
             return {path.partition("?")[0]: await site.raw("GET", path) for path in OF_ARCHIVE}
 
 
+async def moves() -> Answered:
+    """Return the move of a fixture that two of three bookmakers followed."""
+    names = {**NAMES, BookmakerId("cedar"): "Cedar"}
+    derby = partial(match, "m1", home="Unión Calavares", away="Grandrive", league="France - Ligue 1")
+    with TemporaryDirectory() as folder:
+        async with open_site(names=names, archived=Path(folder)) as site:
+            for name in names:
+                site.publish(name, derby(prices=(1.65, 4.6, 4.4)))
+            for name in (BookmakerId("birch"), BookmakerId("alder")):
+                site.clock.pass_(4.2)
+                site.publish(name, derby(prices=(1.55, 4.8, 5.0)))
+            return await site.raw("GET", "/api/v2/movers")
+
+
 async def failing_probes() -> dict[str, Answered]:
     """Return the answers of 503 that are no problem documents, by path."""
     async with open_site(names=NAMES) as site:
@@ -200,6 +216,7 @@ async def examples() -> dict[str, dict[str, Any]]:
             await site.audience.leave()
     of_answers["/api/v2/surebets 200"] = await surebets()
     of_answers |= {f"{path} 200": answer for path, answer in (await archived()).items()}
+    of_answers["/api/v2/movers 200"] = await moves()
     of_answers |= {f"{path} 503": probe for path, probe in (await failing_probes()).items()}
     return {
         "answers": {

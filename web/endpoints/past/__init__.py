@@ -1,1 +1,1 @@
-"""The endpoints of how prices moved: lines of entries and fixtures, closing prices."""
+"""The endpoints of how prices moved: lines of entries and fixtures, closing prices, moves."""

@@ -1,0 +1,192 @@
+"""/api/v2/movers over a socket: what moved most, and who was seen to follow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.core.messages import BookmakerId
+from actors.markets.market import Kind, Market
+from tests.support.builders.messages import match
+from tests.support.systems.site import Site, open_site
+from tests.support.time.virtual import ManualClock
+
+pytestmark = pytest.mark.anyio
+MOVERS = "/api/v2/movers"
+NAMES = {BookmakerId(name): name.title() for name in ("alder", "birch", "cedar", "dill", "elm")}
+EARLY, LATE = (2.0, 3.5, 4.0), (1.6, 4.0, 6.0)
+LONG_S = 100_000.0
+
+
+def put(site: Site, prices: tuple[float, float, float], *names: str) -> None:
+    """Publish the prices of bookmakers, one a second."""
+    for name in names:
+        start = round(site.clock.wall) // 100_000 * 100_000 + 200_000
+        site.publish(name, match("m1", start_time=start, prices=prices), stale_after_s=LONG_S)
+        site.clock.pass_(1)
+
+
+async def moved(site: Site, query: str = "") -> list[dict[str, Any]]:
+    """Return the fixtures that moved."""
+    found: list[dict[str, Any]] = (await site.json(f"{MOVERS}?{query}"))["fixtures"]
+    return found
+
+
+async def test_a_move_says_who_was_seen_to_follow_when(tmp_path: Path) -> None:
+    """The first of all is marked; who did not follow has no time."""
+    async with open_site(names=NAMES, archived=tmp_path) as site:
+        put(site, EARLY, "alder", "birch", "cedar", "dill")
+        site.clock.pass_(1_000)
+        led = site.clock.wall
+        put(site, LATE, "cedar", "alder", "birch")
+        (of,) = await moved(site)
+        answer = await site.json(MOVERS)
+
+    assert ("1", 4) == (of["outcome"], of["compared_count"])
+    assert of["move"] == pytest.approx(of["fair_now"]["1"] - of["fair_before"]["1"], abs=2e-6)
+    assert [("alder", led + 1, False), ("birch", led + 2, False), ("cedar", led, True)] == [
+        (it["bookmaker"], it["followed_at"], it["first"]) for it in of["bookmakers"][:3]
+    ]
+    assert (2.0, 2.0, None, False) == tuple(
+        of["bookmakers"][3][name] for name in ("odds_before", "odds_now", "followed_at", "first")
+    )
+    assert (1, 900, "1x2") == tuple(answer[name] for name in ("fixtures_count", "window_s", "market"))
+
+
+async def test_a_bookmaker_that_comes_or_leaves_is_no_move(tmp_path: Path) -> None:
+    """Both consensuses are of those that count at both ends."""
+    async with open_site(names=NAMES, archived=tmp_path) as site:
+        put(site, EARLY, "alder", "birch", "cedar")
+        put(site, LATE, "dill")
+        site.clock.pass_(1_000)
+        put(site, LATE, "elm")
+        site.publish("dill")
+        found = await moved(site, "min=0")
+
+    assert [] == found
+
+
+async def test_fewer_than_three_are_no_consensus(tmp_path: Path) -> None:
+    """Even where three count at each end, but others."""
+    async with open_site(names=NAMES, archived=tmp_path) as site:
+        put(site, EARLY, "alder", "birch", "cedar")
+        site.clock.pass_(1_000)
+        put(site, LATE, "alder", "birch", "dill")
+        site.publish("cedar")
+        found = await moved(site, "min=0")
+
+    assert [] == found
+
+
+async def test_a_consensus_that_began_in_the_window_moves_since_then(tmp_path: Path) -> None:
+    """Its begin is the version with the third bookmaker."""
+    async with open_site(names=NAMES, archived=tmp_path) as site:
+        site.clock.pass_(1_000)
+        put(site, EARLY, "alder", "birch")
+        begun = site.clock.wall
+        put(site, EARLY, "cedar")
+        put(site, LATE, "alder", "birch", "cedar")
+        (of,) = await moved(site)
+
+    assert begun == of["since_time"]
+
+
+async def test_a_move_before_the_window_is_none(tmp_path: Path) -> None:
+    """A longer window has it."""
+    async with open_site(names=NAMES, archived=tmp_path) as site:
+        put(site, EARLY, "alder", "birch", "cedar")
+        put(site, LATE, "alder", "birch", "cedar")
+        site.clock.pass_(300)
+        short, long = [await moved(site, f"window_s={window}") for window in (60, 900)]
+
+    assert (0, 1) == (len(short), len(long))
+
+
+async def test_a_restart_is_no_move(tmp_path: Path) -> None:
+    """Prices that were restored are those from before."""
+    clock = ManualClock()
+    async with open_site(names=NAMES, archived=tmp_path, clock=clock) as site:
+        put(site, EARLY, "alder", "birch", "cedar")
+    clock.pass_(60)
+    async with open_site(names=NAMES, archived=tmp_path, clock=clock) as site:
+        put(site, EARLY, "cedar", "birch", "alder")
+        found = await moved(site, "min=0")
+
+    assert [] == found
+
+
+@pytest.mark.parametrize(("query", "count"), [("min=0.5", 0), ("league=League", 1), ("league=Other", 0)])
+async def test_least_move_and_league_choose(tmp_path: Path, query: str, count: int) -> None:
+    """A league that no match has shows nothing."""
+    async with open_site(names=NAMES, archived=tmp_path) as site:
+        put(site, EARLY, "alder", "birch", "cedar")
+        put(site, LATE, "alder", "birch", "cedar")
+        found = await moved(site, query)
+
+    assert count == len(found)
+
+
+@pytest.mark.parametrize(
+    "query", ["window_s=59", "window_s=86401", "window_s=1e3", "min=1.1", "min=-1", "min=", "market=1x3"]
+)
+async def test_what_is_not_allowed_is_refused(tmp_path: Path, query: str) -> None:
+    """The problem names the parameter."""
+    async with open_site(names=NAMES, archived=tmp_path) as site:
+        answer = await site.get(f"{MOVERS}?{query}")
+
+    assert (400, f"invalid_{query.partition('=')[0]}") == (answer.status_code, answer.json()["code"])
+
+
+async def test_nothing_new_is_304(tmp_path: Path) -> None:
+    """The tag is of the content, which is that of two versions."""
+    async with open_site(names=NAMES, archived=tmp_path) as site:
+        put(site, EARLY, "alder", "birch", "cedar")
+        first = await site.get(MOVERS)
+        again = await site.get(MOVERS, if_none_match=first.headers["ETag"])
+        put(site, LATE, "alder")
+        later = await site.get(MOVERS, if_none_match=first.headers["ETag"])
+
+    assert (200, 304, 200) == (first.status_code, again.status_code, later.status_code)
+    assert "no-cache" == first.headers["Cache-Control"]
+
+
+async def test_another_market_moves_by_itself(tmp_path: Path) -> None:
+    """Its chances are those to be won: those of double chance add up to 2."""
+    early, late = (1.25, 1.3, 1.85), (1.15, 1.25, 2.4)
+    async with open_site(names=NAMES, archived=tmp_path, kinds=[*Kind]) as site:
+        start = round(site.clock.wall) + 100_000
+        base = match("m1", start_time=start)
+        for odds in (early, late):
+            for name in ("alder", "birch", "cedar"):
+                other = base.of_market(Market(Kind.DOUBLE_CHANCE), odds)
+                site.publish(name, base, other, stale_after_s=LONG_S)
+                site.clock.pass_(1)
+        (of,) = await moved(site, "market=double_chance")
+        usual = await moved(site, "min=0")
+
+    assert [] == usual
+    assert 2 == pytest.approx(sum(of["fair_now"].values()), abs=1e-5)
+    assert ("X2", 1.85, 2.4) == (
+        of["outcome"],
+        *(of["bookmakers"][0][it] for it in ("odds_before", "odds_now")),
+    )
+    assert ["alder_m1", "birch_m1", "cedar_m1"] == [it["id"] for it in of["bookmakers"]]
+    assert all(it["followed_at"] for it in of["bookmakers"])
+
+
+async def test_before_the_first_links_it_says_so(tmp_path: Path) -> None:
+    """As the lists of fixtures do."""
+    async with open_site(names=NAMES, archived=tmp_path, is_linked_first=True) as site:
+        answer = await site.get(MOVERS)
+
+    assert (503, "linking") == (answer.status_code, answer.json()["code"])
+
+
+async def test_without_an_archive_there_is_no_such_path() -> None:
+    """As of closing prices."""
+    async with open_site(names=NAMES) as site:
+        answer = await site.get(MOVERS)
+
+    assert (404, "not_found") == (answer.status_code, answer.json()["code"])

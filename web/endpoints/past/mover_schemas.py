@@ -1,0 +1,129 @@
+"""The public JSON of moves: what moved most (docs/api.md). Encoded in steps, as it is long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta, Struct
+
+from actors.archive.lines.movers import AskedMovers, Mover, Movers
+from actors.core.messages import BookmakerId
+from actors.lines.movers import Follower
+from actors.markets.market import Market
+from actors.matches.fair import Method
+from actors.matches.leagues import UNKNOWN, league_of_fixture
+from actors.matching.event import Chances
+from web.encoding.schemas import Version
+
+ENCODED: Final = 10
+"""Fixtures encoded in a step: a millisecond with 50 bookmakers, in which no other thread runs."""
+Names = Mapping[BookmakerId, str]
+Seconds = Annotated[float, Meta(description="Unix seconds")]
+_encode = msgspec.json.Encoder().encode
+
+
+class MoverEntry(Struct, frozen=True):
+    """An entry of the fixture with its prices of the outcome; null where it was not on the board.
+
+    Its own probability of the outcome had moved by half of the consensus's move, in the same direction,
+    first at `followed_at`, as far as the board saw. It is `compared` if both consensuses are of it; `first`
+    are those of them that were seen first.
+    """
+
+    bookmaker: str
+    name: str
+    id: str
+    odds_before: float | None
+    odds_now: float | None
+    followed_at: Seconds | None
+    followed_version: Version | None
+    compared: bool
+    first: bool
+
+
+class FixtureMove(Struct, frozen=True):
+    """The move of the outcome whose probability moved most, from `since_time` on.
+
+    Both probabilities are medians of the same bookmakers, so many as were `compared_count`.
+    """
+
+    id: str
+    home: str
+    away: str
+    league: str
+    league_id: str
+    start_time: int | None
+    outcome: str
+    move: Annotated[float, Meta(description="the change of its probability, below 0 if that fell")]
+    fair_before: Mapping[str, float]
+    fair_now: Mapping[str, float]
+    since_version: Version
+    since_time: Seconds
+    compared_count: int
+    bookmakers: tuple[MoverEntry, ...]
+
+
+class MoverList(Struct, frozen=True):
+    """The fixtures that moved most, the largest move first, then by id."""
+
+    market: str
+    method: Method
+    window_s: int
+    from_version: Version
+    from_time: Seconds
+    to_version: Version
+    to_time: Seconds
+    fixtures: list[FixtureMove]
+    fixtures_count: int
+
+
+def shown(found: Movers, asked: AskedMovers, window_s: int, names: Names) -> MoverList:
+    """Return the public form; the fixtures are encoded in it."""
+    of_fixtures: Any = msgspec.Raw(b"[" + b",".join(_steps(found.movers, asked.market, names)) + b"]")
+    first, last = found.first, found.last
+    return MoverList(
+        *(str(asked.market), asked.method, window_s),
+        *(first.version, first.at_ms / 1000),
+        *(last.version, last.at_ms / 1000),
+        *(of_fixtures, len(found.movers)),
+    )
+
+
+def _steps(movers: Sequence[Mover], market: Market, names: Names) -> Iterator[bytes]:
+    for begin in range(0, len(movers), ENCODED):
+        yield _encode([_mover(of, market, names) for of in movers[begin : begin + ENCODED]])[1:-1]
+
+
+def _mover(of: Mover, market: Market, names: Names) -> FixtureMove:
+    match, move = of.fixture.match, of.move
+    return FixtureMove(
+        *(of.fixture.match_id, match.home, match.away, match.league or UNKNOWN),
+        league_of_fixture(of.fixture).id,
+        match.start_time,
+        market.outcomes[move.outcome],
+        round(move.change, 6),
+        _by_outcome(market, move.before),
+        _by_outcome(market, move.after),
+        move.begin.version,
+        move.begin.at_ms / 1000,
+        len(move.compared),
+        tuple([_entry(it, move.outcome, names) for it in of.followers]),
+    )
+
+
+def _by_outcome(market: Market, chances: Chances) -> dict[str, float]:
+    return dict(zip(market.outcomes, [round(chance, 6) for chance in chances], strict=True))
+
+
+def _entry(of: Follower, outcome: int, names: Names) -> MoverEntry:
+    followed = of.followed
+    return MoverEntry(
+        *(of.bookmaker, names.get(of.bookmaker, of.bookmaker), of.id),
+        None if of.before is None else of.before[outcome],
+        None if of.now is None else of.now[outcome],
+        None if followed is None else followed.at_ms / 1000,
+        None if followed is None else followed.version,
+        *(of.is_compared, of.is_first),
+    )
