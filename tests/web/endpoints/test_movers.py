@@ -152,6 +152,21 @@ async def test_nothing_new_is_304(tmp_path: Path) -> None:
     assert "no-cache" == first.headers["Cache-Control"]
 
 
+async def test_at_most_a_hundred_are_shown_the_largest_first(tmp_path: Path) -> None:
+    """Those that moved as far are in the order of their ids."""
+    async with open_site(names=NAMES, archived=tmp_path) as site:
+        for prices in (EARLY, LATE):
+            some = [match(f"m{number}", prices=prices) for number in range(101)]
+            largest = match("far", prices=EARLY if prices == EARLY else (1.1, 9.0, 30.0))
+            for name in ("alder", "birch", "cedar"):
+                site.publish(name, *some, largest, stale_after_s=LONG_S)
+        found = await moved(site)
+
+    assert 100 == len(found)
+    assert found[0]["move"] > found[1]["move"] == found[-1]["move"]
+    assert sorted(of["id"] for of in found[1:]) == [of["id"] for of in found[1:]]
+
+
 async def test_another_market_moves_by_itself(tmp_path: Path) -> None:
     """Its chances are those to be won: those of double chance add up to 2."""
     early, late = (1.25, 1.3, 1.85), (1.15, 1.25, 2.4)
