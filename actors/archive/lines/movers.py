@@ -18,9 +18,9 @@ from actors.archive.days.links import links
 from actors.archive.lines.moved import Span, between, breaks_of, moment_before, rosters_of, with_ends
 from actors.archive.past import Days, Held, NotYet
 from actors.lines.consensus import Past, Terms, counting
-from actors.lines.line import Moment, Row, left_in_a_gap, points_of
+from actors.lines.line import Moment, Point, Row, left_in_a_gap, points_of
 from actors.lines.links import Bookmakers, LinkRow, RosterRow, entry_ids
-from actors.lines.movers import Follower, Move, counted_at, followers, members_at, move_between, move_of
+from actors.lines.movers import Follower, Move, followers, members_at, move_between, move_of
 from actors.markets.market import Market
 from actors.markets.odds import Odds
 from actors.matches.fair import MIN_BOOKMAKERS, Method
@@ -122,6 +122,7 @@ class _Reading:
         whole = {of: with_ends(rows, span.gaps, span.last.version) for of, rows in linked.items()}
         self._linked = {of: between(rows, span) for of, rows in whole.items()}
         self._rosters = between(rosters, span)
+        self._begun: dict[str, Odds] = {}
         self._rows: dict[str, list[Row]] = {}
 
     def terms(self, fixture: Fixture) -> Terms:
@@ -131,22 +132,27 @@ class _Reading:
         return Terms(self._asked.market, self._asked.method, 0 if fixture.has_begun else in_play_ms)
 
     def past(self, fixture: Fixture) -> Past:
-        """Return what is read so far of a fixture, from the begin on."""
-        linked, last = self._linked.get(fixture.match_id, ()), self._span.last.version
-        lines = {
-            entry_id: points_of(self._rows[entry_id], (), self._span.first, last)
-            for entry_id in _ids(linked, self._rosters)
-            if entry_id in self._rows
-        }
+        """Return what is read of a fixture, from the begin on."""
+        linked, first = self._linked.get(fixture.match_id, ()), self._span.first
+        lines = dict[str, Sequence[Point]]()
+        for entry_id in _ids(linked, self._rosters):
+            rows = [*self._rows.get(entry_id, ())]
+            if entry_id in self._begun:
+                rows.insert(0, (first.version, first.at_ms, self._begun[entry_id], None))
+            if rows:
+                lines[entry_id] = points_of(rows, (), first, self._span.last.version)
         return Past(lines, linked, self._rosters, ())
 
     def at_the_ends(self, fixtures: Sequence[Fixture]) -> tuple[dict[Fixture, Move], list[Fixture]]:
-        """Return the moves of the fixtures with a consensus at the begin, and those without."""
+        """Return the moves of the fixtures with a consensus at the begin, and those without.
+
+        Without the lines of their entries: these are many, and few fixtures moved far.
+        """
         moves, late, first = dict[Fixture, Move](), list[Fixture](), self._span.first
         self._read_begin(fixtures)
         for fixture in fixtures:
-            past = self.past(fixture)
-            then, now = counted_at(past, first.version), self._counted_now(fixture, past)
+            shown = {entry.id.partition(" ")[0]: entry.match.prices for entry in fixture.listed}
+            then, now = self._counted(fixture, self._begun, first), self._counted(fixture, shown, self.end)
             if len(now) < MIN_BOOKMAKERS:
                 continue
             if len(then) < MIN_BOOKMAKERS:
@@ -166,10 +172,10 @@ class _Reading:
                     for entry_id, of in found.items():
                         self._rows.setdefault(entry_id, []).extend(of.rows)
 
-    def _counted_now(self, fixture: Fixture, past: Past) -> Mapping[str, Odds]:
-        """Return the prices by id that count at the end, of those on the board."""
-        odds = {entry.id.partition(" ")[0]: entry.match.prices for entry in fixture.listed}
-        return counting(odds, *members_at(past, self.end.version)) or {}
+    def _counted(self, fixture: Fixture, odds: Mapping[str, Odds], at: Moment) -> Mapping[str, Odds]:
+        """Return the prices that count at a moment, of those on the board then."""
+        past = Past({}, self._linked.get(fixture.match_id, ()), self._rosters, ())
+        return counting(odds, *members_at(past, at.version)) or {}
 
     def _read_begin(self, fixtures: Iterable[Fixture]) -> None:
         """Read what the entries of fixtures showed at the begin."""
@@ -180,7 +186,7 @@ class _Reading:
         for (entry_id, _), of in shown.items():
             row = of.price.at.version
             if of.last is of.price and not left_in_a_gap(self._span.gaps, row, first.version):
-                self._rows[entry_id] = [(first.version, first.at_ms, of.price.odds, None)]
+                self._begun[entry_id] = of.price.odds
 
     def _ids(self, fixtures: Iterable[Fixture]) -> dict[str, None]:
         linked = (self._linked.get(fixture.match_id, ()) for fixture in fixtures)
