@@ -18,7 +18,7 @@ from tests.support.systems.site import NAMES, Answered, Site, open_site
 from tests.support.time.waiting import let_pass
 from web.app import OPERATIONS
 from web.endpoints import archive
-from web.endpoints.past import closing
+from web.endpoints.past import closing, movers
 from web.protocol.problems import ProblemDocument
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real_time, pytest.mark.usefixtures("logs_like_a_service")]
@@ -105,7 +105,7 @@ async def test_f1_an_unknown_path_is_404_as_a_document(site: Site, figure: Figur
 
 async def test_f2_another_method_is_405_with_allow(site: Site, figure: Figure) -> None:
     """On every path of the contract."""
-    without = {archive.PATH, closing.PATH}  # which a service without an archive does not have
+    without = {archive.PATH, closing.PATH, movers.PATH}  # which a service without an archive does not have
     served = [path for path in OPERATIONS if path not in without]
     paths = [path.replace("{file}", "main.js") for path in served]
     answers = [await site.raw(method, path) for path in paths for method in REFUSED_METHODS[:-2]]
