@@ -245,7 +245,9 @@ def test_a_market_chosen_beside_details_stays_when_they_are_closed(
 
     expect(page.locator("#details")).to_be_hidden()
     expect(page.get_by_role("combobox", name="Market", exact=True)).to_have_value("over_under:main")
-    page.wait_for_url("**/?market=over_under%3Amain")
+    eventually(
+        lambda: page.evaluate("location.search") == "?market=over_under%3Amain", "the address has it"
+    )
 
 
 def test_the_details_of_a_weak_surebet_say_when_it_gains_nothing(running: Service, page: Page) -> None:

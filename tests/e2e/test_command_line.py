@@ -61,6 +61,7 @@ def test_every_command_and_option_has_a_help_text() -> None:
 
     assert [] == without + [parser.prog for parser in parsers if not parser.description]
     commands = {
+        "clv",
         "init",
         "serve",
         "record",
