@@ -100,7 +100,7 @@ class NotJudged(StrEnum):
 
 
 class Verdict(Struct, frozen=True):
-    """What is found of a bet: its value, or the reason why it has none, with details.
+    """The judgement of a bet: its value, or the reason why it has none, with details.
 
     The entry is that of its bookmaker; `entry_reason` says why there is no closing price of it.
     """

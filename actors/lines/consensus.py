@@ -105,7 +105,7 @@ _IN_ORDER: Final = attrgetter("version", "rank")
 
 
 class _Then:
-    """What is known at a version: prices by entry, members, bookmakers, and the gap that it is in."""
+    """The state at a version: prices by entry, members, bookmakers, and the gap that it is in."""
 
     def __init__(self) -> None:
         self.odds: dict[str, Odds | None] = {}
@@ -135,7 +135,7 @@ class _Then:
 
 
 class Past(Struct, frozen=True):
-    """What the consensus of a fixture is made of: lines by entry, members, bookmakers, gaps, by version."""
+    """The parts of a fixture's consensus by version: lines by entry, members, bookmakers, gaps."""
 
     lines: Mapping[str, Sequence[Point]]
     links: Sequence[LinkRow]

@@ -1,4 +1,4 @@
-"""What is told of a line, and of a fixture's lines: points, first seen, extremes, close, members. Pure."""
+"""The answer about lines: points, first seen, extremes, close, members. Pure."""
 
 from __future__ import annotations
 

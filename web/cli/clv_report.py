@@ -1,4 +1,4 @@
-"""What `oddsboard clv` tells: a row of each bet with what is added to it, and the mean of all values."""
+"""The report of `oddsboard clv`: a row of each bet with its value, and the mean of all values."""
 
 from __future__ import annotations
 

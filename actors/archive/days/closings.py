@@ -49,7 +49,7 @@ class Cell(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What an entry showed until a version: when first and last a price, and its last row."""
+    """An entry up to a version: its first and its last price with their times, and its last row."""
 
     first: int
     price: Cell

@@ -1,4 +1,4 @@
-"""What the consensus of the past is made of, in a day's file: bookmakers with their sources, and links.
+"""The parts of a consensus of the past in a day's file: bookmakers with their sources, and links.
 
 Days that an earlier release began do not have these tables: there `fixtures` has the members without their
 certainty, and nothing says which prices were live.

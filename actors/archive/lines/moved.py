@@ -116,7 +116,7 @@ def breaks_of(gaps: Iterable[Gap]) -> list[Break]:
 
 
 class Found:
-    """What some days have of entries: their rows, and the cut at the kick-off."""
+    """The rows of entries in some days, and the cut at the kick-off."""
 
     def __init__(self, days: Days, span: Span, asked: Asked) -> None:
         self._days, self.span, self.asked = days, span, asked

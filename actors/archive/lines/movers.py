@@ -107,7 +107,7 @@ def _largest(moves: Mapping[Fixture, Move], least: float) -> list[Fixture]:
 
 
 class _Reading:
-    """What the archive has of a window: members, bookmakers, prices at its begin, rows since."""
+    """The archive's part of a window: members, bookmakers, prices at its begin, rows since."""
 
     def __init__(self, days: Days, asked: AskedMovers, span: Span) -> None:
         self._days, self._asked, self._span = days, asked, span

@@ -1,4 +1,4 @@
-"""What was said last of each match, in whichever list. Pure.
+"""The newest statement about each match, in whichever list. Pure.
 
 Lists are read at different intervals: one that is older may still have a match as to come that another had
 in play, at another time, or not at all as on offer. It says nothing of that match until it is read again.

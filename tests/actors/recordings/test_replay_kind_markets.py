@@ -23,26 +23,13 @@ from actors.recordings.reader import open_sources
 from actors.service.describe import configuration_lines
 from actors.service.registry import kind_named
 from actors.service.settings import load
+from tests.actors.recordings.test_replay_kind import CEDAR, REPLAY
 from tests.support.builders.football_data import one_match
 from tests.support.builders.recorded import ALDER, RECORDED_MARKETS, header, received, write
 from tests.support.systems.virtual_service import CONFIG, VirtualService, configured
 
 pytestmark = pytest.mark.anyio
 
-CEDAR = BookmakerId("cedar")
-REPLAY = """
-[board]
-expire_after_kickoff_s = 1_000_000_000
-in_play_max_age_s = 1_000_000_000
-[sources.recording]
-kind = "replay"
-path = "{path}"
-{options}
-[bookmakers.cedar]
-name = "Cedar"
-source = "recording"
-key = "{key}"
-"""
 NO_TOTAL = one_match("")
 OTHERS = 'markets = ["1x2", "over_under", "asian_handicap"]'
 TOTAL, HANDICAP = "over_under:2.5", "asian_handicap:-0.25"
