@@ -1,6 +1,6 @@
 """The line of an entry: each price of a market with its version and time, and each absence with its reason.
 
-Pure. What is not known is never a price: before a gap a price ends, and after it the state begins anew.
+Pure. A gap has no price: before it a price ends, and after it the state begins anew.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def points_of(rows: Iterable[Row], gaps: Sequence[Break], first: Moment, last: i
     """Return the points of an entry from a moment on until a version.
 
     `rows` are those from a whole state before that, or at it, in order of versions, also those that repeat
-    the state; `gaps` those that begin until then, in order. What was shown at the first moment is the first
+    the state; `gaps` those that begin until then, in order. The state at the first moment is the first
     point.
     """
     line, waiting, has_begun = _Line(first), [*reversed(gaps)], False

@@ -1,4 +1,4 @@
-"""What the fixtures of other markets follow at a commit: the 1X2 fixtures, and the side events.
+"""The leaders of the fixtures of other markets at a commit: the 1X2 fixtures, and the side events.
 
 Pure, in slices.
 """

@@ -1,7 +1,7 @@
 """Reads of which fixtures the consensus moved most since a time, and when bookmakers followed; in a thread.
 
-What is shown now comes with the question: only the begin, and what changed since, is read. All that is
-computed of it is in `actors/lines/movers.py`.
+The question brings the present state: this module reads the begin of the window and the changes since.
+`actors/lines/movers.py` computes the moves.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ same `FORMAT`. Nothing here is a time of a machine's clock but what sources and 
 seconds, and the monotonic seconds of the matcher's ticks, which each process compares with its own clock by
 the ticks alone (`liveness.py`).
 
-What is of other markets than 1X2 stands behind the rest, in types of its own, and is left out where there
-is nothing of it: such a record or state is, byte for byte, one of a release that knows 1X2 alone.
+Other markets than 1X2 stand behind the rest, in types of their own. A record or a state without them is,
+byte for byte, one of a release that knows 1X2 alone.
 """
 
 from __future__ import annotations
