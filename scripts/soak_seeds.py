@@ -15,7 +15,7 @@ from functools import partial
 from os import cpu_count
 
 from tests.support.simulation.run import Lived, simulate
-from web.server.lifecycle import set_up_collector
+from web.server.collector import set_up_collector
 
 MOST_COMMON = 40
 

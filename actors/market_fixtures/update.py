@@ -232,10 +232,14 @@ class _Following:
             self._settle(fixture_id, changes)
             if count % (SLICE // 8) == 0:
                 yield
-        for key in self._left:
+        for count, key in enumerate(self._left, 1):
             self._leave(key)
-        for fixture_id in self._edits:
+            if count % SLICE == 0:
+                yield
+        for count, fixture_id in enumerate(self._edits, 1):
             self._explain(fixture_id)
+            if count % SLICE == 0:
+                yield
 
     def _choose_mains(self, main_lines: MainLines) -> Sliced[None]:
         """Note the main line of each match that changed."""

@@ -5,7 +5,7 @@ The board never waits for it: without it fixtures stay as they are, but for what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import anyio
@@ -82,14 +82,17 @@ class LinkerActor:
                 self.review.standing.look(fixtures_of(self.published.newest), self.clock.now())
             )
 
-    async def _publish(self, portions: Sequence[Links], overrides: Overrides) -> None:
-        """Send links in order, each once the last is in a version; without any, the number that waits."""
+    async def _publish(self, portions: list[Links], overrides: Overrides) -> None:
+        """Send links in order, each once the last is in a version; without any, the number that waits.
+
+        Each is taken out of `portions`: to free those of all events at once is a long step of the loop.
+        """
         left = sum([len(links.events) for links in portions])
         if not portions and fixtures_of(self.published.newest).pending != self.waiting.depth:
             portions = [Links((), {})]
-        for links in portions:
-            if overrides is not self.review.overrides:
-                break  # all are linked anew by those of now
+        portions.reverse()
+        while portions and overrides is self.review.overrides:  # else all are linked anew
+            links = portions.pop()
             left -= len(links.events)
             self.send(replace(links, pending=left + self.waiting.depth))
             await links.applied.wait()

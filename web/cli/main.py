@@ -64,14 +64,13 @@ from web.feeds.subscribers import Audience
 from web.protocol.access import Access
 from web.protocol.peers import Peers
 from web.protocol.throttle import ClientLimits
+from web.server.collector import pause_collector, set_up_collector
 from web.server.connections import Caps
 from web.server.descriptors import fitted
 from web.server.lifecycle import (
     Exit,
     Life,
-    pause_collector,
     record_until_stopped,
-    set_up_collector,
     start_exit_deadline,
 )
 from web.server.listener import Listener, address_of, listen

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import logging
 import os
 import signal
@@ -24,6 +22,7 @@ from actors.monitoring.loop_watch import watched
 from actors.monitoring.status import ServiceStatus
 from actors.runtime.facts import announce
 from web.feeds.subscribers import FAREWELL_S
+from web.server.collector import collect_for_ever
 from web.server.notify import Notifier
 from web.server.servers import GRACE_S, serve
 
@@ -31,13 +30,6 @@ log = structlog.get_logger()
 
 HARD_STOP_S = GRACE_S + 5.0
 """Seconds from closing the listener to the end of the process, whatever hangs."""
-
-FILLING_S, FILLING = 60.0, 3_000_000
-"""Seconds from the start in which the board fills, and containers made and not freed before the collector
-looks for cycles among them then: hardly any are, and it examines every one, 50 ms for 300,000.
-"""
-YOUNG, MIDDLE = 20_000, 50
-"""The same once the board is filled; after so many times it looks at those that stayed as well."""
 
 AsyncStep = Callable[[], Coroutine[Any, Any, None]]
 
@@ -85,25 +77,6 @@ def leave(code: int) -> NoReturn:
     _exit(code)
 
 
-def pause_collector() -> None:
-    """Look for no cycles until `set_up_collector`: hardly anything that is built until then is freed."""
-    gc.disable()
-
-
-def set_up_collector() -> None:
-    """Exclude all present objects from full collections, once everything is imported; the board fills."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(FILLING)
-    gc.enable()
-
-
-def settle_collector() -> None:
-    """Exclude what the board is filled with as well. Cycles of that time that nothing refers to stay."""
-    gc.freeze()
-    gc.set_threshold(YOUNG, MIDDLE)
-
-
 @dataclass(slots=True)
 class Life:
     """Serves `app` on `sock` over `tree` until a signal or a core failure; runs once.
@@ -143,7 +116,7 @@ class Life:
         async with anyio.create_task_group() as tasks:
             with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
                 try:
-                    asyncio.get_running_loop().call_later(FILLING_S, settle_collector)
+                    tasks.start_soon(collect_for_ever)
                     if self.reload is not None:
                         await tasks.start(_at_each_hangup, self.reload)
                     self.started()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import socket
@@ -21,7 +20,7 @@ from actors.core.errors import CoreFailure
 from actors.monitoring.status import BoardStatus, ServiceStatus
 from actors.runtime.actor import ActorStatus
 from tests.support.peers.plain_http import NO_TLS
-from web.server.lifecycle import MIDDLE, YOUNG, Exit, Life, set_up_collector, settle_collector
+from web.server.lifecycle import Exit, Life
 from web.server.listener import address_of, listen
 from web.server.servers import serve
 
@@ -163,24 +162,6 @@ def test_another_event_loop_is_refused() -> None:
 
 class _OtherLoop(asyncio.AbstractEventLoop):
     """A loop that is not asyncio's own."""
-
-
-def test_objects_from_before_are_not_collected_again() -> None:
-    """Neither those from before the start, nor those of the board once it is filled."""
-    kept, before = [[number] for number in range(1000)], gc.get_threshold()
-    try:
-        set_up_collector()
-        filled = [[number] for number in range(1000)]
-        at_start = gc.get_freeze_count()
-        settle_collector()
-
-        assert (YOUNG, MIDDLE, before[2]) == gc.get_threshold()
-        assert gc.get_freeze_count() >= at_start + 1000 > 2000
-        tracked = {id(alive) for alive in gc.get_objects()}
-        assert not [group for group in (*kept, *filled) if id(group) in tracked]
-    finally:
-        gc.unfreeze()
-        gc.set_threshold(*before)
 
 
 async def test_followers_are_ended_before_the_server_stops() -> None:
