@@ -63,7 +63,10 @@ class Gate:
         self.rate = rate
         self.longest_s = HOUR_S  # that a window may last, as far as that is known
         self.seen: dict[str, float | None] = dict.fromkeys(HEADERS)
-        self._tokens = 1.0  # what an earlier process has sent is not known before the first answer
+        self._tokens = rate.burst
+        self._kept = (
+            rate.burst - 1.0
+        )  # tokens for what an earlier process may have sent, until headers come
         self._at_mono: float | None = None
         self._last_mono = -inf
         self._open: set[Scope] = set()  # asked, and not answered yet
@@ -74,13 +77,14 @@ class Gate:
         """Go on with another rate."""
         self.rate = rate
         self._tokens = min(self._tokens, rate.burst)
+        self._kept = min(self._kept, rate.burst - 1.0)
 
     def wait_s(self, now: Instant) -> float:
         """Return the time until a request may be sent."""
         self._fill(now)
         waits = [0.0, self._last_mono + SPACING_S - now.mono]
-        if self._tokens < 1.0:
-            waits.append((1.0 - self._tokens) * self.rate.interval_s + 0.001)
+        if (lack := 1.0 + self._kept - self._tokens) > 0.0:
+            waits.append(lack * self.rate.interval_s + 0.001)
         if self._left - len(self._open) < 1:
             waits.append(self._until_mono - now.mono)
         return max(waits)
@@ -95,7 +99,6 @@ class Gate:
     def on_answered(self, scope: Scope, headers: Mapping[str, str], now: Instant) -> None:
         """Take what the headers of an answer say."""
         self._open.discard(scope)
-        is_first = self.seen[REMAINING] is None
         for name in HEADERS:
             self.seen[name] = _whole(headers.get(name), self.seen[name])
         remaining, limit = _whole(headers.get(REMAINING), None), _whole(headers.get(LIMIT), None)
@@ -103,8 +106,7 @@ class Gate:
             self.set_rate(Rate(limit, self.rate.window_s))
         if remaining is None:
             return
-        if is_first:
-            self._tokens = max(min(self.rate.burst, remaining) - len(self._open), self._tokens)
+        self._kept = 0.0
         self._left = remaining
         reset, at = _whole(headers.get(RESET), None), _date(headers.get("date")) or now.wall
         left_s = inf if reset is None else reset - at
@@ -115,7 +117,7 @@ class Gate:
     def pause(self, now: Instant) -> None:
         """Send nothing at once: another process may have."""
         self._fill(now)
-        self._tokens, self._last_mono = min(self._tokens, 0.0), now.mono
+        self._tokens, self._kept, self._last_mono = min(self._tokens, 0.0), 0.0, now.mono
 
     def _fill(self, now: Instant) -> None:
         since_s = 0.0 if self._at_mono is None else max(now.mono - self._at_mono, 0.0)
