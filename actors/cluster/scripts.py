@@ -14,8 +14,9 @@ epoch ended, or empty; and `sizes`, how many parts each of the keys 2 to 9 has.
 5. `beats`: by collector the newest round that it answered. 6. `acks`: by collector `SEQUENCE VERSION SUB`.
 7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`. 8. `polls`: by source when its
    targets are due, in seconds from the last beat of its collector, and what it has spent. 9. `before`: the
-   checkpoint before that of 7. 10. `alive`: there while any process looks, and
-   for `ALIVE_MS` more. 11. `pause`: there for `PAUSE_MS` after the board began anew because of a damage.
+   checkpoint before that of 7, for a process whose archive lacks records. 10. `alive`: there while any
+   process looks, and for `ALIVE_MS` more. 11. `pause`: there for `PAUSE_MS` after the board began anew
+   because of a damage.
 
 The first two arguments, except for JOIN, are the caller's epoch and the highest version that it has seen.
 An answer is a list: the first item is `ok`, or says why nothing was done; `epoch` means that the board is
