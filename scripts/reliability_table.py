@@ -7,19 +7,22 @@ simulation (`scripts/soak`), which checks the whole service.
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from tests.support.documents import document, rows
 
 ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs/faults.md"
 _PYTEST = ("-m", "pytest", "-q", "-n", "2", "-o", "junit_family=xunit1")
+_ROW = re.compile(r"^(\| ([A-L]\d+b?) \|.*? \|.*? \|).*\|$", re.MULTILINE)
 HEAD = """| id | fault | cases passed | figure, or why it is not shown |
 |---|---|---|---|"""
 
@@ -40,9 +43,15 @@ def main() -> int:
     parser.add_argument(
         "--whole", action="store_true", help="with the counts and times that the rows ask for"
     )
+    parser.add_argument(
+        "--document", action="store_true", help="write the last column of docs/faults.md, and run nothing"
+    )
     options = parser.parse_args()
     wanted = options.row
     listed = tomllib.loads((ROOT / "tests/faults/rows.toml").read_text("utf-8"))
+    if options.document:
+        DOCUMENT.write_text(documented(DOCUMENT.read_text("utf-8"), listed), "utf-8")
+        return 0
     tests = {row: named for row, named in listed["tests"].items() if not wanted or row in wanted}
     extent = [] if options.short else ["--long", "--whole"] if options.whole else ["--long"]
     cases = run(sorted({test for named in tests.values() for test in named}), extent)
@@ -63,6 +72,13 @@ def table(tests: dict[str, list[str]], reasons: dict[str, str], cases: Sequence[
             passed = sum(case.has_passed for case in own)
             found = "; ".join(sorted(figures)) if own else "left out of this run"
             yield f"| {row} | {fault} | {passed} of {len(own)} | {found} |"
+
+
+def documented(text: str, listed: dict[str, Any]) -> str:
+    """Return docs/faults.md with each last cell made anew: the file of the first test, or the reason."""
+    shown = {row: f"`{tests[0].partition('::')[0]}`" for row, tests in listed["tests"].items()}
+    shown |= {row: f"not yet: {reason}" for row, reason in listed["reasons"].items()}
+    return _ROW.sub(lambda row: f"{row[1]} {shown[row[2]]} |" if row[2] in shown else row[0], text)
 
 
 def run(tests: Sequence[str], extent: Sequence[str]) -> list[Case]:

@@ -6,6 +6,7 @@ import re
 import tomllib
 from typing import Any
 
+from scripts.reliability_table import documented
 from tests.support.documents import document, rows
 from tests.support.source_code import ROOT
 
@@ -17,6 +18,13 @@ def test_every_row_has_a_test_or_a_reason() -> None:
     ids = sorted(row[0] for row in rows(document("docs/faults.md")))
 
     assert ids == sorted([*TABLE["tests"], *TABLE["reasons"]])
+
+
+def test_the_document_names_the_tests() -> None:
+    """`scripts/reliability --document` writes the last column: the first test's file, or the reason."""
+    text = document("docs/faults.md")
+
+    assert documented(text, TABLE) == text
 
 
 def test_every_test_of_a_row_exists() -> None:
