@@ -8,6 +8,7 @@ import { duration, percent } from "./format.js";
 import { ANY_MARKET, idOf, USUAL_MARKET } from "./markets.js";
 import { OTHER_BET, OtherMarkets } from "./other-markets.js";
 import { DOUBTED } from "./price-cell.js";
+import { PriceLines } from "./price-lines.js";
 import { SurebetPanel } from "./surebet-panel.js";
 import { Table } from "./table.js";
 
@@ -56,6 +57,7 @@ export class Details {
     ]);
     #surebet;
     #others;
+    #lines = new PriceLines();
 
     constructor({ onClose, onPin, onPrefer, onMarket }) {
         byId("close").addEventListener("click", onClose);
@@ -109,6 +111,7 @@ export class Details {
         this.#prices.show(offers.map((row) => ({ ...row, key: row.offer.bookmaker })));
         this.#fillBest();
         this.#others.show(this.#match.market, this.#view);
+        this.#lines.show(this.#match, this.#names, this.#view);
         const surebet = this.#view.trust === "live" ? this.#view.surebetOf(this.#match) : null;
         this.#surebet.show(surebet, this.#view, this.#preferences);
     }
