@@ -26,8 +26,12 @@ def _metrics() -> Iterator[Sequence[str]]:
 
 
 def _events() -> Iterator[Sequence[str]]:
+    """Return a row for each level and text; events that share both share the row."""
+    shared: dict[tuple[str, str], list[str]] = {}
     for fact in FACTS.values():
-        yield f"`{fact.kind}`", fact.level, fact.what_to_do
+        shared.setdefault((fact.level, fact.what_to_do), []).append(f"`{fact.kind}`")
+    for (level, what_to_do), kinds in shared.items():
+        yield ", ".join(kinds), level, what_to_do
 
 
 def _with(text: str, head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
