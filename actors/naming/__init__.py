@@ -1,1 +1,1 @@
-"""Names of teams as sources spell them: words, marks of class, the shipped tables, how alike two are."""
+"""Team names as sources spell them: their words, class marks, shipped tables and similarity."""

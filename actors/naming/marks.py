@@ -1,4 +1,4 @@
-"""Unknown marks of class: what both teams of one list have in their names, and neither of another list."""
+"""Unknown class marks: additions to both teams' names in one list that another list lacks."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from actors.naming.names import FORMS, Name, without_form
 from actors.naming.similarity import of_words
 from actors.naming.tables import are_spelled, is_known
 
-MOST_LETTERS = 4  # of a mark
+MOST_LETTERS = 4  # the longest mark
 _SIZES = range(1, MOST_LETTERS + 1)
-_GLUED = [(slice(size, None), slice(size)) for size in _SIZES]  # the rest of a name, and a mark
+_GLUED = [(slice(size, None), slice(size)) for size in _SIZES]  # (plain name, mark)
 _GLUED += [(slice(-size), slice(-size, None)) for size in _SIZES]
 
 
 def have_marks(home: Name, away: Name, other_home: Name, other_away: Name) -> bool:
-    """Return whether both teams of an event have something that neither of the other event has.
+    """Return whether both teams of an event have an addition that the other event's teams lack.
 
-    That is a word, a digit, a letter or a bracket, also glued to a name: an unknown mark of class. A form
-    that every list may leave out is none. The own word of one team, such as KV in KV Mechelen, does not
-    explain the mark of both.
+    An addition is a word, a digit, a letter or a bracket, also one glued to a name. It is an unknown mark
+    of class. A form that every list may leave out does not count. A word that belongs to one team, such as
+    KV in KV Mechelen, does not explain the mark of both.
     """
     if _more(home, other_home) & _more(away, other_away):
         return True
@@ -41,12 +41,12 @@ def have_marks(home: Name, away: Name, other_home: Name, other_away: Name) -> bo
 
 
 def _more(name: Name, plain: Name) -> Counter[str]:
-    """Return the words that a name has more often than the other."""
+    """Return the words that `name` has more often than `plain`."""
     return Counter(name.core) - Counter(plain.core)
 
 
 def _unexplained(name: Name, plain: Name) -> list[str]:
-    """Return the words of a name that no table has, and none of the other name resembles."""
+    """Return the words of `name` that no table contains and that resemble no word of `plain`."""
     return [
         word
         for word in name.core
@@ -55,12 +55,12 @@ def _unexplained(name: Name, plain: Name) -> list[str]:
 
 
 def _share_an_end(words: list[str], others: list[str]) -> bool:
-    """Return whether two words begin or end alike: a mark may be glued to towns that only one list has."""
+    """Return whether two words begin or end alike: a mark may be glued to towns that one list omits."""
     return any(a[0] == b[0] or a[-1] == b[-1] for a, b in product(words, others))
 
 
 def _are_glued(name: Name, plain: Name, opponent: Name, plain_opponent: Name) -> bool:
-    """Return whether letters are glued to a plain name, and to its opponent's."""
+    """Return whether the same letters are glued to a plain name and to its opponent's."""
     has_more = bool(Counter(opponent.text.split()) - Counter(plain_opponent.text.split()))
     return any(
         _is_between(opponent, *added) and (has_more or not _is_between(plain_opponent, *added))
@@ -69,7 +69,7 @@ def _are_glued(name: Name, plain: Name, opponent: Name, plain_opponent: Name) ->
 
 
 def _is_between(name: Name, front: str, behind: str) -> bool:
-    """Return whether a name begins and ends with these letters, as written or as compared: PoAe, PoA."""
+    """Return whether a name, as written or as compared, begins and ends with these letters: PoAe, PoA."""
     return any(
         letters.startswith(front) and letters.endswith(behind)
         for letters in (name.exact, name.text.replace(" ", ""))
@@ -77,7 +77,7 @@ def _is_between(name: Name, front: str, behind: str) -> bool:
 
 
 def _added(name: Name, plain: Name) -> Iterator[tuple[str, str]]:
-    """Yield what may be glued to a plain name or to a word of it, in front and behind."""
+    """Yield the letters in front and behind that may be glued to a plain name or to a word of it."""
     words = {*plain.core, *plain.text.split()}
     long_words = {*name.core, *name.text.split()} - words
     for long, short in ((name.exact, plain.exact), *product(sorted(long_words), sorted(words))):
@@ -85,6 +85,6 @@ def _added(name: Name, plain: Name) -> Iterator[tuple[str, str]]:
             front, _, behind = long.partition(short)
             if (front or behind) and not {front, behind} <= {"", *FORMS}:
                 yield front, without_form(behind)
-    for word in (name.core[0], name.core[-1]):  # written apart from this one, glued to its opponent
+    for word in (name.core[0], name.core[-1]):  # a mark that is a word here, and glued to the opponent
         if word in long_words and len(word) <= MOST_LETTERS and word not in FORMS:
             yield ("", word) if word == name.core[-1] else (word, "")

@@ -1,7 +1,6 @@
-"""Names of teams: their plain words, and what is filler in them.
+"""Team names: their plain words, without filler.
 
-Pure. A `Name` is the same object for every spelling with the same plain words, as long as it is cached; a
-spelling with a word in brackets is another.
+Pure. All spellings with the same plain words share one cached `Name`, unless a word is in brackets.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from msgspec import Struct
 from actors.naming.data import rows
 from actors.naming.team_class import TeamClass, split
 
-NAMES = 1 << 16  # names kept: some 16 spellings of each of 4,000 teams
+NAMES = 1 << 16  # cached: some 16 spellings of each of 4,000 teams
 
-_MISREAD = re.compile("[\u00c2-\u00f4][^\x00-\x7f]").search  # two bytes of UTF-8, each a letter of its own
-_LEGAL = re.compile(  # kinds of clubs, which seldom tell two clubs apart
+_MISREAD = re.compile("[\u00c2-\u00f4][^\x00-\x7f]").search  # two UTF-8 bytes read as two letters
+_LEGAL = re.compile(  # kinds of clubs, which seldom distinguish two clubs
     r"a?[fs]c|cf|ac|as|ss|us|ssc|[fsbnph]k|hnk|gnk|if|ik|il|ff|kf|[fkbjos]k|rcd|cd|ud|sd|ca|cr|ec|se|rc|sv|vf[bl]|ts[vg]"
     r"|fsv|bsc|spvgg|ssv|vv|fcv|kv|krc|rsc|kvc|ks|[mgrl]ks|pf[kc]|sfk|bc|cfc|jk|fbk|sco|og|acsm?|cs[mc]|ogc|rb|kfc|ofk"
     r"|gd|aa|msk|mfk|tj|fbc|djk|tus|tsg|sf|ce|cp|sl|js|mc|hsk|bsv|[aeu]sv|[bwuz]ks|ofc|sfc"
@@ -41,16 +40,16 @@ _OTHER_SCRIPT = re.compile(  # a mark in letters of another script, in front of 
 )
 _OTHER_LETTERS = re.compile(rf"[^\W\d_{_LATIN}]+")
 _LATIN_LETTER = re.compile(f"[{_LATIN}]").search
-_GREEK_OR_CYRILLIC = re.compile("[\u0370-\u04ff]+").fullmatch  # FK is a form in these, too
+_GREEK_OR_CYRILLIC = re.compile("[\u0370-\u04ff]+").fullmatch  # these can spell FK, a form, too
 _GLUED = re.compile(r"(?<=[a-z]{2})(?=u-?(?:1[2-9]|2[0-3])(?!\w)|\d{1,2}(?!\w))")  # ChelseaU21, Lech2
 _CAPITAL = re.compile(r"(?:(?<=[a-z\u00df-\u00ff]{3})|(?<=\d\d))(?=[A-Z](?!\w))")  # SpainW, Wil 1900W
 _LETTERS = str.maketrans({"'": None, "\u2019": None, "`": None, "\u2018": None, "\u02bb": None})
-_DIGRAPHS = re.compile("ae|oe|ue|aa")  # other spellings of umlauts and of Scandinavian letters
+_DIGRAPHS = re.compile("ae|oe|ue|aa")  # spellings of umlauts and of Scandinavian letters
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-_OF_CODES = 2  # letters: the code of a state, as in "(MG)", says no player
-_OF_COUNTRIES = 3  # letters, as in "Barcelona (Ecu)"
+_STATE_CODE = 2  # letters: the code of a state, as in "(MG)", identifies no player
+_COUNTRY_CODE = 3  # letters, as in "Barcelona (Ecu)"
 _WORDS = re.compile(r"[a-z0-9]+|[*+#^]").findall
-_EITHER = re.compile(r"(?<=\w) ?/ ?(?=\w)| (?:or|oder|ou) ").split  # who will play is not yet known
+_EITHER = re.compile(r"(?<=\w) ?/ ?(?=\w)| (?:or|oder|ou) ").split  # one of two teams will play
 _FIRST_OF_TWO = (
     r"winn?ers?|losers?|sieger|gewinner|verlierer|winnaars?|verliezers?|vainqueurs?|perdants?|vencedor(?:es)?"
     r"|perdedor(?:es)?|ganador(?:es)?|vincente|vincenti|perdente|vinnare|vinner|vinder|zwyciezca|przegrany"
@@ -66,13 +65,14 @@ _DOTTED = re.compile(r"\b((?:[a-z]\.){2,}[a-z]?)(?![a-z])")  # F.C., U.N.A.M.
 
 
 class Name(Struct, frozen=True, eq=False, gc=False):
-    """A team's name; `text` has all its words without marks of class, `joined` the telling ones, no spaces.
+    """A team's name, parsed.
 
-    `core` has every word that may tell two teams apart, be it short, a number or in brackets: all but
-    `FORMS`, of which `forms` has its own, and the small words inside. By words alone two names are the same
-    only if `exact`, the core without spaces, is equal. `numbers` are those that are no year: 12 de
-    Octubre is not 9 de Octubre. `either` are the teams that it may name, one of which will play, as in
-    "Wigan/Leeds". `is_unnamed`: it names none yet, as "Winner QF1".
+    `text` has all words without marks of class, `joined` the distinctive words without spaces. `core` has
+    every word that may distinguish two teams, also short words, numbers and words in brackets. It lacks the
+    `FORMS`, which are in `forms`, and small words in the middle. Two names have the same words only if
+    `exact`, the core without spaces, is equal. `numbers` excludes years: 12 de Octubre is not 9 de Octubre.
+    `either` lists the possible teams where one of them will play, as in "Wigan/Leeds". `is_unnamed` marks a
+    placeholder such as "Winner QF1".
     """
 
     text: str
@@ -89,8 +89,8 @@ class Name(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def is_explained(self) -> bool:
-        """Whether a word in brackets says which team of that name it is: the player of a simulated one."""
-        return any(len(word) > _OF_CODES for word in self.in_brackets)
+        """Whether a word in brackets distinguishes teams of one name: a simulated match's player."""
+        return any(len(word) > _STATE_CODE for word in self.in_brackets)
 
 
 def plain(text: str) -> str:
@@ -100,9 +100,9 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=NAMES)
 def parse(name: str, *, has_towns: bool = False) -> Name:
-    """Return the parts of a name as a source spells it, in the encoding that was meant.
+    """Return the parts of a name as a source spells it, after mending a wrong text encoding.
 
-    With `has_towns` a letter in brackets is no mark of class, as in "Sarmiento (J)", that of Junín.
+    With `has_towns` a letter in brackets is a town, not a mark of class: "Sarmiento (J)" is from Junín.
     """
     name = _CAPITAL.sub(" ", _well_read(name))
     name = _OTHER_LETTERS.sub(_readable, _OTHER_SCRIPT.sub(lambda found: f" {found[0]} ", name))
@@ -116,21 +116,22 @@ def parse(name: str, *, has_towns: bool = False) -> Name:
 
 
 def _readable(found: re.Match[str]) -> str:
-    """Return a word in other letters, or its codes if it would be lost, or read as what it is not.
+    """Return a word in other letters, or its code points if transliteration would lose or distort it.
 
-    That is a form of a club; in Greek or Cyrillic beside Latin letters, a country's code of three letters.
+    It would be distorted if it read as the form of a club, or, in Greek or Cyrillic beside Latin letters,
+    as a country's code of three letters.
     """
     word = found[0]
     read = "".join(_WORDS(plain(word)))
     if _GREEK_OR_CYRILLIC(word):
-        is_kept = read in FORMS or len(read) != _OF_COUNTRIES or _LATIN_LETTER(found.string) is None
+        is_kept = read in FORMS or len(read) != _COUNTRY_CODE or _LATIN_LETTER(found.string) is None
     else:
         is_kept = bool(read) and read not in FORMS
     return word if is_kept else "".join(f"u{ord(letter):x}" for letter in word)
 
 
 def _well_read(name: str) -> str:
-    """Return a name whose UTF-8 was read as Latin-1 or cp1252, even twice, as it was meant; others stay."""
+    """Return a name whose UTF-8 was read as Latin-1 or cp1252, even twice, decoded correctly."""
     if _MISREAD(name) is None:
         return name
     for encoding in ("cp1252", "latin-1"):
@@ -152,7 +153,7 @@ def _name(
     parts = text.split()
     words = [part for part in parts if not (_LEGAL(part) or _SMALL(part) or part.isdigit())] or parts
     shared = tuple([intern(_canonical(word)) for word in words])
-    digits = [part for part in parts if part.isdigit() and part != "1"]  # the 1 of 1. FC says nothing
+    digits = [part for part in parts if part.isdigit() and part != "1"]  # "1. FC" distinguishes nothing
     numbers = {int(part) for part in digits if len(part) < len("1899")}
     core, forms = _core(parts, in_brackets), FORMS.intersection(parts)
     return Name(
@@ -162,7 +163,7 @@ def _name(
 
 
 def _core(parts: list[str], in_brackets: frozenset[str]) -> tuple[str, ...]:
-    """Return the words that may tell two teams apart, in one spelling of each."""
+    """Return the words that may distinguish two teams, each in one spelling."""
     ones = {at for at, pair in enumerate(pairwise(parts)) if pair[0] == "1" and pair[1] in FORMS}  # 1. FC
     kept = [part for at, part in enumerate(parts) if at not in ones]
     kept = [part for part in kept if part not in FORMS or part in in_brackets] or kept
@@ -173,7 +174,7 @@ def _core(parts: list[str], in_brackets: frozenset[str]) -> tuple[str, ...]:
 
 
 def without_form(letters: str) -> str:
-    """Return letters that are glued to a name without the form of a club before them: FCW is W."""
+    """Return letters that are glued to a name without the club form in front of them: FCW becomes W."""
     form = next((size for size in (3, 2) if _LEGAL(letters[:size])), 0)
     return letters[form:] or letters
 
@@ -189,10 +190,10 @@ def _folded(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _spellings() -> dict[str, str]:
-    """Return one spelling of each word that has several."""
+    """Return one spelling for each word that has several."""
     return {other: _folded(word) for word, others in rows("words.tsv") for other in others.split("|")}
 
 
 def are_equal(a: Name, b: Name) -> bool:
-    """Return whether two names are one but for a form that one of them leaves out: Arsenal, Arsenal FC."""
+    """Return whether two names are equal except for a form that one leaves out: Arsenal, Arsenal FC."""
     return a.exact == b.exact and (not a.forms or not b.forms or not a.forms.isdisjoint(b.forms))

@@ -1,4 +1,4 @@
-"""How alike two names of teams are by their words, the telling ones first."""
+"""The similarity of two team names by their words; distinctive words weigh more."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from rapidfuzz.process import extract
 from actors.naming.names import Name
 from actors.naming.tables import is_common, weight, without_towns
 
-WORD_PAIRS = 1 << 13  # pairs of words whose similarity is kept
-STEMS = 1 << 12  # names whose stems are kept: those of the matches of some hours
-STEM = 3  # letters
-MOST_WORDS = 12  # the longest real names have eight; pairs of more would take the linker's time
-LITTLE = 0.3  # what similar letters count without a word in common
-_ONE_SIDED = 0.35  # how much words count that only the longer name has
-_OF_TOWN = 0.12  # the same, if they are a town
-_SHORT = 3  # letters of initials: with two, "St" is Sloboda Tuzla, but for ...
-_PAIRS = frozenset({"mk", "rw", "sw", "bw"})  # ... Milton Keynes, red, black and blue with white
+WORD_PAIRS = 1 << 13  # cached similarities
+STEMS = 1 << 12  # cached names: those of the matches of some hours
+STEM = 3  # letters of a stem; also the words that give initials
+MOST_WORDS = 12  # the longest real names have eight; comparing longer names would take too long
+LITTLE = 0.3  # weight of similar letters without a common word
+_ONE_SIDED = 0.35  # weight of words that only the longer name has
+_TOWN_ONLY = 0.12  # the same, if the words are a town
+_SHORT = 3  # letters of initials, fewer only for `_PAIRS`: "St" would match Sloboda Tuzla
+_PAIRS = frozenset({"mk", "rw", "sw", "bw"})  # Milton Keynes; red, black and blue with white
 INITIALS = 5  # letters of words that may be initials or shortened
-_ALIKE_LETTERS, _ALIKE_STARTS = 0.7, 0.9  # the least share of letters in common, and by Jaro-Winkler
-_LONG = 4  # letters of a word that is long enough for a comparison letter by letter
+_ALIKE_LETTERS, _ALIKE_STARTS = 0.7, 0.9  # least share of common letters; least Jaro-Winkler similarity
+_LONG = 4  # shortest word that is compared letter by letter
 
 
 @lru_cache(maxsize=STEMS)
 def stems(name: Name) -> frozenset[str]:
     """Return the first letters of the uncommon words, and the initials of the first three words.
 
-    Similar names are found by their stems: names without a common stem are not compared any further.
+    Names without a common stem are not compared any further.
     """
     rare = [word for word in name.words if not is_common(word)] or name.words
     initials = ["".join([word[:1] for word in name.words[:STEM]])] if len(name.words) >= STEM else []
@@ -36,10 +36,9 @@ def stems(name: Name) -> frozenset[str]:
 
 
 def similarity(a: Name, b: Name) -> float:
-    """Return 0 to 1: how much of the names' words, weighted by rarity, resemble each other.
+    """Return 0 to 1: the share of the names' words that resemble each other; rare words weigh more.
 
-    Words that only the longer name has count a third of those that each has and the other lacks, and a
-    town less.
+    A word that only the longer name has weighs about a third of a mismatch on both sides, a town less.
     """
     if a.joined != b.joined and (a.either or b.either):
         return LITTLE  # Wigan/Leeds are not Leeds
@@ -78,15 +77,15 @@ def _similarity(a: tuple[str, ...], b: tuple[str, ...]) -> float:
 
 
 def _left_over(a: list[str], b: list[str]) -> float:
-    """Return how much speaks against one team in words of two names that nothing in the other resembles."""
+    """Return the weight against a match of the words that resemble nothing in the other name."""
     fewer, more = sorted((sum(map(weight, a)), sum(map(weight, b))))
     if fewer == 0 < more and not without_towns(frozenset(a or b)):
-        return _OF_TOWN * more
+        return _TOWN_ONLY * more
     return fewer + _ONE_SIDED * (more - fewer)
 
 
 def _spelled_out(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return `a` with initials replaced by the words of `b` that they stand for, None if there are none."""
+    """Return `a` with initials replaced by the words of `b` that they stand for; None if it has none."""
     for i, word in enumerate(a):
         if (_SHORT <= len(word) <= _LONG or word in _PAIRS) and word not in b:
             for j in range(len(b) - len(word) + 1):
@@ -97,7 +96,7 @@ def _spelled_out(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...] | No
 
 @lru_cache(maxsize=WORD_PAIRS)
 def of_words(a: str, b: str) -> float:
-    """Return 0 to 1, at least 0.55 if above 0: equal, shortened, or nearly equal words."""
+    """Return the similarity of two words: 0, or 0.55 to 1 for equal, shortened or nearly equal words."""
     if a == b:
         return 1.0
     short, long = sorted((a, b), key=len)
@@ -116,7 +115,7 @@ def of_words(a: str, b: str) -> float:
 
 
 def alike_words(word: str, others: list[str]) -> set[str]:
-    """Return the other words that `of_words` finds alike; of short words, up to `INITIALS`, not all."""
+    """Return the words that `of_words` finds alike; for words of up to `INITIALS` letters only some."""
     found = {other for other in others if other.startswith(word) or word.startswith(other)}
     for scorer, least in (
         (Levenshtein.normalized_similarity, _ALIKE_LETTERS),

@@ -1,4 +1,4 @@
-"""The shipped tables, as rows of text: what each has is in README.md beside them."""
+"""The shipped tables, as rows of text; README.md in this folder describes them."""
 
 from __future__ import annotations
 
