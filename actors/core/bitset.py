@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-MOST_STEPS = 1000  # in search of a clique
+MOST_STEPS = 1000  # of a search for a clique
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -16,15 +16,16 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def connect(sets: list[int], a: int, b: int) -> None:
-    """Add two numbers to each other's sets of adjacent numbers."""
+    """Record in both sets that the numbers `a` and `b` are adjacent."""
     sets[a] |= 1 << b
     sets[b] |= 1 << a
 
 
 def largest_clique(adjacent: list[int], every: int) -> int:
-    """Return the most numbers of `every` that are all adjacent to each other; of equal sets the first.
+    """Return the largest set of numbers of `every` that are all adjacent to each other.
 
-    After `MOST_STEPS`, which some ten numbers do not need, the best that was found until then.
+    Of equal sets the first is returned. The search ends after `MOST_STEPS` with the largest set found so
+    far; up to some ten numbers need fewer.
     """
     best, steps = 0, 0
     rest = [(0, every)]

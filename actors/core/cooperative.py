@@ -13,8 +13,8 @@ T = TypeVar("T")
 Sliced: TypeAlias = Generator[None, None, T]
 """A computation that yields None between slices, of some milliseconds at 20,000 matches, and returns T."""
 
-BUDGET_S = 0.001  # seconds of work before it yields to the loop: a tenth of the longest step allowed
-SLICE = 128  # matches worked on between two yields: a fraction of a millisecond
+BUDGET_S = 0.001  # seconds of work between two yields: a tenth of the longest step allowed
+SLICE = 128  # matches handled between two yields: a fraction of a millisecond
 
 
 def run_now(steps: Sliced[T]) -> T:
@@ -41,7 +41,7 @@ async def run_sliced(steps: Sliced[T], budget_s: float = BUDGET_S) -> T:
 
 
 def advance(steps: Sliced[T], budget_s: float) -> tuple[T] | None:
-    """Run `steps` for so many seconds; return the result in a tuple, None if there is more to do."""
+    """Run `steps` for so many seconds; return the result in a tuple, None if work is left."""
     ends = elapsed_s() + budget_s
     try:
         while True:

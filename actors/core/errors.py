@@ -3,8 +3,8 @@
     OddsboardError
     ├── ConfigError, BindError, CoreFailure, ArchiveLockedError     end the process
     ├── ServiceUnreachableError                 ends a command that asks a running service
-    ├── UnusableError                           ends a command whose file has nothing that can be read
-    ├── CommitLateError                         ends a read: what is overdue was not withdrawn in time
+    ├── UnusableError                           ends a command whose file contains nothing readable
+    ├── CommitLateError                         ends a read: an overdue entry was not withdrawn in time
     ├── StoreLostError, OtherBoardError         of a cluster's server: expected, joined again
     ├── ActorReturned, ActorExited, EndlessError  crash an actor
     └── SourceError                             a source's expected failure: kept as state, tried again
@@ -30,12 +30,12 @@ OF_ACCOUNT = frozenset(
         *("no_session", "invalid_session_information", "subscription_limit_exceeded"),
     }
 )
-REFUSED = frozenset({401, 402, 403})  # HTTP statuses of an account that may not
-MAX_FAULTS: Final = 100  # of a configuration, that are told at once
+REFUSED = frozenset({401, 402, 403})  # HTTP statuses that deny an account access
+MAX_FAULTS: Final = 100  # reported at once for a configuration
 
 
 class OddsboardError(Exception):
-    """Root of everything that this project raises on purpose."""
+    """Root of all exceptions that this project raises on purpose."""
 
 
 class ConfigError(OddsboardError):
@@ -43,7 +43,7 @@ class ConfigError(OddsboardError):
 
 
 def in_lines(faults: Iterable[str], most: int = MAX_FAULTS) -> str:
-    """Return a line for each fault, none twice, and one that counts those above the `most`."""
+    """Return a line for each different fault, up to `most`, then a line with the count of the others."""
     lines = [*dict.fromkeys(" ".join(fault.splitlines()) for fault in faults)]
     if len(lines) > most:
         lines[most:] = [f"faults that are not shown: {len(lines) - most}"]
@@ -51,7 +51,7 @@ def in_lines(faults: Iterable[str], most: int = MAX_FAULTS) -> str:
 
 
 class ServiceUnreachableError(OddsboardError):
-    """A running service that was asked did not answer, or not with what was asked for. Exit code 69."""
+    """A running service did not answer a command, or gave an unexpected answer. Exit code 69."""
 
 
 class ArchiveLockedError(OddsboardError):
@@ -63,23 +63,23 @@ class BindError(OddsboardError):
 
 
 class CoreFailure(OddsboardError):
-    """The aggregator, the supervisor or the server cannot go on: the process must end. Exit code 70."""
+    """The aggregator, the supervisor or the server cannot continue: the process must end. Exit code 70."""
 
 
 class CommitLateError(OddsboardError):
-    """A read would show an overdue entry, and the aggregator has not withdrawn it in time."""
+    """A read would show an overdue entry that the aggregator has not withdrawn in time."""
 
 
 class StoreLostError(OddsboardError):
-    """The server that a cluster shares did not answer in time, or refused: kept as state, joined again."""
+    """A cluster's shared server did not answer in time, or refused: kept as state, joined again."""
 
 
 class StoreDamagedError(OddsboardError):
-    """The state on the server that a cluster shares is damaged: the board begins anew."""
+    """The state on a cluster's shared server is damaged: the board begins anew."""
 
 
 class OtherBoardError(OddsboardError):
-    """The server has another board than this process had: its epoch is over, and it is joined again."""
+    """The server has a new board with another epoch; this process joins again."""
 
 
 class ActorReturned(OddsboardError):
@@ -87,7 +87,7 @@ class ActorReturned(OddsboardError):
 
 
 class ActorExited(OddsboardError):
-    """The code of an actor raised what would end the process, such as SystemExit: counted as a crash."""
+    """An actor raised an exception that would end the process, such as SystemExit: counted as a crash."""
 
 
 class EndlessError(OddsboardError):
@@ -106,14 +106,14 @@ class SourceError(OddsboardError):
 
     @property
     def needs_operator(self) -> bool:
-        """Whether it concerns the whole account, so that it is told before the others."""
+        """Whether the failure concerns the whole account, so that it is reported before others."""
         return self.reason in OF_ACCOUNT
 
 
 class TransportError(SourceError):
-    """No whole answer: refused, reset, too slow, too big, wrong status (`body` is then cut short).
+    """No complete answer: refused, reset, too slow, too big, or a wrong status (`body` is then cut short).
 
-    `retry_after_s` is the least delay that the peer asked for. Without `is_sent` it has got no request.
+    `retry_after_s` is the least delay that the peer asked for. Without `is_sent` the peer got no request.
     """
 
     def __init__(
@@ -136,15 +136,15 @@ class TransportError(SourceError):
 
     @property
     def needs_operator(self) -> bool:
-        """Whether it concerns the whole account, so that it is told before the others."""
+        """Whether the failure concerns the whole account, so that it is reported before others."""
         return self.status in REFUSED or super().needs_operator
 
 
 class StreamError(SourceError):
     """The server ended the session.
 
-    A remedy: with `is_login` a new login, with `is_too_much` a smaller subscription, with `is_passing`
-    trying again.
+    The flags name the remedy: `is_login` a new login, `is_too_much` a smaller subscription, `is_passing`
+    another attempt.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class StreamError(SourceError):
 
 
 class PayloadError(SourceError):
-    """A payload arrived whole and cannot be read: HTML, wrong shape, truncated, oversized."""
+    """A complete payload that cannot be read: HTML, wrong shape, truncated, oversized."""
 
     def __init__(self, message: str, reason: str = "unreadable") -> None:
         super().__init__(message, reason)

@@ -1,7 +1,7 @@
-"""Refuses values of a plug-in that are not of exactly Python's own types.
+"""Refuses values from plug-ins that are not of exactly Python's own types.
 
-Pure. Fractions, NumPy's scalars and subclasses of float, int or str compare like plain values, but the
-JSON encoder accepts plain values only.
+Pure. Fractions, NumPy's scalars and subclasses of float, int or str compare like plain values, but the JSON
+encoder accepts plain values only.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from actors.core.match_codec import is_exact
 from actors.core.messages import Extract, Match, Removal
 from actors.core.validation import Reason
 
-MAX_COUNT = 1_000_000_000  # sums of such numbers are still numbers of JSON
+MAX_COUNT = 1_000_000_000  # sums of such numbers are still exact in JSON
 
 
 class NotExactError(ValueError):
-    """A value of another type than is needed."""
+    """A value of a wrong type."""
 
 
 def text(value: object, what: str) -> str:
@@ -28,16 +28,16 @@ def text(value: object, what: str) -> str:
 
 
 def number(value: object, what: str) -> float:
-    """Return a plain float, also of an int. Raises: NotExactError, naming `what`, for anything else."""
+    """Return a plain float, also for an int. Raises: NotExactError, naming `what`, for anything else."""
     if type(value) is not float and type(value) is not int:
         raise NotExactError(f"{what} was a {type(value).__name__}, must be a number")
     return float(value)
 
 
 def seconds(value: object, what: str) -> float:
-    """Return a plain float of a time span, 0 if it is negative; infinity is allowed.
+    """Return a plain float of a time span, 0 for a negative one; infinity is allowed.
 
-    Raises: NotExactError, naming `what`, for NaN, which disorders timers, and for what is no number.
+    Raises: NotExactError, naming `what`, for other types and for NaN, which disorders timers.
     """
     if isnan(span_s := number(value, what)):
         raise NotExactError(f"{what} was nan, must be a number of seconds")
@@ -45,14 +45,14 @@ def seconds(value: object, what: str) -> float:
 
 
 def exact_extract(given: object) -> Extract:
-    """Return an extract with exact values alone. Raises: NotExactError if `given` is no extract.
+    """Return an extract that has exact values only. Raises: NotExactError if `given` is no extract.
 
-    A match with any other value becomes a removal; if that value is its id, it is only counted.
+    A match with any other value becomes a removal; if its id has a wrong type, the match is only counted.
     """
     if not isinstance(given, Extract):
         raise NotExactError(f"what it read was a {type(given).__name__}, must be an Extract")
     parts: tuple[object, ...] = (given.matches, given.removals, given.notes)
-    if not all(isinstance(part, tuple | list) for part in parts):  # a generator may have no end
+    if not all(isinstance(part, tuple | list) for part in parts):  # a generator may never end
         raise NotExactError("its matches, removals and notes must be tuples")
     read = [_exact(match, Match) for match in given.matches]
     read += [_exact(removal, Removal) for removal in given.removals]
@@ -76,7 +76,7 @@ def _is_count(number: object) -> bool:
 
 
 def _exact(given: object, needed: type[Match | Removal]) -> Match | Removal | None:
-    """Return what was given if it is exact, else a removal of it if its id is."""
+    """Return `given` if it is exact, otherwise its removal; None if its id is not exact."""
     if not isinstance(given, Match | Removal):
         return None
     if type(given.source_match_id) is not str:
@@ -84,7 +84,7 @@ def _exact(given: object, needed: type[Match | Removal]) -> Match | Removal | No
     if type(given) is Match is needed and is_exact(given):
         if isfinite(sum(given.prices)):
             return given
-        return Removal(given.source_match_id, Reason.PRICE)  # JSON has no such number
+        return Removal(given.source_match_id, Reason.PRICE)  # JSON cannot represent infinity
     if type(given) is Removal is needed and type(given.reason) is str:
         return given
     return Removal(given.source_match_id, Reason.TYPE)

@@ -1,4 +1,4 @@
-"""Limits of each HTTP client, and of all together: the table `[limits]`."""
+"""Limits for each HTTP client, and for all clients together: the table `[limits]`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The fields of `Match`, listed once: their types, and which of them readers of lists see.
+"""The fields of `Match`, listed once: their types, and which fields readers of lists see.
 
-Pure. Formats and comparisons take them from here, so that a new field is in all of them.
+Pure. Formats and comparisons take the fields from here, so that a new field is in all of them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ FIELDS: Final[dict[str, Any]] = {
 }
 """The type of each field of a 1X2 match, in their order: that of the constructor."""
 
-_UNLISTED: Final = ("latest_start", "in_play", "url")  # what lists do not show
-# Fee and stake are public in surebets alone, whose legs are entries.
+_UNLISTED: Final = ("latest_start", "in_play", "url")  # fields that lists do not show
+# Only surebets publish fee and stake, and their legs are entries.
 _CONTENT: Final = tuple(
     [name for name in FIELDS if name not in {"source_match_id", "source_time", *_UNLISTED}] + ["odds"]
 )
@@ -31,12 +31,12 @@ _EXACT: Final = [
 
 
 def is_same(a: Match, b: Match) -> bool:
-    """Return whether all that is public is the same, but for the time that the source gives for it."""
+    """Return whether all public fields are equal, apart from the source's time."""
     return a is b or a == b or bool(_content(a) == _content(b))
 
 
 def is_same_unlisted(a: Match, b: Match) -> bool:
-    """Return whether what lists do not show is the same."""
+    """Return whether the fields that lists do not show are equal."""
     return bool(_unlisted(a) == _unlisted(b))
 
 

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 from actors.markets.market import ONE_X_TWO, Kind, Market
 from actors.markets.odds import Odds
 
-BookmakerId = NewType("BookmakerId", str)  # [a-z0-9-]{1,32}: the first part of every match id
+BookmakerId = NewType("BookmakerId", str)  # [a-z0-9-]{1,32}: the first part of a match id
 SourceName = NewType("SourceName", str)  # its table in the configuration
-Scope = NewType("Scope", str)  # what a payload covers: a file, a league key, a subscription
-ListId = NewType("ListId", str)  # a complete list of a scope, for its later confirmations
+Scope = NewType("Scope", str)  # the part of a source in a payload: a file, a league key, a subscription
+ListId = NewType("ListId", str)  # names a complete list of a scope; confirmations refer to it
 SourceMatchId = NewType("SourceMatchId", str)
 """`[A-Za-z0-9._~-]{1,128}`, stable while the match is listed.
 
@@ -28,14 +28,14 @@ match enters a list, and leaves it, by itself.
 
 
 class Prices(StrEnum):
-    """The object of a source's confirmation: live prices, or a file of collected prices."""
+    """The meaning of a source's confirmation: live prices, or a file of collected prices."""
 
-    LIVE = "live"  # the prices: they are on offer now
-    COLLECTED = "collected"  # only the file: its prices were on offer when it was made
+    LIVE = "live"  # the prices are on offer now
+    COLLECTED = "collected"  # the file is current: its prices were on offer when it was made
 
 
 class Venue(StrEnum):
-    """Who offers the prices of a bookmaker."""
+    """The kind of place that offers a bookmaker's prices."""
 
     BOOKMAKER = "bookmaker"
     EXCHANGE = "exchange"
@@ -43,7 +43,7 @@ class Venue(StrEnum):
 
 
 class Fees(StrEnum):
-    """Whether what a bet costs beside its stake, or what is kept of a win, is taken from the prices."""
+    """Whether the prices already include fees on bets and commissions on winnings."""
 
     NONE = "none"
     INCLUDED = "included"
@@ -51,7 +51,7 @@ class Fees(StrEnum):
 
 
 class Offer(Struct, frozen=True):
-    """The kind of offer that the prices of a bookmaker are; `terms` must be shown with them."""
+    """The kind of offer behind a bookmaker's prices; `terms` must be shown with them."""
 
     venue: Venue = Venue.BOOKMAKER
     fees: Fees = Fees.NONE
@@ -60,17 +60,17 @@ class Offer(Struct, frozen=True):
 
 OF_EXCHANGE = Offer(Venue.EXCHANGE, Fees.NOT_INCLUDED)
 
-NOT_MODIFIED = 304  # a payload without a body: the last list still holds (RFC 9110, 15.4.5)
+NOT_MODIFIED = 304  # no body: the last list still holds (RFC 9110, 15.4.5)
 
 
 class Payload(Struct, frozen=True):
     """A raw unit received from a source, or its confirmation that the last payload still holds.
 
-    `received_mono` (monotonic seconds) is when a poll was sent, less the time for which a cache had its
-    answer, or when a message was read; it holds for `stale_after_s`. `received_at`, `source_time` (the
-    source's own time for the content) and `answered_at` (its clock at `received_mono`) are Unix seconds.
-    Without `is_framed` its length was not announced, so that it may be cut. With status 304 `list_id` is
-    confirmed. `headers` have names in lower case.
+    `received_mono` (monotonic seconds) is when a poll was sent, less the time that a cache had held its
+    answer, or when a message was read; the payload holds for `stale_after_s` from then. `received_at`,
+    `source_time` (the source's own time for the content) and `answered_at` (the source's clock at
+    `received_mono`) are Unix seconds. Without `is_framed` no length was announced, so that the body may be
+    truncated. Status 304 confirms `list_id`. `headers` have names in lower case.
     """
 
     source: SourceName
@@ -88,7 +88,7 @@ class Payload(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """A decoded payload, not yet split by bookmaker; `content` is what the source's decoder made."""
+    """A decoded payload, not yet split by bookmaker; `content` is the result of the source's decoder."""
 
     scope: Scope
     list_id: ListId
@@ -102,13 +102,13 @@ class Match(Struct, frozen=True, gc=False, omit_defaults=True):
     """A football match as one bookmaker lists it, with the decimal prices of one market.
 
     Times are Unix seconds; `source_time` is the source's own for this content. Where the start is unknown,
-    `latest_start` may be the last moment for it, such as the end of its day; it is not public. `in_play` is
-    what the source says of whether it is being played, None if nothing; lists do not show it, fixtures do.
-    So is a fee of `fee_rate` x p x (1 - p) for each share of a prediction market, p being 1 / price: the
-    prices are before it. They are offered for at least `max_stake` US dollars, and nothing is said of more.
-    `url` is the bookmaker's page of the match, which only fixtures show. Where `latest_start` is the start,
-    the price is of before the kick-off alone, and leaves the board at it.
-    Of another `market` than 1X2 the prices are in `odds`, and the three others are 0 (`of_market`).
+    `latest_start` may be its latest possible time, such as the end of the day; it is not public. Where
+    `latest_start` equals the start, the price is offered before the kick-off only, and leaves the board
+    then. `in_play` says whether the source calls the match live, None if it does not say; fixtures show it,
+    lists do not. Fixtures alone show `url`, too, the bookmaker's page of the match, and the fee: the prices
+    of a prediction market are before a fee of `fee_rate` x p x (1 - p) for each share, where p is 1 /
+    price. The prices are good for `max_stake` US dollars or more; None means unknown. The prices of a
+    `market` other than 1X2 are in `odds`, and the three price fields are 0 (`of_market`).
     """
 
     source_match_id: SourceMatchId
@@ -130,12 +130,12 @@ class Match(Struct, frozen=True, gc=False, omit_defaults=True):
 
     @property
     def prices(self) -> Odds:
-        """The prices in the order of the outcomes: of 1X2 home, draw, away."""
+        """The prices in the order of the outcomes; for 1X2 home, draw, away."""
         return self.odds or (self.home_price, self.draw_price, self.away_price)
 
     @property
     def event_id(self) -> SourceMatchId:
-        """The id that all markets of the match have in common."""
+        """The id that all markets of the match share."""
         return event_id_of(self.source_match_id)
 
     def of_market(self, market: Market, odds: Odds) -> Match:
@@ -153,7 +153,7 @@ class Match(Struct, frozen=True, gc=False, omit_defaults=True):
 
     @property
     def listing(self) -> tuple[str, str, str | None, int | None]:
-        """Its teams, league and start, without its prices."""
+        """Its teams, league and start, without prices."""
         return self.home, self.away, self.league, self.start_time
 
     @property
@@ -163,17 +163,17 @@ class Match(Struct, frozen=True, gc=False, omit_defaults=True):
 
     @property
     def ends_at_start(self) -> bool:
-        """Whether its price is of before the kick-off, and no longer on offer then."""
+        """Whether the price is offered before the kick-off only."""
         return self.start_time is not None and self.latest_start == self.start_time
 
     @property
     def begun_by(self) -> int | None:
-        """The moment (Unix seconds) by which it has certainly kicked off; None if that is unknown."""
+        """The moment (Unix seconds) by which it has certainly kicked off; None if unknown."""
         return self.latest_start if self.start_time is None else self.start_time
 
 
 def market_id(event_id: SourceMatchId, market: Market) -> SourceMatchId:
-    """Return the id of a market of a match; of 1X2 that of the match."""
+    """Return the id of a market of a match; for 1X2 the match's own id."""
     return event_id if market.kind is Kind.ONE_X_TWO else SourceMatchId(f"{event_id} {market}")
 
 
@@ -181,12 +181,12 @@ Id = TypeVar("Id", bound=str)
 
 
 def event_id_of(match_id: Id) -> Id:
-    """Return the id of the match of which this is a market; likewise of an entry."""
+    """Return the match's id from the id of one of its markets; likewise for an entry."""
     return cast("Id", match_id.partition(" ")[0]) if " " in match_id else match_id
 
 
 def kind_of(match_id: SourceMatchId) -> str:
-    """Return the kind of the market of which this is the id, as it is spelled."""
+    """Return the kind of market, as it is spelled in an id."""
     market = match_id.partition(" ")[2]
     return market.partition(":")[0] or Kind.ONE_X_TWO
 
@@ -199,13 +199,13 @@ class Removal(Struct, frozen=True, gc=False):
 
 
 class Extract(Struct, frozen=True):
-    """The part of a document about one bookmaker: its matches, and those that could not be read.
+    """The part of a document about one bookmaker: its matches, and the matches that could not be read.
 
-    `passed_over` counts by reason ignored elements that remove no match, such as another market.
-    By the source's clock the answer came at `answered_at`, and its newest price was `lag_s` older.
-    With `is_collected` its prices may be of any age, as of a file that is only made now and then. `notes`
-    say for an operator what could not be read, or may be read otherwise, each where it is in the document.
-    The document was asked for these `kinds` of market alone, if any are named, else for all of its source.
+    `passed_over` counts by reason the ignored elements that remove no match, such as other markets.
+    `answered_at` is the time of the answer by the source's clock; its newest price was `lag_s` older. With
+    `is_collected` the prices may be of any age, because their file is only made now and then. `notes` tell
+    an operator which parts could not be read or are ambiguous, and where in the document they are. The
+    document was requested for these `kinds` of market only; for all kinds of its source if empty.
     """
 
     matches: tuple[Match, ...]
@@ -222,13 +222,14 @@ class Extract(Struct, frozen=True):
 class Batch(Struct, frozen=True):
     """The part of a document about one bookmaker in one scope.
 
-    Complete: `matches` is the whole list, `removals` only say why something is not in it; with `is_image`,
-    missing matches were removed, not lost. Otherwise a change of the list named `list_id`: upserts and
-    removals; with neither, its confirmation. With `withdrawn` the list leaves the board until a complete
-    list comes. `received_mono` is when the source confirmed it, which holds for `stale_after_s`. With
-    `answered_at`, the source's clock then, the `source_time` of a match is when it confirmed its prices.
-    `delay_s` is how old its prices may be by then, as the source says. It speaks for these `kinds` of
-    market alone: what it has not of another says nothing. Before the gate none means all of its source.
+    A complete batch has the whole list in `matches`; its `removals` only give reasons for missing matches.
+    With `is_image` missing matches were removed, not lost. A batch that is not complete changes the list
+    `list_id` by upserts and removals; without any it confirms the list. With `withdrawn` the list leaves
+    the board until a complete list comes. The source confirmed the list at `received_mono`, and the
+    confirmation holds for `stale_after_s`. If `answered_at` (the source's clock at that time) is set, the
+    `source_time` of a match is when the source confirmed the match's prices. The source says that its
+    prices may be up to `delay_s` old. The batch covers these `kinds` of market only; other kinds are
+    unaffected. Before the gate an empty `kinds` means all kinds of its source.
     """
 
     bookmaker: BookmakerId
@@ -253,9 +254,9 @@ class Batch(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """An attempt to get a list that failed: no answer, or none that can be read.
+    """An attempt to get a list that failed: no answer, or an unreadable one.
 
-    `at_mono` (monotonic seconds) is when, to be compared with `received_mono` of a batch.
+    `at_mono` (monotonic seconds) is comparable with `received_mono` of a batch.
     """
 
     bookmaker: BookmakerId

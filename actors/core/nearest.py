@@ -1,4 +1,4 @@
-"""The nearest of some names to what somebody wrote."""
+"""Suggests the nearest valid name for a misspelt one."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from difflib import get_close_matches
 
 
 def did_you_mean(found: object, *lists: Iterable[str]) -> str:
-    """Return a question with the name that is most like what was found, and is not that; empty if none is.
+    """Return a question with the name that is most like `found` but not equal; empty if there is none.
 
-    The first of the lists that has such a name counts. Names in another case are other names.
+    The first list with such a name counts. Names are case-sensitive.
     """
     written = str(found)
     for names in lists:

@@ -1,7 +1,7 @@
-"""The integrity gate: which matches may go on the board, under which cleaned names.
+"""The integrity gate: decides which matches may go on the board, and cleans their names.
 
-Pure. A rejected match is counted by its reason and becomes a removal, because its older price is no longer
-known to hold.
+Pure. A rejected match is counted by its reason and becomes a removal, because its older price may no longer
+hold.
 """
 
 from __future__ import annotations
@@ -24,49 +24,49 @@ from actors.markets.market import FORMS, Kind
 from actors.markets.odds import book_sum
 
 MAX_NAME_CHARS = 128
-MAX_RAW_CHARS = 1024  # of a name that are read
+MAX_RAW_CHARS = 1024  # read of a name
 MAX_URL_CHARS = 2048
-MASK = "***"  # in place of a secret
-MAX_REFUSED = 20  # of a batch that are told one by one
-MAX_START_TIME = 4_102_444_800  # 2100-01-01T00:00:00Z: a kick-off later than that is a typing error
+MASK = "***"  # replaces a secret
+MAX_REFUSED = 20  # reported one by one for a batch
+MAX_START_TIME = 4_102_444_800  # 2100-01-01T00:00:00Z: a later kick-off is a typing error
 
 _URL = re.compile(
     r"https://[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?([/?#][!-~]*)?", re.ASCII | re.IGNORECASE
 ).fullmatch
 _MATCH_ID = re.compile(r"[A-Za-z0-9._~-]{1,128}").fullmatch
-_NO_LEAGUES = frozenset({"", "Unknown"})  # "Unknown" is v2's word for none
-_JOINERS = "\u200c\u200d"  # format characters that some scripts are spelled with
-_SHAPELESS = frozenset(f" {_JOINERS}\u115f\u1160\u3164\uffa0\u2800")  # Hangul's fillers, Braille's blank
+_NO_LEAGUES = frozenset({"", "Unknown"})  # "Unknown" is v2's word for no league
+_JOINERS = "\u200c\u200d"  # format characters that belong to some scripts' spelling
+_SHAPELESS = frozenset(f" {_JOINERS}\u115f\u1160\u3164\uffa0\u2800")  # fillers of Hangul, blank of Braille
 
 
 class Reason(StrEnum):
-    """Why a match is not accepted."""
+    """Why a match is rejected."""
 
-    INCOMPLETE = "incomplete"  # not all prices of a market are there
-    PRICE = "price"  # a price is unreadable, not finite, not above 1.0, or that of a match that is decided
+    INCOMPLETE = "incomplete"  # the market lacks some prices
+    PRICE = "price"  # unreadable, not finite, not above 1.0, or the match is decided
     BOOK_SUM = "book_sum"  # the prices of a market cannot be a single offer
     LINES = "lines"  # the prices of two lines of a market contradict each other: all its lines are rejected
-    LINE = "line"  # no line, or one that no market of its kind has
-    MARKET = "market"  # a market of a kind that the source is not asked for, or on an impossible line
-    MATCH_ID = "match_id"  # the source's id has another shape than ours
+    LINE = "line"  # no line, or a line that its kind of market cannot have
+    MARKET = "market"  # a kind of market that was not requested from the source, or an impossible line
+    MATCH_ID = "match_id"  # the source's id has a wrong shape
     START_TIME = "start_time"  # an impossible date or time
     DUPLICATE = "duplicate"  # the same id again in one list: the last wins
-    OUTCOME = "outcome"  # an outcome that is neither team nor the draw
+    OUTCOME = "outcome"  # an outcome that is neither a team nor the draw
     TWO_WAY = "two_way"  # a market without a draw
-    CROSSED = "crossed"  # an exchange's price to back is not below its price to lay: one of them is over
-    LAY = "lay"  # the other side of an exchange: what it takes, not what it offers
+    CROSSED = "crossed"  # an exchange's price to back is not below its price to lay: one is outdated
+    LAY = "lay"  # a price to lay: the exchange takes such bets, it does not offer them
     CORNERS = "corners"  # a market of corners, not of goals
     CARDS = "cards"  # a market of cards
     HALVES = "halves"  # a market of a half
     SPORT = "sport"  # not football
-    TYPE = "type"  # a value that is not of exactly the type that is needed
-    TOO_MANY = "too_many"  # the board has no room for more of the bookmaker's matches
+    TYPE = "type"  # a value of a wrong type
+    TOO_MANY = "too_many"  # the board has no room for more matches of the bookmaker
     LAGGING = "lagging"  # a price that was already old when the source answered
-    NO_RESULT = "no_result"  # listed without a market of the result of the match
+    NO_RESULT = "no_result"  # listed without a market for the result of the match
     PAST = "past"  # still listed, long after its kick-off
-    AHEAD = "ahead"  # its kick-off is further ahead than prices are asked for
+    AHEAD = "ahead"  # its kick-off is too far in the future
     UNNAMED = "unnamed"  # a team has no name: only v1 shows the match
-    UNREADABLE = "unreadable"  # so broken that its prices, or even its id, are unknown
+    UNREADABLE = "unreadable"  # so broken that prices, or even the id, are unknown
     SECRET = "secret"  # noqa: S105 - a text of the match repeats a credential of its source
 
 
@@ -81,10 +81,11 @@ BOOK_SUMS: Mapping[Kind, tuple[float, float]] = {
 
 
 class Bounds(Struct, frozen=True):
-    """The smallest and the largest book sum that is believed, both included, and what no text may contain.
+    """The bounds that a match must keep.
 
-    Those of other kinds of market than 1X2 are in `book_sums`. `secrets` are the credentials of the source,
-    longest first. It is asked for these `kinds` of market.
+    The smallest and the largest believable book sum are inclusive; `book_sums` has those of kinds other
+    than 1X2. No text may contain one of the `secrets`, the credentials of the source, longest first. The
+    source is asked for these `kinds` of market.
     """
 
     book_sum_min: float = 0.95
@@ -95,16 +96,16 @@ class Bounds(Struct, frozen=True):
 
 
 class RefusedMatch(Struct, frozen=True):
-    """A match that could be read, and why it is rejected all the same."""
+    """A readable match that is rejected, and why."""
 
     match: Match
     reason: Reason
 
 
 class Admission(Struct, frozen=True):
-    """A batch with only what may be shown, and how many matches were rejected by reason.
+    """A batch that has only admitted matches, and the count of rejected ones by reason.
 
-    `refused` are the first of those that could be read.
+    `refused` are the first readable ones among them.
     """
 
     batch: Batch
@@ -115,7 +116,7 @@ class Admission(Struct, frozen=True):
 def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
     """Return the batch with the matches that keep the rules; the others become removals.
 
-    Of two matches with the same id the last wins; of a match and a removal from the source, the removal.
+    Of two matches with the same id the last wins. A removal by the source wins over a match with its id.
     """
     bounds = _asked(batch, bounds)
     accepted: dict[SourceMatchId, Match] = {}
@@ -131,7 +132,7 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
             accepted.pop(match_id, None)
             rejected[Reason.DUPLICATE] += 1
             if match_id in unread:
-                continue  # it is unknown which of the two is newer, so neither is believed
+                continue  # which of the two is newer is unknown, so neither is believed
             removed.pop(match_id, None)
         if (reason := fault(match, bounds)) is None:
             clean = cleaned(match)
@@ -148,14 +149,16 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
         rejected[Reason.LINES] += 1
         refused.append(RefusedMatch(accepted.pop(match_id), Reason.LINES))
     if bounds.secrets:
-        removed = {of: _masked_id(removal, bounds.secrets) for of, removal in removed.items()}
+        removed = {key: _masked_id(removal, bounds.secrets) for key, removal in removed.items()}
     yield
-    of = {"matches": tuple(accepted.values()), "removals": tuple(removed.values()), "kinds": bounds.kinds}
-    return Admission(msgspec.structs.replace(batch, **of), rejected, tuple(refused[:MAX_REFUSED]))
+    admitted = msgspec.structs.replace(
+        batch, matches=tuple(accepted.values()), removals=tuple(removed.values()), kinds=bounds.kinds
+    )
+    return Admission(admitted, rejected, tuple(refused[:MAX_REFUSED]))
 
 
 def _asked(batch: Batch, bounds: Bounds) -> Bounds:
-    """Return the bounds with the kinds of market that this very list was asked for."""
+    """Return the bounds for the kinds of market that this list was requested for."""
     if not batch.kinds or batch.kinds == bounds.kinds:
         return bounds
     both = tuple([kind for kind in bounds.kinds if kind in batch.kinds])
@@ -178,7 +181,7 @@ def fault(match: Match, bounds: Bounds) -> Reason | None:
 
 
 def _fault_of_market(match: Match, bounds: Bounds) -> Reason | None:
-    """Return what is wrong with the market of a match, or the sum of its prices."""
+    """Return the fault of a match's market or of its book sum."""
     market, (least, most) = match.market, (bounds.book_sum_min, bounds.book_sum_max)
     if market.kind not in bounds.kinds:
         return Reason.MARKET
@@ -197,7 +200,7 @@ def _fault_of_market(match: Match, bounds: Bounds) -> Reason | None:
 
 
 def _contradictory(matches: Iterable[Match], bounds: Bounds) -> Sliced[list[SourceMatchId]]:
-    """Return the ids of all lines of the kinds of market of a match of which two contradict each other."""
+    """Return the ids of all lines where two lines of one match and kind of market contradict each other."""
     if not any(FORMS[kind].lines for kind in bounds.kinds):
         return []
     lines: dict[tuple[str, Kind], list[Match]] = {}
@@ -216,18 +219,18 @@ def _contradictory(matches: Iterable[Match], bounds: Bounds) -> Sliced[list[Sour
 
 
 def _leak(match: Match, clean: Match, secrets: tuple[str, ...]) -> Reason | None:
-    """Return the reason to reject a match of which a text, as it came or cleaned, contains a secret."""
+    """Return the reason to reject a match if one of its texts, raw or cleaned, contains a secret."""
     for secret in secrets:
-        for it in (match,) if clean is match else (match, clean):
-            if secret in it.home or secret in it.away or secret in it.source_match_id:
+        for seen in (match,) if clean is match else (match, clean):
+            if secret in seen.home or secret in seen.away or secret in seen.source_match_id:
                 return Reason.SECRET
-            if (it.league and secret in it.league) or (it.url and secret in it.url):
+            if (seen.league and secret in seen.league) or (seen.url and secret in seen.url):
                 return Reason.SECRET
     return None
 
 
 def _without(match: Match, secrets: tuple[str, ...]) -> Match:
-    """Return a match with all its texts masked, whatever cleaning them may join."""
+    """Return a match with all its texts masked, also secrets that only cleaning would join."""
     return _masked_match(cleaned(_masked_match(match, secrets)), secrets) if secrets else match
 
 
@@ -254,7 +257,7 @@ def masked(text: str, secrets: Iterable[str]) -> str:
 
 
 def cleaned(match: Match) -> Match:
-    """Return `match` with names that can be shown, the same object when they already can."""
+    """Return `match` with displayable names; the same object if nothing changes."""
     league = clean_name(match.league or "")
     source_time = match.source_time
     clean = msgspec.structs.replace(
@@ -269,7 +272,7 @@ def cleaned(match: Match) -> Match:
 
 
 def clean_url(url: str) -> str | None:
-    """Return an address that a page may lead to: https, ASCII, at most 2 kB, no user; else None."""
+    """Return an address that is safe to link to (https, ASCII, at most 2 kB, no user), otherwise None."""
     return url if len(url) <= MAX_URL_CHARS and _URL(url) is not None else None
 
 
@@ -277,7 +280,7 @@ def clean_name(name: str) -> str:
     """Return `name` in NFC, visible, single-spaced, cut to 128 characters; it may be empty."""
     is_plain = name.isascii() and name.isprintable() and len(name) <= MAX_NAME_CHARS
     if is_plain and " ".join(name.split()) == name:
-        return name  # nearly always
+        return name  # the usual case
     return _cleaned(name[:MAX_RAW_CHARS])
 
 
@@ -289,7 +292,7 @@ def _cleaned(name: str) -> str:
 
 
 def _has_shape(character: str) -> bool:
-    """Return whether a character shows something by itself, as a mark or a joiner does not."""
+    """Return whether a character is visible by itself; marks and joiners are not."""
     return character not in _SHAPELESS and unicodedata.category(character)[0] != "M"
 
 
