@@ -1,7 +1,7 @@
-"""Stakes on all outcomes of a market that return at least 1 whatever happens, and cost least. Pure.
+"""The cheapest stakes on all outcomes of a market that return at least 1 after every result. Pure.
 
-The return of a bet is a function of its result (`returns.py`). A bookmaker takes its commission of the net
-win of all bets on one market, and nothing if they lose. docs/fixtures.md has formulas and reasons.
+`returns.py` defines the return of a bet by its result. A bookmaker takes its commission from the net win of
+all bets on one market, and nothing if they lose. docs/fixtures.md has formulas and reasons.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ _ROUNDS = 8
 
 
 class Bet(Protocol):
-    """A bet at a bookmaker, which takes `commission` of what the market wins net at the odds `paid`."""
+    """A bet at a bookmaker, which keeps the share `commission` of a market's net win."""
 
     @property
     def bookmaker(self) -> str:
-        """Where it is placed."""
+        """The bookmaker where it is placed."""
 
     @property
     def paid(self) -> float:
-        """Its odds after a fee."""
+        """The odds after a fee."""
 
     @property
     def commission(self) -> float:
-        """A share of net winnings."""
+        """The share of net winnings."""
 
 
 def net(bet: Bet) -> float:
-    """Return what a stake of 1 that is alone at its bookmaker returns if it is won."""
+    """Return the return of a won stake of 1 that is the only bet at its bookmaker."""
     return 1 + (bet.paid - 1) * (1 - bet.commission)
 
 
 def needed(market: Market, bets: Sequence[Bet]) -> list[float]:
-    """Return the stakes on the outcomes, in order, whose least return is 1, and whose sum is smallest.
+    """Return the cheapest stakes on the outcomes, in order, whose least return is 1.
 
-    The two bets on a line are at two bookmakers. The result that returns all stakes is left out, because
-    it does so however they are divided. Each of several outcomes that are won together is bet on, also
-    if less of them would do.
+    The two bets on a line are at two bookmakers. A result that returns all stakes is ignored, because it
+    does so for every division. Where several outcomes are won together, each gets a bet, even if fewer bets
+    would be enough.
     """
     if market is not ONE_X_TWO:
         if market.quarters is not None:
@@ -62,10 +62,11 @@ def needed(market: Market, bets: Sequence[Bet]) -> list[float]:
 
 
 def _of_line(market: Market, first: Bet, second: Bet) -> list[float]:
-    """Return the stakes on two outcomes of which both may be half won, returned or half lost.
+    """Return the stakes on two outcomes that may both be half won, returned or half lost.
 
-    With the share t on the first the least return is the lowest of as many straight lines over t as there
-    are results. It is highest where two of them cross, or at an end, where nothing is covered.
+    Let t be the share on the first outcome. Each result's return is a straight line over t, and the least
+    return is the lowest of these lines. Its maximum is where two lines cross, or at an end, where nothing
+    is covered.
     """
     odds = net(first), net(second)
     lines = [(returned(a, odds[0]), returned(b, odds[1])) for a, b in gaining_results(market)]
@@ -79,11 +80,11 @@ def _of_line(market: Market, first: Bet, second: Bet) -> list[float]:
 
 
 def _of_several_winners(market: Market, bets: Sequence[Bet]) -> list[float]:
-    """Return the stakes with which each result returns 1, of outcomes of which several are won together.
+    """Return the stakes that return 1 after each result, where several outcomes are won together.
 
-    Bets at several bookmakers return 1 / winners each (`of_one_winner`). Of a bookmaker with commission two
-    bets may win less than they cost together, so that it takes none: the equations are linear once it is
-    known where it does.
+    If each bet is at another bookmaker, each returns 1 / winners (`of_one_winner`). Two bets at one
+    bookmaker with commission may win less than they cost together, so that no commission is taken. The
+    equations are linear once it is known which results are charged.
     """
     alone = [1 / (market.winners * net(bet)) for bet in bets]
     if not _is_shared(bets):
@@ -112,7 +113,7 @@ def _won(market: Market) -> Iterable[list[bool]]:
 
 
 def _charged(bets: Sequence[Bet], stakes: Sequence[float], won: Sequence[bool]) -> list[bool]:
-    """Return for each bet whether those at its bookmaker win net together."""
+    """Return for each bet whether the bets at its bookmaker have a net win together."""
     gains: dict[str, float] = {}
     for bet, stake, is_won in zip(bets, stakes, won, strict=True):
         gains[bet.bookmaker] = gains.get(bet.bookmaker, 0.0) + stake * (is_won * bet.paid - 1)
@@ -120,7 +121,7 @@ def _charged(bets: Sequence[Bet], stakes: Sequence[float], won: Sequence[bool]) 
 
 
 def _row(bets: Sequence[Bet], won: Sequence[bool], charged: Sequence[bool]) -> list[float]:
-    """Return what a stake of 1 on each outcome returns after a result."""
+    """Return the return of a stake of 1 on each outcome after a result."""
     return [
         is_won * bet.paid * (1 - bet.commission * taken) + bet.commission * taken
         for bet, is_won, taken in zip(bets, won, charged, strict=True)
@@ -128,13 +129,13 @@ def _row(bets: Sequence[Bet], won: Sequence[bool], charged: Sequence[bool]) -> l
 
 
 def _payment(bets: Sequence[Bet], stakes: Sequence[float], won: Sequence[bool]) -> float:
-    """Return what stakes return after a result."""
+    """Return the total return of the stakes after a result."""
     row = _row(bets, won, _charged(bets, stakes, won))
     return sum([stake * returns for stake, returns in zip(stakes, row, strict=True)])
 
 
 def solved(rows: Sequence[Sequence[float]]) -> list[float] | None:
-    """Return the numbers whose sums, each times its place in a row, are all 1; None if there are none."""
+    """Solve the linear equations whose right sides are all 1; None if they have no single solution."""
     left = [[*row, 1.0] for row in rows]
     for at in range(len(left)):
         most = max(range(at, len(left)), key=lambda row: abs(left[row][at]))

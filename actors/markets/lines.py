@@ -14,7 +14,7 @@ from actors.markets.odds import Odds
 
 
 def _directions(kind: Kind) -> tuple[int, ...]:
-    """Return for each outcome 1 if its odds rise with the line, else -1."""
+    """Return for each outcome 1 if its odds rise with the line, otherwise -1."""
     return tuple(1 if margin(0, 0, 1) < margin(0, 0, 0) else -1 for margin in FORMS[kind].outcomes.values())
 
 

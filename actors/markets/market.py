@@ -1,7 +1,7 @@
 """A market is a question about one match, such as its result, or whether it has more than 2.5 goals.
 
-Pure values. Goals are those of 90 minutes and stoppage time. The line of a handicap is the goals that are
-added to the home team; the away team has the opposite line, which is never said.
+Pure values. Goals are those of 90 minutes and stoppage time. The line of a handicap is added to the home
+team's goals; the away team's opposite line is never named.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Half a goal or more is won, a quarter half won, nothing returned; below that it 
 
 
 class Kind(StrEnum):
-    """A kind of market; some are offered on several lines."""
+    """A kind of market; some kinds are offered on several lines."""
 
     ONE_X_TWO = "1x2"
     OVER_UNDER = "over_under"
@@ -37,8 +37,9 @@ class Kind(StrEnum):
 class Form(Struct, frozen=True):
     """The outcomes of a kind in order, each with its margin; `lines` is their range, in quarters.
 
-    So many outcomes are `winners` together. Of lines that are as even the main line is the nearest to
-    `centre`, in quarters. In play many bookmakers `count_from_now`: goals before the bet do not count.
+    `winners` is the number of outcomes that are won together. Of equally even lines the one nearest to
+    `centre` (in quarters) is the main line. With `count_from_now` many bookmakers ignore goals before a bet
+    in play.
     """
 
     outcomes: Mapping[str, Margin]
@@ -49,7 +50,7 @@ class Form(Struct, frozen=True):
 
 
 def _if(is_won: Callable[[int, int], bool]) -> Margin:
-    """Return the margin of an outcome that is won or lost, without a line."""
+    """Return the margin of an outcome without a line, which is won or lost."""
     return lambda home, away, _: QUARTERS if is_won(home, away) else -QUARTERS
 
 
@@ -116,7 +117,7 @@ class Market(Struct, frozen=True, order=True, gc=False):
 
     @property
     def is_possible(self) -> bool:
-        """Whether its line is one of those of its kind, or none where the kind has none."""
+        """Whether its line is one of its kind's, or absent where the kind has no lines."""
         lines = FORMS[self.kind].lines
         if lines is None or self.quarters is None:
             return lines is None and self.quarters is None
@@ -124,7 +125,7 @@ class Market(Struct, frozen=True, order=True, gc=False):
 
     @property
     def winners(self) -> int:
-        """How many of its outcomes are won together."""
+        """The number of its outcomes that are won together."""
         return FORMS[self.kind].winners
 
     def __str__(self) -> str:
@@ -136,12 +137,12 @@ ONE_X_TWO: Final = Market(Kind.ONE_X_TWO)
 
 
 def may_return(market: Market) -> bool:
-    """Return whether the stake, or half of it, may come back: of all lines but those of half goals."""
+    """Return whether the stake, or half of it, may come back: on all lines except half goals."""
     return market.quarters is not None and market.quarters % QUARTERS != QUARTERS // 2
 
 
 def market_of(kind: Kind, line: float | None = None) -> Market:
-    """Return the market of a kind on a line (goals). Raises: ValueError that says what is allowed."""
+    """Return the market of a kind on a line (goals). Raises: ValueError that says the allowed lines."""
     lines = FORMS[kind].lines
     if lines is None or line is None:
         if lines is not None:
@@ -159,7 +160,7 @@ def market_of(kind: Kind, line: float | None = None) -> Market:
 
 
 def parsed(text: str) -> Market:
-    """Return the market of a spelling. Raises: ValueError that names its spelling, or what is allowed."""
+    """Return the market of a spelling. Raises: ValueError with the right spelling or allowed values."""
     name, colon, line = text.partition(":")
     if name not in {*Kind}:
         raise ValueError(f"was {text[:64]!r}, must be {', '.join(map(_spelling, Kind))}")

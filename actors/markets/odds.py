@@ -1,4 +1,4 @@
-"""The prices of a market, in the order of its outcomes, however many these are. Pure."""
+"""The prices of a market, in the order of its outcomes, for any number of outcomes. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Odds: TypeAlias = tuple[float, ...]
 
 
 def book_sum(prices: Iterable[float]) -> float:
-    """Return the sum of 1 / price: above 1 by the bookmaker's margin, below 1 if all of them gain."""
+    """Return the sum of 1 / price: above 1 by the bookmaker's margin, below 1 in a surebet."""
     return sum([1 / price for price in prices])
 
 
@@ -23,11 +23,11 @@ def scaled(shares: Sequence[float]) -> tuple[float, ...]:
 
 
 def of_one_winner(market: Market, prices: Odds) -> Odds:
-    """Return the prices as they count where one outcome is won: twice those of double chance.
+    """Return prices as if one outcome was won: for double chance, twice its prices.
 
-    Two of its outcomes are won together. Stakes of 1 / (2 o) return 1/2 each, together 1 whatever happens,
-    as do stakes of 1 / p at the prices p = 2 o where one outcome is won. So book sums, fair odds and
-    surebets of such prices are those of any other market; fair chances add up to 1.
+    Two outcomes of double chance are won together. Stakes of 1 / (2 o) return 1/2 each, together 1 whatever
+    happens, as do stakes of 1 / p at the prices p = 2 o where one outcome is won. So book sums, fair odds
+    and surebets of such prices are computed as for any other market; fair chances add up to 1.
     """
     if market is ONE_X_TWO or (winners := market.winners) == 1:
         return prices
@@ -35,9 +35,9 @@ def of_one_winner(market: Market, prices: Odds) -> Odds:
 
 
 def of_all_winners(market: Market, chances: Odds) -> Odds:
-    """Return chances that add up to 1, by such prices, as the chances of the outcomes to be won.
+    """Return the chances of the outcomes to be won, from chances that add up to 1.
 
-    Those of double chance add up to 2, and none is above 1: what is too much is the others', in proportion.
+    Those of double chance add up to 2, and none may exceed 1: an excess goes to the others, in proportion.
     """
     winners = market.winners
     if winners == 1:

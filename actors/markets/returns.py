@@ -1,7 +1,7 @@
-"""The result of a bet by the goals of a match: won, half won, returned, half lost or lost.
+"""The result of a bet from the goals of a match: won, half won, returned, half lost or lost.
 
 Pure. A bet on a quarter line is two bets of half the stake, on the lines a quarter below and above. The
-margin alone decides: half a goal or more is won, a quarter half won (a rule of all Asian markets).
+margin decides: half a goal or more is won, a quarter is half won (a rule of all Asian markets).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_GOALS = 21
 
 
 class Result(IntEnum):
-    """How a bet ends, in quarters of its margin, from lost to won."""
+    """The result of a bet, in halves of a win, from lost to won."""
 
     LOST = -2
     HALF_LOST = -1
@@ -28,13 +28,13 @@ class Result(IntEnum):
 
 
 def result_of(market: Market, outcome: str, home: int, away: int) -> Result:
-    """Return how a bet on an outcome ends after so many goals of each team."""
+    """Return the result of a bet on an outcome after so many goals of each team."""
     margin = FORMS[market.kind].outcomes[outcome](home, away, market.quarters or 0)
     return Result(max(-2, min(margin, 2)))
 
 
 def returned(result: Result, odds: float) -> float:
-    """Return what a stake of 1 at decimal odds returns."""
+    """Return the return of a stake of 1 at decimal odds."""
     if result >= Result.RETURNED:
         return 1 + (odds - 1) * result / 2
     return 1 + result / 2
@@ -42,7 +42,7 @@ def returned(result: Result, odds: float) -> float:
 
 @lru_cache(maxsize=1024)
 def results(market: Market) -> tuple[tuple[Result, ...], ...]:
-    """Return how bets on its outcomes, in order, can end together: each way once, over all scores."""
+    """Return all different combinations of results of the outcomes, in order, over all scores."""
     goals = range(MAX_GOALS + 1)
     every = (
         tuple([result_of(market, outcome, home, away) for outcome in market.outcomes])
@@ -54,19 +54,19 @@ def results(market: Market) -> tuple[tuple[Result, ...], ...]:
 
 @lru_cache(maxsize=1024)
 def may_gain(market: Market) -> bool:
-    """Return whether bets on all outcomes may gain whatever happens: not if all stakes may be returned."""
+    """Return whether bets on all outcomes can gain after every result: none returns all stakes."""
     return len(gaining_results(market)) == len(results(market))
 
 
 @lru_cache(maxsize=1024)
 def gaining_results(market: Market) -> tuple[tuple[Result, ...], ...]:
-    """Return the same as `results` without that after which all stakes are returned."""
+    """Return `results` without the result that returns all stakes."""
     return tuple([together for together in results(market) if max(together) > Result.RETURNED])
 
 
 @lru_cache(maxsize=1024)
 def is_reversible(market: Market) -> bool:
-    """Return whether its outcomes in reverse order are those of the match with its teams exchanged."""
+    """Return whether its outcomes in reverse order fit the match with home and away exchanged."""
     goals, outcomes = range(MAX_GOALS + 1), market.outcomes
     return all(
         result_of(market, outcome, home, away) == result_of(market, other, away, home)
@@ -77,7 +77,7 @@ def is_reversible(market: Market) -> bool:
 
 
 def least_return(market: Market, stakes: Sequence[float], odds: Odds) -> float:
-    """Return the least that stakes on the outcomes of a market, in order, return after any score."""
+    """Return the least return of stakes on the outcomes of a market, in order, over all scores."""
     return min(
         sum(
             stake * returned(result, price)

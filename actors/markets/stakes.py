@@ -1,8 +1,8 @@
-"""Stakes in whole steps of cents on each outcome of a surebet, which never lose. Pure, exact.
+"""Stakes on each outcome of a surebet, in whole steps of cents, that never lose. Pure, exact.
 
-Where one outcome is won and the others are lost, over any number of them: web/static/board/stakes.js has
-the same arithmetic for the page. Where bets may be half won, or several outcomes are won together, every
-result of the market is looked at.
+web/static/board/stakes.js has the same arithmetic for markets of any size where one outcome is won and the
+others are lost. Where bets may be half won, or several outcomes are won together, every result of the
+market is checked.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _NEAR = 3
 class NoStakes(StrEnum):
     """Why a total cannot be divided."""
 
-    ROUNDING = "rounding"  # whatever the division in whole steps, an outcome may lose
-    LIMIT = "limit"  # a stake is larger than what its price is known to be good for
+    ROUNDING = "rounding"  # in any division into whole steps an outcome may lose
+    LIMIT = "limit"  # a stake exceeds the stake for which its price is known to hold
 
 
 class StakedLeg(Struct, frozen=True, gc=False):
-    """An outcome: its price, and the bookmaker whose market takes `commission` of what is won net.
+    """The bet on an outcome, at a bookmaker that takes `commission` of the market's net win.
 
-    `fee_rate` is that of `Match`, before which the price is; `max_stake` is in whole units of the currency.
+    `fee_rate` is the fee of `Match`; the odds are before it. `max_stake` is in whole units of the currency.
     """
 
     bookmaker: str
@@ -54,7 +54,7 @@ class StakedLeg(Struct, frozen=True, gc=False):
 
     @property
     def exactly_paid(self) -> Fraction:
-        """The same, with numbers as they are written: 2.1 is 21/10."""
+        """The same as a fraction, from numbers as they are written: 2.1 is 21/10."""
         price, fee = Fraction(str(self.odds)), Fraction(str(self.fee_rate))
         return price / (1 + fee * (1 - 1 / price))
 
@@ -64,9 +64,9 @@ Legs: TypeAlias = tuple[StakedLeg, ...]
 
 
 class Stakes(Struct, frozen=True):
-    """The stake on each outcome, and what is returned at least, whatever wins; in cents.
+    """The stake on each outcome and the least return, in cents.
 
-    Where all stakes may be returned, it is what every other result returns at least.
+    A result that returns all stakes does not count for the least return.
     """
 
     amounts: tuple[int, ...]
@@ -80,10 +80,10 @@ class Stakes(Struct, frozen=True):
 
 @lru_cache(maxsize=1024)
 def stakes(legs: Legs, total: int, step: int = 1, market: Market = ONE_X_TWO) -> Stakes | NoStakes:
-    """Return how a total, in cents, is divided in whole steps of so many cents; or why it cannot be.
+    """Return the division of a total (cents) into whole steps of so many cents, or why it is impossible.
 
-    In steps of a cent the total is staked and the smallest return is as large as it can be. In larger steps
-    up to the total is staked: of the hundred largest sums the one that gains most.
+    In steps of one cent the whole total is staked, with the largest possible least return. In larger steps
+    a part may stay unstaked: of the hundred largest sums the one with the highest gain is taken.
     """
     division, most = _division(market, legs), total // step
     counts = range(most, max(most - MAX_TOTALS, 0), -1) if step > 1 else (total,)
@@ -99,9 +99,11 @@ def stakes(legs: Legs, total: int, step: int = 1, market: Market = ONE_X_TWO) ->
 
 
 class _Terms(Struct, frozen=True):
-    """Price p / q after the fee, commission t / u; net / of is the return of a stake of 1 that is alone.
+    """The terms of a leg as whole numbers.
 
-    Several legs on one market are `together`; if it takes a commission, they `share` it.
+    p / q is the price after the fee, t / u the commission; net / of is the return of a stake of 1 that is
+    the only bet at its bookmaker. `is_together`: several legs are on this market; `is_sharing`: it takes a
+    commission, which they share.
     """
 
     p: int
@@ -115,7 +117,7 @@ class _Terms(Struct, frozen=True):
 
     @classmethod
     def of_leg(cls, leg: StakedLeg, legs: Legs) -> _Terms:
-        """Return the terms of a leg; with several such markets no leg counts as one that shares."""
+        """Return the terms of a leg; with several shared markets no leg counts as sharing."""
         taken = Fraction(str(leg.commission))
         (p, q), (t, u) = leg.exactly_paid.as_integer_ratio(), taken.as_integer_ratio()
         together = [other.bookmaker for other in legs if other.commission]
@@ -126,10 +128,11 @@ class _Terms(Struct, frozen=True):
 
 
 class _Division(Struct, frozen=True):
-    """How stakes are divided on the outcomes of a market.
+    """The two functions that divide stakes on the outcomes of a market.
 
-    `least` takes a count of steps, their size and a goal, in cents: it returns the smallest stakes, in
-    steps, that return the goal whatever happens, None if these are more. `spread` adds so many steps.
+    `least` takes a count of steps, their size and a goal (both in cents). It returns the smallest stakes,
+    in steps, that return the goal after every result, None if they exceed the count. `spread` adds so many
+    steps.
     """
 
     least: Callable[[int, int, int], list[int] | None]
@@ -147,7 +150,7 @@ def _division(market: Market, legs: Legs) -> _Division:
 
 
 def _divided(division: _Division, count: int, step: int, gain: int) -> Stakes | None:
-    """Divide so many steps, all of them; None if no division gains so much whatever wins."""
+    """Divide all of so many steps; None if no division gains at least `gain` after every result."""
     goal, more = count * step + gain, 1
     amounts = division.least(count, step, goal) if count else None
     if amounts is None:
@@ -162,10 +165,10 @@ def _divided(division: _Division, count: int, step: int, gain: int) -> Stakes | 
 
 
 def _least(terms: Sequence[_Terms], count: int, step: int, goal: int) -> list[int] | None:
-    """Return the smallest stakes in steps that return `goal` cents each; None if these are over `count`.
+    """Return the smallest stakes in steps that return `goal` cents each; None if they exceed `count`.
 
-    Money that the other legs do not need goes on the market that legs share: the larger its sum, the less
-    each of them needs.
+    Money that the other legs do not need goes on the market that legs share: the larger the sum on it, the
+    less each of its legs needs.
     """
     amounts = [0 if it.is_sharing else -(-goal * it.of // (it.net * step)) for it in terms]
     staked = (count - sum(amounts)) * step
@@ -181,11 +184,12 @@ Condition: TypeAlias = tuple[tuple[int, ...], int]
 
 
 def _conditions(market: Market, legs: Legs) -> list[Condition]:
-    """Return what has to return a goal so that every result does.
+    """Return the conditions under which every result returns a goal.
 
-    A bookmaker pays the less of two sums: what its bets return gross, and that less commission on their net
-    winnings, as if there were some. Both are in stakes times constants, so both have to do. A condition
-    that another implies is left out, and so is the result that gives all stakes back: it never loses.
+    A bookmaker pays the smaller of two sums: the gross return of its bets, and that return less commission
+    on their net winnings (which may be negative). Both sums are linear in the stakes, so each gives a
+    condition. A condition that another one implies is left out, and so is the result that returns all
+    stakes: it never loses.
     """
     names, rows = [leg.bookmaker for leg in legs], dict[tuple[Fraction, ...], None]()
     for together in gaining_results(market):
@@ -204,7 +208,7 @@ def _conditions(market: Market, legs: Legs) -> list[Condition]:
 
 
 def _returns(leg: StakedLeg, result: Result) -> list[tuple[Fraction, bool]]:
-    """Return what a stake of 1 returns after a result, without commission and with it."""
+    """Return the return of a stake of 1 after a result, without commission and with it."""
     half = Fraction(int(result), 2)
     gross = 1 + (leg.exactly_paid - 1) * half if half > 0 else 1 + half
     taken = Fraction(str(leg.commission))
@@ -212,7 +216,7 @@ def _returns(leg: StakedLeg, result: Result) -> list[tuple[Fraction, bool]]:
 
 
 def _least_of_line(conditions: Sequence[Condition], count: int, step: int, goal: int) -> list[int] | None:
-    """Return stakes on two outcomes, all the steps: each condition leaves the first a range."""
+    """Return stakes on two outcomes that use all steps: each condition limits the first stake."""
     least, most = 0, count
     for (first, second), of in conditions:
         left, slope = goal * of - second * count * step, (first - second) * step
@@ -228,10 +232,10 @@ def _least_of_line(conditions: Sequence[Condition], count: int, step: int, goal:
 def _least_nearby(
     conditions: Sequence[Condition], shares: Sequence[float], count: int, step: int, goal: int
 ) -> list[int] | None:
-    """Return the smallest stakes near those that return the goal if cents could be divided."""
+    """Return the smallest whole stakes near the exact solution in fractions of cents."""
     exact = [share * goal / step for share in shares]
     if sum(exact) > count * (1 + 1e-9):
-        return None  # no whole stakes need less than parts of cents do
+        return None  # whole stakes cannot need less than fractions
     ranges = [range(max(int(stake) - _NEAR, 0), int(stake) + _NEAR + 2) for stake in exact[:-1]]
     found = [
         (sum(stakes), stakes)
@@ -245,7 +249,7 @@ def _least_nearby(
 def _completed(
     conditions: Sequence[Condition], some: Sequence[int], step: int, goal: int
 ) -> list[int] | None:
-    """Return stakes with the smallest on the last outcome that returns the goal, None if none does."""
+    """Return stakes with the smallest last stake that returns the goal, None if none does."""
     last = 0
     for (*others, of_last), of in conditions:
         left = goal * of - step * sum(
@@ -259,7 +263,7 @@ def _completed(
 
 
 def _spread(terms: Sequence[_Terms], amounts: list[int], left: int) -> None:
-    """Add the steps that are left, one by one, to what returns least; to legs on one market, if any are."""
+    """Add the remaining steps, one by one, to the lowest return; only to shared legs, if any."""
     places = [place for place, it in enumerate(terms) if it.is_together] or range(len(terms))
     for _ in range(left):
         lowest = min(places, key=lambda place: Fraction(amounts[place] * terms[place].net, terms[place].of))
