@@ -1,1 +1,1 @@
-"""The past of the board on disk: a file a day, versions that never mean two things, restarts."""
+"""The past of the board on disk: one file a day, unambiguous versions, and restarts."""

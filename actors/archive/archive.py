@@ -1,4 +1,4 @@
-"""The archive of a running service: opened before it, fed by each commit, closed after its last version."""
+"""The archive of a running service: opened before it starts, fed by each commit, closed after the last."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 def machine() -> Machine:
-    """Return which start of the machine this is, and how long ago."""
+    """Return the id of the machine's current boot, and the seconds since it."""
     try:
         boot_id = BOOT_ID.read_text("ascii").strip()
-    except OSError:  # a system without it: nothing is ever restored
+    except OSError:  # a system without boot ids: no list is ever restored
         boot_id = token_hex(16)
     return Machine(boot_id, seconds_since_boot())
 
@@ -69,14 +69,14 @@ class OpenArchive:
     _is_late: bool = field(default=False, init=False)
 
     def start(self) -> None:
-        """Start the thread that writes."""
+        """Start the writer's thread."""
         try:
             self.writer.start()
         except RuntimeError as error:  # the system allows no further thread
             self.writer.fail(error)
 
     def watch(self) -> None:
-        """Say once that nothing is written though there is no error, and once that it is written again."""
+        """Log once when writing stops without an error, and once when it has caught up."""
         lag_s = self.status.lag_s(self.clock.now().wall)
         is_late = lag_s >= MAX_LAG_S and (self._is_late or self.status.error is None)
         if is_late and not self._is_late:
@@ -86,11 +86,11 @@ class OpenArchive:
         self._is_late = is_late
 
     def past(self) -> Past:
-        """Return what reads the archive while it is written."""
+        """Return the reader of the archive, usable while it is written."""
         return Past(self.folder, self.writer, self.status)
 
     def close(self, *, is_orderly: bool) -> None:
-        """Write all that waits, and make the folder free. Waits for the disk."""
+        """Write all waiting commits and release the folder. Waits for the disk."""
         del is_orderly
         self.writer.stop(CLOSE_S)
         self.folder.release()
@@ -100,8 +100,8 @@ class OpenArchive:
 class FollowedArchive(OpenArchive):
     """The archive of a board whose versions and epochs are made elsewhere, for several processes.
 
-    `newest` is the newest version that it has, or that waits to be written, and of which epoch that is. The
-    boards of all kinds of market have the same version.
+    `newest` is the newest version that is written or waits to be, and `epoch` the epoch of that version.
+    The boards of all kinds of market have the same version.
     """
 
     newest: int = 0
@@ -110,11 +110,11 @@ class FollowedArchive(OpenArchive):
     _noted: dict[Kind, Snapshot] = field(default_factory=dict, init=False)
 
     def newest_of(self, epoch: str) -> int:
-        """Return the newest version of an epoch that it has; 0 if it has none."""
+        """Return the newest archived version of an epoch; 0 if there is none."""
         return self.newest if epoch == self.epoch else 0
 
     def restart(self, boards: Mapping[Kind, Snapshot]) -> None:
-        """Go on from whole boards, which may not follow the last; versions that it has come again then."""
+        """Continue from whole boards, perhaps after missed versions; archived versions are skipped."""
         self._noted.clear()
         self._last = first = boards[Kind.ONE_X_TWO]
         if first.version > self.newest_of(first.epoch):
@@ -122,11 +122,11 @@ class FollowedArchive(OpenArchive):
             self._add(replace(commit, gap=MISSED if first.epoch == self.epoch else BEGAN_ANEW))
 
     def note(self, kind: Kind, snapshot: Snapshot) -> None:
-        """Note a published snapshot of the board of a kind; `commit` comes once all of its version are."""
+        """Note a published snapshot of the board of a kind; call `commit` after the last of its version."""
         self._noted[kind] = snapshot
 
     def commit(self) -> None:
-        """Have what was noted written at once, if it is a version that it has not; never waits."""
+        """Queue the noted snapshots for writing, if their version is new; never waits."""
         noted, self._noted = self._noted, {}
         if (main := noted.get(Kind.ONE_X_TWO)) is None:
             return
@@ -144,7 +144,7 @@ class FollowedArchive(OpenArchive):
         )
 
     def _time_of(self, snapshot: Snapshot) -> float:
-        """Return when a version was made; another machine's clock is not believed to be ahead."""
+        """Return when a version was made; a time that is ahead of our clock is replaced by now."""
         now = self.clock.now().wall
         return min(snapshot.made_at or now, now)
 
@@ -156,10 +156,10 @@ class FollowedArchive(OpenArchive):
 
 @dataclass(slots=True)
 class Archive(OpenArchive):
-    """The archive of boards that are made here, whose versions go on. `configured` has all bookmakers.
+    """The archive of boards that are made in this process. `configured` has all bookmakers.
 
-    `last` is the newest board of 1X2, `markets` are those of other kinds. They count versions with one
-    counter: `newest` is the newest version of any, of that `epoch`.
+    `last` is the newest 1X2 board, `markets` are the boards of other kinds. All boards share one version
+    counter: `newest` is the newest version of any board, in the epoch `epoch`.
     """
 
     configured: Mapping[BookmakerId, Configured]
@@ -172,21 +172,20 @@ class Archive(OpenArchive):
     _noted: dict[Kind, Snapshot] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        """Begin with the first boards."""
         self.newest, self.epoch = self.last.version, self.last.epoch
         self.markets = dict(self.beginning.markets)
 
     def follow(self, snapshot: Snapshot) -> None:
-        """Have a published snapshot of 1X2 alone written if it is a version of its own; never waits."""
+        """Queue a published snapshot of the 1X2 board alone, if its version is new; never waits."""
         self.note(Kind.ONE_X_TWO, snapshot)
         self.commit()
 
     def note(self, kind: Kind, snapshot: Snapshot) -> None:
-        """Note a published snapshot of the board of a kind; `commit` comes once all of its version are."""
+        """Note a published snapshot of the board of a kind; call `commit` after the last of its version."""
         self._noted[kind] = snapshot
 
     def commit(self) -> None:
-        """Have what was noted written at once, if it is a version of its own; never waits."""
+        """Queue the noted snapshots for writing, if their version is new; never waits."""
         noted, self._noted = self._noted, {}
         before = self.last
         changed = {kind: new for kind, new in noted.items() if new.version > self.newest}
@@ -208,7 +207,7 @@ class Archive(OpenArchive):
         self.watch()
 
     def admit(self, snapshot: Snapshot) -> Snapshot:
-        """Return what may be published: of a new epoch if the version was not reserved in time."""
+        """Return the snapshot to publish, in a new epoch if its version was not reserved in time."""
         writer = self.writer
         if snapshot.version > writer.reserved_until and snapshot.epoch == writer.reserved_epoch:
             writer.epoch = token_hex(4)
@@ -216,7 +215,7 @@ class Archive(OpenArchive):
         return snapshot if snapshot.epoch == writer.epoch else replace(snapshot, epoch=writer.epoch)
 
     def close(self, *, is_orderly: bool) -> None:
-        """Write all that waits; after an orderly end, if all is written, the ending. Waits for the disk."""
+        """Write all waiting commits, and then the ending if the end is orderly. Waits for the disk."""
         try:
             if not self.writer.stop(CLOSE_S):
                 error = self.status.error or "not all could be written in time"
@@ -244,12 +243,11 @@ def open_archive(
     on_machine: Callable[[], Machine] = machine,
     look_again_s: float = LOOK_AGAIN_S,
 ) -> Archive:
-    """Open the archive of a service and begin a life in it; the first version is written, but for errors.
+    """Open the archive of a service and begin a life in it; write the first version unless that fails.
 
-    A new archive has the `epoch`, or a random one if none is given. Some source reads `kinds` of market
-    beside 1X2: of others nothing is restored.
-    `names` takes the names that sources gave before, and returns those that are shown from now on.
-    Raises: ArchiveLockedError, ConfigError.
+    A new archive gets the `epoch`, or a random one without it. At least one source reads each of the
+    `kinds` of market beside 1X2: other kinds are not restored. `names` takes the names that sources gave in
+    the last life, and returns the names to show from now on. Raises: ArchiveLockedError, ConfigError.
     """
     folder, now = Folder.hold(Path(settings.path or "."), reached, look_again_s), clock.now()
     folder.on_damage = status.count_gap
@@ -276,9 +274,9 @@ def open_followed(
     names: Mapping[BookmakerId, str],
     reached: Reached = lambda _: None,
 ) -> tuple[FollowedArchive, int]:
-    """Open the archive of a process that shows a board of several; return the highest version seen with it.
+    """Open the archive of a process in a cluster; return it with the highest version seen.
 
-    That is of the newest day, or may have been published by a single process that had the archive before.
+    That version is the newest day's, or was reserved by a single process that used the archive before.
     Raises: ArchiveLockedError, ConfigError.
     """
     folder = Folder.hold(Path(settings.path or "."), reached)
@@ -288,8 +286,8 @@ def open_followed(
     try:
         reserved = folder.reserved()
         while _newest(folder) is None and folder.days():
-            pass  # a damaged one was set aside
-        take_ending(folder)  # of a single process: what is listed is not ours to restore
+            pass  # a damaged day was set aside: try the day before
+        take_ending(folder)  # written by a single process: this process must not restore its lists
         if days := folder.days():
             archive.epoch = writer.resume(days[-1])
             archive.newest = status.written = writer.written
@@ -299,10 +297,10 @@ def open_followed(
 
 
 def _newest(folder: Folder) -> date | None:
-    """Return the newest day; None if there is none, or it was damaged and is set aside.
+    """Return the newest day; None if there is none, or if it is damaged and was set aside.
 
-    Raises: OSError, sqlite3.Error if it cannot be read now, or must be looked at again; ConfigError if a
-    day is of a newer format.
+    Raises: OSError, sqlite3.Error if it cannot be read now, or needs a second look; ConfigError if a day
+    has a newer format.
     """
     folder.tidy()
     days, is_whole = folder.days(), False
@@ -320,9 +318,9 @@ def _newest(folder: Folder) -> date | None:
 
 
 def _end_of(folder: Folder) -> tuple[Ending | None, Stood | None]:
-    """Return what stood at the end of the newest day, and the ending; None for what is not known.
+    """Return the ending, and the board at the end of the newest day; None for an unknown part.
 
-    Raises: OSError, sqlite3.Error if it cannot be read now, or must be looked at again.
+    Raises: OSError, sqlite3.Error if the day cannot be read now, or needs a second look.
     """
     day, ending = _newest(folder), take_ending(folder)
     try:
@@ -337,14 +335,14 @@ def _stood(folder: Folder, day: date, ending: Ending | None) -> Stood:
         seen_ms = max(reader.seen_ms, reader.last_ms)
         last = reader.last, reader.epoch(reader.last)
         if ending is not None and (ending.version, ending.epoch) == last:
-            entries = ending.entries()  # the same in half the time
+            entries = ending.entries()  # equal to the archived entries, read in half the time
         else:
             entries = reader.entries(reader.last)
         return Stood(reader.last, seen_ms, entries, fixtures, reader.market_entries(reader.last))
 
 
 def _gap(first: Commit, stood: Stood | None, *, is_whole: bool) -> Gap | None:
-    """Return the time in which the service was down; None if it is not known what stood before."""
+    """Return the gap while the service was down; None if the board before it is unknown."""
     if stood is None:
         return None
     reason = "stopped" if is_whole else "killed"
@@ -354,9 +352,9 @@ def _gap(first: Commit, stood: Stood | None, *, is_whole: bool) -> Gap | None:
 def _begin(
     writer: Writer, start: Start, stood: Stood | None, ending: Ending | None, new_epoch: str
 ) -> tuple[Beginning, bool]:
-    """Return the beginning of a life, and whether the last life has an ending that counts.
+    """Return the beginning of a life, and whether the ending of the last life is valid.
 
-    Its epoch is that of the archive, if versions of it can be reserved.
+    The life continues the archive's epoch if versions of that epoch can be reserved.
     """
     reserved = _reserved(writer.folder)
     highest = 0 if stood is None else stood.version
@@ -371,7 +369,7 @@ def _begin(
     if ending is None and reserved is not None:
         highest = max(highest, reserved.until)
     elif ending is None and highest:
-        highest += 2 * RESERVED  # more than was ever reserved above a version
+        highest += 2 * RESERVED  # more than any reservation exceeds its version
     if reserved is None:
         highest = max(highest, _floor(writer.folder, start.now.wall))
     version = max(highest + 1, int(start.now.wall * 1000))
@@ -393,8 +391,8 @@ def _reserved(folder: Folder) -> Reserved | None:
 
 
 def _floor(folder: Folder, wall: float) -> int:
-    """Return a version that is not below any that may have been published, without reading a file."""
+    """Return a version not below any that may have been published, without reading a file's content."""
     with suppress(OSError):
         if (marked := folder.marked()) or not (folder.days() or folder.bad()):
             return marked
-    return int(wall * 10**6)  # versions begin in milliseconds
+    return int(wall * 10**6)  # above all versions, which begin as times in milliseconds

@@ -1,4 +1,4 @@
-"""The content of a folder, and whether its files are whole: for `oddsboard archive info` and `check`."""
+"""The content of a folder and the integrity of its files, for `oddsboard archive info` and `check`."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from actors.archive.past import Days, Held
 
 
 class Verdict(Struct, frozen=True):
-    """Whether a file is whole: `fault` says what is wrong, or None."""
+    """The result of checking a file: `fault` describes the damage, None if the file is whole."""
 
     name: str
     fault: str | None
 
 
 def contents(folder: Folder) -> tuple[list[Held], list[Gap]]:
-    """Return what the days hold, and the gaps; damaged days are set aside. Raises: OSError."""
+    """Return the content of each day, and the gaps; damaged days are set aside. Raises: OSError."""
     days = Days(folder, lambda: max(folder.days(), default=None))
     held = days.held()
     return held, days.gaps(held)
 
 
 def verdicts(folder: Folder) -> Iterator[Verdict]:
-    """Check each file: its format, and its digest, or without one SQLite's own check of all its pages.
+    """Check each file: its format, and its digest, or SQLite's own check of all pages if it has no digest.
 
-    A file that was set aside is named, too: it was damaged.
+    Files that were set aside as damaged are reported too.
     """
     for day in folder.days():
         path = folder.file(day)

@@ -1,8 +1,8 @@
-"""The archive as rows: every change of a time, in order, for other programs.
+"""The archive as rows: every change in a range of time, in order, for other programs.
 
 A row is plain values by column: an entry of 1X2 with its three prices, or, for all markets, one price. The
-first rows are the whole state at the begin of the time. The whole state comes again after a gap, unless it
-is known what left meanwhile. All other rows are changes.
+first rows are the whole state at the beginning of the range. The whole state comes again after a gap,
+unless all removals in the gap are known. All other rows are changes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ ROWS: Final = 50_000
 class Chosen(Struct, frozen=True):
     """The range of an export: Unix milliseconds, the end excluded; one bookmaker, or (None) all.
 
-    With all markets a row is a price, else an entry of 1X2.
+    With all markets a row is a price, otherwise an entry of 1X2.
     """
 
     from_ms: int
@@ -74,13 +74,13 @@ class Chosen(Struct, frozen=True):
 
 
 def rows(folder: Folder, chosen: Chosen, read: Callable[[float], None]) -> Iterator[Values]:
-    """Yield the rows; `read` is told which part of the days has been read.
+    """Yield the rows; `read` gets the share of the days that has been read.
 
     Raises: OSError, sqlite3.Error, UnreadableError for a day that cannot be read.
     """
     days = folder.days()
     days = days[_first(folder, days, chosen.from_ms) :]
-    before: int | None = None  # until which version all is exported
+    before: int | None = None  # the last exported version
     for number, day in enumerate(days):
         read(number / len(days))
         with Reader.open(folder.file(day), is_written=day == days[-1]) as reader:
@@ -100,7 +100,7 @@ def rows(folder: Folder, chosen: Chosen, read: Callable[[float], None]) -> Itera
 
 
 def _first(folder: Folder, days: Sequence[date], from_ms: int) -> int:
-    """Return the number of the newest day that has a version from before a time; of the first otherwise."""
+    """Return the index of the newest day with a version before a time, 0 if there is none."""
     for number in reversed(range(len(days))):
         with Reader.open(folder.file(days[number]), is_written=number == len(days) - 1) as reader:
             if reader.min_ms < from_ms:
@@ -109,12 +109,12 @@ def _first(folder: Folder, days: Sequence[date], from_ms: int) -> int:
 
 
 def _begin(reader: Reader, from_ms: int) -> int:
-    """Return the version that was the newest just before a time, or the first of the day."""
+    """Return the newest version before a time, or the first of the day."""
     return reader.version_at(from_ms - 1) or reader.base
 
 
 def _changes(reader: Reader, after: int, until: int, chosen: Chosen) -> Iterator[Values]:
-    """Yield the changes after a version, until another; also of each whole state that shows nothing."""
+    """Yield the changes after a version, up to another, and a row for each whole state without entries."""
     keyframes = deque(reader.keyframes(after, until))
     found: Iterable[Row] = reader.rows(after, until, chosen.bookmaker)
     if chosen.all_markets:
@@ -130,7 +130,7 @@ def _changes(reader: Reader, after: int, until: int, chosen: Chosen) -> Iterator
 
 
 def _state(reader: Reader, version: int, chosen: Chosen, *, is_first: bool) -> Iterator[Values]:
-    """Yield the whole state at a version; that nothing is shown is said if anything was before."""
+    """Yield the whole state at a version; an empty state gives a row, unless it is the first."""
     found = reader.state(version, chosen.bookmaker)
     if chosen.all_markets:
         found += reader.market_state(version, chosen.bookmaker)
@@ -140,7 +140,7 @@ def _state(reader: Reader, version: int, chosen: Chosen, *, is_first: bool) -> I
 
 
 def _nothing(reader: Reader, version: int, chosen: Chosen) -> Values:
-    """Return the row of a whole state in which nothing is shown."""
+    """Return the row for an empty whole state."""
     found: Values = dict.fromkeys(chosen.columns)
     return found | {"version": version, "time": reader.time(version) / 1000, "kind": "state"}
 
@@ -150,7 +150,7 @@ def _values(row: Row, chosen: Chosen) -> Iterable[Values]:
 
 
 def values(row: Row) -> Values:
-    """Return a row of 1X2 by column: times in Unix seconds, prices of an entry that has left are None."""
+    """Return a row of 1X2 by column: times in Unix seconds; prices are None if the entry has left."""
     found, entry = dict.fromkeys(COLUMNS) | _about(row), row.past.entry
     if entry is not None:
         match = entry.match
@@ -160,7 +160,7 @@ def values(row: Row) -> Values:
 
 
 def prices(row: Row) -> Iterator[Values]:
-    """Yield a row for each outcome of an entry of any market; one that has left has no odds."""
+    """Yield a row for each outcome of an entry in any market; without odds if the entry has left."""
     match_id, _, name = row.past.id.partition(" ")
     market = parsed(name) if name else ONE_X_TWO
     about, entry = _about(row) | {"id": match_id}, row.past.entry
@@ -175,7 +175,7 @@ def prices(row: Row) -> Iterator[Values]:
 
 
 def _about(row: Row) -> Values:
-    """Return the columns that each row has."""
+    """Return the columns that all kinds of rows have."""
     past = row.past
     found: Values = {"version": past.version, "time": row.at_ms / 1000}
     found |= {"bookmaker": past.bookmaker, "id": past.id}
@@ -185,14 +185,14 @@ def _about(row: Row) -> Values:
 
 
 def write_csv(some: Iterator[Values], out: TextIO, columns: Sequence[str] = COLUMNS) -> None:
-    """Write rows as CSV (RFC 4180) with a head; None is an empty field, and no text is a formula."""
+    """Write rows as CSV (RFC 4180) with a head; None is an empty field, and formulas are made harmless."""
     writer = csv.DictWriter(out, columns, lineterminator="\r\n")
     writer.writeheader()
     writer.writerows({name: harmless(value) for name, value in row.items()} for row in some)
 
 
 def harmless(value: object) -> object:
-    """Return a value that a spreadsheet shows as it is: an apostrophe makes a text of a formula.
+    """Return a value with an apostrophe before it if a spreadsheet would take it for a formula.
 
     https://owasp.org/www-community/attacks/CSV_Injection
     """
@@ -206,7 +206,7 @@ def write_ndjson(some: Iterator[Values], out: TextIO) -> None:
 
 
 def writer_of(name: str, columns: Sequence[str] = COLUMNS) -> Write:
-    """Return what writes rows of these columns in a format.
+    """Return the function that writes rows with these columns in a format.
 
     Raises: ConfigError if the package for it is not installed.
     """

@@ -1,8 +1,8 @@
-"""The folder of an archive: its lock, the versions that may be published, its days, and what is forgotten.
+"""The folder of an archive: its lock, the versions that may be published, its days, and their removal.
 
-`lock` is held while a process uses the folder. `versions.json` has the epoch, and the version up to which
-versions may have been published: none above that was. A day that is damaged is set aside as `.bad`, with
-all that is beside it, when a second look, some time after the first, finds it damaged as well.
+`lock` is held while a process uses the folder. `versions.json` has the epoch, and a limit: no version above
+it was published. A damaged day is renamed to `.bad`, with all files beside it, if a second look, some time
+after the first, finds it damaged too.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _BAD_DAY = re.compile(r"(\d{4}-\d{2}-\d{2}\.db)\.bad\d*", re.ASCII)
 
 
 class ArchiveSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the archive is, a folder, None for no archive; days and bytes that are kept at most."""
+    """The folder of the archive, None for no archive; the most days and bytes to keep."""
 
     path: Annotated[str, Meta(min_length=1)] | None = None
     keep_days: Annotated[int, Meta(ge=1, le=100_000)] = 90
@@ -58,7 +58,7 @@ class ArchiveSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def check_place(path: Path) -> None:
-    """Raise ValueError if no folder can be at that place, whoever may write there."""
+    """Raise ValueError if no folder can be at that place, for any user."""
     place = path.absolute()
     with suppress(OSError):  # another user may see more
         if (above := next(part for part in (place, *place.parents) if part.exists())).is_file():
@@ -78,7 +78,8 @@ class Reserved(Struct, frozen=True, forbid_unknown_fields=True):
 class Folder:
     """A folder that this process holds.
 
-    `reached` is told of each boundary; any thread calls `on_damage` when a day was set aside.
+    `reached` is called at each crash point; `on_damage` is called, from any thread, after a day was set
+    aside.
     """
 
     def __init__(
@@ -116,7 +117,7 @@ class Folder:
 
     @property
     def is_held(self) -> bool:
-        """Whether it is locked, so that it may be changed: not if the lock was removed meanwhile."""
+        """Whether this process may change it: it holds the lock, and the lock file was not removed."""
         try:
             self.require({})
         except OSError:
@@ -125,15 +126,15 @@ class Folder:
 
     @classmethod
     def reading(cls, path: Path) -> Folder:
-        """Return a folder that is only read: another process may hold it."""
+        """Return a folder for reading only: another process may hold it."""
         return cls(path, -1, lambda _: None)
 
     def release(self) -> None:
-        """Make it free for another process."""
+        """Unlock it for another process."""
         os.close(self._descriptor)
 
     def reserved(self) -> Reserved | None:
-        """Return what is reserved; None if nothing is, or it means nothing. Raises: OSError."""
+        """Return the reservation; None if there is none or it is invalid. Raises: OSError."""
         try:
             found = msgspec.json.decode((self.path / VERSIONS).read_bytes(), type=Reserved)
         except (FileNotFoundError, msgspec.MsgspecError, ValueError, RecursionError):
@@ -141,7 +142,7 @@ class Folder:
         return found if found.format == FORMAT else None
 
     def reserve(self, epoch: str, until: int) -> None:
-        """Have it on disk that versions up to `until` may be published. Raises: OSError."""
+        """Store on disk that versions up to `until` may be published. Raises: OSError."""
         self.reached("before reservation")
         older = [*self.path.glob(f"{MARKED}*")]
         mark = self.path / f"{MARKED}{until}"
@@ -153,15 +154,15 @@ class Folder:
         self.reached("after reservation")
 
     def marked(self) -> int:
-        """Return the highest version that may have been published, by the name of a file; 0 without any.
+        """Return the highest version that may have been published, from a file's name; 0 without it.
 
-        For a disk of which no file can be read. Raises: OSError.
+        For a disk whose files cannot be read. Raises: OSError.
         """
         names = (path.name.removeprefix(MARKED) for path in self.path.glob(f"{MARKED}*"))
         return max((int(name) for name in names if name.isdecimal()), default=0)
 
     def replace(self, name: str, content: bytes) -> None:
-        """Put a file in place of another, whole and on disk. Raises: OSError."""
+        """Replace a file by a complete, synced one. Raises: OSError."""
         new = self.path / f"{name}.new"
         with new.open("wb") as file:
             file.write(content)
@@ -171,22 +172,22 @@ class Folder:
         sync(self.path)
 
     def tidy(self) -> None:
-        """Remove what a process that was killed has left half-made."""
+        """Remove unfinished files of a killed process."""
         for left in [*self.path.glob("*.new"), *self.path.glob("*.new-journal")]:
             left.unlink(missing_ok=True)
 
     def days(self) -> list[date]:
-        """Return the days that there are, oldest first."""
+        """Return the days with a file, oldest first."""
         return sorted(day for path in self.path.iterdir() if (day := day_named(path.name)) is not None)
 
     def file(self, day: date) -> Path:
-        """Return the file of a day."""
+        """Return the path of a day's file."""
         return self.path / name_of(day)
 
     def require(self, inodes: Mapping[Path, int]) -> None:
         """Raise FileNotFoundError if the lock, or one of these files, was removed or replaced.
 
-        Data written to a file that was removed is lost, and without the lock another process may write.
+        Data written to a removed file is lost, and without the lock another process may write.
         """
         for path, inode in {**self._in_use, **inodes}.items():
             try:
@@ -197,7 +198,7 @@ class Folder:
                 raise FileNotFoundError(ENOENT, "it was removed while it was in use", str(path))
 
     def size(self) -> int:
-        """Return the bytes of all its files. Raises: OSError."""
+        """Return the total size of its files in bytes. Raises: OSError."""
         total = 0
         for path in self.path.iterdir():
             with suppress(FileNotFoundError):  # an operator may remove it meanwhile
@@ -211,7 +212,7 @@ class Folder:
         return sorted((day, path) for day, path in days if day is not None)
 
     def set_aside(self, day: date, why: str) -> None:
-        """Rename the file of a day, and all beside it, so that nothing reads it again. Raises: OSError."""
+        """Rename the file of a day, and all beside it, so that it is never read again. Raises: OSError."""
         path, bad = self.file(day), self._bad_name(day)
         self.set_aside_beside(day, bad)
         path.rename(bad)
@@ -221,32 +222,32 @@ class Folder:
         self.on_damage()
 
     def _bad_name(self, day: date) -> Path:
-        """Return a name under which nothing was set aside before."""
+        """Return an unused name for a damaged day's file."""
         names = (f"{self.file(day)}{BAD}{number or ''}" for number in count())
         return next(Path(name) for name in names if not [*self.path.glob(f"{Path(name).name}*")])
 
     def set_aside_beside(self, day: date, bad: Path) -> None:
-        """Rename what is beside the file of a day, as SQLite looks for it beside `bad`."""
+        """Rename the files beside a day's file to the names that SQLite expects beside `bad`."""
         path = self.file(day)
         for beside in BESIDE:
             with suppress(FileNotFoundError):
                 Path(f"{path}{beside}").rename(f"{bad}{beside}")
         with suppress(FileNotFoundError):
             digest_path(path).rename(f"{bad}.sum")
-        Path(f"{path}-shm").unlink(missing_ok=True)  # an index of the log, made anew from it
+        Path(f"{path}-shm").unlink(missing_ok=True)  # an index of the log, rebuilt from it
 
     def clear(self, day: date) -> None:
-        """Set aside what is left of a day without its file: SQLite would take it for a new file's."""
+        """Set aside leftovers of a day without its file, because SQLite would use them for a new file."""
         left = [Path(f"{self.file(day)}{beside}") for beside in BESIDE]
         if any(path.exists() for path in left):
             self.set_aside_beside(day, self._bad_name(day))
 
     def check(self, day: date, *, is_last: bool) -> bool:
-        """Return whether the file of a day can be read; False if it is damaged, and was set aside.
+        """Return whether the file of a day can be read; False if it was damaged and is set aside.
 
-        Files of a killed process beside it are taken into a file that is not the last. The last is written
-        on, and has no digest then: if it is sealed, because a newer day was damaged, that is verified now.
-        Raises: OSError, sqlite3.Error if it cannot be read now, or must be looked at again.
+        Leftovers of a killed process are merged into the file, except in the last day. The last day is open
+        for writing and normally unsealed; if it is sealed, because a newer day was damaged, its digest is
+        verified now. Raises: OSError, sqlite3.Error if it cannot be read now, or needs a second look.
         """
         try:
             self._look(day, is_last=is_last)
@@ -270,13 +271,13 @@ class Folder:
                 check_digest(path)
 
     def doubt(self, day: date) -> None:
-        """Note that a day may be damaged: `check` looks at all of it, some time from now."""
+        """Note that a day may be damaged: `check` examines all of it, some time from now."""
         self._doubted_s.setdefault(day, elapsed_s())
 
     def settle(self, day: date, why: str) -> bool:
-        """Look at all of a day that may be damaged; return whether it is whole, else it is set aside.
+        """Examine all of a day that may be damaged; return whether it is whole, and set it aside if not.
 
-        Raises: OSError, sqlite3.Error if that cannot be said now, as at the first look.
+        Raises: OSError, sqlite3.Error if it is too early for a second look, or the day cannot be read now.
         """
         self.doubt(day)
         if elapsed_s() - self._doubted_s[day] < self.look_again_s:
@@ -288,7 +289,7 @@ class Folder:
         return fault is None
 
     def settle_all(self) -> None:
-        """Look again at the days that may be damaged, but not at the newest, which may be written."""
+        """Examine the doubted days again, except the newest, which may be open for writing."""
         for day in self.days()[:-1]:
             if day in self._doubted_s:
                 with suppress(OSError, sqlite3.Error):
@@ -297,8 +298,8 @@ class Folder:
     def forget(self, settings: ArchiveSettings) -> Iterator[date]:
         """Remove the oldest days while they are too old, or all are too large; never the newest.
 
-        Their age counts from the day after the second newest: the newest is far in the future if the clock
-        was wrong. Yields each that is gone. Raises: OSError.
+        Age is counted from the day after the second newest, because a wrong clock may put the newest far in
+        the future. Yields each removed day. Raises: OSError.
         """
         days = self.days()
         if not days[1:]:
@@ -320,7 +321,7 @@ class Folder:
                 self._unlink(path, Path(f"{path}.sum"))
 
     def _unlink(self, path: Path, digest: Path) -> None:
-        """Remove the file of a day that is forgotten, and what is beside it."""
+        """Remove the file of a forgotten day, and the files beside it."""
         path.unlink()
         for beside in (digest, *(Path(f"{path}{end}") for end in BESIDE)):
             beside.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 """The past of the board: a list at a version or at a time, the changes since, and the gaps.
 
-`Past` is for the event loop: it reads in threads, two at a time. `Days` reads the files there.
+`Past` is for the event loop: it reads in threads, two at a time. `Days` reads the files in these threads.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PATIENCE_S = 2.0
 
 
 class Listed(Struct, frozen=True):
-    """A v2 list as it was shown: its own version and epoch, display names in order, entries in order."""
+    """A past v2 list: its own version and epoch, display names in order, entries in order."""
 
     version: int
     epoch: str
@@ -55,7 +55,7 @@ class Listed(Struct, frozen=True):
 
 
 class Elsewhere(Struct, frozen=True):
-    """The answer is that version of the view."""
+    """The answer is another version of the view."""
 
     version: int
 
@@ -65,9 +65,9 @@ BEFORE_FIRST = "before_first"
 
 
 class Unknown(Struct, frozen=True):
-    """Nothing is known of it: the versions and times around, and why.
+    """No data is kept for the request: the versions and times around it, and why.
 
-    `before` and `after` are the versions that the view had there; None if nothing is kept there.
+    `before` and `after` are the view's versions at these ends; None if nothing is kept there.
     """
 
     reason: str
@@ -78,7 +78,7 @@ class Unknown(Struct, frozen=True):
 
 
 class NotYet(Struct, frozen=True):
-    """There is no such version yet, or it is not written yet; `newest` is."""
+    """The version does not exist or is not written yet; `newest` is the newest one."""
 
     newest: int
 
@@ -87,14 +87,14 @@ Found: TypeAlias = Listed | Elsewhere | Unknown | NotYet
 
 
 class Reach(Struct, frozen=True):
-    """The oldest version since which changes are known, and whether they are since one asked for."""
+    """The oldest version since which all changes are known, and whether that covers the requested one."""
 
     oldest: int
     has: bool
 
 
 class Held(Struct, frozen=True):
-    """The content of a file: versions from `base` until `last`, and its times (Unix milliseconds)."""
+    """The content of a file: versions from `base` to `last`, and its times (Unix milliseconds)."""
 
     day: date
     base: int
@@ -106,7 +106,7 @@ class Held(Struct, frozen=True):
 
 
 class Days:
-    """The days of a folder, read by any thread. `live` returns the day that is written."""
+    """The days of a folder, readable from any thread. `live` returns the day being written."""
 
     def __init__(self, folder: Folder, live: Callable[[], date | None]) -> None:
         self._folder = folder
@@ -115,7 +115,7 @@ class Days:
         self._verified: set[date] = set()
 
     def held(self) -> list[Held]:
-        """Return what all days hold, oldest first."""
+        """Return the content of all days, oldest first."""
         days, found = self._folder.days(), list[Held]()
         for day in days:
             known = self._known.get(day)
@@ -123,15 +123,15 @@ class Days:
                 try:
                     with self.reader(day, is_verified=False) as reader:
                         known = _held(reader)
-                except FileNotFoundError:  # forgotten, or damaged, meanwhile
+                except FileNotFoundError:  # forgotten, or set aside, meanwhile
                     continue
-                if day != days[-1]:  # else it may grow
+                if day != days[-1]:  # the newest day may still grow
                     self._known[day] = known
             found.append(known)
         return found
 
     def gaps(self, held: list[Held]) -> list[Gap]:
-        """Return all gaps, oldest first, also those between days."""
+        """Return all gaps, oldest first, including those between days."""
         bad, found = [day for day, _ in self._folder.bad()], list[Gap]()
         for before, after in pairwise([None, *held]):
             if after is None:
@@ -157,12 +157,12 @@ class Days:
                 return Unknown("unknown_bookmaker") if own is None else Elsewhere(own)
         until = held[0].base if gap is None else gap.until
         with self.reader(_of(held, until).day) as reader:
-            if reader.view_version(view, until) == version:  # it was not changed until then
+            if reader.view_version(view, until) == version:  # the list did not change after that version
                 return _listed(reader, version, until, bookmaker)
         return self._unknown(held, view, gap)
 
     def at_time(self, bookmaker: BookmakerId | None, at_ms: int) -> Found:
-        """Return which version a list had at a time (Unix milliseconds)."""
+        """Return the version of a list at a time (Unix milliseconds)."""
         held, view = self.held(), list_view(bookmaker)
         gaps = {gap.after: gap for gap in self.gaps(held)}
         for day in reversed(held):
@@ -180,9 +180,9 @@ class Days:
         return self._unknown(held, view, None, at_ms)
 
     def changes(self, bookmaker: BookmakerId | None, after: int, until: int) -> list[PastChange] | None:
-        """Return the last change of each entry after `after`, until `until`.
+        """Return the last change of each entry after `after`, up to `until`.
 
-        None if not all of them are known, or if they are too many for an answer.
+        None if some are unknown, or if they are too many for an answer.
         """
         held = self.held()
         if not held or not held[0].base <= after <= until <= held[-1].last:
@@ -199,7 +199,7 @@ class Days:
         return [*found.values()]
 
     def reach(self, asked: int, until: int) -> Reach:
-        """Return how far back changes until `until` are known, and whether those after `asked` are."""
+        """Return how far back all changes up to `until` are known, and whether those since `asked` are."""
         held = self.held()
         if not held or not held[0].base <= until <= held[-1].last:
             return Reach(until, asked >= until)
@@ -209,9 +209,9 @@ class Days:
         return Reach(oldest, oldest <= asked and not any(_hides(gap, asked, until) for gap in gaps))
 
     def last_of(self, entry_id: str, most: int) -> list[Row]:
-        """Return the last changes of an entry in the two newest days, the newest first, `most` at most.
+        """Return the `most` newest changes of an entry in the two newest days, newest first.
 
-        The oldest may be of a whole state: then the entry was there before.
+        The oldest may come from a whole state: then the entry existed before.
         """
         found: list[Row] = []
         for held in self.held()[:-3:-1]:
@@ -220,7 +220,7 @@ class Days:
         return _told(found)[:most]
 
     def last_of_markets(self, match_id: str, most: int) -> dict[str, list[Row]]:
-        """Return the last changes of each other market of a match by its id, as `last_of`."""
+        """Return the newest changes of each other market of a match by its id, like `last_of`."""
         found: dict[str, list[Row]] = {}
         for held in self.held()[:-3:-1]:
             with self.reader(held.day) as reader:
@@ -248,7 +248,7 @@ class Days:
         )
 
     def _why_before(self, first: Held | None, at_ms: int | None) -> str:
-        """Return why nothing from before the first day is known: that is not kept, or a day was damaged."""
+        """Return why nothing before the first day is known: it is not kept, or a day was damaged."""
         bad = [day for day, _ in self._folder.bad() if first is None or day <= first.day]
         is_older = bool(bad) and at_ms is not None and day_of(at_ms) < bad[0]
         return BEFORE_FIRST if is_older or not bad else DAMAGED
@@ -259,10 +259,10 @@ class Days:
 
     @contextmanager
     def reader(self, day: date, *, is_verified: bool = True) -> Iterator[Reader]:
-        """Open a day, whose digest is verified at its first reading; one that is damaged is set aside.
+        """Open a day, verifying its digest at the first reading; a damaged day is set aside.
 
-        Raises: FileNotFoundError if it is not there, or not any more; OSError, sqlite3.Error if it cannot
-        be read now, or must be looked at again.
+        Raises: FileNotFoundError if it is missing or was removed; OSError, sqlite3.Error if it cannot be
+        read now, or needs a second look.
         """
         path, is_live = (
             self._folder.file(day),
@@ -286,7 +286,7 @@ class Days:
 
 
 class Past:
-    """The archive as the event loop reads it."""
+    """The archive, readable from the event loop."""
 
     def __init__(
         self, folder: Folder, writer: Writer, status: ArchiveStatus, read_s: float = READ_S
@@ -300,9 +300,10 @@ class Past:
         self._read_s = read_s
 
     async def read(self, what: Callable[[Days], T]) -> T | None:
-        """Read in a thread, once more if a day cannot be read, or is forgotten meanwhile; then None.
+        """Read in a thread; try once more if a day cannot be read or was just forgotten, then return None.
 
-        None also if it takes too long: the thread goes on then, and no other begins while too many do.
+        Also returns None after a time limit. The thread then goes on, and new reads fail while too many
+        hang.
         """
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(MAX_READS)
@@ -317,7 +318,7 @@ class Past:
 
     @property
     def hanging(self) -> int:
-        """How many reads go on, those that were given up, too."""
+        """The number of running reads, including those that timed out."""
         self._running = {future for future in self._running if not future.done()}
         return len(self._running)
 
@@ -340,7 +341,7 @@ class Past:
 
 
 def _told(rows: list[Row]) -> list[Row]:
-    """Return the rows, the newest first, without those of a whole state that repeat the row before."""
+    """Return the rows, newest first, without those of a whole state that repeat the row before."""
     return [
         row
         for row, older in zip_longest(rows, rows[1:])
@@ -363,7 +364,7 @@ def _of(held: list[Held], version: int) -> Held:
 def _hides(gap: Gap, after: int, until: int) -> bool:
     """Return whether a gap hides any change between two versions.
 
-    Where the service was down, what had left by then is known.
+    All removals during a gap of a stopped service are known.
     """
     if gap.reason in {"stopped", "killed"}:
         return gap.after < after < gap.until or gap.after < until < gap.until
@@ -371,7 +372,7 @@ def _hides(gap: Gap, after: int, until: int) -> bool:
 
 
 def _listed(reader: Reader, version: int, shown_at: int, bookmaker: BookmakerId | None) -> Listed:
-    """Return a list with its version as it was at a version of the board, in the epoch of that."""
+    """Return a list as it was at a version of the board, with its own version and the board's epoch."""
     return Listed(
         version, reader.epoch(shown_at), reader.names(shown_at), reader.entries(shown_at, bookmaker)
     )

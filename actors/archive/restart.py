@@ -1,9 +1,9 @@
-"""The beginning of a life of the service: what stood on the board at the end of the last, what still holds.
+"""The beginning of a service's life: which lists and entries of the last life are still valid.
 
-After an orderly end the folder has an ending: the whole board, and the clock of the machine. Its lists hold
-if nothing of their configuration changed, and if they are young enough by that clock; but not for matches
-that may have kicked off. All else that stood leaves as stale in the first version. After any other end that
-is everything: what was not written may have been a suspension.
+After an orderly end the folder has an ending: the whole board, and the machine's clock. Its lists are
+restored if their configuration is unchanged and they are young enough by that clock, except matches that
+may have kicked off. All other entries leave as stale in the first version. After any other end all entries
+leave, because an unwritten change may have been a suspension.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from actors.matching.event import FixtureId
 
 
 class Machine(Struct, frozen=True):
-    """Which start of the machine it is, and the seconds since then, sleep included."""
+    """The id of the machine's boot, and the seconds since then, sleep included."""
 
     boot_id: str
     boot_s: float
 
 
 class EndedBook(Struct, frozen=True):
-    """A book at the end: what its configuration was, its versions, list states and entries.
+    """A book at the end of a life: a digest of its configuration, its versions, list states and entries.
 
-    `cuts` has the number of entries of each chunk: compressed bytes depend on it. Of a kind of market of
-    which goals before a bet may not count, `begins` is when a match begins by all sources (Unix seconds).
+    `cuts` has the number of entries of each chunk, which determine the compressed bytes. `begins` is the
+    earliest start by any source (Unix seconds), for kinds of market where goals before a bet may not count.
     """
 
     configured: str
@@ -61,8 +61,8 @@ class EndedBook(Struct, frozen=True):
 class Ending(Struct, frozen=True):
     """The boards at an orderly end; `mono` is the service's clock when `machine` was read.
 
-    Its version is that of the archive: the largest of any board. The `books` are those of 1X2, and
-    `markets` has those of other kinds of market; an earlier release wrote none.
+    `version` is the archive's: the largest of any board. `books` has the 1X2 board, `markets` the boards of
+    other kinds of market; an earlier release wrote none.
     """
 
     version: int
@@ -74,7 +74,7 @@ class Ending(Struct, frozen=True):
     markets: dict[Kind, dict[BookmakerId, EndedBook]] = {}
 
     def entries(self) -> list[PastChange]:
-        """Return the entries that the v2 list had."""
+        """Return the entries of the v2 list."""
         return [
             PastChange(name, entry.id, self.version, entry, None)
             for name, book in self.books.items()
@@ -84,9 +84,9 @@ class Ending(Struct, frozen=True):
 
 
 class Stood(Struct, frozen=True):
-    """The end as the archive has it: its last version, entries and fixtures, and until when it held.
+    """The archived end of a life: its last version, entries and fixtures, and how long it was valid.
 
-    `markets` are the entries of other markets than 1X2.
+    `markets` are the entries of markets other than 1X2.
     """
 
     version: int
@@ -97,16 +97,16 @@ class Stood(Struct, frozen=True):
 
 
 class Configured(Struct, frozen=True):
-    """A digest of the settings of a bookmaker's lists; its display name, None if its source gives it."""
+    """A digest of the settings of a bookmaker's lists; its display name, None if the source gives it."""
 
     digest: str
     name: str | None
 
 
 class Start(Struct, frozen=True):
-    """The begin of a life: the time, the machine, the settings of fixtures, the bookmakers.
+    """The inputs for a new life: time, machine, fixture settings and bookmakers.
 
-    Some source reads `kinds` of market beside 1X2.
+    At least one source reads each of the `kinds` of market beside 1X2.
     """
 
     now: Instant
@@ -117,9 +117,9 @@ class Start(Struct, frozen=True):
 
 
 class Beginning(Struct, frozen=True, eq=False):
-    """The first snapshot, and as a commit; names that sources gave before, of restored bookmakers.
+    """The first snapshot and its commit; the names of restored bookmakers that sources gave before.
 
-    `markets` are the first boards of the other kinds of market that some source reads.
+    `markets` are the first boards of the other kinds of market that are read.
     """
 
     commit: Commit
@@ -137,9 +137,9 @@ def write_ending(
     *,
     markets: Mapping[Kind, Snapshot],
 ) -> None:
-    """Keep the last boards of a life, all of whose versions are archived; `at` is as of `Ending`.
+    """Store the last boards of a life; all their versions are archived. `at` has `machine` and `mono`.
 
-    That of 1X2 has the version of the archive, which may be above those of its books.
+    The 1X2 board has the version of the archive, which may be above the versions of its books.
 
     Raises: OSError.
     """
@@ -171,7 +171,7 @@ def _ended(
 
 
 def take_ending(folder: Folder) -> Ending | None:
-    """Return the ending and remove it, so that it is never used twice; None if there is none to be used.
+    """Return the ending and remove it, so that it is used only once; None if there is no usable one.
 
     Raises: OSError.
     """
@@ -189,7 +189,7 @@ def take_ending(folder: Folder) -> Ending | None:
 def beginning(
     version: int, epoch: str, start: Start, stood: Stood | None, ending: Ending | None
 ) -> Beginning:
-    """Return the first version of a life: the lists that still hold; all else has left as stale."""
+    """Return the first version of a life: still valid lists stay, and all other entries leave as stale."""
     now, configured, terms = start.now, start.configured, start.terms
     begun = {} if ending is None else {name: _begun(ending, name, now.wall) for name in ending.books}
     kept = {kind: _holding(start, ending, kind, begun) for kind in start.kinds}
@@ -223,9 +223,9 @@ def _holding(
     kind: Kind,
     begun: Mapping[BookmakerId, Collection[SourceMatchId]],
 ) -> dict[BookmakerId, tuple[dict[Scope, ListState], list[Entry]]]:
-    """Return the lists of a kind of market that are young enough, with entries that have not kicked off.
+    """Return the valid lists of a kind of market, with entries that have not kicked off.
 
-    The matches of a bookmaker that have `begun` are left out as well.
+    Matches that have `begun` in any market of the bookmaker are left out as well.
     """
     found: dict[BookmakerId, tuple[dict[Scope, ListState], list[Entry]]] = {}
     if ending is None or ending.machine.boot_id != start.machine.boot_id:
@@ -241,7 +241,7 @@ def _holding(
 
 
 def _begun(ending: Ending, name: BookmakerId, wall: float) -> set[SourceMatchId]:
-    """Return the matches of which any market of a bookmaker says that it has, or may have, kicked off."""
+    """Return the matches that have, or may have, kicked off according to any of the bookmaker's markets."""
     every = [ended for kind in (ending.books, *ending.markets.values()) if (ended := kind.get(name))]
     return {entry.match.event_id for ended in every for entry in ended.entries if _has_begun(entry, wall)}
 
@@ -280,7 +280,7 @@ def _shown(kept: Kept) -> set[str]:
 def _markets_left(
     stood: Stood | None, kept: Mapping[Kind, Kept]
 ) -> dict[Kind, Mapping[BookmakerId, Differences]]:
-    """Return that all other markets that stood have left, but for those that are shown again."""
+    """Return the removal of all previous entries in other markets, except those shown again."""
     markets = () if stood is None else stood.markets
     gone = {
         kind: _left([of for of in markets if _kind(of) is kind], _shown(kept.get(kind, {})))
@@ -294,7 +294,7 @@ def _kind(past: PastChange) -> Kind | None:
 
 
 def _left(stood: Iterable[PastChange], shown: Collection[str]) -> dict[BookmakerId, Differences]:
-    """Return that everything that stood has left, but for what is shown again."""
+    """Return the removal of all previous entries, except those shown again."""
     gone: dict[BookmakerId, dict[SourceMatchId, Entry | None]] = {}
     for past in stood:
         if past.entry is not None and past.id not in shown:
@@ -312,7 +312,7 @@ def _snapshot(
     kept: Kept,
     now: Instant,
 ) -> Snapshot:
-    """Return the first board of a life, with the lists and entries that are kept."""
+    """Return the first board of a life, with the kept lists and entries."""
     first = first_snapshot(version, terms, epoch)
     board = Board(replace(first, version=version - 1), BoardRules(), FixtureUpdater(terms))
     for name, (lists, entries) in kept.items():
@@ -321,7 +321,7 @@ def _snapshot(
 
 
 def _as_it_was(book: Book, ended: EndedBook | None) -> Book:
-    """Return a book with the versions and chunks that it `ended` with, if it shows all of it again."""
+    """Return a book with its former versions and chunks if it shows all of its former entries."""
     if ended is None or book.count < len(ended.entries):
         return book
     entries = iter(ended.entries)

@@ -1,7 +1,7 @@
-"""Seals a day that is over: rewrites its file in the order of entries, and puts that in its place.
+"""Seals past days: rewrites a day's file in the order of entries, and replaces it by the result.
 
-In slices, so that the thread that writes the present day can do it in between. Beside a sealed file is its
-digest: a file that does not have it is damaged, even where SQLite can read it.
+It works in slices, so that the same thread can write the present day meanwhile. Each sealed file has a
+digest beside it: a file that does not match is damaged, even if SQLite can read it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from actors.runtime.facts import announce
 
 log = structlog.get_logger()
 
-SEAL_S = 0.1  # of sealing in a step
+SEAL_S = 0.1  # work on sealing in one step
 RETRY_S = 60.0
 
 ROWS = 500
@@ -36,7 +36,7 @@ ROWS = 500
 
 
 class Sealer:
-    """Seals days of a folder that are over, one after another; of the thread that writes."""
+    """Seals past days of a folder, one after another, in the writer's thread."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -45,25 +45,25 @@ class Sealer:
         self._from_s = 0.0
 
     def add(self, day: date) -> None:
-        """Have a day sealed."""
+        """Queue a day for sealing."""
         if day not in self._days:
             self._days.append(day)
 
     def find(self, live: date | None) -> None:
-        """Have all days sealed that are not, but for the one that is written."""
+        """Queue all unsealed days, except the one being written."""
         for day in self._folder.days():
             with suppress(
                 sqlite3.Error, UnreadableError, OSError
-            ):  # of another moment, or not for us to say
+            ):  # read at another moment, or not held by this process
                 if day != live and self._folder.check(day, is_last=False):
                     with Reader.open(self._folder.file(day), is_written=False) as reader:
                         if not reader.is_sealed:
                             self.add(day)
 
     def step(self) -> bool:
-        """Go on with the first day, if there is any; return whether there was.
+        """Continue with the first queued day; return whether there was one.
 
-        A failed day, as while an operator reads it, is tried in a minute.
+        A failure, as while an operator reads the file, is retried after a minute.
         """
         if not self._days or elapsed_s() < self._from_s:
             return False
@@ -94,7 +94,7 @@ class Sealer:
 
 
 def seal(path: Path, reached: Reached) -> Sliced[None]:
-    """Seal a file that nobody writes to. Raises: sqlite3.Error, OSError; then the file is as it was."""
+    """Seal a file that is not written. Raises: sqlite3.Error, OSError; the file is then unchanged."""
     new = path.with_name(f"{path.name}.new")
     new.unlink(missing_ok=True)
     old, made = connect(path, "immutable"), connect(new)
@@ -138,7 +138,7 @@ def _copy(old: sqlite3.Connection, made: sqlite3.Connection) -> Iterator[None]:
 
 def _tables(connection: sqlite3.Connection) -> Iterator[tuple[str, sqlite3.Cursor]]:
     for table in COPIED:
-        yield table, connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - a table of ours
-    yield "changes", connection.execute(f"SELECT {COLUMNS} FROM changes ORDER BY entry, version")  # noqa: S608 - the same
+        yield table, connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - constants only
+    yield "changes", connection.execute(f"SELECT {COLUMNS} FROM changes ORDER BY entry, version")  # noqa: S608 - constants only
     yield from copied(connection)
     yield from links.copied(connection)

@@ -1,8 +1,8 @@
 """Writes commits to the day's files, in a thread of its own: the board never waits for the disk.
 
-`add` puts a commit into a bounded queue. Each step of the thread takes all that waits and writes it in one
-transaction. Unwritten commits wait; if they are too many, commits are dropped. Then, as soon as anything
-can be written, the gap is written down, and the archive goes on from a whole state.
+`add` puts a commit into a bounded queue. Each step of the thread writes all waiting commits in one
+transaction. While writing fails, commits wait; if too many wait, new ones are dropped. As soon as writing
+works again, the gap is recorded, and the archive continues from a whole state.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ RESERVED = 2_000_000
 
 
 class Writer:
-    """The thread that writes, and what waits for it; `step` is of that thread, `begin` comes before it."""
+    """The writing thread and its queue. Only the thread calls `step`; `begin` comes before it."""
 
     def __init__(
         self, folder: Folder, settings: ArchiveSettings, status: ArchiveStatus, clock: Clock
@@ -59,7 +59,7 @@ class Writer:
         """After how many changes those of each entry are noted, as of `Day.mark`."""
         self._settings, self._status, self._clock = settings, status, clock
         self._waiting: deque[Commit] = deque()
-        self._added = self._taken = 0  # written by one thread each
+        self._added = self._taken = 0  # each is written by one thread only
         self._latest: Commit | None = None
         self._first: tuple[Commit, Gap | None] | None = None  # of this life, until it is written
         self._lost = LOST
@@ -72,21 +72,21 @@ class Writer:
         self._thread: threading.Thread | None = None
 
     def reserve(self, version: int) -> None:
-        """Have it on disk that versions up to some millions from this one are ours. Raises: OSError."""
+        """Reserve on disk the versions up to some millions above this one. Raises: OSError."""
         until, epoch = version + RESERVED, self.epoch
         self.folder.reserve(epoch, until)
         self.reserved_until, self.reserved_epoch = until, epoch
 
     def begin(self, first: Commit, gap: Gap | None) -> None:
-        """Write the first commit of a life; what fails is done in a later step.
+        """Write the first commit of a life; a failed write is done in a later step.
 
-        Without a `gap` it is not known what stood before. Raises: sqlite3.Error, OSError.
+        Without a `gap` the board before is unknown. Raises: sqlite3.Error, OSError.
         """
         self._latest, self._first = first, (first, gap)
         self._reopened(first)
 
     def resume(self, last: date) -> str:
-        """Go on after the newest day; return the epoch of its last version.
+        """Continue after the newest day; return the epoch of its last version.
 
         Raises: sqlite3.Error, OSError.
         """
@@ -101,10 +101,10 @@ class Writer:
         self._thread.start()
 
     def add(self, commit: Commit) -> None:
-        """Have a commit written; of any thread but the writer's, one alone. Never waits.
+        """Queue a commit for writing; called from one thread, not the writer's. Never waits.
 
-        It is in the queue before `_latest` shows that it exists: a newest commit that is neither written
-        nor in the queue is lost.
+        The commit is queued before `_latest` announces it: the writer treats a latest commit that is
+        neither written nor queued as lost.
         """
         if self.waiting + commit.weight <= self.max_waiting:
             self._added += commit.weight
@@ -112,7 +112,7 @@ class Writer:
         self._latest = replace(commit, differences={}, fixture_changes=None, market_differences={})
 
     def stop(self, within_s: float) -> bool:
-        """End the thread once all is written, or after so many seconds; return whether all is."""
+        """End the thread after all is written, or after so many seconds; return whether all is written."""
         self._ends.set()
         if self._thread is None:
             self._run()
@@ -124,26 +124,26 @@ class Writer:
 
     @property
     def waiting(self) -> int:
-        """How many changes wait to be written."""
+        """The number of changes that wait to be written."""
         return self._added - self._taken
 
     def lag_s(self, wall: float) -> float:
-        """Return how old at a time (Unix seconds) the oldest version is that is not written, else 0."""
+        """Return the age of the oldest unwritten version at a time (Unix seconds), 0 if there is none."""
         latest = self._latest
         try:
             oldest = self._waiting[0].at
-        except IndexError:  # nothing waits; perhaps it was lost
+        except IndexError:  # nothing waits; the latest commit may have been dropped
             oldest = latest.at if latest is not None and latest.version > self.written else wall
         return max(wall - oldest, 0.0)
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that was added is written."""
+        """Whether all added commits are written."""
         return self._latest is None or self.written >= self._latest.version
 
     @property
     def live_day(self) -> date | None:
-        """The day that is written."""
+        """The day being written."""
         return None if self._day is None else self._day.day
 
     def _run(self) -> None:
@@ -156,11 +156,11 @@ class Writer:
                 self._close(self._day)
             is_over = True
         finally:
-            if not is_over:  # a bug
+            if not is_over:  # an unexpected exception ended the loop
                 self._status.error = "the thread that writes has ended"
 
     def step(self) -> None:
-        """Write what waits, and do some of what is due beside."""
+        """Write the waiting commits, and do some of the due maintenance."""
         try:
             self.folder.require({})
             if (latest := self._latest) is not None:
@@ -186,7 +186,7 @@ class Writer:
             self.reserve(latest.version)
 
     def _reopened(self, latest: Commit) -> Day:
-        """Open the newest day that is whole, or begin one; damaged ones are set aside."""
+        """Open the newest undamaged day, or begin one; damaged ones are set aside."""
         days = self.folder.days()
         while days and not self.folder.check(days[-1], is_last=True):
             days.pop()
@@ -202,7 +202,7 @@ class Writer:
         return day
 
     def _go_on(self, day: Day) -> Day:
-        """Write after the newest commit of a day; the first of a life, if that is not written."""
+        """Continue a day after its newest commit, with the first commit of the life if it is pending."""
         self._day = day
         if self._first is not None and day.version != self._first[0].version:
             self._begin_life(day, *self._first)
@@ -213,7 +213,7 @@ class Writer:
         return day
 
     def _begin_life(self, day: Day, first: Commit, gap: Gap | None) -> None:
-        """Write the first commit of a life; as the whole state if it is not known what stood before."""
+        """Write the first commit of a life; as a whole state if the board before is unknown."""
         if first.version < day.version:
             raise OSError(
                 EEXIST, "it has newer versions, which could not be read at the start", str(day.path)
@@ -257,7 +257,7 @@ class Writer:
             self._append(day)
 
     def _append(self, day: Day) -> None:
-        """Write what waits, up to the first commit of another day, or after a gap."""
+        """Write the waiting commits, up to the first of another day, or the first after a gap."""
         commits: list[Commit] = []
         for commit in [*self._waiting]:
             if commit.version != (commits[-1].version if commits else self.written) + 1 or commit.gap:
@@ -280,7 +280,7 @@ class Writer:
         self._roll(commits[-1])
 
     def _bridge(self, day: Day, commit: Commit, reason: str) -> None:
-        """Write down that commits are missing, and go on from the whole state after a commit."""
+        """Record that commits are missing, and continue from the whole state after a commit."""
         at_ms = milliseconds(commit.at)
         gap = Gap(self.written, commit.version, max(self._seen_ms, day.at_ms), at_ms, reason)
         day.begin()
@@ -294,21 +294,21 @@ class Writer:
         self._roll(commit)
 
     def _note_seen(self, day: Day, latest: Commit) -> None:
-        """Note once a second that the newest version still is the newest, and what lists are confirmed."""
+        """Record once a second that the newest version is still current, and which lists are confirmed."""
         now = self._clock.now()
         seen_ms = milliseconds(self.newest_until(now))
         if not seen_ms - self._seen_ms >= 1000:  # noqa: PLR2004 - a second
             return
         day.begin()
         day.note_seen(seen_ms)
-        if self.epoch:  # else lists are of other processes, and so are the clocks of their times
+        if self.epoch:  # in a cluster other processes confirm lists, by their own clocks
             lists = {name: book.lists for name, book in latest.whole.books.items()}
             day.note_lists(lists, now.wall - now.mono)
         day.end()
         self._seen_ms = seen_ms
 
     def _roll(self, commit: Commit) -> Day | None:
-        """Begin the next day with the whole state after a commit that is the last of the day before."""
+        """Begin a new day with the whole state after a commit that belongs to it, if it does."""
         day = self._day
         if day is None or not _begins_day(day, commit):
             return None
@@ -320,14 +320,14 @@ class Writer:
     def _close(self, day: Day, *, is_over: bool = False) -> None:
         try:
             day.close(is_over=is_over)
-        except sqlite3.Error as error:  # such as: an operator reads it
+        except sqlite3.Error as error:  # for example while an operator reads it
             announce(log, "archive.not_closed", file=day.path.name, error=str(error))
 
     def _drop_first(self) -> None:
         self._taken += self._waiting.popleft().weight
 
     def _tidy(self) -> None:
-        """Seal days that are over, some of it in each step, and once a minute forget the oldest."""
+        """Seal past days, a part in each step, and remove the oldest ones once a minute."""
         if not self._sealer.step() and elapsed_s() - self._tidied_s >= TIDY_S:
             self._tidied_s = elapsed_s()
             self.folder.settle_all()
@@ -336,7 +336,7 @@ class Writer:
             self._status.size_bytes = self.folder.size()
 
     def fail(self, error: Exception) -> None:
-        """Note that the archive cannot be written; it is tried again."""
+        """Note that the archive cannot be written; the next step tries again."""
         if self._status.error is None:
             announce(log, "archive.stalled", error=str(error))
         self._status.error = str(error)

@@ -1,1 +1,1 @@
-"""A day of the archive: its file, how a commit is written to it, and how it is read."""
+"""A day of the archive: its file, writing commits to it, and reading it."""

@@ -1,7 +1,7 @@
-"""Reads what many entries showed at versions of a day: the first and the last price of each, and its end.
+"""Reads many entries of a day: the first and the last price of each up to a version, and its end.
 
-An entry is asked for at one version. Of a sealed day each is looked up; of the day that is written all
-changes are looked at once.
+Each entry is wanted at one version. In a sealed day each entry is looked up; in the day being written all
+changes are scanned once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Cell(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """An entry up to a version: its first and its last price with their times, and its last row."""
+    """An entry up to a version: the version of its first price, its last price, and its last row."""
 
     first: int
     price: Cell
@@ -57,7 +57,7 @@ class Shown(NamedTuple):
 
 
 class Numbers:
-    """The numbers of the entries of a market in a day."""
+    """The numbers by which a day's tables refer to the entries of a market."""
 
     def __init__(self, reader: Reader, market: Market) -> None:
         self.market = market
@@ -77,12 +77,12 @@ Asked = tuple[str, int]
 
 
 def firsts(reader: Reader, numbers: Numbers, wanted: Collection[Asked]) -> dict[Asked, int]:
-    """Return the first version with a price of each entry that has one until its version."""
+    """Return the version of each entry's first price, for entries with a price up to the wanted version."""
     return {asked: found[0] for asked, found in _found(reader, numbers, wanted).items()}
 
 
 def shown_at(reader: Reader, numbers: Numbers, wanted: Collection[Asked]) -> dict[Asked, Shown]:
-    """Return what entries showed until a version each; none of those without a price in the day by then.
+    """Return each entry up to its wanted version, without entries that had no price in the day by then.
 
     Raises: sqlite3.Error, ValueError.
     """
@@ -98,7 +98,7 @@ def shown_at(reader: Reader, numbers: Numbers, wanted: Collection[Asked]) -> dic
 def _found(
     reader: Reader, numbers: Numbers, wanted: Collection[Asked]
 ) -> dict[Asked, tuple[int, int, int]]:
-    """Return the versions of the first price, of the last, and of the last row of each entry."""
+    """Return the versions of the first price, of the last price, and of the last row of each entry."""
     base, ids = _base(reader, numbers), _want(reader, numbers, wanted)
     sql = (_LOOKED_UP if reader.is_sealed else _SCANNED).format(**_tables(numbers))
     return {
@@ -109,7 +109,7 @@ def _found(
 
 
 def _cells(reader: Reader, numbers: Numbers, wanted: Collection[Asked]) -> dict[Asked, Cell]:
-    """Return the rows of entries at the very versions."""
+    """Return the rows of entries at exactly these versions."""
     base, ids = _base(reader, numbers), _want(reader, numbers, wanted)
     sql, outcomes = _CELLS.format(**_tables(numbers)), len(numbers.market.outcomes)
     return {
@@ -124,9 +124,9 @@ def _cells(reader: Reader, numbers: Numbers, wanted: Collection[Asked]) -> dict[
 
 
 def listings(reader: Reader, wanted: Iterable[int]) -> dict[int, tuple[str, str, str | None, int | None]]:
-    """Return names, league and kick-off by their numbers."""
+    """Return names, league and kick-off by the listings' numbers."""
     marks = ", ".join(map(str, wanted))
-    sql = f"SELECT listing, home, away, league, start_time FROM listings WHERE listing IN ({marks})"  # noqa: S608 - of numbers
+    sql = f"SELECT listing, home, away, league, start_time FROM listings WHERE listing IN ({marks})"  # noqa: S608 - numbers only
     return {row[0]: row[1:] for row in reader.connection.execute(sql)}
 
 
@@ -139,7 +139,7 @@ def _base(reader: Reader, numbers: Numbers) -> int:
 
 
 def _want(reader: Reader, numbers: Numbers, wanted: Collection[Asked]) -> dict[int, str]:
-    """Put the entries that the day knows in a table of this connection; return their ids by number."""
+    """Store the wanted entries that the day has in a temporary table; return their ids by number."""
     execute, by_id, base = reader.connection.execute, numbers.by_id, _base(reader, numbers)
     execute("DROP TABLE IF EXISTS temp.wanted")
     execute(

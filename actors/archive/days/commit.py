@@ -1,7 +1,7 @@
-"""One value per commit: what an archive keeps of it, and all that another consumer of commits needs.
+"""One value per commit, for the archive and for every other consumer of commits.
 
-Pure. A commit refers to the immutable snapshot and differences of the board, so that to make it costs
-nothing; its records are made where they are used, such as in the archive's own thread.
+Pure. A commit is cheap to make, because it refers to the immutable snapshot and differences of the board;
+its records are made where they are used, such as in the archive's own thread.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class EntryRecord(Struct, frozen=True, gc=False):
-    """An entry of the v2 list as a commit shows it, or (None) that it left, and why.
+    """An entry of the v2 list in a commit, or (None) the reason why it left.
 
-    The id of an entry of another market than 1X2 has the market behind it, after a blank.
+    The id of an entry in another market than 1X2 ends with the market, after a blank.
     """
 
     bookmaker: BookmakerId
@@ -42,7 +42,7 @@ class EntryRecord(Struct, frozen=True, gc=False):
 
 
 class MembersRecord(Struct, frozen=True):
-    """The members of a fixture as a commit shows them; none if it has gone, why, and into which other."""
+    """The members of a fixture in a commit; if it has gone, the reason and its successor."""
 
     fixture: FixtureId
     members: tuple[Member, ...]
@@ -51,20 +51,20 @@ class MembersRecord(Struct, frozen=True):
 
     @property
     def json(self) -> str | None:
-        """The source, the id there and the rule of each member; None without members."""
+        """Each member's source, id there and rule, as JSON; None without members."""
         keys = [(member.key.source, member.key.source_match_id, member.rule) for member in self.members]
         return _encode(keys).decode() if keys else None
 
 
 class Commit(Struct, frozen=True, eq=False):
-    """A commit of the board: what it changed of each bookmaker, list states, fixtures, and the whole after.
+    """A commit of the board: its changes by bookmaker, list states, fixtures, and the whole board after it.
 
-    `at` is its wall time (Unix seconds). `lists` has the lists of the bookmakers of which any changed.
-    `names` are the display names of all bookmakers, in the order of the configuration. With the first
-    commit of a life the fixtures of the last have `ended`, perhaps none. If it does not follow the commit
-    before, there is a `gap` for that reason, and the whole state counts, not what it changed.
-    `markets` are the boards of other kinds of market after it, and `market_differences` what it changed
-    there; a commit of these alone leaves `whole` at an older version than its own.
+    `at` is its wall time (Unix seconds). `lists` has the lists of each bookmaker that had a changed list.
+    `names` are the display names of all bookmakers, in the order of the configuration. `ended` are the
+    fixtures of the last life, in the first commit of a life only; it may be empty. `gap` is the reason why
+    a commit does not follow the one before; then its whole state counts, not its changes. `markets` are the
+    boards of other kinds of market after the commit, and `market_differences` their changes. If only these
+    boards changed, `whole` has an older version than the commit.
     """
 
     version: int
@@ -82,22 +82,22 @@ class Commit(Struct, frozen=True, eq=False):
 
     @property
     def weight(self) -> int:
-        """How many records it has at most, and one for itself."""
+        """An upper limit of its number of records, plus one for itself."""
         changes = () if self.fixture_changes is None else self.fixture_changes.changes
         of_boards = (self.differences, *self.market_differences.values())
         return 1 + len(changes) + sum([len(of.before) for board in of_boards for of in board.values()])
 
     def entries(self) -> Iterator[EntryRecord]:
-        """Iterate over what it changed in the v2 list."""
+        """Iterate over the changes in the v2 list."""
         return _records(self.differences)
 
     def market_entries(self) -> Iterator[EntryRecord]:
-        """Iterate over what it changed of other markets than 1X2."""
+        """Iterate over the changes in markets other than 1X2."""
         for differences in self.market_differences.values():
             yield from _records(differences)
 
     def members(self) -> Iterator[MembersRecord]:
-        """Iterate over the fixtures whose members it changed."""
+        """Iterate over the fixtures with changed members."""
         yield from (MembersRecord(fixture, (), "ended") for fixture in self.ended or ())
         for change in () if self.fixture_changes is None else self.fixture_changes.changes:
             before = () if change.before is None else change.before.members
@@ -107,9 +107,9 @@ class Commit(Struct, frozen=True, eq=False):
                 yield MembersRecord(change.id, after, *gone)
 
     def views(self) -> Iterator[str]:
-        """Iterate over the documented views that it changed, but for the list of all bookmakers.
+        """Iterate over the documented views that it changed, except the list of all bookmakers.
 
-        With the first commit of a life all views begin, though they show nothing else.
+        The first commit of a life changes all views, even those with equal content.
         """
         if self.ended is not None:
             versions = view_versions(self.whole)
@@ -121,7 +121,7 @@ class Commit(Struct, frozen=True, eq=False):
 
 
 def _records(board: Mapping[BookmakerId, Differences]) -> Iterator[EntryRecord]:
-    """Iterate over what is shown of the differences of a board."""
+    """Iterate over the visible changes in the differences of a board."""
     for bookmaker, differences in board.items():
         for match_id, old in differences.before.items():
             new = differences.after[match_id]
@@ -135,7 +135,7 @@ def _records(board: Mapping[BookmakerId, Differences]) -> Iterator[EntryRecord]:
 
 
 def undiffed(snapshot: Snapshot) -> Snapshot:
-    """Return a snapshot without what its commit changed, which would be kept as long as this is."""
+    """Return a snapshot without its commit's changes, so that these can be freed."""
     return replace(snapshot, differences={}, fixture_changes=None)
 
 
@@ -158,7 +158,7 @@ def commit_of(before: Snapshot, after: Snapshot, at: float, names: Mapping[Bookm
 
 
 def list_view(bookmaker: BookmakerId | None) -> str:
-    """Return the name of the v2 list's view of a bookmaker, or (None) of all."""
+    """Return the name of the view that is a bookmaker's v2 list, or (None) the list of all."""
     return "odds" if bookmaker is None else f"odds/{bookmaker}"
 
 
@@ -185,7 +185,7 @@ def whole_entries(whole: Snapshot) -> Iterator[EntryRecord]:
 
 
 def whole_market_entries(boards: Iterable[Snapshot]) -> Iterator[EntryRecord]:
-    """Iterate over all entries of other markets than 1X2."""
+    """Iterate over all entries of markets other than 1X2."""
     for board in boards:
         yield from whole_entries(board)
 

@@ -1,6 +1,6 @@
-"""The file of the day that is written: one connection, used by one thread.
+"""The file of the day being written: one connection, used by one thread.
 
-Everything between `begin` and `end` is one transaction. After an error the object must be dropped.
+All writes between `begin` and `end` are one transaction. After an error the object must be discarded.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _CHANGE = f"INSERT OR REPLACE INTO changes ({COLUMNS})"
 
 
 class Day:
-    """A day's file that is appended to."""
+    """A day's file, open for appending."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
@@ -89,7 +89,7 @@ class Day:
 
     @classmethod
     def create(cls, folder: Path, day: date, commit: Commit, reached: Reached) -> Day:
-        """Make the file of a day, which begins with the whole state after a commit.
+        """Make the file of a day, beginning with the whole state after a commit.
 
         Raises: sqlite3.Error, OSError.
         """
@@ -114,10 +114,10 @@ class Day:
 
     @classmethod
     def open(cls, path: Path) -> Day:
-        """Open a file to append to it, which ends what was sealed. Raises: sqlite3.Error, OSError."""
+        """Open a file to append to it; a sealed file becomes unsealed. Raises: sqlite3.Error, OSError."""
         connection, opened = connect(path, "rw"), None
         try:
-            connection.execute("SELECT * FROM day").fetchall()  # before anything is changed
+            connection.execute("SELECT * FROM day").fetchall()  # fails early on a damaged file
             path.with_suffix(".sum").unlink(missing_ok=True)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(MARKS)
@@ -132,12 +132,12 @@ class Day:
         self._execute("BEGIN IMMEDIATE")
 
     def end(self) -> None:
-        """Make it durable, as far as a killed process is concerned."""
+        """Commit the transaction; it survives the death of the process."""
         self._execute("COMMIT")
 
     def close(self, *, is_over: bool = False) -> None:
-        """Close the file; of a day that `is_over` nothing is left beside it. Raises: sqlite3.Error."""
-        mode = "journal_mode = DELETE" if is_over else "wal_checkpoint"  # of a log that was removed, too
+        """Close the file; after a day that `is_over` no log stays beside it. Raises: sqlite3.Error."""
+        mode = "journal_mode = DELETE" if is_over else "wal_checkpoint"  # even without a log file
         try:
             self._execute(f"PRAGMA {mode}")
         finally:
@@ -156,7 +156,7 @@ class Day:
         self.version, self.at_ms = version, at
 
     def keyframe(self, commit: Commit, gap: Gap | None = None) -> None:
-        """Add the whole state after a commit, after a gap if there is one."""
+        """Add the whole state after a commit, and the gap before it if there is one."""
         version, at = commit.version, milliseconds(commit.at)
         self._note_time(version, at)
         self._execute("INSERT OR REPLACE INTO keyframes VALUES (?)", (version,))
@@ -175,7 +175,7 @@ class Day:
         return max(MARKED, 8 * len(self._entries))
 
     def mark(self, after: int | None) -> None:
-        """Note the last change of each entry, after so many changes; None: if it is worth its room."""
+        """Record the last change of each entry, after so many changes; None: when it is worth the space."""
         self._markets.mark(self.version, after)
         if self._unmarked < (self._most_unmarked if after is None else after):
             return
@@ -195,7 +195,7 @@ class Day:
     def note_lists(
         self, lists: Mapping[BookmakerId, Mapping[Scope, ListState]], wall_less_mono: float
     ) -> None:
-        """Replace when each list was confirmed last, and for how long; a withdrawn list for no time."""
+        """Replace the stored confirmations of lists and their validity; a withdrawn list has none."""
         rows = [
             (
                 bookmaker,
@@ -210,7 +210,7 @@ class Day:
         insert(self._connection, "INSERT OR REPLACE INTO lists", rows)
 
     def note_seen(self, at_ms: int) -> None:
-        """Note until when the newest version was the newest."""
+        """Record the time up to which the newest version was the newest."""
         self._execute("INSERT OR REPLACE INTO day VALUES ('seen_ms', ?)", (at_ms,))
 
     def _note_time(self, version: int, at_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""A file of SQLite: opened, written to in few statements, and put on the disk."""
+"""An SQLite file: opened, written in few statements, and synced to the disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROWS_AT_ONCE = 100
 
 
 def connect(path: Path, how: str = "rwc") -> sqlite3.Connection:
-    """Open a file of SQLite; `how` is its mode, or `immutable`. Transactions are begun by hand."""
+    """Open an SQLite file; `how` is its mode, or `immutable`. The caller begins transactions."""
     mode = "immutable=1" if how == "immutable" else f"mode={how}"
     connection = sqlite3.connect(
         f"file:{quote(str(path))}?{mode}",
@@ -26,16 +26,16 @@ def connect(path: Path, how: str = "rwc") -> sqlite3.Connection:
     )
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
-    except sqlite3.Error:  # not a database: nobody else has the connection to close it
+    except sqlite3.Error:  # not a database: the caller never gets the connection to close it
         connection.close()
         raise
     return connection
 
 
 def insert(connection: sqlite3.Connection, into: str, rows: Sequence[tuple[object, ...]]) -> None:
-    """Insert rows, many in a statement.
+    """Insert many rows in one statement.
 
-    Each statement releases the interpreter, and waits for it for milliseconds while the loop is busy.
+    Each statement releases the interpreter, and gets it back milliseconds later while the loop is busy.
     """
     for at in range(0, len(rows), ROWS_AT_ONCE):
         some = rows[at : at + ROWS_AT_ONCE]

@@ -1,8 +1,8 @@
-"""The format of a day's file: tables, exact numbers, names of files. docs/archive.md describes it.
+"""The format of a day's file: tables, exact numbers, file names. docs/archive.md describes it.
 
-Pure. A number is stored as a whole number of thousandths where dividing gives the very same number back,
-else as it is: cells of SQLite are typed singly. `version` of a change counts from the base of its file, and
-`updated` from the time of its commit.
+Pure. A number is stored in whole thousandths if dividing gives back exactly the same number, otherwise as
+it is: SQLite types each cell. `version` of a change is relative to the base of its file, and `updated` to
+the time of its commit.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ COLUMNS: Final = "version, entry, listing, home, draw, away, updated, source, re
 
 
 class Gap(Struct, frozen=True):
-    """Versions and times between which nothing is known, and why; both ends are known."""
+    """A range of versions and times without data, and why; the versions at both ends are known."""
 
     after: int
     until: int
@@ -86,7 +86,7 @@ def changes_table(layout: str) -> str:
 
 
 def exact(value: float) -> float:
-    """Return a number in thousandths if that is exact, else the number itself."""
+    """Return a number in thousandths if that is exact, otherwise the number itself."""
     if not abs(value) < MOST_WHOLE / 1000:
         return float(value)
     whole = round(value * 1000)
@@ -94,28 +94,28 @@ def exact(value: float) -> float:
 
 
 def number(stored: float) -> float:
-    """Return the number that `exact` stored."""
+    """Return the number from the stored form of `exact`."""
     return stored / 1000 if isinstance(stored, int) else stored
 
 
 def exact_time(at: float, origin_ms: int) -> float:
-    """Return a time (Unix seconds) in milliseconds from the origin if that is exact, else as it is."""
+    """Return a time (Unix seconds) in milliseconds from the origin if that is exact, otherwise as it is."""
     whole = exact(at)
     return whole - origin_ms if isinstance(whole, int) else whole
 
 
 def time_of(stored: float, origin_ms: int) -> float:
-    """Return the time that `exact_time` stored."""
+    """Return the time from the stored form of `exact_time`."""
     return (stored + origin_ms) / 1000 if isinstance(stored, int) else stored
 
 
 def milliseconds(at: float) -> int:
-    """Return a time in whole milliseconds, as the time of a commit is kept."""
+    """Return a time in whole milliseconds, the precision of commit times."""
     return round(at * 1000)
 
 
 def text(given: str) -> str:
-    """Return a text that can be stored: what is no character becomes a question mark."""
+    """Return a text that can be stored: invalid characters become question marks."""
     return given if given.isascii() else given.encode("utf-8", "replace").decode()
 
 
@@ -135,7 +135,7 @@ def name_of(day: date) -> str:
 
 
 def day_named(name: str) -> date | None:
-    """Return the day of a file's name; None for the name of anything else."""
+    """Return the day of a file's name; None if it is no day's file."""
     if (found := _DAY.fullmatch(name)) is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Reads the rows of single entries, of one market, from a day's file, with few objects a row."""
+"""Reads the rows of single entries in one market from a day's file, with few objects a row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OF_OTHERS = (
 
 
 class EntryRows(Struct):
-    """The rows of an entry by version, and the kick-offs (Unix seconds) that it had from versions on."""
+    """The rows of an entry by version, and its kick-offs (Unix seconds) by the version that set them."""
 
     bookmaker: BookmakerId
     rows: list[Row]
@@ -37,7 +37,7 @@ class EntryRows(Struct):
 def entry_rows(
     reader: Reader, market: Market, entry_ids: Collection[str], high: int, low: int = 0
 ) -> dict[str, EntryRows]:
-    """Return the rows of entries from a version of a day until another; none of those it does not know.
+    """Return the rows of entries between two versions of a day, without entries that the day does not have.
 
     Raises: sqlite3.Error, ValueError.
     """
@@ -45,13 +45,13 @@ def entry_rows(
     if not numbers:
         return {}
     sql, key = (_OF_1X2, "c.entry") if market == ONE_X_TWO else (_OF_OTHERS, "c.offer")
-    order = f"{key}, " if reader.is_sealed else ""  # that of the table: nothing has to be sorted
+    order = f"{key}, " if reader.is_sealed else ""  # the table's own order, so that nothing is sorted
     found = {number: EntryRows(name, [], []) for number, (_, name) in numbers.items()}
     listed = reader.connection.execute(sql.format(_in(found), order), (reader.base, high, low))
     outcomes, newest = len(market.outcomes), dict[int, int]()
     prices_of = lru_cache(maxsize=4096)(
         _prices_of
-    )  # an entry has few, and `number` takes as long as the rest
+    )  # cached, because `number` takes as long as the rest and an entry has few different prices
     for entry, version, at_ms, listing, reason, *cells in listed.fetchall():
         of = found[entry]
         if listing is None:
@@ -72,12 +72,12 @@ def _prices_of(outcomes: int, *cells: float) -> Odds:
 
 
 def cuts(reader: Reader, times_ms: Iterable[int]) -> dict[int, int | None]:
-    """Return for each time (Unix milliseconds) the first version at or after it; None without any."""
+    """Return for each time (Unix milliseconds) the first version at or after it; None if there is none."""
     found: dict[int, int | None] = {}
     low: int | None = reader.base
     sql = "SELECT version FROM commits WHERE version >= ? AND at >= ? ORDER BY version LIMIT 1"
     for time_ms in sorted(times_ms):
-        if low is not None:  # else none is so late
+        if low is not None:  # otherwise no version is late enough
             row = reader.connection.execute(sql, (low, time_ms)).fetchone()
             low = None if row is None else int(row[0])
         found[time_ms] = low
@@ -89,9 +89,9 @@ def _numbers(
 ) -> dict[int, tuple[str, BookmakerId]]:
     marks = ", ".join("?" * len(entry_ids))
     if market == ONE_X_TWO:
-        sql, values = f"SELECT entry, id, bookmaker FROM entries WHERE id IN ({marks})", [*entry_ids]  # noqa: S608 - of constants
+        sql, values = f"SELECT entry, id, bookmaker FROM entries WHERE id IN ({marks})", [*entry_ids]  # noqa: S608 - constants only
     elif reader.has_markets:
-        sql = f"SELECT offer, id, bookmaker FROM offers WHERE id IN ({marks}) AND market = ?"  # noqa: S608 - the same
+        sql = f"SELECT offer, id, bookmaker FROM offers WHERE id IN ({marks}) AND market = ?"  # noqa: S608 - constants only
         values = [*entry_ids, str(market)]
     else:
         return {}
@@ -100,7 +100,7 @@ def _numbers(
 
 
 def _starts(reader: Reader, listings: Collection[int]) -> dict[int, int | None]:
-    sql = f"SELECT listing, start_time FROM listings WHERE listing IN ({_in(listings)})"  # noqa: S608 - of numbers
+    sql = f"SELECT listing, start_time FROM listings WHERE listing IN ({_in(listings)})"  # noqa: S608 - numbers only
     return dict(reader.connection.execute(sql).fetchall())
 
 

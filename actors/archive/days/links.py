@@ -1,7 +1,7 @@
-"""The parts of a consensus of the past in a day's file: bookmakers with their sources, and links.
+"""The tables for a past consensus in a day's file: bookmakers with their sources, and links.
 
-Days that an earlier release began do not have these tables: there `fixtures` has the members without their
-certainty, and nothing says which prices were live.
+Days begun by an earlier release lack these tables. There `fixtures` has the members without their
+certainty, and nothing tells which prices were live.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _decode = msgspec.json.Decoder(list[list[str]]).decode
 
 
 class LinkTables:
-    """The tables in the file of the day that is written; without them nothing is noted."""
+    """The tables in the file of the day being written; `note` does nothing if the file lacks them."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -46,13 +46,13 @@ class LinkTables:
         self._roster: Roster | None = None
 
     def note(self, version: int, records: Iterable[MembersRecord]) -> None:
-        """Add the members of fixtures as a version shows them."""
+        """Add the members of fixtures in a version."""
         if self._are_there:
             rows = [(version, of.fixture, _json(of)) for of in records if of.members]
             insert(self._connection, "INSERT OR REPLACE INTO links", rows)
 
     def note_roster(self, version: int, whole: Snapshot) -> None:
-        """Add the bookmakers of a version if they are others than before."""
+        """Add the bookmakers of a version if they differ from the last stored ones."""
         state = whole.fixtures
         if not self._are_there or not isinstance(state, FixtureState):
             return
@@ -67,7 +67,7 @@ class LinkTables:
 
 
 def create(connection: sqlite3.Connection) -> None:
-    """Make the tables, in a transaction of the caller."""
+    """Make the tables, in the caller's transaction."""
     for statement in TABLES:
         connection.execute(statement)
 
@@ -79,14 +79,14 @@ def has_links(connection: sqlite3.Connection) -> bool:
 
 
 def copied(connection: sqlite3.Connection) -> Iterator[tuple[str, sqlite3.Cursor]]:
-    """Yield each table, and its rows; none of a file without them."""
+    """Yield each table and its rows; nothing for a file without them."""
     if has_links(connection):
         for table in COPIED:
-            yield table, connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - a table of ours
+            yield table, connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - constants only
 
 
 def rosters(connection: sqlite3.Connection) -> list[RosterRow]:
-    """Return the bookmakers by version; none of a file without the tables. Raises: ValueError."""
+    """Return the bookmakers by version; none from a file without the tables. Raises: ValueError."""
     if not has_links(connection):
         return []
     found: dict[tuple[int, int], list[tuple[BookmakerId, SourceName, Prices | None]]] = {}
@@ -106,7 +106,7 @@ def links(connection: sqlite3.Connection, fixture: str | None = None) -> list[Li
         members = "ifnull(l.members, f.members)"
         more = " LEFT JOIN links l ON l.version = f.version AND l.fixture = f.fixture"
     sql = (
-        f"SELECT f.version, m.at, f.fixture, {members}, f.into_fixture FROM fixtures f"  # noqa: S608 - of constants
+        f"SELECT f.version, m.at, f.fixture, {members}, f.into_fixture FROM fixtures f"  # noqa: S608 - constants only
         f" JOIN commits m ON m.version = f.version{more}"
         " WHERE ?1 IS NULL OR f.fixture = ?1 ORDER BY f.version"
     )
@@ -116,7 +116,7 @@ def links(connection: sqlite3.Connection, fixture: str | None = None) -> list[Li
     ]
 
 
-@lru_cache(maxsize=4096)  # each day begins with what the day before ended with
+@lru_cache(maxsize=4096)  # each day begins with the values at the end of the day before
 def _links_of(members: str) -> tuple[Link, ...]:
     return tuple(
         [
@@ -127,6 +127,6 @@ def _links_of(members: str) -> tuple[Link, ...]:
 
 
 def _json(record: MembersRecord) -> str:
-    """Return the source, the id there, the rule and the certainty of each member."""
+    """Return each member's source, id there, rule and certainty."""
     keys = [(of.key.source, of.key.source_match_id, of.rule, of.certainty) for of in record.members]
     return _encode(keys).decode()

@@ -1,6 +1,6 @@
-"""The entries of other markets than 1X2 in a day's file: their tables, how these are written and read.
+"""The entries of markets other than 1X2 in a day's file: writing and reading their tables.
 
-A file has the tables from its first such entry on, and then another format number. Unlike in `changes` all
+The first such entry adds the tables to the file and changes its format number. Unlike in `changes` all
 numbers are plain: versions of the board, decimal prices in the order of the outcomes, Unix seconds. An
 offer is one market of one match at one bookmaker.
 """
@@ -67,14 +67,14 @@ _JOINED = (
     " WHERE (?3 IS NULL OR o.bookmaker = ?3)"
 )
 _LATEST_BY_VERSION = (
-    f"{_ROW} FROM (SELECT offer, max(version) AS version FROM ("  # noqa: S608 - of constants
+    f"{_ROW} FROM (SELECT offer, max(version) AS version FROM ("  # noqa: S608 - constants only
     "SELECT offer, version FROM market_marks WHERE mark = ?4 AND version >= ?1"
     " UNION ALL SELECT offer, version FROM market_changes WHERE version BETWEEN max(?1, ?4 + 1) AND ?2)"
     " GROUP BY offer) p CROSS JOIN market_changes c ON c.version = p.version AND c.offer = p.offer"
     f" JOIN offers o ON o.offer = c.offer{_JOINED}"
 )
 _LATEST_BY_OFFER = (
-    f"{_ROW} FROM offers o CROSS JOIN market_changes c ON c.offer = o.offer AND c.version ="  # noqa: S608 - the same
+    f"{_ROW} FROM offers o CROSS JOIN market_changes c ON c.offer = o.offer AND c.version ="  # noqa: S608 - constants only
     " (SELECT max(version) FROM market_changes x WHERE x.offer = o.offer AND x.version BETWEEN ?1 AND ?2)"
     f"{_JOINED}"
 )
@@ -84,7 +84,7 @@ _ROWS = (
     " AND c.version > ?1 AND c.version <= ?2 ORDER BY c.version, o.id, o.kind, o.line"
 )
 _OF_MATCH = (
-    f"{_ROW}, k.version FROM (SELECT *, row_number() OVER (PARTITION BY offer ORDER BY version DESC)"  # noqa: S608 - the same
+    f"{_ROW}, k.version FROM (SELECT *, row_number() OVER (PARTITION BY offer ORDER BY version DESC)"  # noqa: S608 - constants only
     " AS place FROM {changes} WHERE offer IN (SELECT offer FROM offers WHERE id = ?1)) c"
     " JOIN offers o ON o.offer = c.offer JOIN commits m ON m.version = c.version"
     " LEFT JOIN keyframes k ON k.version = c.version LEFT JOIN listings l ON l.listing = c.listing"
@@ -98,7 +98,7 @@ _MARK = (
 
 
 class MarketTables:
-    """The tables in the file of the day that is written, made together with their first row."""
+    """The tables in the file of the day being written, made together with their first row."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -119,7 +119,7 @@ class MarketTables:
     def note(
         self, version: int, records: Iterable[EntryRecord], listing_of: Callable[[Entry], int]
     ) -> None:
-        """Add what a version shows; `listing_of` returns the number of an entry's names in `listings`."""
+        """Add the changes of a version; `listing_of` returns the number of an entry in `listings`."""
         new: list[tuple[object, ...]] = []
         rows = [
             (version, self._offer(record, new), *_shown(record.entry, listing_of), record.reason)
@@ -134,7 +134,7 @@ class MarketTables:
         self._unmarked += len(rows)
 
     def mark(self, version: int, after: int | None) -> None:
-        """Note the last change of each offer until a version, as of `Day.mark`."""
+        """Record the last change of each offer up to a version, like `Day.mark`."""
         if self._are_there and self._unmarked >= (self._most_unmarked if after is None else after):
             self._connection.execute(_MARK, (version, self._mark))
             self._mark, self._unmarked = version, 0
@@ -154,7 +154,7 @@ class MarketTables:
 
 
 def create(connection: sqlite3.Connection, layout: str) -> None:
-    """Make the tables in a file that has the others, in a transaction of the caller."""
+    """Make the tables in a file that has the other tables, in the caller's transaction."""
     key = "version, offer" if layout == BY_VERSION else "offer, version"
     for statement in (*TABLES, _CHANGES.format(key=key), _VIEW, f"PRAGMA user_version = {MARKETS_FORMAT}"):
         connection.execute(statement)
@@ -172,18 +172,18 @@ def has_markets(connection: sqlite3.Connection) -> bool:
 
 
 def copied(connection: sqlite3.Connection) -> Iterator[tuple[str, sqlite3.Cursor]]:
-    """Yield each table, and its rows in the order of a sealed file; none of a file without them."""
+    """Yield each table with its rows in the order of a sealed file; nothing for a file without them."""
     if has_markets(connection):
         for table in COPIED:
-            yield table, connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - a table of ours
+            yield table, connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - constants only
         yield (
             "market_changes",
-            connection.execute(f"SELECT {_COLUMNS} FROM market_changes ORDER BY offer, version"),  # noqa: S608 - the same
+            connection.execute(f"SELECT {_COLUMNS} FROM market_changes ORDER BY offer, version"),  # noqa: S608 - constants only
         )
 
 
 def newest_mark(connection: sqlite3.Connection, until: int = 2**62) -> int:
-    """Return the newest version until another that is marked; -1 without any."""
+    """Return the newest marked version up to `until`; -1 if there is none."""
     sql = "SELECT ifnull(max(mark), -1) FROM market_marks WHERE mark <= ?"
     return int(connection.execute(sql, (until,)).fetchone()[0])
 
@@ -191,7 +191,7 @@ def newest_mark(connection: sqlite3.Connection, until: int = 2**62) -> int:
 def latest(
     connection: sqlite3.Connection, layout: str, low: int, high: int, bookmaker: str | None
 ) -> sqlite3.Cursor:
-    """Return the last row of each offer from a version until another, in no order."""
+    """Return the last row of each offer between two versions, in no order."""
     if layout == BY_ENTRY:
         return connection.execute(_LATEST_BY_OFFER, (low, high, bookmaker))
     mark = newest_mark(connection, high)
@@ -199,9 +199,9 @@ def latest(
 
 
 def rows(connection: sqlite3.Connection, after: int, until: int, bookmaker: str | None) -> sqlite3.Cursor:
-    """Return the rows after a version, until another, by version, match and market.
+    """Return the rows after a version, up to another, by version, match and market.
 
-    Behind each is the version again if it is a row of a whole state, else None.
+    Each row ends with the version again if it is part of a whole state, otherwise with None.
     """
     return connection.execute(_ROWS, (after, until, bookmaker))
 
@@ -209,17 +209,17 @@ def rows(connection: sqlite3.Connection, after: int, until: int, bookmaker: str 
 def rows_of_match(
     connection: sqlite3.Connection, layout: str, match_id: str, most: int, looked_at: int
 ) -> sqlite3.Cursor:
-    """Return the last rows of each market of a match, the newest first, `most` of each, as of `rows`.
+    """Return the `most` newest rows of each market of a match, newest first, in the form of `rows`.
 
-    Of the day that is written, so many of the newest rows of all are looked at.
+    In the day being written only the newest `looked_at` rows of all matches are searched.
     """
-    newest = f"(SELECT * FROM market_changes ORDER BY version DESC LIMIT {looked_at})"  # noqa: S608 - a number
+    newest = f"(SELECT * FROM market_changes ORDER BY version DESC LIMIT {looked_at})"  # noqa: S608 - numbers only
     changes = "market_changes" if layout == BY_ENTRY else newest
     return connection.execute(_OF_MATCH.format(changes=changes), (match_id, most))
 
 
 def prices_of(market: Market, cells: Iterable[Any]) -> tuple[float, ...]:
-    """Return the prices of a row. Raises: ValueError if they are not as many as the market's outcomes."""
+    """Return the prices of a row. Raises: ValueError if their number differs from the market's outcomes."""
     found = tuple([float(cell) for cell in cells if cell is not None])
     if len(found) != len(market.outcomes):
         raise ValueError(f"{market} had {len(found)} prices, must have {len(market.outcomes)}")

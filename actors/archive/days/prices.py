@@ -1,7 +1,7 @@
-"""The view `prices` of a day's file: every price in plain numbers, of all markets that the file has.
+"""The view `prices` of a day's file: every price as a plain number, for all markets in the file.
 
-It reads in any program that knows SQL, such as sqlite3, Datasette and DuckDB: nothing in it depends on the
-types of single cells, which differ in one column.
+It works in any program with SQL, such as sqlite3, Datasette and DuckDB, because it does not depend on the
+types of single cells, which differ within a column.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PLACES: Final = tuple(enumerate(ONE_X_TWO.outcomes, 1))
 
 
 def _plain(cell: str) -> str:
-    """Return the SQL of a number whose text has a point, or else is in thousandths."""
+    """Return the SQL for a stored number: as it is if its text has a point, otherwise in thousandths."""
     text = f"CAST({cell} AS TEXT)"
     plain, thousandths = f"CAST({cell} AS DOUBLE)", f"CAST({cell} AS DOUBLE) / 1000.0"
     return f"CASE WHEN {text} LIKE '%.%' THEN {plain} ELSE {thousandths} END"
@@ -44,21 +44,21 @@ _ODDS = " ".join(
 )
 _VERSION = "CAST(d.value AS BIGINT) + CAST(c.version AS BIGINT)"
 _ONE_X_TWO = (
-    f"SELECT {_VERSION} AS version, CAST(m.at AS BIGINT) / 1000.0 AS time, e.bookmaker, e.id,"  # noqa: S608 - of constants
+    f"SELECT {_VERSION} AS version, CAST(m.at AS BIGINT) / 1000.0 AS time, e.bookmaker, e.id,"  # noqa: S608 - constants only
     " l.home, l.away, l.league, CAST(l.start_time AS BIGINT) AS start_time, '1x2' AS market, '1x2' AS kind,"
     f" CAST(NULL AS DOUBLE) AS line, u.place, u.outcome, CASE u.place {_ODDS} END AS odds,"
     f" {_UPDATED} AS updated, {_SOURCE_TIME} AS source_time, c.reason,"
     " m.version IN (SELECT version FROM keyframes) AS is_state"
     " FROM changes c JOIN day d ON d.key = 'base'"
-    # A text: DuckDB reads all cells as text, and SQLite makes a number of it to look the version up.
+    # Cast to text: DuckDB reads all cells as text, and SQLite converts it to a number for the look-up.
     f" JOIN commits m ON m.version = CAST({_VERSION} AS TEXT) JOIN entries e ON e.entry = c.entry"
     f" CROSS JOIN ({_OUTCOMES}) u LEFT JOIN listings l ON l.listing = c.listing"
 )
 
 
 def create(connection: sqlite3.Connection, *, has_markets: bool) -> None:
-    """Make the view, in place of one that is there; with the tables of other markets, of these, too."""
-    others = f" UNION ALL SELECT {COLUMNS} FROM market_prices" if has_markets else ""  # noqa: S608 - the same
+    """Make or replace the view; `has_markets` includes the tables of other markets."""
+    others = f" UNION ALL SELECT {COLUMNS} FROM market_prices" if has_markets else ""  # noqa: S608 - constants only
     connection.execute("DROP VIEW IF EXISTS prices")
     connection.execute(f"CREATE VIEW prices AS {_ONE_X_TWO}{others}")
 

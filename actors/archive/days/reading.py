@@ -1,4 +1,4 @@
-"""Reads a day's file: what a view showed at a version, what changed between two, which gaps there are."""
+"""Reads a day's file: a view at a version, the changes between two versions, and the gaps."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ _JOINED = (
     " JOIN commits m ON m.version = c.version + ?4"
     " LEFT JOIN listings l ON l.listing = c.listing WHERE (?3 IS NULL OR e.bookmaker = ?3)"
 )
-_NO_MARKS = "(SELECT 0 AS mark, 0 AS entry, 0 AS version WHERE 0)"  # of a day of an older version
+_NO_MARKS = "(SELECT 0 AS mark, 0 AS entry, 0 AS version WHERE 0)"  # for days of an older version
 _BY_VERSION = (
-    f"SELECT {_ROW} FROM (SELECT entry, max(version) AS version FROM ("  # noqa: S608 - of constants
+    f"SELECT {_ROW} FROM (SELECT entry, max(version) AS version FROM ("  # noqa: S608 - constants only
     "SELECT entry, version FROM {marks} WHERE mark = ?5 AND version >= ?1"
     " UNION ALL SELECT entry, version FROM changes WHERE version BETWEEN max(?1, ?5 + 1) AND ?2)"
     " GROUP BY entry) p CROSS JOIN changes c ON c.version = p.version AND c.entry = p.entry"
     f" JOIN entries e ON e.entry = c.entry{_JOINED}"
 )
 _BY_ENTRY = (
-    f"SELECT {_ROW} FROM entries e CROSS JOIN changes c ON c.entry = e.entry AND c.version ="  # noqa: S608 - the same
+    f"SELECT {_ROW} FROM entries e CROSS JOIN changes c ON c.entry = e.entry AND c.version ="  # noqa: S608 - constants only
     " (SELECT max(version) FROM changes x WHERE x.entry = e.entry AND x.version BETWEEN ?1 AND ?2)"
     f"{_JOINED}"
 )
 _ROWS = (
-    f"SELECT {_ROW}, k.version FROM changes c JOIN commits m ON m.version = c.version + ?1"  # noqa: S608 - the same
+    f"SELECT {_ROW}, k.version FROM changes c JOIN commits m ON m.version = c.version + ?1"  # noqa: S608 - constants only
     " JOIN entries e ON e.entry = c.entry LEFT JOIN keyframes k ON k.version = m.version"
     " LEFT JOIN listings l ON l.listing = c.listing"
     " WHERE c.version > ?2 AND c.version <= ?3 AND (?4 IS NULL OR e.bookmaker = ?4)"
@@ -53,7 +53,7 @@ _ROWS = (
 MAX_LOOKED_AT = 1_000_000
 """Changes of the day that is written that are searched for those of an entry: half a second at most."""
 _OF_ENTRY = (
-    f"SELECT {_ROW}, k.version FROM (SELECT * FROM {{changes}}"  # noqa: S608 - the same
+    f"SELECT {_ROW}, k.version FROM (SELECT * FROM {{changes}}"  # noqa: S608 - constants only
     " WHERE entry = (SELECT entry FROM entries WHERE id = ?2) ORDER BY version DESC LIMIT ?3) c"
     " JOIN commits m ON m.version = c.version + ?1 JOIN entries e ON e.entry = c.entry"
     " LEFT JOIN keyframes k ON k.version = m.version LEFT JOIN listings l ON l.listing = c.listing"
@@ -64,13 +64,13 @@ _NAMED_LIVE = (
     " WHERE c.listing IN (SELECT listing FROM listings WHERE is_wanted(home, away))"
     " GROUP BY c.entry ORDER BY max(c.version) DESC LIMIT ?"
 )
-_NAMED_SEALED = (  # without a look at all changes, which are in the order of entries
+_NAMED_SEALED = (  # avoids scanning all changes, which are in the order of entries
     "SELECT e.id FROM entries e JOIN changes c ON c.entry = e.entry AND c.version ="
     " (SELECT max(version) FROM changes x WHERE x.entry = e.entry AND x.listing IS NOT NULL)"
     " JOIN listings l ON l.listing = c.listing WHERE is_wanted(l.home, l.away)"
     " ORDER BY c.version DESC LIMIT ?"
 )
-_NEWEST = f"(SELECT * FROM changes ORDER BY version DESC LIMIT {MAX_LOOKED_AT})"  # noqa: S608 - the same
+_NEWEST = f"(SELECT * FROM changes ORDER BY version DESC LIMIT {MAX_LOOKED_AT})"  # noqa: S608 - constants only
 _ALL = (
     "SELECT max((SELECT max(version) FROM views v WHERE v.view = n.view AND v.version <= ?))"
     " FROM view_names n WHERE n.name = 'odds' OR n.name LIKE 'odds/%'"
@@ -82,7 +82,7 @@ _ONE = (
 
 _OF_THE_CONTENT = {
     *(sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT),
-    sqlite3.SQLITE_ERROR,  # as of a table that is not there
+    sqlite3.SQLITE_ERROR,  # also raised for a missing table
 }
 NOT_INTACT = "it is not as it was sealed"
 
@@ -92,9 +92,10 @@ class UnreadableError(Exception):
 
 
 def may_be_damage(error: sqlite3.Error | UnreadableError) -> bool:
-    """Return whether an error is of what was read. Any other passes: of the disk, of locks, of resources.
+    """Return whether an error may come from damaged data, not from the disk, locks or resources.
 
-    A reading may be wrong for a moment, too, so that alone is no damage: `Folder.settle` looks again.
+    A single failed read is no proof of damage, because reads can fail for a moment: `Folder.settle` looks
+    again.
     """
     if isinstance(error, UnreadableError):
         return True
@@ -103,9 +104,9 @@ def may_be_damage(error: sqlite3.Error | UnreadableError) -> bool:
 
 
 class PastChange(Struct, frozen=True, gc=False):
-    """The last change of an entry in some versions: the entry, or (None) why it left.
+    """The last change of an entry within some versions: the entry, or (None) why it left.
 
-    The id of an entry of another market than 1X2 has the market behind it, after a blank.
+    The id of an entry in another market than 1X2 ends with the market, after a blank.
     """
 
     bookmaker: BookmakerId
@@ -116,7 +117,7 @@ class PastChange(Struct, frozen=True, gc=False):
 
 
 class Row(Struct, frozen=True, gc=False):
-    """A change, and the time of its commit (Unix milliseconds); `is_state` if it is of a whole state."""
+    """A change, and the time of its commit (Unix milliseconds); `is_state` if from a whole state."""
 
     past: PastChange
     at_ms: int
@@ -124,11 +125,11 @@ class Row(Struct, frozen=True, gc=False):
 
 
 class NewerFormatError(OSError):
-    """A file is of a newer release: it is refused, and left as it is."""
+    """A file of a newer release: it is refused, and left unchanged."""
 
 
 class Reader:
-    """A day's file that is read. Every method raises sqlite3.Error if it cannot be."""
+    """A day's file, open for reading. Every method raises sqlite3.Error if the file cannot be read."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
@@ -157,28 +158,28 @@ class Reader:
     @classmethod
     @contextmanager
     def open(cls, path: Path, *, is_written: bool) -> Iterator[Reader]:
-        """Open a file while the block runs; `is_written` says that it is appended to meanwhile.
+        """Open a file while the block runs; `is_written` says that it may be appended to meanwhile.
 
-        Files that a killed process left beside it count: a log of SQLite's is read with it, and a hot
-        journal is rolled back, for which the file must be writable. Raises: sqlite3.Error, UnreadableError.
+        Files that a killed process left beside it count: an SQLite log is read with it, and a hot journal
+        is rolled back, for which the file must be writable. Raises: sqlite3.Error, UnreadableError.
         """
         how = "ro" if is_written or Path(f"{path}-wal").exists() else "immutable"
         connection = connect(path, "rw" if Path(f"{path}-journal").exists() else how)
         try:
-            connection.execute("BEGIN")  # all that is read is of one moment
+            connection.execute("BEGIN")  # all reads see the same moment
             yield cls(path, connection)
-        except (ValueError, TypeError, KeyError) as error:  # the cells are not what they should be
+        except (ValueError, TypeError, KeyError) as error:  # cells of a wrong type or value
             raise UnreadableError(f"its content cannot be read: {error}") from error
         finally:
             connection.close()
 
     def check_day(self, day: date | None) -> None:
-        """Raise UnreadableError if it is not the file of that day."""
+        """Raise UnreadableError if the file is not that day's."""
         if self.day != day:
             raise UnreadableError(f"it is of {self.day}")
 
     def pages_fault(self) -> str | None:
-        """Return what SQLite's own check of all pages says; None if nothing is wrong."""
+        """Return the result of SQLite's own check of all pages; None if nothing is wrong."""
         answer = str(self._execute("PRAGMA integrity_check").fetchone()[0])
         return None if answer == "ok" else answer
 
@@ -193,13 +194,13 @@ class Reader:
         return str((found or self._execute("SELECT epoch FROM lives ORDER BY version").fetchone())[0])
 
     def version_at(self, at_ms: int) -> int | None:
-        """Return the largest version whose time is at or before that; None if there is none."""
+        """Return the largest version with a time at or before `at_ms`; None if there is none."""
         sql = "SELECT version FROM commits WHERE at <= ? ORDER BY version DESC LIMIT 1"
         found = self._execute(sql, (at_ms,)).fetchone()
         return None if found is None else int(found[0])
 
     def view_version(self, view: str, version: int) -> int | None:
-        """Return the version that a view had at a version of the board; None if it was not there."""
+        """Return the version of a view at a version of the board; None if the view did not exist."""
         if view == list_view(None):
             found: int | None = self._one(_ALL, version)
         else:
@@ -215,18 +216,18 @@ class Reader:
         return {BookmakerId(bookmaker): name for bookmaker, name in self._execute(sql, (version,))}
 
     def entries(self, version: int, bookmaker: BookmakerId | None = None) -> list[PastChange]:
-        """Return the entries of a list at a version, in its order."""
+        """Return the entries of a list at a version, in the list's order."""
         keyframe = self._one("SELECT max(version) FROM keyframes WHERE version <= ?", version)
         found = [of for of in self._latest(keyframe, version, bookmaker) if of.entry is not None]
         places = {name: place for place, name in enumerate(self.names(version))}
         return sorted(found, key=lambda of: (places[of.bookmaker], of.id))
 
     def changes(self, after: int, until: int, bookmaker: BookmakerId | None = None) -> list[PastChange]:
-        """Return the last change of each entry after `after`, until `until`, in no order."""
+        """Return the last change of each entry after `after`, up to `until`, in no order."""
         return self._latest(max(after, self.base) + 1, until, bookmaker)
 
     def rows(self, after: int, until: int, bookmaker: BookmakerId | None) -> Iterator[Row]:
-        """Yield the changes after a version, until another, by version and id."""
+        """Yield the changes after a version, up to another, by version and id."""
         for row in self._execute(_ROWS, (self.base, after - self.base, until - self.base, bookmaker)):
             *change, keyframe = row
             yield Row(change_of(change), change[-1], keyframe is not None)
@@ -238,7 +239,7 @@ class Reader:
         return [Row(replace(of, version=version), at_ms, is_state=True) for of in shown]
 
     def market_entries(self, version: int, bookmaker: BookmakerId | None = None) -> list[PastChange]:
-        """Return the entries of other markets than 1X2 that are shown at a version, by match and market."""
+        """Return the entries of markets other than 1X2 at a version, by match and market."""
         if not self.has_markets:
             return []
         keyframe = self._one("SELECT max(version) FROM keyframes WHERE version <= ?", version)
@@ -247,7 +248,7 @@ class Reader:
         return sorted(shown, key=lambda of: market_place(of.id))
 
     def market_rows(self, after: int, until: int, bookmaker: BookmakerId | None) -> Iterator[Row]:
-        """Yield the changes of other markets after a version, until another, by version, match, market."""
+        """Yield the changes of other markets after a version, up to another, by version, match, market."""
         if self.has_markets:
             for *change, keyframe in markets.rows(self.connection, after, until, bookmaker):
                 yield Row(market_change_of(change), change[-1], keyframe is not None)
@@ -261,7 +262,7 @@ class Reader:
         ]
 
     def keyframes(self, after: int, until: int) -> list[int]:
-        """Return the versions after another, until another, of which it has the whole state."""
+        """Return the versions after `after`, up to `until`, that have the whole state."""
         sql = "SELECT version FROM keyframes WHERE version > ? AND version <= ? ORDER BY version"
         return [version for (version,) in self._execute(sql, (after, until))]
 
@@ -270,13 +271,13 @@ class Reader:
         return self._one("SELECT at FROM commits WHERE version = ?", version)
 
     def rows_of(self, entry_id: str, most: int) -> list[Row]:
-        """Return the last changes of an entry, the newest first; of the day that is written, the newest."""
+        """Return an entry's last changes, newest first; in the day being written only recent ones."""
         sql = _OF_ENTRY.format(changes="changes" if self.is_sealed else _NEWEST)
         rows = self._execute(sql, (self.base, entry_id, most))
         return [Row(change_of(change), change[-1], keyframe is not None) for *change, keyframe in rows]
 
     def market_rows_of(self, match_id: str, most: int) -> list[Row]:
-        """Return the last changes of each other market of a match, as `rows_of`."""
+        """Return the newest changes of each other market of a match, like `rows_of`."""
         if not self.has_markets:
             return []
         found = markets.rows_of_match(self.connection, self._layout, match_id, most, MAX_LOOKED_AT)
@@ -314,7 +315,7 @@ class Reader:
 
 
 def change_of(row: Sequence[Any]) -> PastChange:
-    """Return what a joined row of a change means. Raises: UnreadableError, TypeError."""
+    """Return the change from a joined row. Raises: UnreadableError, TypeError."""
     (
         entry_id,
         bookmaker,
@@ -345,7 +346,7 @@ def change_of(row: Sequence[Any]) -> PastChange:
 
 
 def market_change_of(row: Sequence[Any]) -> PastChange:
-    """Return what a row of `markets.py` means. Raises: ValueError, TypeError."""
+    """Return the change from a row of `markets.py`. Raises: ValueError, TypeError."""
     match_id, name, bookmaker, home, away, league, start_time, *cells = row
     *prices, updated, source_time, reason, version, _ = cells
     market_id, of = f"{match_id} {name}", BookmakerId(bookmaker)
@@ -360,39 +361,40 @@ def market_change_of(row: Sequence[Any]) -> PastChange:
 
 
 def market_place(market_id: str) -> tuple[str, Market]:
-    """Return the place of an entry of another market: by the match's id, then by market."""
+    """Return the sort key of an entry in another market: the match's id, then the market."""
     match_id, _, name = market_id.partition(" ")
     return match_id, parsed(name)
 
 
 def digest_path(path: Path) -> Path:
-    """Return where the digest of a sealed file is."""
+    """Return the path of a sealed file's digest."""
     return path.with_suffix(".sum")
 
 
 def digest_of(path: Path) -> str:
-    """Return the digest of a file, as it is when it is sealed."""
+    """Return the current digest of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
 def is_intact(path: Path) -> bool:
-    """Return whether a sealed file has its digest; one without any, such as a copy, is believed."""
+    """Return whether a sealed file matches its digest; a file without one, such as a copy, is trusted."""
     digest = digest_path(path)
     return not digest.exists() or digest.read_text("ascii") == digest_of(path)
 
 
 def check_digest(path: Path) -> None:
-    """Raise UnreadableError if a sealed file is not intact."""
+    """Raise UnreadableError if a sealed file does not match its digest."""
     if not is_intact(path):
         raise UnreadableError(NOT_INTACT)
 
 
 def fault_of(path: Path) -> str | None:
-    """Return what is wrong with all that is in a file; None if it is whole.
+    """Return the damage in any part of a file; None if it is whole.
 
-    A file that has its digest is whole, whatever SQLite says. A digest beside one that is not sealed is of
-    the sealed file, which a killed process did not put there. Raises: OSError, sqlite3.Error if unreadable.
+    A file that matches its digest is whole, whatever SQLite says. The digest beside an unsealed file is
+    ignored: it belongs to the sealed file that a killed process did not put there. Raises: OSError,
+    sqlite3.Error if unreadable.
     """
     has_digest = digest_path(path).exists()
     is_whole = has_digest and is_intact(path)

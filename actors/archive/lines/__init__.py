@@ -1,1 +1,1 @@
-"""Reads from the archive how prices and fixtures moved, and what the closing prices were."""
+"""Reads line movement, fixture changes and closing prices from the archive."""

@@ -1,4 +1,4 @@
-"""Reads the closing prices of all fixtures that kicked off in a time; in a thread."""
+"""Reads the closing prices of all fixtures that kicked off in a range of time; runs in a thread."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST = 250
 
 
 class AskedClosings(Struct, frozen=True):
-    """The fixtures whose final kick-off (Unix milliseconds) is in a time, the end excluded."""
+    """The fixtures with a final kick-off (Unix milliseconds) in a range, the end excluded."""
 
     from_ms: int
     until_ms: int
@@ -41,7 +41,7 @@ class AskedClosings(Struct, frozen=True):
 
 
 class Listed(Struct, frozen=True):
-    """The names of a fixture, as its first bookmaker had them last."""
+    """The last names and kick-off of a fixture, from its first bookmaker."""
 
     home: str
     away: str
@@ -50,9 +50,10 @@ class Listed(Struct, frozen=True):
 
 
 class EntryClose(Struct, frozen=True):
-    """The close of an entry, or why there is none; when (Unix milliseconds) a price was seen first.
+    """The close of an entry, or why there is none; the time (Unix milliseconds) of its first price.
 
-    With `is_state` it was there already with the first that is kept. `chances` are its own, without margin.
+    With `is_state` the entry already had that price at the start of the kept data. `chances` come from the
+    entry's own prices, without margin.
     """
 
     id: str
@@ -65,10 +66,10 @@ class EntryClose(Struct, frozen=True):
 
 
 class FixtureClose(Struct, frozen=True):
-    """The closes of a fixture's entries, its members at the kick-off, the consensus of then.
+    """The closes of a fixture's entries, and its members and consensus at the kick-off.
 
-    Before the kick-off there is none of these. If it was merged `into` another until then, that has its
-    entries, and it is no match of its own.
+    These are empty before the kick-off. If the fixture was merged `into` another by then, the other has the
+    entries, and this one does not count as a match.
     """
 
     id: FixtureId
@@ -81,14 +82,14 @@ class FixtureClose(Struct, frozen=True):
 
 
 class Closed(Struct, frozen=True):
-    """The closes of fixtures; if there are more, they go on with those that kick off at `next_from`."""
+    """The closes of fixtures; if there are more, ask again from the kick-off `next_from`."""
 
     fixtures: Sequence[FixtureClose]
     next_from: int | None = None
 
 
 class _Held(Struct):
-    """The members of a fixture over some days, and where it was shown last: on which day, until when."""
+    """The members of a fixture over some days, the last day that showed it, and its last version there."""
 
     rows: list[LinkRow]
     day: Held
@@ -107,9 +108,10 @@ class Closings:
         self._cuts: dict[int, int | None] = {}
 
     def read(self, is_wanted: Callable[[Listed], bool] = lambda _: True, most: int = MOST) -> Closed:
-        """Return the closes of the wanted fixtures, by kick-off and id; `most` at most, or of one kick-off.
+        """Return the closes of the wanted fixtures, by kick-off and id.
 
-        Raises: OSError, sqlite3.Error, UnreadableError.
+        At most `most` fixtures, or all with the same first kick-off. Raises: OSError, sqlite3.Error,
+        UnreadableError.
         """
         found = self._fixtures()
         named = self._named(found)
@@ -122,7 +124,7 @@ class Closings:
             ]
         )
         next_from = wanted[most][0] if len(wanted) > most else None
-        if next_from is not None and next_from > wanted[0][0]:  # else all kick off together
+        if next_from is not None and next_from > wanted[0][0]:  # otherwise all kick off together
             wanted = [of for of in wanted if of[0] < next_from]
         else:
             next_from = None
@@ -130,7 +132,7 @@ class Closings:
         return Closed(shown, next_from)
 
     def _fixtures(self) -> dict[FixtureId, _Held]:
-        """Return all fixtures of the days from the day before on: any may have been moved until now."""
+        """Return all fixtures since the day before the range; any may have been postponed into it."""
         found: dict[FixtureId, _Held] = {}
         for day in self._held:
             if day.seen_ms < self._asked.from_ms - DAY_MS:
@@ -154,7 +156,7 @@ class Closings:
         return next((row.bookmakers for row in reversed(self._rosters) if row.version <= version), {})
 
     def _named(self, found: Mapping[FixtureId, _Held]) -> dict[FixtureId, Listed]:
-        """Return the last names and kick-off of fixtures: of the first bookmaker that was shown last."""
+        """Return the last names and kick-off of fixtures, from their first bookmakers at the end."""
         named: dict[FixtureId, Listed] = {}
         for day in self._held:
             some = {fixture: of for fixture, of in found.items() if of.day is day}
@@ -187,7 +189,7 @@ class Closings:
         return None
 
     def _in_order(self, of: _Held) -> list[str]:
-        """Return the entries of a fixture as it was last, the first to name it first."""
+        """Return the last entries of a fixture, in the order of sources and bookmakers."""
         held = next(row for row in reversed(of.rows) if row.links)
         roster = self._roster(of.end)
         ids = entry_ids(held.links, roster)
@@ -220,7 +222,7 @@ class Closings:
         return [found[fixture] for fixture, _, _ in wanted]
 
     def _cut(self, kick_off_ms: int) -> int:
-        """Return the first version at or after a kick-off that has been."""
+        """Return the first version at or after a past kick-off."""
         if kick_off_ms not in self._cuts:
             self._cuts[kick_off_ms] = cut_at(self._days, self._held, kick_off_ms)
         cut = self._cuts[kick_off_ms]
@@ -251,7 +253,7 @@ class Closings:
     def _just_before(
         self, day: Held, some: Sequence[_AtKickOff], shown: Mapping[At, Shown]
     ) -> dict[At, Shown]:
-        """Return what left on the day before, where that was not too long before the kick-off."""
+        """Return entries that left on the day before, unless that was too long before the kick-off."""
         before = next((of for of in reversed(self._held) if of.base < day.base), None)
         near = [of for of in some if day.first_ms > of.listed.kick_off * 1000 - LIMIT_MS]
         if before is None or not near:
@@ -263,7 +265,7 @@ class Closings:
         return {at: found[last] for at in rest if (last := (at[0], before.last)) in found}
 
     def _times(self, seen: Mapping[At, tuple[Held, int]]) -> dict[tuple[Held, int], int]:
-        """Return the times of versions of days."""
+        """Return the times of these versions."""
         found: dict[tuple[Held, int], int] = {}
         by_day: dict[Held, set[int]] = {}
         for day, version in seen.values():
@@ -299,7 +301,7 @@ class Closings:
                 close = NoClose.COLLECTED
             is_state = first[1] in whole or first[1] == first[0].base
             chances = None
-            if isinstance(close, Close):  # the consensus asks for the same, which is kept
+            if isinstance(close, Close):  # `fair` caches it for the consensus
                 chances = fair(self._asked.method, of_one_winner(self._asked.market, close.odds))
             entries.append(EntryClose(entry_id, name, close, first[1], times[first], is_state, chances))
         terms = Terms(self._asked.market, self._asked.method)
@@ -308,14 +310,14 @@ class Closings:
         return FixtureClose(of.fixture, of.listed, of.members, entries, consensus, into=of.into)
 
     def _close(self, shown: Shown | None, cut: int, kick_off_ms: int) -> Close | NoClose:
-        """Return the close by the last price before the cut, and what ended it."""
+        """Return the close from the last price before the cut, and how it ended."""
         if any(
             gap.after < cut <= gap.until and gap.after_ms < kick_off_ms and not gap.goes_on
             for gap in self._gaps
         ):
             return NoClose.GAP
         if shown is None:
-            return NoClose.TOO_OLD  # it was seen before
+            return NoClose.TOO_OLD  # its first price is older
         price, last = shown.price, shown.last
         until_ms, left = (kick_off_ms, None) if last is price else (last.at.at_ms, last.reason)
         gap = self._gap_that_ends(shown, cut, kick_off_ms)
@@ -331,7 +333,7 @@ class Closings:
         return Close(*since, until_ms, on_offer, left)
 
     def _gap_that_ends(self, shown: Shown, cut: int, kick_off_ms: int) -> Break | None:
-        """Return the gap before the cut with which the price ended, or in which the kick-off is."""
+        """Return the gap before the cut that ended the price, or that contains the kick-off."""
         end = None if shown.last is shown.price else shown.last.at.version
         for gap in self._gaps:
             if gap.after < shown.price.at.version or (end is not None and gap.after >= end):
@@ -344,9 +346,9 @@ class Closings:
 
 
 class _AtKickOff(Struct, frozen=True):
-    """A fixture at its kick-off: the first version at or after that, its members, its entries.
+    """A fixture at its kick-off: the first version at or after it, its members, its entries.
 
-    If it was gone by then, it was perhaps merged `into` another.
+    If the fixture had gone by then, `into` is the one that it was merged into, if any.
     """
 
     fixture: FixtureId

@@ -1,6 +1,6 @@
-"""Reads how the prices of an entry, or of all entries of a fixture, moved; in a thread.
+"""Reads how the prices of an entry, or of all entries of a fixture, moved; runs in a thread.
 
-It brings together what the days have, and leaves all that is computed of it to `actors/lines`.
+It only collects data from the days; `actors/lines` does all computing.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ R = TypeVar("R", LinkRow, RosterRow)
 
 
 class Asked(Struct, frozen=True):
-    """The lines that are asked for: Unix milliseconds, the end excluded; `now_ms` is the present.
+    """The requested lines: times in Unix milliseconds, the end excluded; `now_ms` is the present.
 
-    `bookmakers` are those of today, for days that did not keep theirs.
+    `bookmakers` are today's, for days that did not store theirs.
     """
 
     id: str
@@ -46,12 +46,12 @@ class Asked(Struct, frozen=True):
 
     @property
     def is_entry(self) -> bool:
-        """Whether the id is that of an entry: a fixture's has no underscore."""
+        """Whether the id is an entry's: a fixture's id has no underscore."""
         return "_" in self.id
 
 
 class Nowhere(Struct, frozen=True):
-    """No such entry or fixture was there between these versions."""
+    """The entry or fixture did not exist between these versions."""
 
     first: int
     last: int
@@ -61,7 +61,7 @@ Told: TypeAlias = Lines | Unknown | Nowhere
 
 
 class Span(Struct, frozen=True):
-    """The part of the archive that is read: from a moment until another, on these days, with its gaps."""
+    """The part of the archive to read: its first and last moment, days and gaps."""
 
     first: Moment
     last: Moment
@@ -71,7 +71,7 @@ class Span(Struct, frozen=True):
 
 
 def read_lines(days: Days, asked: Asked) -> Told:
-    """Return the lines that are asked for. Raises: OSError, sqlite3.Error, UnreadableError."""
+    """Return the requested lines. Raises: OSError, sqlite3.Error, UnreadableError."""
     held = days.held()
     span = _span(days, held, asked)
     if isinstance(span, Unknown):
@@ -100,7 +100,7 @@ def _span(days: Days, held: Sequence[Held], asked: Asked) -> Span | Unknown:
 
 
 def moment_before(days: Days, held: Sequence[Held], before_ms: int) -> Moment | None:
-    """Return the largest version whose time is before that; None if there is none."""
+    """Return the largest version with a time before `before_ms`; None if there is none."""
     for day in reversed(held):
         if before_ms > day.min_ms:
             with days.reader(day.day) as reader:
@@ -111,7 +111,7 @@ def moment_before(days: Days, held: Sequence[Held], before_ms: int) -> Moment | 
 
 
 def breaks_of(gaps: Iterable[Gap]) -> list[Break]:
-    """Return gaps as lines have them."""
+    """Return gaps in the form that lines use."""
     return [Break(gap.after, gap.until, gap.after_at, gap.until_at, gap.reason) for gap in gaps]
 
 
@@ -141,7 +141,7 @@ class Found:
     def close(
         self, entry_id: str, points: Sequence[Point], kick_off: int | None, bookmakers: Sequence[RosterRow]
     ) -> Close | NoClose | None:
-        """Return the close of a line; None if the kick-off is not in the span, or not known."""
+        """Return the close of a line; None if the kick-off is unknown or outside the span."""
         if kick_off is None:
             return None
         kick_off_ms = kick_off * 1000
@@ -236,7 +236,7 @@ def _history(days: Days, asked: Asked, span: Span) -> tuple[list[LinkRow], list[
 
 
 def between(rows: Iterable[R], span: Span) -> list[R]:
-    """Return the rows of a span; the newest before it becomes one of its first moment."""
+    """Return the rows within a span; the newest row before it is moved to the span's first moment."""
     found: list[R] = []
     for row in rows:
         if row.version > span.last.version:
@@ -250,7 +250,7 @@ def between(rows: Iterable[R], span: Span) -> list[R]:
 
 
 def with_ends(rows: Sequence[LinkRow], gaps: Iterable[Break], last: int) -> list[LinkRow]:
-    """Return the members of a fixture with what gaps hide: it was gone with the state after one."""
+    """Return the members of a fixture, with an end after each gap whose next state lacks the fixture."""
     versions = {row.version for row in rows}
     ends = [
         LinkRow(gap.until, gap.until_ms, rows[0].fixture, ())
@@ -261,7 +261,7 @@ def with_ends(rows: Sequence[LinkRow], gaps: Iterable[Break], last: int) -> list
 
 
 def rosters_of(reader: Reader, today: Bookmakers) -> list[RosterRow]:
-    """Return the bookmakers of a day by version: those of today, without kinds, if it kept none."""
+    """Return a day's bookmakers by version; today's, without kinds, if the day stored none."""
     return rosters(reader.connection) or [RosterRow(reader.base, reader.first_ms, today)]
 
 
@@ -270,9 +270,9 @@ def kick_off_of(
     history: tuple[Sequence[LinkRow], Sequence[RosterRow], Sequence[Break]],
     last: int,
 ) -> int | None:
-    """Return the last kick-off of a fixture until a version, as its first bookmaker has it.
+    """Return the last kick-off of a fixture up to a version, from its first shown bookmaker.
 
-    That is the first in the configuration of those that were shown, by source.
+    The bookmakers are ordered by source and by their place in the configuration.
     """
     members, bookmakers, gaps = history
     held = next((row for row in reversed(members) if row.links), None)
@@ -293,7 +293,7 @@ def kick_off_of(
 
 
 def kind_at(bookmakers: Sequence[RosterRow], version: int, name: BookmakerId) -> Prices | None:
-    """Return the kind of a bookmaker's prices at a version; None if it was not kept."""
+    """Return the kind of a bookmaker's prices at a version; None if it was not stored."""
     then = next((row.bookmakers for row in reversed(bookmakers) if row.version <= version), {})
     return then[name].prices if name in then else None
 

@@ -1,7 +1,7 @@
-"""Reads of which fixtures the consensus moved most since a time, and when bookmakers followed; in a thread.
+"""Reads the fixtures with the largest consensus moves since a time, and when bookmakers followed.
 
-The question brings the present state: this module reads the begin of the window and the changes since.
-`actors/lines/movers.py` computes the moves.
+Runs in a thread. The request brings the present state: this module reads the beginning of the window and
+the changes since. `actors/lines/movers.py` computes the moves.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _AT_ONCE: Final = 10_000
 
 
 class AskedMovers(Struct, frozen=True):
-    """Which fixtures of a version of the board moved since a time (Unix milliseconds), at least so much.
+    """The request for fixtures that moved at least so much since a time (Unix milliseconds).
 
-    `bookmakers` are those of today, for days that did not keep theirs.
+    `bookmakers` are today's, for days that did not store theirs.
     """
 
     from_ms: int
@@ -50,7 +50,7 @@ class AskedMovers(Struct, frozen=True):
 
 
 class Mover(Struct, frozen=True):
-    """A fixture, how it moved, and its entries, in the order of the configuration."""
+    """A fixture, its move, and its entries, in the order of the configuration."""
 
     fixture: Fixture
     move: Move
@@ -66,7 +66,7 @@ class Movers(Struct, frozen=True):
 
 
 def read_movers(days: Days, asked: AskedMovers) -> Movers | NotYet:
-    """Return the fixtures that moved; what is not written yet cannot be told.
+    """Return the fixtures that moved, as far as the archive is written.
 
     Raises: OSError, sqlite3.Error, UnreadableError.
     """
@@ -90,7 +90,7 @@ def read_movers(days: Days, asked: AskedMovers) -> Movers | NotYet:
 
 
 def _span(days: Days, held: list[Held], asked: AskedMovers) -> Span:
-    """Return what is read: from the begin on, which is after all that is not known."""
+    """Return the range to read: it begins after the last gap that hides changes."""
     first = moment_before(days, held, asked.from_ms + 1) or Moment(held[0].base, held[0].first_ms)
     gaps = breaks_of(days.gaps(held))
     for gap in gaps:
@@ -107,7 +107,7 @@ def _largest(moves: Mapping[Fixture, Move], least: float) -> list[Fixture]:
 
 
 class _Reading:
-    """The archive's part of a window: members, bookmakers, prices at its begin, rows since."""
+    """The archive's part of a window: members, bookmakers, prices at its beginning, rows since."""
 
     def __init__(self, days: Days, asked: AskedMovers, span: Span) -> None:
         self._days, self._asked, self._span = days, asked, span
@@ -126,13 +126,13 @@ class _Reading:
         self._rows: dict[str, list[Row]] = {}
 
     def terms(self, fixture: Fixture) -> Terms:
-        """Return how the consensus of a fixture is made; one that has begun was in play at all times."""
+        """Return the terms of a fixture's consensus; a begun fixture counts as in play all the time."""
         start = fixture.match.start_time
         in_play_ms = None if start is None else start * 1000
         return Terms(self._asked.market, self._asked.method, 0 if fixture.has_begun else in_play_ms)
 
     def past(self, fixture: Fixture) -> Past:
-        """Return what is read of a fixture, from the begin on."""
+        """Return the data read for a fixture, from the beginning on."""
         linked, first = self._linked.get(fixture.match_id, ()), self._span.first
         lines = dict[str, Sequence[Point]]()
         for entry_id in _ids(linked, self._rosters):
@@ -144,9 +144,9 @@ class _Reading:
         return Past(lines, linked, self._rosters, ())
 
     def at_the_ends(self, fixtures: Sequence[Fixture]) -> tuple[dict[Fixture, Move], list[Fixture]]:
-        """Return the moves of the fixtures with a consensus at the begin, and those without.
+        """Return the moves of fixtures that had a consensus at the beginning, and the other fixtures.
 
-        Without the lines of their entries: these are many, and few fixtures moved far.
+        Their entries' lines are not read: that would take long, and few fixtures moved far.
         """
         moves, late, first = dict[Fixture, Move](), list[Fixture](), self._span.first
         self._read_begin(fixtures)
@@ -162,7 +162,7 @@ class _Reading:
         return moves, late
 
     def read_rows(self, fixtures: Iterable[Fixture]) -> None:
-        """Read what changed of the entries of fixtures since the begin."""
+        """Read the changes in the entries of fixtures since the beginning."""
         ids, low, high = [*self._ids(fixtures)], self._span.first.version + 1, self._span.last.version
         for day in self._span.days:
             with self._days.reader(day.day) as reader:
@@ -173,12 +173,12 @@ class _Reading:
                         self._rows.setdefault(entry_id, []).extend(of.rows)
 
     def _counted(self, fixture: Fixture, odds: Mapping[str, Odds], at: Moment) -> Mapping[str, Odds]:
-        """Return the prices that count at a moment, of those on the board then."""
+        """Return the prices that count for the consensus at a moment."""
         past = Past({}, self._linked.get(fixture.match_id, ()), self._rosters, ())
         return counting(odds, *members_at(past, at.version)) or {}
 
     def _read_begin(self, fixtures: Iterable[Fixture]) -> None:
-        """Read what the entries of fixtures showed at the begin."""
+        """Read the prices of the fixtures' entries at the beginning."""
         first, day = self._span.first, self._span.days[0]
         with self._days.reader(day.day) as reader:
             numbers = Numbers(reader, self._asked.market)
