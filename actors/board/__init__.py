@@ -1,1 +1,1 @@
-"""The consolidated state, pure: what a batch changes, snapshots, their history."""
+"""The consolidated state, pure: the changes of a batch, snapshots and their history."""

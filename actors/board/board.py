@@ -1,7 +1,7 @@
-"""The board: applies batches, withdraws what is overdue, commits a new snapshot.
+"""The board: applies batches, withdraws overdue entries, commits a new snapshot.
 
-Pure, in slices, and the only place that decides what is shown. The snapshot that a board was made from
-stays as it was: after a crash half-way, and for a reader at any moment, there is a whole state.
+Pure, in slices, and the only place that decides which entries are shown. The base snapshot is never
+changed: after a crash half-way, and for a reader at any moment, there is a whole state.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Advance(Protocol):
     def __call__(
         self, base: Snapshot, books: Books, noted: Noted, links: object, now: Instant, *, version: int
     ) -> Sliced[Linked | None]:
-        """Return what becomes of them; None: nothing.
+        """Return the fixtures after the commit; None if they do not change.
 
-        It is given the books and differences of the commit, and the groups to link (None: none).
+        The arguments are the books and differences of the commit, and the groups to link (None: none).
         """
 
 
 class Applied(Struct, frozen=True):
-    """The fate of a batch; `finished`, `too_many` count matches past their time, or without room."""
+    """The fate of a batch; `finished`, `too_many` count its matches past their time, or beyond the room."""
 
     verdict: Verdict
     upserted: int = 0
@@ -55,7 +55,7 @@ class Applied(Struct, frozen=True):
 class Board:
     """The next snapshot in the making. Owned by one caller; never waits.
 
-    It gets `version`, one more than that of `base` where no other board counts with it.
+    The snapshot gets `version`; by default one more than the base's. Boards that share a counter pass it.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Board:
         self._noted: dict[BookmakerId, Differences] = {}
 
     def apply(self, batch: Batch, now: Instant) -> Sliced[Applied]:
-        """Apply a batch, all of it or nothing, and return what became of it."""
+        """Apply a batch, all of it or nothing, and return its fate."""
         state = self._books[batch.bookmaker].lists.get(batch.scope)
         if batch.withdrawn:
             yield from self.withdraw(batch.bookmaker, batch.scope)
@@ -101,7 +101,7 @@ class Board:
         return Applied(verdict, len(diff.after) - removed, removed, diff.finished, diff.too_many)
 
     def _compared(self, batch: Batch, now: Instant) -> Sliced[Diff]:
-        """Return what a batch changes."""
+        """Return the changes that a batch would make."""
         book, noted = self._books[batch.bookmaker], self._noted.get(batch.bookmaker)
         last_start = now.wall - self._rules.expire_after_kickoff_s
         find_changes = complete_changes if batch.complete else delta_changes
@@ -111,13 +111,13 @@ class Board:
     def restore(
         self, bookmaker: BookmakerId, lists: Mapping[Scope, ListState], entries: Iterable[Entry]
     ) -> Sliced[None]:
-        """Put back lists that outlived a process, and their entries, of which none has kicked off."""
+        """Put back lists that outlived a process, with their entries; none of these has kicked off."""
         book = self._next(bookmaker)
         yield from book.restore(lists, entries)
         self._put(bookmaker, book)
 
     def expire(self, now: Instant) -> Sliced[None]:
-        """Withdraw every list that is stale at `now`, and every match past its time, or in play and old.
+        """Withdraw every stale list, every match past its time, and every price in play that is too old.
 
         A stale list without a match is forgotten, unless it was the last one of its bookmaker.
         """
@@ -140,7 +140,7 @@ class Board:
         self._put(bookmaker, book)
 
     def fail(self, bookmaker: BookmakerId, scope: Scope, at_mono: float) -> None:
-        """Note that an attempt to get a list failed; a newer list or confirmation is trusted again."""
+        """Note a failed attempt to get a list; it is trusted again after a newer list or confirmation."""
         state = self._books[bookmaker].lists.get(scope)
         if state is not None and at_mono > state.failed_mono:
             book = self._next(bookmaker)
@@ -156,24 +156,24 @@ class Board:
         return found.scope
 
     def link(self, links: object) -> None:
-        """Make these groups of events fixtures with this commit."""
+        """Make fixtures of these groups of events in this commit."""
         self._links = links
 
     @property
     def books(self) -> Books:
-        """The books as they are by now."""
+        """The current books."""
         return self._books
 
     @property
     def noted(self) -> Noted:
-        """The changes since the base, some between equal entries."""
+        """The changes since the base, also of entries that are equal again."""
         return self._noted
 
     def finish(self, now: Instant) -> Sliced[Snapshot]:
         """Return the next snapshot, with its fixtures: the base itself if nothing changed.
 
-        Its version is one more if it shows anything else. Afterwards more may be applied, and the next
-        snapshot made again.
+        Its version is higher if readers see a change. Afterwards the board may be changed and finished
+        again.
         """
         base, books, linked = self._base, self._changed_books(), None
         if self._advance is not None:
@@ -200,7 +200,7 @@ class Board:
         )
 
     def _changed_books(self) -> Books:
-        """Return the books, those of the base if none differs."""
+        """Return the current books; the base's mapping if none differs."""
         base = self._base.books
         is_same = all(book is base[bookmaker] for bookmaker, book in self._books.items())
         return base if is_same else dict(self._books)
@@ -209,7 +209,7 @@ class Board:
         return NextBook(self._books[bookmaker], self._noted.get(bookmaker))
 
     def _put(self, bookmaker: BookmakerId, new: NextBook) -> None:
-        """Replace a book; its views that show something else than in the base get the next version."""
+        """Replace a book; its views with visible changes since the base get the next version."""
         if new.noted is not None:
             self._noted[bookmaker] = new.noted
         self._books[bookmaker] = new.made(self._base.books[bookmaker], self._version)
@@ -218,11 +218,11 @@ class Board:
 def is_doubtful(book: Book, batch: Batch, diff: Diff, now: Instant) -> bool:
     """Return whether a polled list lost more than half and more than 20 of the matches still to come.
 
-    A rejected match is not lost. An image is never doubted, because the changes after it build on it.
+    A rejected match does not count as lost. An image is never doubted, because later changes build on it.
     """
     if not batch.complete or batch.is_image or len(diff.reasons) <= MIN_LOST:
         return False
-    named = {match.event_id for match in batch.matches}  # a market that moves to another line is not lost
+    named = {match.event_id for match in batch.matches}  # events, because a market may move to another line
     named.update(event_id_of(removal.source_match_id) for removal in batch.removals)
     every = set[SourceMatchId]()
     for chunk in book.chunks:

@@ -1,6 +1,6 @@
 """Sorted chunks: a change replaces only the chunks that it falls into; all others stay the same objects.
 
-Pure. Lists are in order of their ids (`snapshot.py`), fixtures of their places (`actors/matches/model.py`).
+Pure. Entries of lists are sorted by id (`snapshot.py`), fixtures by place (`actors/matches/model.py`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from msgspec import Struct
 
 from actors.core.cooperative import Sliced
 
-# Entries a chunk is cut to: some 30 kB of JSON, deflated in well below a millisecond. Half as many make a
-# change a third cheaper and gzip bodies an eighth larger; twice as many save a tenth of the body and double
-# the cost of scattered changes (100,000 matches, docs/figures.md).
+# Entries of a chunk: some 30 kB of JSON, deflated in well below a millisecond. Half as many make a change
+# a third cheaper and gzip bodies an eighth larger; twice as many save a tenth of the body and double the
+# cost of scattered changes (100,000 matches, docs/figures.md).
 CHUNK_SIZE = 128
 _MAX_SIZE = CHUNK_SIZE * 3 // 2
 _MIN_SIZE = CHUNK_SIZE // 4
-_MAX_HIDDEN = CHUNK_SIZE * 8  # entries of a chunk from which on those that a list hides cut it, too
+_MAX_HIDDEN = CHUNK_SIZE * 8  # a chunk of more entries is cut, even if readers see no change
 SORTED_AT_ONCE = 4096
 
 K = TypeVar("K", bound=Hashable)
@@ -31,7 +31,7 @@ _first = attrgetter("first")
 
 
 class SortedChunk(Struct, Generic[K, E], frozen=True, eq=False, weakref=True):
-    """Some neighbouring entries and their keys, in order of these; never empty; compared by identity."""
+    """Some neighbouring entries, sorted by their keys; never empty; compared by identity."""
 
     keys: tuple[K, ...]
     entries: tuple[E, ...]
@@ -43,28 +43,28 @@ class SortedChunk(Struct, Generic[K, E], frozen=True, eq=False, weakref=True):
 
     @classmethod
     def of(cls, keys: Iterable[K], entries: Iterable[E]) -> Self:
-        """Return a chunk of one or more entries in order."""
+        """Return a chunk of one or more sorted entries."""
         return cls(tuple(keys), tuple(entries))
 
     @classmethod
     def ends(cls, entries: Sequence[E]) -> Sequence[int]:
-        """Return how long the JSON up to each of these is, itself included, in entries of a list."""
+        """Return for each entry the length of the JSON up to its end, in units of a shown entry."""
         return range(1, len(entries) + 1)
 
     @classmethod
     def cuts(cls, entries: Iterable[E]) -> bool:
-        """Return whether chunks may be cut elsewhere when these come or go."""
+        """Return whether chunks may be cut at new places when these entries come or go."""
         del entries
         return True
 
     def replaced(self, entries: Sequence[E], places: Sequence[int]) -> Self:
-        """Return a chunk of the same keys with these entries, which differ in these places."""
+        """Return a chunk with the same keys and these entries, which differ in these places."""
         del places
         return self.of(self.keys, entries)
 
     @classmethod
     def changed(cls, chunks: tuple[Self, ...], changes: Mapping[K, E | None]) -> Sliced[tuple[Self, ...]]:
-        """Return the chunks after `changes`, in which None removes an entry, in slices."""
+        """Return the chunks after `changes`, where None removes an entry."""
         if not changes:
             return chunks
         wanted = yield from _in_order([*changes])
@@ -85,7 +85,7 @@ class SortedChunk(Struct, Generic[K, E], frozen=True, eq=False, weakref=True):
     def _merge(
         cls, result: list[Self], old: Self | None, wanted: list[Any], changes: Mapping[K, E | None]
     ) -> Sliced[None]:
-        """Add a chunk with the changes of these keys, which are in order."""
+        """Add a chunk after the changes of these sorted keys."""
         keys: list[K] = [*old.keys] if old is not None else []
         entries: list[E] = [*old.entries] if old is not None else []
         replaced: list[int] = []
@@ -114,7 +114,7 @@ class SortedChunk(Struct, Generic[K, E], frozen=True, eq=False, weakref=True):
 
     @classmethod
     def _append(cls, result: list[Self], keys: list[K], entries: list[E]) -> Sliced[None]:
-        """Add entries in chunks; a few join the chunk before them, so that none becomes too small."""
+        """Add entries in chunks; too few entries for a chunk join the previous one."""
         if result and entries and cls._size(entries) < _MIN_SIZE:
             before = result.pop()
             keys, entries = [*before.keys, *keys], [*before.entries, *entries]
@@ -136,7 +136,7 @@ class SortedChunk(Struct, Generic[K, E], frozen=True, eq=False, weakref=True):
 
 
 def _in_order(keys: list[Any]) -> Sliced[list[Any]]:
-    """Return keys sorted; to sort 50,000 at once takes 25 ms, to merge what is sorted a fifth of that."""
+    """Return keys sorted: 50,000 keys take 25 ms at once, and the same total in short slices."""
     runs = []
     for at in range(0, len(keys), SORTED_AT_ONCE):
         runs.append(sorted(keys[at : at + SORTED_AT_ONCE]))
@@ -151,7 +151,7 @@ def _in_order(keys: list[Any]) -> Sliced[list[Any]]:
 
 
 def find(chunks: tuple[SortedChunk[K, E], ...], key: K) -> E | None:
-    """Return the entry of that key, or None."""
+    """Return the entry with that key, or None."""
     wanted: Any = key
     chunk = chunks[max(bisect_right(chunks, wanted, key=_first) - 1, 0)] if chunks else None
     if chunk is None:
@@ -161,7 +161,7 @@ def find(chunks: tuple[SortedChunk[K, E], ...], key: K) -> E | None:
 
 
 def beginning_with(chunks: tuple[SortedChunk[K, E], ...], text: str) -> Iterator[E]:
-    """Iterate over the entries whose keys begin with a text, in order; keys are texts."""
+    """Iterate over the entries whose keys (texts) begin with a text, in order."""
     place = max(bisect_right(chunks, text, key=_first) - 1, 0)
     for chunk in chunks[place:]:
         keys: tuple[Any, ...] = chunk.keys
@@ -179,7 +179,7 @@ def entries_of(chunks: Iterable[SortedChunk[Any, E]]) -> Iterator[E]:
 def entries_where(
     chunks: Iterable[SortedChunk[K, E]], predicate: Callable[[E], bool]
 ) -> Sliced[dict[K, E]]:
-    """Return the entries for which `predicate` holds, by key, in order."""
+    """Return the entries that satisfy `predicate`, by key, in order."""
     found: dict[K, E] = {}
     for chunk in chunks:
         pairs = zip(chunk.keys, chunk.entries, strict=True)

@@ -1,6 +1,6 @@
-"""Finds what a batch changes in a bookmaker's book, and why matches leave it.
+"""Finds a batch's changes in a bookmaker's book, and the reasons for removals.
 
-Pure, in slices. Content that stays equal keeps its entry and its `updated`.
+Pure, in slices. An entry with equal content is kept, with its `updated`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Verdict(StrEnum):
 
     ACCEPTED = "accepted"
     CONFIRMED = "confirmed"
-    WITHDRAWN = "withdrawn"  # by its source, which no longer vouches for it
-    SUSPECT = "suspect"  # lost too much at once to be believed at first sight
+    WITHDRAWN = "withdrawn"  # by its source, which no longer confirms it
+    SUSPECT = "suspect"  # lost too many matches at once to be believed at first
     LATE = "late"  # stale before it was applied
-    OUTDATED = "outdated"  # older than what the board has
+    OUTDATED = "outdated"  # older than the list on the board
     UNFOUNDED = "unfounded"  # changes or confirms a list that is not on the board
 
 
@@ -36,10 +36,10 @@ Entries = Mapping[SourceMatchId, Entry | None]
 
 
 class Diff(Struct):
-    """The differences that a batch makes: by id the entry before and after, None where there is none.
+    """The differences that a batch makes: by id the entry before and after, None for a missing one.
 
-    `reasons` has those that are removed; `taken_from` are the other scopes that had any of them. `finished`
-    counts matches that arrived past their time, `too_many` those for which there was no room.
+    `reasons` has the removed entries; `taken_from` are the other scopes that had some of these matches.
+    `finished` counts matches that arrived past their time, `too_many` matches beyond the room.
     """
 
     before: dict[SourceMatchId, Entry | None] = {}
@@ -50,31 +50,31 @@ class Diff(Struct):
     taken_from: set[Scope] = msgspec.field(default_factory=set)
 
     def remove(self, match_id: SourceMatchId, old: Entry, reason: RemovalReason) -> None:
-        """Add a match that is removed."""
+        """Add a removed match."""
         self.before[match_id], self.after[match_id] = old, None
         self.reasons[match_id] = reason
 
 
 def is_other(old: Entry | None, new: Entry | None) -> bool:
-    """Return whether readers see a difference; a move to another scope is none."""
+    """Return whether readers see a difference; a move to another scope is invisible."""
     if old is None or new is None:
         return old is not new
     return old.updated != new.updated or not is_same(old.match, new.match)
 
 
 def named(entry: Entry | None) -> Entry | None:
-    """Return what v2 shows of an entry: nothing if a team has no name."""
+    """Return the entry if v2 shows it: both teams must have a name."""
     return entry if entry is not None and entry.is_named else None
 
 
 def complete_changes(
     book: Book, batch: Batch, seen: Entries, last_start: float, room: float = inf
 ) -> Sliced[Diff]:
-    """Compare a complete list with what its scope has on the board, in one walk through the book.
+    """Compare a complete list with its scope on the board, in one walk through the book.
 
     Matches that kicked off by `last_start` (Unix seconds) are over. `seen` has the entries that readers
-    still see and that an earlier batch of the same commit removed: an entry that comes back stays the same.
-    There is `room` for that many more entries; new ones enter in the order of the list.
+    still see although an earlier batch of the same commit removed them: an entry that comes back stays the
+    same. Only `room` entries more are accepted, in the order of the list.
     """
     comparison = _Comparison(batch, seen, last_start, room)
     listed = {match.source_match_id: match for match in batch.matches}
@@ -91,7 +91,7 @@ def complete_changes(
 def delta_changes(
     book: Book, batch: Batch, seen: Entries, last_start: float, room: float = inf
 ) -> Sliced[Diff]:
-    """Compare a delta's matches one by one; arguments as of `complete_changes`."""
+    """Compare a delta's matches one by one; the arguments are those of `complete_changes`."""
     comparison = _Comparison(batch, seen, last_start, room)
     diff = comparison.diff
     for count, removal in enumerate(batch.removals):
@@ -108,7 +108,7 @@ def delta_changes(
 
 
 def seen_of(before: Entries, after: Entries) -> tuple[bool, bool]:
-    """Return whether readers of v1 and readers of v2 see any of these differences."""
+    """Return whether readers of v1, and readers of v2, see any of these differences."""
     is_seen = False
     for match_id, old in before.items():
         new = after[match_id]
@@ -129,12 +129,12 @@ _REASONS = {
 
 
 def reason_of(removal: Removal) -> RemovalReason:
-    """Return the reason for clients; any that is not in the table is a rejection."""
+    """Return the reason for clients: rejected, unless the table names another."""
     return _REASONS.get(removal.reason, RemovalReason.REJECTED)
 
 
 class _Comparison:
-    """Compares the matches of one batch with entries, and keeps the differences."""
+    """Compares the matches of one batch with entries, and collects the differences."""
 
     def __init__(self, batch: Batch, seen: Entries, last_start: float, room: float) -> None:
         self.diff = Diff()
@@ -147,9 +147,9 @@ class _Comparison:
         self._updated: dict[float | None, float] = {None: round(batch.received_at, 3)}
 
     def walk(self, chunk: Chunk, listed: dict[SourceMatchId, Match]) -> None:
-        """Take the matches of a chunk from `listed`, and compare them."""
+        """Remove the matches of a chunk from `listed`, and compare them."""
         scope, last_start = self._scope, self._last_start
-        may_be_over = chunk.first_start <= last_start  # else nothing is, of what stays as it was
+        may_be_over = chunk.first_start <= last_start  # otherwise no unchanged match is over
         for entry in chunk.entries:
             known = entry.match
             match = listed.pop(known.source_match_id, None)
@@ -167,7 +167,7 @@ class _Comparison:
                 self.entry(entry, match)
 
     def entry(self, old: Entry | None, match: Match, *, is_changed: bool = False) -> None:
-        """Note what becomes of `old`, None if it is not shown; `is_changed` says that `match` differs."""
+        """Compare an entry (or None) with its new match; `is_changed` says that they differ."""
         match_id = match.source_match_id
         is_ours = old is not None and old.scope == self._scope
         if old is not None and not is_ours:
@@ -196,7 +196,7 @@ class _Comparison:
         self.diff.before[match_id], self.diff.after[match_id] = old, new
 
     def _updated_of(self, match: Match) -> float:
-        """Return the source's own time if it has one, never after the receipt (docs/api.md, 10)."""
+        """Return the source's own time, if any, but never a time after the receipt (docs/api.md, 10)."""
         updated = self._updated.get(match.source_time)
         if updated is None:
             updated = round(min(match.source_time or 0.0, self._received_at), 3)

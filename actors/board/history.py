@@ -1,7 +1,8 @@
 """The changes since a version: the last change of each match, back to an oldest version.
 
-One change of each is kept, so that a lively match does not displace quiet ones; when there are too many,
-those of the oldest commits are dropped. `actors/matches/history.py` has the history of fixtures.
+Only the last change of a match is kept, so that busy matches do not displace quiet ones. If there are too
+many changes, those of the oldest commits are dropped. `actors/matches/history.py` has the history of
+fixtures.
 """
 
 from __future__ import annotations
@@ -22,42 +23,42 @@ from actors.core.clock import elapsed_s
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import BookmakerId
 
-MAX_ANSWER = 20_000  # changes in one answer: a client that missed more gets the list, which is smaller
+MAX_ANSWER = 20_000  # changes in one answer; above that the whole list is smaller
 
 V = TypeVar("V", bound=Hashable)
 V_contra = TypeVar("V_contra", contravariant=True)
 
 
 class HistoryLimits(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many changes are kept at most: of the lists, and as many of the fixtures."""
+    """The most changes to keep, for the lists and for the fixtures each."""
 
     max_changes: Annotated[int, Meta(ge=1, le=100_000_000)] = 100_000
 
 
 class Record(Protocol[V_contra]):
-    """The last change of something that views show."""
+    """The last change of an item that views show."""
 
     @property
     def id(self) -> str:
-        """The key of what changed."""
+        """The key of the item."""
         ...
 
     @property
     def version(self) -> int:
-        """The commit that made it."""
+        """The version of the commit that made it."""
         ...
 
     @property
     def place(self) -> Any:
-        """The place in the list of what is shown."""
+        """The sort key of the item in its list."""
         ...
 
     def is_in(self, view: V_contra) -> bool:
-        """Return whether the view shows it."""
+        """Return whether the view shows the item."""
         ...
 
     def left_at(self, view: V_contra) -> int:
-        """Return the version at which it left the view; 0 if it was never there."""
+        """Return the version at which the item left the view; 0 if it was never there."""
         ...
 
 
@@ -65,9 +66,9 @@ R = TypeVar("R", bound=Record[Any])
 
 
 class Recent(Struct, Generic[R], frozen=True):
-    """The changes that lead to `version`: those shown, in the order of the list, and those gone, by id.
+    """The changes up to `version`: shown items in the order of the list, and gone items by id.
 
-    With `is_merged` several commits made it. `pending` events were still to be linked (fixtures only).
+    With `is_merged` they come from several commits. `pending` events were not linked yet (fixtures only).
     """
 
     version: int
@@ -78,7 +79,7 @@ class Recent(Struct, Generic[R], frozen=True):
 
 
 class History(ABC, Generic[V, R]):
-    """The changes of views after `first`, of its epoch. Kept in parts: a view is of some of them."""
+    """The changes of views after `first`, in its epoch; stored in parts, of which a view combines some."""
 
     def __init__(self, first: Snapshot, parts: Iterable[Hashable], limits: HistoryLimits) -> None:
         self._max_changes = limits.max_changes
@@ -91,7 +92,7 @@ class History(ABC, Generic[V, R]):
         self._first = first.version
         self._latest: dict[V, int] = {}
         self._previous: dict[V, int] = {}
-        # Newest last. No OrderedDict: going through one takes five times as long.
+        # The newest is last. An OrderedDict would be five times slower to iterate.
         self._kept: dict[Hashable, dict[str, R]] = {part: {} for part in self._every_part}
         self._oldest = dict.fromkeys(self._kept, first.version)
         self._count = 0
@@ -101,14 +102,14 @@ class History(ABC, Generic[V, R]):
         """When the first commit of those came that the listeners are called after, by `elapsed_s`."""
 
     def restart(self, first: Snapshot, views: Collection[V]) -> None:
-        """Begin anew with a snapshot that does not follow the last, and tell the clients of `views`."""
+        """Begin anew with a snapshot that does not follow the last, and notify the clients of `views`."""
         self._begin(first)
         for listener in self._listeners:
             listener(views)
 
     @abstractmethod
     def _parts(self, view: V) -> Iterable[Hashable]:
-        """Return the parts that a view is of, in the order of the list."""
+        """Return the parts of a view, in the order of the list."""
 
     @abstractmethod
     def _views(self, snapshot: Snapshot) -> Iterable[V]:
@@ -116,10 +117,10 @@ class History(ABC, Generic[V, R]):
 
     @abstractmethod
     def _records(self, snapshot: Snapshot) -> Iterator[tuple[Hashable, R]]:
-        """Return what the commit of `snapshot` changed, with its part."""
+        """Return the changes in the commit of `snapshot`, each with its part."""
 
     def _pending_in(self, view: V) -> int:
-        """Return how many events were still to be linked in the newest version of a view."""
+        """Return the number of unlinked events in the newest version of a view."""
         del view
         return 0
 
@@ -128,7 +129,7 @@ class History(ABC, Generic[V, R]):
         self._listeners.append(listener)
 
     def add(self, snapshot: Snapshot) -> None:
-        """Add the newest snapshot, at once; `digest` works through its changes."""
+        """Add the newest snapshot, quickly; `digest` processes its changes."""
         self.epoch = snapshot.epoch
         if views := [*self._views(snapshot)]:
             for view in views:
@@ -139,7 +140,7 @@ class History(ABC, Generic[V, R]):
             self._pending.append(self._records(snapshot))
 
     def digest(self) -> Sliced[None]:
-        """Work through what was added, then call the listeners; concurrent calls share the work."""
+        """Process the added snapshots, then call the listeners; concurrent calls share the work."""
         while self._pending:
             some = [*islice(self._pending[0], SLICE)]
             if len(some) < SLICE:
@@ -156,29 +157,29 @@ class History(ABC, Generic[V, R]):
             yield
 
     def last(self, part: Hashable, record_id: str) -> Sliced[R | None]:
-        """Return the last change of something in a part; None if there is none, or it was dropped."""
+        """Return the last change of an item in a part; None if there is none, or it was dropped."""
         yield from self.digest()
         return self._kept[part].get(record_id)
 
     def latest(self, view: V) -> int:
-        """Return the view's own version: that of the last commit that changed what it shows."""
+        """Return the view's own version: that of the last commit that changed its content."""
         return self._latest.get(self._versioned(view), self._first)
 
     def _versioned(self, view: V) -> V:
-        """Return the view whose versions a view has."""
+        """Return the view that determines the version of `view`."""
         return view
 
     def oldest(self, view: V) -> int:
         """Return the oldest version since which all digested changes of the view are known.
 
-        It is at most its newest: since then nothing of it has changed, whatever else was dropped.
+        It is never above the view's own version, even if everything was dropped.
         """
         return min(max(self._oldest[part] for part in self._parts(view)), self.latest(view))
 
     def since(self, view: V, version: int) -> Sliced[Recent[R] | None]:
-        """Return the changes of the view after `version`, the last of each, as they are at one moment.
+        """Return the last change of each item in the view after `version`, as of one moment.
 
-        None if not all of them are known any more, or if there are more than `MAX_ANSWER`.
+        None if some are no longer known, or if there are more than `MAX_ANSWER`.
         """
         yield from self.digest()
         if version < self.oldest(view):
@@ -204,13 +205,13 @@ class History(ABC, Generic[V, R]):
         return recent
 
     def _after(self, version: int, part: Hashable) -> list[R]:
-        """Return the changes after `version`, oldest first: so they are nearly in the order of the list."""
+        """Return the changes after `version`, oldest first, which is almost the order of the list."""
         return [*takewhile(lambda change: change.version > version, reversed(self._kept[part].values()))][
             ::-1
         ]
 
     def _drop_oldest(self) -> Sliced[None]:
-        """While there are too many changes, drop those that the oldest commit made of a part."""
+        """Drop the changes of the oldest commit in a part, until there are not too many."""
         while self._count > self._max_changes:
             part = min(filter(self._kept.get, self._kept), key=self._oldest_of)
             version = self._oldest_of(part)
@@ -218,11 +219,11 @@ class History(ABC, Generic[V, R]):
             for record in dropped:
                 del self._kept[part][record.id]
             self._count -= len(dropped)
-            self._oldest[part] = version  # with the first slice: the rest is of no use
+            self._oldest[part] = version  # already with the first slice: the rest is incomplete
             yield
 
     def _up_to(self, version: int, part: Hashable) -> list[R]:
-        """Return the changes up to `version`, at most a slice of them."""
+        """Return the changes up to `version`, at most one slice."""
         return [
             *islice(takewhile(lambda change: change.version <= version, self._kept[part].values()), SLICE)
         ]
@@ -232,9 +233,9 @@ class History(ABC, Generic[V, R]):
 
 
 class Change(Struct, eq=False, gc=False):
-    """The last change of a match: its entry or why it left; only `json`, the encoded form, is set later.
+    """The last change of a match: its entry, or why it left; only `json`, the encoded form, is set later.
 
-    The commit was made at `at` (Unix seconds); `before` is what it replaced or removed, None if nothing.
+    The commit was made at `at` (Unix seconds); `before` is the replaced or removed entry, if any.
     """
 
     id: str
@@ -248,15 +249,15 @@ class Change(Struct, eq=False, gc=False):
 
     @property
     def place(self) -> str:
-        """The order within a bookmaker."""
+        """The sort key within a bookmaker."""
         return self.id
 
     def is_in(self, _: BookmakerId | None) -> bool:
-        """Return whether it is shown."""
+        """Return whether the entry is shown."""
         return self.entry is not None
 
     def left_at(self, _: BookmakerId | None) -> int:
-        """Return the version at which it left, if it has left."""
+        """Return the version of the change, at which the entry left."""
         return self.version
 
 
@@ -267,7 +268,7 @@ class ListHistory(History[BookmakerId | None, Change]):
         super().__init__(first, first.books, limits)
 
     def beginning_with(self, bookmaker: BookmakerId, begin: str) -> Sliced[list[Change]]:
-        """Return the last changes of a bookmaker's entries whose ids begin so, in no order."""
+        """Return the last changes of a bookmaker's entries with ids that begin with a text, in no order."""
         yield from self.digest()
         found = list[Change]()
         for count, (entry_id, change) in enumerate([*self._kept[bookmaker].items()]):
@@ -278,7 +279,7 @@ class ListHistory(History[BookmakerId | None, Change]):
         return found
 
     def left(self, is_wanted: Callable[[Entry], bool], most: int) -> Sliced[list[Change]]:
-        """Return the newest changes with which wanted entries left, `most` at most, the newest first."""
+        """Return the newest changes that removed wanted entries, newest first, `most` at most."""
         yield from self.digest()
         found = list[Change]()
         for part in self._every_part:

@@ -1,6 +1,6 @@
-"""The parts of a batch for the boards of the kinds of market: each kind has a board of its own. Pure.
+"""Splits a batch by kind of market, because each kind has its own board. Pure.
 
-All boards count versions with one counter, so that a version names one state of all of them.
+All boards share one version counter, so that a version names one state of all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ONLY_ONE_X_TWO = (Kind.ONE_X_TWO,)
 
 
 def parts(batch: Batch) -> Sliced[dict[Kind, Batch]]:
-    """Return what a batch says of each kind of market that it speaks for: all else of it is the same."""
+    """Return the batch's part for each of its kinds; parts differ in matches and removals only."""
     kinds = batch.kinds or ONLY_ONE_X_TWO
     if kinds == ONLY_ONE_X_TWO:
         return {Kind.ONE_X_TWO: batch}

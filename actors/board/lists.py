@@ -1,4 +1,4 @@
-"""The state of a list: which batches it takes, and how it is confirmed by them. Pure."""
+"""The state of a list: which batches it accepts, and how they confirm it. Pure."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ RESTORED = ListId("\0restored")
 
 
 def refusal_of(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:
-    """Return why a batch is not applied to a list, None if it is."""
-    if not deadline_of(batch) > now.mono:  # written so that NaN is late, too
+    """Return why a batch is not applied to a list; None if it is."""
+    if not deadline_of(batch) > now.mono:  # written so that NaN counts as late
         return Verdict.LATE
     if state is not None and batch.received_mono < state.confirmed_mono:
         return Verdict.OUTDATED
@@ -26,9 +26,9 @@ def refusal_of(batch: Batch, state: ListState | None, now: Instant) -> Verdict |
 
 
 def is_stale_news(batch: Batch, state: ListState | None, now: Instant) -> bool:
-    """Return whether a batch came too late to be shown, but later than what the list has.
+    """Return whether a batch is newer than the list, but already stale.
 
-    That may have been said to hold for longer: sources are asked less often far from a kick-off.
+    The list may have a later deadline: sources are polled less often far from a kick-off.
     """
     is_newer = state is not None and batch.received_mono > state.confirmed_mono
     return is_newer and deadline_of(batch) <= now.mono
@@ -37,7 +37,7 @@ def is_stale_news(batch: Batch, state: ListState | None, now: Instant) -> bool:
 def confirmed_by(
     batch: Batch, state: ListState | None, whole_from: float = -inf, *, is_cut: bool = False
 ) -> ListState:
-    """Return the state of a list after `batch`; only a complete list restores what it lacked."""
+    """Return the state of a list after `batch`; only a complete list makes it whole again."""
     if state is not None and not batch.complete:
         whole_from, is_cut = max(whole_from, state.whole_from), is_cut or state.is_cut
         vouched = _vouched_after(state, batch)
@@ -57,7 +57,7 @@ def confirmed_by(
 
 
 def _vouched(batch: Batch) -> Mapping[SourceMatchId, float]:
-    """Return when its source vouched for the prices of each match, by our clock, where it says so."""
+    """Return when the source last confirmed each match's prices, by our clock, if the source tells."""
     if batch.answered_at is None:
         return {}
     offset = batch.received_mono - batch.answered_at
@@ -69,7 +69,7 @@ def _vouched(batch: Batch) -> Mapping[SourceMatchId, float]:
 
 
 def _vouched_after(state: ListState, change: Batch) -> Mapping[SourceMatchId, float]:
-    """Return when the source vouched for the prices of each match, after a change of some."""
+    """Return when the source last confirmed each match's prices, after a change of some."""
     vouched = _vouched(change)
     if not (state.vouched or vouched):
         return state.vouched

@@ -1,7 +1,7 @@
-"""One bookmaker's book in the making: what changes of it is collected, and the book is made once.
+"""One bookmaker's book in the making: collects changes, then makes the book once.
 
-Pure, in slices. A book has two bounds, so that its entries are read only when one of them may be too old in
-play: each entry kicks off at `next_start` or later, or is young enough until `in_play_until`.
+Pure, in slices. A book has two bounds that save reading its entries: each entry kicks off at `next_start`
+or later, or its price in play is young enough until `in_play_until`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from actors.core.messages import Batch, Match, Scope, SourceMatchId
 
 
 class NextBook:
-    """The parts of a book as they change; `noted` is what differs from the book that readers see."""
+    """The changing parts of a book; `noted` has the differences from the book that readers see."""
 
     def __init__(self, book: Book, noted: Differences | None) -> None:
         self._book = book
@@ -31,7 +31,7 @@ class NextBook:
         self.noted = noted
 
     def made(self, base: Book, version: int) -> Book:
-        """Return the book, the same if nothing differs; views unlike those of `base` get the version."""
+        """Return the book, or the same object if equal; views that differ from `base` get the version."""
         book, chunks, lists = self._book, self._chunks, self._lists
         in_play_until, next_start = self._bounds
         are_same = chunks is book.chunks
@@ -57,17 +57,17 @@ class NextBook:
         )
 
     def put(self, lists: Mapping[Scope, ListState]) -> None:
-        """Put lists in place of those of the same scopes."""
+        """Replace the lists of these scopes."""
         self._lists = {**self._lists, **lists}
 
     def change(self, diff: Diff) -> Sliced[None]:
-        """Make the differences of a batch, which may take matches from other lists."""
+        """Apply the differences of a batch, which may take matches from other lists."""
         if diff.after:
             yield from self._change(Differences(diff.before, diff.after, diff.reasons))
             self._lack(diff.taken_from, inf)
 
     def restore(self, lists: Mapping[Scope, ListState], entries: Iterable[Entry]) -> Sliced[None]:
-        """Put lists, and entries of which none has kicked off, into an empty book."""
+        """Put lists and entries into an empty book; none of the matches has kicked off."""
         after: dict[SourceMatchId, Entry | None] = {entry.source_match_id: entry for entry in entries}
         yield from self._change(Differences(dict.fromkeys(after), after, {}))
         self.put(lists)
@@ -77,12 +77,12 @@ class NextBook:
         """Put the list of a batch into its new state."""
         old = self._lists.get(batch.scope)
         self.put({batch.scope: state})
-        if old is not None and state.delay_s > old.delay_s:  # all of its prices are older than was thought
+        if old is not None and state.delay_s > old.delay_s:  # all its prices are older than assumed
             self._bounds = -inf, self._bounds[1]
         self._bounds = bounds_with(self._bounds, batch.matches, state, max_age_s, now)
 
     def withdraw(self, scopes: set[Scope], reason: RemovalReason) -> Sliced[None]:
-        """Remove the entries of lists, and withdraw these.
+        """Withdraw lists, and remove their entries.
 
         A stale list without a match is forgotten, unless it was the last one of its bookmaker.
         """
@@ -94,7 +94,7 @@ class NextBook:
         if reason is RemovalReason.STALE and any(
             scope not in scopes and not state.withdrawn for scope, state in lists.items()
         ):
-            # The list of a day that is over: nothing is missed, and nobody asks for it again.
+            # Probably the list of a past day: nobody misses it or asks for it again.
             over = scopes - {entry.scope for entry in gone.values()}
             lists = {scope: state for scope, state in lists.items() if scope not in over}
             scopes = scopes - over
@@ -102,7 +102,7 @@ class NextBook:
         self._lists = {**lists, **withdrawn}
 
     def expire(self, last_start: float, max_age_s: float, now: Instant) -> Sliced[None]:
-        """Withdraw stale lists, and matches that began by `last_start` (Unix seconds) or are too old."""
+        """Withdraw stale lists, matches begun by `last_start` (Unix seconds), and old prices in play."""
         stale = {scope for scope, state in self._lists.items() if state.deadline <= now.mono}
         yield from self.withdraw(stale, RemovalReason.STALE)
         over = yield from begun_by(self._chunks, last_start)
@@ -111,7 +111,7 @@ class NextBook:
         yield from self.end_old(max_age_s, now)
 
     def end_old(self, max_age_s: float, now: Instant) -> Sliced[None]:
-        """Remove the matches in play whose prices are too old; only a list that is asked for has them."""
+        """Remove the matches in play with too old prices; only a newly requested list brings them back."""
         in_play_until, next_start = self._bounds
         if in_play_until > now.mono and next_start > now.wall:
             return
@@ -127,7 +127,7 @@ class NextBook:
             yield from self._change(Differences(gone, dict.fromkeys(gone), reasons))
 
     def _change(self, new: Differences) -> Sliced[None]:
-        """Change entries, and keep a pair per match: what readers saw before, and will see."""
+        """Change entries, and keep for each match the entry that readers saw before and will see."""
         self._chunks = yield from Chunk.changed(self._chunks, new.after)
         if not self._chunks:
             self._bounds = inf, inf
@@ -137,7 +137,7 @@ class NextBook:
         self.noted = new
 
     def _lack(self, scopes: set[Scope], whole_from: float) -> None:
-        """Note that lists are not whole before that time (Unix seconds)."""
+        """Record that lists are not whole before that time (Unix seconds)."""
         lists = {scope: self._lists[scope] for scope in scopes}
         for scope, state in lists.items():
             lists[scope] = replace(state, whole_from=max(whole_from, state.whole_from))
@@ -154,8 +154,8 @@ def begun_by(chunks: Iterable[Chunk], last_start: float) -> Sliced[dict[SourceMa
 class Look(Struct):
     """The entries that are too old, and the book's new bounds.
 
-    `lacking` are the lists that would have them again if they were confirmed now; to those `without` them
-    their source gave prices that were too old when it last gave any.
+    A confirmation of the `lacking` lists would bring such entries back. It would not do so for the lists
+    `without` them, whose source itself dates the prices too far back.
     """
 
     too_old: dict[SourceMatchId, Entry] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class Look(Struct):
 def look(
     chunks: Iterable[Chunk], lists: Mapping[Scope, ListState], max_age_s: float, now: Instant
 ) -> Sliced[Look]:
-    """Return the entries of matches that have kicked off, of before that or vouched for too long ago."""
+    """Return the entries in play with prices from before the kick-off, or confirmed too long ago."""
     found = Look()
     for chunk in chunks:
         if chunk.first_start > now.wall:
@@ -201,7 +201,7 @@ def look(
 def bounds_with(
     bounds: tuple[float, float], matches: Iterable[Match], state: ListState, max_age_s: float, now: Instant
 ) -> tuple[float, float]:
-    """Return the bounds of a book that also hold for these matches of a list in that state."""
+    """Return the bounds of a book, extended to these matches of a list in that state."""
     until, next_start = bounds
     for match in matches:
         start = match.begun_by

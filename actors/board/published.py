@@ -1,6 +1,7 @@
 """The published snapshot: outlives every actor, and no read returns an entry past its deadline.
 
-The aggregator alone replaces it. A read that finds something of its view overdue asks for that and waits.
+Only the aggregator replaces it. A read that finds an overdue entry in its view requests the withdrawal and
+waits.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from actors.core.cooperative import Sliced
 from actors.core.errors import CommitLateError
 from actors.core.messages import BookmakerId, ListId, Scope
 
-MAX_WAIT_S = 1.0  # that a read waits for the withdrawal of what is overdue
+MAX_WAIT_S = 1.0  # the longest wait of a read for a withdrawal
 
 
 class Overdue(Struct, frozen=True):
-    """A read has found something overdue: withdraw it now."""
+    """A request by a read to withdraw overdue entries now."""
 
 
 class Rejection(Struct, frozen=True):
-    """An entry cannot be shown: withdraw its list, if it is still there. `why` is for the log."""
+    """A request to withdraw the list of an entry that cannot be shown. `why` is for the log."""
 
     bookmaker: BookmakerId
     entry: Entry
@@ -42,11 +43,10 @@ Request: TypeAlias = Overdue | Rejection
 
 
 class Published:
-    """Holds the newest snapshot; `history` has what changed since older ones.
+    """Holds the newest snapshot; `history` has the changes since older ones.
 
-    `versions` counts those that it has had since the first.
-
-    `request` brings what a read asks for to the aggregator, which never waits there.
+    `versions` counts the versions published since the first. `request` passes requests of reads to the
+    aggregator without waiting.
     """
 
     def __init__(
@@ -73,25 +73,25 @@ class Published:
     def follow(
         self, follower: Callable[[Snapshot], None], digest: Callable[[], Sliced[None]] | None = None
     ) -> None:
-        """Have `follower` called with each snapshot that is published; the rest is for `digest`."""
+        """Have `follower` called with each published snapshot; it leaves longer work to `digest`."""
         self._followers.append(follower)
         if digest is not None:
             self._digests.append(digest)
 
     def digest(self) -> Sliced[None]:
-        """Have all followers work through what was published."""
+        """Have all followers process the published snapshots."""
         for digest in self._digests:
             yield from digest()
 
     @property
     def newest(self) -> Snapshot:
-        """The newest snapshot as it is, whatever of it is overdue."""
+        """The newest snapshot, including overdue entries."""
         return self._snapshot
 
     async def read(self, deadlines: Callable[[Snapshot], Deadlines] = attrgetter("deadlines")) -> Snapshot:
-        """Return the newest snapshot once nothing of the view with these deadlines is overdue.
+        """Return the newest snapshot when no entry of the view with these deadlines is overdue.
 
-        Waits only while something is. Raises: CommitLateError after `MAX_WAIT_S`.
+        Waits only for overdue entries. Raises: CommitLateError after `MAX_WAIT_S`.
         """
         if not self.is_valid(self._snapshot.deadlines) and not self.is_valid(deadlines(self._snapshot)):
             with anyio.move_on_after(MAX_WAIT_S):
@@ -102,7 +102,7 @@ class Published:
         return self._snapshot
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
-        """Have the list of an entry that cannot be shown withdrawn; nothing if it has gone meanwhile.
+        """Have the list of an entry that cannot be shown withdrawn; no effect if the entry has gone.
 
         Raises: CommitLateError after `MAX_WAIT_S`.
         """
@@ -112,19 +112,19 @@ class Published:
         raise CommitLateError("a list that cannot be shown was not withdrawn in time")
 
     async def _next_turn(self, request: Request) -> None:
-        """Have the aggregator do something, and wait for the end of its turn."""
+        """Send a request to the aggregator, and wait for the end of its turn."""
         turn = self._turn
         self._request(request)
         await turn.wait()
 
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
-        """Return whether that list is on the board, whole, believed, neither withdrawn nor stale."""
+        """Return whether that list is on the board: whole, believed, neither withdrawn nor stale."""
         books, now = self._snapshot.books, self._clock.now()
         is_there = self._snapshot.holds(bookmaker, scope, list_id, now.wall, self.rules.max_matches)
         return is_there and now.mono < books[bookmaker].lists[scope].deadline
 
     def is_valid(self, deadlines: Deadlines) -> bool:
-        """Return whether what was read, with these deadlines, still holds by now."""
+        """Return whether data with these deadlines is still valid now."""
         self._read_at = self._clock.now()
         return not is_due(deadlines, self.rules, self._read_at)
 
@@ -133,25 +133,25 @@ class Published:
         return is_due(deadlines, self.rules, self._read_at, within_s)
 
     def publish(self, new: Snapshot) -> None:
-        """Replace the newest snapshot; for the aggregator alone, which has it digested."""
+        """Replace the newest snapshot; called only by the aggregator, which then calls `digest`."""
         if new is self._snapshot:
             return
         new = self.admit(new)
         self.history.add(new)
         for follower in self._followers:
             follower(new)
-        # The histories have the differences; here they would be kept for as long as this is shown.
+        # The histories have the differences; keeping them here would hold their memory.
         if new.differences or new.fixture_changes is not None:
             new = msgspec.structs.replace(new, differences={}, fixture_changes=None)
         self.versions += new.version != self._snapshot.version
         self._snapshot = new
 
     def restart(self, first: Snapshot) -> None:
-        """Replace the newest snapshot by one that does not follow it: its history begins anew."""
+        """Replace the newest snapshot by one that does not follow it; the history begins anew."""
         self._snapshot = first
         self.history.restart(first, (None, *first.books))
 
     def end_turn(self) -> None:
-        """Wake the reads that wait for the aggregator's turn, which has ended."""
+        """Wake the reads that wait for the end of the aggregator's turn."""
         turn, self._turn = self._turn, anyio.Event()
         turn.set()

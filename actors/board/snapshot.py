@@ -1,7 +1,7 @@
 """The immutable board at one version: entries in chunks, chunks in books, books in a snapshot.
 
-Pure values. A chunk that did not change is the same object in the next snapshot, so that what is derived
-from a chunk can be kept as long as it lives.
+Pure values. An unchanged chunk is the same object in the next snapshot, so that data derived from a chunk
+can be cached as long as the chunk lives.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from actors.core.messages import BookmakerId, ListId, Match, Scope, SourceMatchI
 
 
 class RemovalReason(StrEnum):
-    """Why an entry is no longer shown, as clients are told."""
+    """The reason for clients why an entry is no longer shown."""
 
     WITHDRAWN = "withdrawn"  # its source no longer lists it, or withdrew the list
     SUSPENDED = "suspended"
     STALE = "stale"  # its list was not confirmed in time
-    REJECTED = "rejected"  # its newest price cannot be believed
+    REJECTED = "rejected"  # its newest price is not credible
     FINISHED = "finished"
-    UNNAMED = "unnamed"  # a team's name became empty, so that v2 does not show it
+    UNNAMED = "unnamed"  # v2 hides it, because a team's name became empty
 
 
 class Entry(Struct, frozen=True, gc=False):
-    """One match on the board. `updated` is Unix seconds, to the millisecond: when its content changed.
+    """One match on the board. `updated` (Unix seconds, to the millisecond) is when its content changed.
 
-    That content was received at `received_at` (Unix seconds), None if that is not known any more.
+    The content was received at `received_at` (Unix seconds), None if no longer known.
     """
 
     id: str
@@ -44,20 +44,20 @@ class Entry(Struct, frozen=True, gc=False):
 
     @property
     def source_match_id(self) -> SourceMatchId:
-        """The order of the board within one bookmaker."""
+        """The sort key of the board within one bookmaker."""
         return self.match.source_match_id
 
     @property
     def is_named(self) -> bool:
-        """Whether both teams have a name: without them v2 does not show it."""
+        """Whether both teams have a name; v2 shows only such entries."""
         return self.match.is_named
 
 
 class Chunk(SortedChunk[SourceMatchId, Entry], frozen=True, eq=False, weakref=True):
     """Some neighbouring entries of one bookmaker by id.
 
-    `named` counts the entries that v2 shows, `first_start` is the earliest kick-off (Unix seconds) or
-    latest possible one, infinity if none is known.
+    `named` counts the entries that v2 shows, `first_start` is the earliest kick-off (Unix seconds), or the
+    latest possible one where it is unknown; infinity if there is none.
     """
 
     named: int
@@ -65,22 +65,22 @@ class Chunk(SortedChunk[SourceMatchId, Entry], frozen=True, eq=False, weakref=Tr
 
     @classmethod
     def of(cls, keys: Iterable[SourceMatchId], entries: Iterable[Entry]) -> Self:
-        """Return a chunk of one or more entries in order."""
+        """Return a chunk of one or more sorted entries."""
         entries = tuple(entries)
-        matches = [entry.match for entry in entries]  # lists: this is done for every changed chunk
+        matches = [entry.match for entry in entries]  # lists are fast, and every changed chunk needs them
         starts = [match.start_time for match in matches if match.start_time is not None]
-        if len(starts) < len(matches):  # then it is worth asking each
+        if len(starts) < len(matches):  # some matches may have a latest possible start
             starts = [start for match in matches if (start := match.begun_by) is not None]
         named = [match for match in matches if match.home and match.away]
         return cls(tuple(keys), entries, len(named), min(starts, default=inf))
 
     @classmethod
     def cuts(cls, entries: Iterable[Entry]) -> bool:
-        """Return whether v2 shows one of them: otherwise its bytes must stay the same, compressed, too."""
+        """Return whether v2 shows any of them; if not, the v2 list must keep its bytes, even compressed."""
         return any(entry.is_named for entry in entries)
 
     def replaced(self, entries: Sequence[Entry], places: Sequence[int]) -> Self:
-        """Return a chunk of the same ids with these entries, which differ in these places."""
+        """Return a chunk with the same ids and these entries, which differ in these places."""
         for place in places:
             a, b = self.entries[place].match, entries[place].match
             if not (
@@ -94,12 +94,13 @@ class Chunk(SortedChunk[SourceMatchId, Entry], frozen=True, eq=False, weakref=Tr
 
 
 class Book(Struct, frozen=True, eq=False):
-    """One bookmaker's part of a snapshot; `deadline` (monotonic) and `first_start` (Unix) are its earliest.
+    """One bookmaker's part of a snapshot.
 
-    Before `in_play_until` (monotonic) and `next_start` (Unix) no match in play is too old (`next_book.py`).
-    `v1_version` and `v2_version` are the last commits that changed what its own v1 and v2 views show.
-    Of a book of another process nothing holds after `vouched_until` (monotonic); the times of its lists are
-    by a clock that is at most `ahead_s` ahead of ours.
+    `deadline` (monotonic) and `first_start` (Unix) are the earliest of its lists and entries. Before
+    `in_play_until` (monotonic) and `next_start` (Unix) no price in play is too old (`next_book.py`).
+    `v1_version` and `v2_version` are the last commits that changed its own v1 and v2 views. In a book of
+    another process no entry is valid after `vouched_until` (monotonic), and the clock behind the times of
+    its lists is at most `ahead_s` ahead of ours.
     """
 
     v1_version: int
@@ -122,18 +123,18 @@ class Book(Struct, frozen=True, eq=False):
         return frozenset(scope for scope, state in self.lists.items() if not state.withdrawn)
 
     def vouched_mono(self, entry: Entry) -> float:
-        """Return when the source vouched for one of its entries, at the earliest (monotonic seconds)."""
+        """Return the earliest time of the source's last confirmation of an entry (monotonic seconds)."""
         return self.lists[entry.scope].vouched_at(entry.source_match_id) - self.ahead_s
 
     def serves(self, mono: float) -> bool:
-        """Return whether any of its lists is shown and not stale at that time, withdrawn yet or not."""
+        """Return whether any of its lists is valid at that time, even if withdrawals are pending."""
         return mono < self.vouched_until and any(
             not state.withdrawn and mono < state.deadline for state in self.lists.values()
         )
 
 
 class Differences(Struct, frozen=True, eq=False):
-    """A bookmaker's entries before and after a commit, some alike; `reasons` has the removed ones."""
+    """A bookmaker's entries before and after a commit, some equal; `reasons` has the removed ones."""
 
     before: Mapping[SourceMatchId, Entry | None]
     after: Mapping[SourceMatchId, Entry | None]
@@ -141,21 +142,21 @@ class Differences(Struct, frozen=True, eq=False):
 
 
 class Fixtures(Protocol):
-    """Which entries of several sources are one match; committed with the books that it is made of."""
+    """Groups of entries from several sources, one for each match; committed with their books."""
 
     @property
     def valid_until(self) -> float:
-        """Monotonic second at which it changes by itself."""
+        """The monotonic second at which it changes without new data."""
         ...
 
     @property
     def kick_off(self) -> float:
-        """Unix second at which it changes by itself, also if that clock was set meanwhile."""
+        """The Unix second at which it changes without new data; valid even if that clock is set."""
         ...
 
 
 class Linked(Struct, frozen=True, eq=False):
-    """The fixtures of a commit, and what it changed of them; whether readers see any of that."""
+    """The fixtures of a commit, and their changes; `is_seen` if readers see any of these."""
 
     fixtures: Fixtures
     changes: object = None
@@ -163,7 +164,7 @@ class Linked(Struct, frozen=True, eq=False):
 
 
 def earliest(books: Collection[Book]) -> Deadlines:
-    """Return when the lists of books no longer hold."""
+    """Return the earliest deadlines of books."""
     return Deadlines(
         min((min(book.deadline, book.in_play_until) for book in books), default=inf),
         min((book.first_start for book in books), default=inf),
@@ -174,12 +175,11 @@ def earliest(books: Collection[Book]) -> Deadlines:
 class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     """The whole board at one version, bookmakers in the order of the configuration.
 
-    After `valid_until` (monotonic seconds) a list is stale, or a match in play too old; `first_start` and
-    `next_start` (Unix seconds) are the earliest of the books'. `differences` are those of its commit, of
-    the bookmakers whose v2 view that changed. `version` counts within `epoch` (lower-case letters and
-    digits): another process may repeat it.
-    `fixtures`, None where nothing is linked, and `fixture_changes` are those of `actors/matches/model.py`.
-    It was made at `made_at` (Unix seconds).
+    After `valid_until` (monotonic seconds) a list is stale, or a price in play too old; `first_start` and
+    `next_start` (Unix seconds) are the earliest of the books'. `differences` are the commit's, for
+    bookmakers with a changed v2 view. `version` counts within `epoch` (lower-case letters and digits):
+    another process may reuse it. `fixtures` (None if nothing is linked) and `fixture_changes` have the
+    types of `actors/matches/model.py`. The snapshot was made at `made_at` (Unix seconds).
     """
 
     version: int
@@ -200,12 +200,12 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
 
     @property
     def deadlines(self) -> Deadlines:
-        """When anything in it no longer holds."""
+        """The earliest deadlines of any part of it."""
         kick_off = inf if self.fixtures is None else self.fixtures.kick_off
         return Deadlines(self.valid_until, self.first_start, min(self.next_start, kick_off))
 
     def list_deadlines(self, bookmaker: BookmakerId | None = None) -> Deadlines:
-        """Return when the lists of a bookmaker, or (None) of all, no longer hold."""
+        """Return the earliest deadlines of the lists of a bookmaker, or (None) of all."""
         return earliest(self.books.values() if bookmaker is None else (self.books[bookmaker],))
 
     def has_lists_of(self, other: Snapshot) -> bool:
@@ -219,9 +219,9 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
     def holds(
         self, bookmaker: BookmakerId, scope: Scope, list_id: ListId, wall: float, max_matches: int
     ) -> bool:
-        """Return whether that very list is on the board, believed, not withdrawn, and whole at `wall`.
+        """Return whether exactly that list is on the board, believed, not withdrawn, and whole at `wall`.
 
-        A list that was cut is whole as long as the bookmaker has its `max_matches`.
+        A list that was cut is whole while the bookmaker has its `max_matches`.
         """
         book = self.books[bookmaker]
         state = book.lists.get(scope)
@@ -232,31 +232,31 @@ class Snapshot(Struct, frozen=True, eq=False, weakref=True):
 
 
 class Readable(Protocol):
-    """Where the newest snapshot is read."""
+    """A place to read the newest snapshot."""
 
     @property
     def newest(self) -> Snapshot:
-        """The newest snapshot as it is, whatever of it is overdue."""
+        """The newest snapshot, including overdue entries."""
         ...
 
     async def read(self, deadlines: Callable[[Snapshot], Deadlines] = attrgetter("deadlines")) -> Snapshot:
-        """Return the newest snapshot once nothing of the view with these deadlines is overdue.
+        """Return the newest snapshot when no entry of the view with these deadlines is overdue.
 
-        Waits only while something is. Raises: CommitLateError if the next commit does not come in time.
+        Waits only for overdue entries. Raises: CommitLateError if the next commit does not come in time.
         """
         ...
 
     async def reject(self, bookmaker: BookmakerId, entry: Entry, why: str) -> None:
-        """Have the list of an entry that cannot be shown withdrawn; nothing if it has gone meanwhile.
+        """Have the list of an entry that cannot be shown withdrawn; no effect if the entry has gone.
 
-        Raises: CommitLateError as `read`.
+        Raises: CommitLateError like `read`.
         """
         ...
 
     def is_valid(self, deadlines: Deadlines) -> bool:
-        """Return whether what was read, with these deadlines, still holds by now."""
+        """Return whether data with these deadlines is still valid now."""
         ...
 
     def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
-        """Return whether any of these comes within so many seconds of the last read."""
+        """Return whether any of these deadlines comes within so many seconds of the last read."""
         ...

@@ -1,8 +1,9 @@
-"""When a price is too old: all rules, on values. Pure.
+"""The rules for when a price is too old, on values. Pure.
 
-Its list is stale, its match is over, or the match is in play and the price was not confirmed lately. A list
-of another process also ends `HOLDS_S` after its last proof, and a surebet when its oldest price is too old.
-A book has the earliest of these times (`snapshot.py`); `next_book.py` finds the entries.
+A price ends when its list is stale, its match is over, or the match is in play and the price was not
+confirmed lately. A list of another process also ends `HOLDS_S` after its last proof, and a surebet when its
+oldest price is too old. A book has the earliest of these times (`snapshot.py`); `next_book.py` finds the
+entries.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ HOLDS_S = 5.0
 
 
 class BoardRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """Seconds after its kick-off at which a match leaves the board; most matches of a bookmaker.
+    """The limits of a board: seconds from kick-off until a match leaves, and matches of one bookmaker.
 
-    Once a match has kicked off, its price leaves `in_play_max_age_s` after its source last vouched for it.
+    In play a price leaves `in_play_max_age_s` after its source's last confirmation.
     """
 
     expire_after_kickoff_s: Annotated[float, Meta(gt=0, le=1e10)] = 10800.0
@@ -32,15 +33,15 @@ class BoardRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ListState(Struct, frozen=True):
-    """One list: its id, when it was confirmed (monotonic seconds), how long that holds.
+    """One list: its id, when it was confirmed (monotonic seconds), and for how long.
 
-    `doubted` counts complete lists in a row that were not believed. A withdrawn list has no entries until
-    a complete one comes. `whole_from` (Unix seconds) is when a finished match last left it: if the wall
-    clock is set back before that, it may lack some. Infinity if another scope took a match. `is_cut`:
-    there was no room for some of its matches. `vouched` is when the source vouched for the prices of a
-    match (monotonic seconds), where it says so of each. The newest attempt that failed was at
-    `failed_mono`. Its source says that its prices may be `delay_s` older than their confirmation.
-    A list that `is_foreign` is of another process, which alone ends it.
+    `doubted` counts complete lists in a row that were not believed. A withdrawn list has no entries until a
+    complete one comes. `whole_from` (Unix seconds) is when a finished match last left it: if the wall clock
+    is set back before that, the list may lack matches. It is infinity if another scope took a match. With
+    `is_cut` the list had more matches than room. `vouched` has the source's last confirmation of each
+    match's prices (monotonic seconds), if the source tells. `failed_mono` is the newest failed attempt to
+    get the list. The source says that prices may be `delay_s` older than their confirmation. A list that
+    `is_foreign` belongs to another process, which alone ends it.
     """
 
     list_id: ListId
@@ -57,27 +58,27 @@ class ListState(Struct, frozen=True):
 
     @property
     def is_trusted(self) -> bool:
-        """Whether the newest attempt to get it was accepted, or confirmed it."""
+        """Whether the newest attempt to get the list succeeded."""
         return not self.doubted and self.failed_mono < self.confirmed_mono
 
     @property
     def deadline(self) -> float:
-        """Monotonic second at which it is stale; infinity when it is withdrawn already, or foreign."""
+        """The monotonic second at which it is stale; infinity if it is withdrawn or foreign."""
         if self.withdrawn or self.is_foreign:
             return inf
         return self.confirmed_mono + self.stale_after_s - self.delay_s
 
     def vouched_at(self, match_id: SourceMatchId) -> float:
-        """Return as of when the source vouched for the prices of one of its matches (monotonic seconds)."""
+        """Return the time for which the source last confirmed a match's prices (monotonic seconds)."""
         return self.vouched.get(match_id, self.confirmed_mono) - self.delay_s
 
     def in_play_until(self, match_id: SourceMatchId, max_age_s: float) -> float:
-        """Return until when (monotonic seconds) the price of one of its matches holds in play."""
+        """Return until when (monotonic seconds) the price of a match is young enough in play."""
         return self.vouched.get(match_id, self.confirmed_mono) - self.delay_s + max_age_s
 
 
 def deadline_of(batch: Batch) -> float:
-    """Return the monotonic second at which the list of a batch is stale, if nothing confirms it later."""
+    """Return the monotonic second at which the list of a batch is stale without a later confirmation."""
     return batch.received_mono + batch.stale_after_s - batch.delay_s
 
 
@@ -88,10 +89,11 @@ def has_kicked_off(match: Match, by: float) -> bool:
 
 
 class Deadlines(Struct, frozen=True, gc=False):
-    """When a view no longer holds: at `stale` (monotonic) a list is stale, a price too old, a surebet ends.
+    """When a view is no longer valid, by its earliest events.
 
-    `first_start` is the earliest kick-off of its matches, which leave some time after it; at `kick_off` a
-    price may be too old for a match in play, or a surebet ends (Unix seconds both).
+    At `stale` (monotonic) a list or price is stale, or a surebet ends. `first_start` is the earliest
+    kick-off of its matches, which leave some time after it. At `kick_off` a match begins, so that a price
+    may be too old, or a surebet ends. Both are Unix seconds.
     """
 
     stale: float
@@ -110,7 +112,7 @@ def is_due(deadlines: Deadlines, rules: BoardRules, now: Instant, within_s: floa
 
 
 class Vouched(Protocol):
-    """A price that was vouched for at `vouched_mono`; its list holds for `holds_s` seconds then."""
+    """A price confirmed by its source at `vouched_mono`; its list is then valid for `holds_s` seconds."""
 
     @property
     def vouched_mono(self) -> float:
@@ -129,11 +131,11 @@ def until(prices: Sequence[Vouched], max_age_s: float | None) -> float:
 
 
 def max_age(prices: Sequence[Vouched], max_age_s: float | None) -> float:
-    """Return how old (seconds) the prices of a surebet may be; None: as their lists hold."""
+    """Return the greatest age (seconds) of a surebet's prices; None: as long as all lists are valid."""
     return min([price.holds_s for price in prices]) if max_age_s is None else max_age_s
 
 
 def is_skewed(prices: Sequence[Vouched], max_skew_s: float | None) -> bool:
-    """Return whether prices were vouched for at times too far apart for a surebet."""
+    """Return whether prices were confirmed at times too far apart for a surebet."""
     times = [price.vouched_mono for price in prices]
     return max_skew_s is not None and max(times) - min(times) > max_skew_s
