@@ -1,1 +1,1 @@
-"""The fixtures of the other markets than 1X2: one for each market of a match that somebody lists."""
+"""The fixtures of markets other than 1X2: one for each market of a match that any bookmaker lists."""

@@ -1,7 +1,7 @@
-"""The boards of all kinds of market: one of 1X2, one beside it for each other kind that a source reads.
+"""The boards of all kinds of market: the 1X2 board, and one for each other kind that a source reads.
 
-All count versions with one counter: a commit gives every board that it changes the same new version, and
-leaves the others as they are. So a version of 1X2 never moves for another market's sake.
+All boards share one version counter: a commit gives every board that it changes the same new version, and
+leaves the others as they are. So another market never moves the version of the 1X2 board.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ LINES = 8
 
 
 class MarketBoards(Struct, frozen=True, eq=False):
-    """The published boards of the other kinds than 1X2, their fixtures' changes, and what makes those.
+    """The published boards of kinds other than 1X2, their histories, and the updaters of their fixtures.
 
-    There is a board of every kind; only those of a kind in `updaters` ever change: some source reads it.
-    Where nothing is linked, as on the own boards of a collector in a cluster, these are None.
-    `committed` is called when all boards of a version are published, that of 1X2 included.
+    There is a board for every kind; only the kinds in `updaters`, which some source reads, ever change. An
+    updater is None where no fixtures are made, as on the own boards of a collector in a cluster.
+    `committed` is called after all boards of a version, including 1X2, are published.
     """
 
     published: Mapping[Kind, Published] = {}
@@ -50,18 +50,18 @@ class MarketBoards(Struct, frozen=True, eq=False):
     committed: Callable[[], None] = lambda: None
 
     def rule(self, rules: SurebetRules) -> None:
-        """Find surebets by these rules from the next commit on."""
+        """Use these rules for surebets from the next commit on."""
         for updater in self.updaters.values():
             if updater is not None:
                 updater.rule(rules)
 
     def counts(self) -> dict[str, MarketCounts]:
-        """Return what there is of each kind that some source reads."""
+        """Return the counts of entries and fixtures, for each kind that some source reads."""
         return {kind: _counts(self.published[kind].newest) for kind in self.updaters}
 
     @property
     def sides(self) -> SideEvents:
-        """The events that have no 1X2 prices."""
+        """The events without 1X2 prices."""
         for kind in self.updaters:
             return markets_of(self.published[kind].newest).sides
         return SideEvents()
@@ -79,10 +79,10 @@ def market_boards(
     is_linked: bool = True,
     begun: Mapping[Kind, Snapshot] = {},
 ) -> MarketBoards:
-    """Return boards of other kinds than 1X2 beside the `first` board of 1X2, with the lists of that moment.
+    """Return boards of the kinds other than 1X2 that start with the `first` 1X2 board.
 
-    Some source reads `kinds`: the other boards stay empty. Those that are not `begun` have no list yet.
-    Unless it `is_linked`, none has fixtures.
+    Only boards of `kinds`, which some source reads, will change. `begun` has boards that already contain
+    lists; all others start empty. Without `is_linked` no board has fixtures.
     """
     published: dict[Kind, Published] = {}
     histories: dict[Kind, FixtureHistory] = {}
@@ -104,13 +104,13 @@ def _counts(board: Snapshot) -> MarketCounts:
 
 
 def updater_of(kind: Kind, terms: FixtureSettings) -> MarketUpdater:
-    """Return what takes the fixtures of a kind from one version to the next."""
+    """Return the function that takes the fixtures of a kind from one version to the next."""
     form = FORMS[kind]
     return MarketUpdater(terms, has_lines=form.lines is not None, may_count_from_now=form.count_from_now)
 
 
 def of_batch(applied: Mapping[Kind, Applied]) -> Applied:
-    """Return what became of a batch: of its 1X2 prices if it has any, and how much had no room in all."""
+    """Return the fate of a whole batch: its 1X2 part's, if there is one, with the sum of `too_many`."""
     every = [*applied.values()]
     founded = [it for it in every if it.verdict is not Verdict.UNFOUNDED]
     return replace((founded or every)[0], too_many=sum([it.too_many for it in every]))
@@ -135,7 +135,7 @@ class Drafts:
         self._made: dict[Kind, Snapshot] = {}
 
     def apply(self, batch: Batch, now: Instant) -> Sliced[dict[Kind, Applied]]:
-        """Apply what a batch says of each kind of market, and return what became of that."""
+        """Apply a batch to the board of each of its kinds of market, and return the fates."""
         found: dict[Kind, Applied] = {}
         for kind, part in (yield from parts(batch)).items():
             board = self._board if kind is Kind.ONE_X_TWO else self._others.get(kind)
@@ -144,7 +144,7 @@ class Drafts:
         return found
 
     def expire(self, now: Instant) -> Sliced[None]:
-        """Withdraw what is overdue on any board."""
+        """Withdraw overdue entries from all boards."""
         for board in self._boards:
             yield from board.expire(now)
 
@@ -165,14 +165,14 @@ class Drafts:
         return None if board is None else (yield from board.reject(bookmaker, entry))
 
     def link(self, links: object) -> None:
-        """Make these groups of events fixtures with this commit; or those of side events."""
+        """Make fixtures of these groups of events in this commit, or link these side events."""
         if isinstance(links, SideLinks):
             self._side_links = links
         else:
             self._board.link(links)
 
     def finish(self, now: Instant) -> Sliced[Snapshot]:
-        """Make the next snapshots, and return that of 1X2. Afterwards more may be applied."""
+        """Make the next snapshots, and return the 1X2 one. Afterwards the drafts may be changed again."""
         main = yield from self._board.finish(now)
         self._made = {Kind.ONE_X_TWO: main}
         if self._others and self._are_linked and isinstance(main.fixtures, FixtureState):
@@ -184,8 +184,8 @@ class Drafts:
         return main
 
     def _followed(self, main: Snapshot, after: FixtureState) -> Sliced[Followed]:
-        """Return what the fixtures of other markets follow, with the side events as they are then."""
-        state = markets_of(next(iter(self._published.values())).newest)  # published first, if not alone
+        """Return the leaders of the other markets' fixtures, including the side events of this commit."""
+        state = markets_of(next(iter(self._published.values())).newest)  # published first, so the newest
         noted = None if main is self._base else main.fixture_changes
         boards = [(board.books, board.noted) for board in self._others.values()]
         return (
@@ -193,15 +193,15 @@ class Drafts:
         )
 
     def is_due(self, now: Instant) -> bool:
-        """Return whether anything of what was made is overdue by now."""
+        """Return whether any of the snapshots made is overdue by now."""
         return any(
             is_due(made.deadlines, self._published_of(kind).rules, now) for kind, made in self._made.items()
         )
 
     def publish(self) -> None:
-        """Publish what was made, all at one moment and in one epoch.
+        """Publish all snapshots made, at one moment and in one epoch.
 
-        A version that begins a new epoch begins it for all boards, also for those that it does not change.
+        A version that begins a new epoch begins it for all boards, including unchanged ones.
         """
         newest = max(self._made.values(), key=lambda made: made.version)
         epoch = self._main.admit(newest).epoch

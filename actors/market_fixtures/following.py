@@ -1,4 +1,4 @@
-"""The leaders of the fixtures of other markets at a commit: the 1X2 fixtures, and the side events.
+"""The leaders of the other markets' fixtures in a commit: the 1X2 fixtures, and the side events.
 
 Pure, in slices.
 """
@@ -23,11 +23,11 @@ def followed(
     *,
     links: SideLinks | None,
 ) -> Sliced[Followed]:
-    """Return what fixtures follow at a commit that took the 1X2 fixtures from `base` to `after`.
+    """Return the leaders for a commit that took the 1X2 fixtures from `base` to `after`.
 
-    `state` is that of any other kind, because all have the side events in common. `noted` is what the
-    commit changed of the 1X2 fixtures, `boards` are the books of each other kind, with what it changed
-    there. Last of all these links of side events are made.
+    `state` may be of any other kind, because all share the side events. `noted` has the commit's changes of
+    the 1X2 fixtures, `boards` the books of each other kind with their changes. The links of side events
+    come last.
     """
     before = state.followed
     changes = noted if isinstance(noted, FixtureChanges) else FixtureChanges()
@@ -37,7 +37,7 @@ def followed(
         yield from update.follow(changes.changes)
         for _, differences in boards:
             yield from update.take(differences)
-    else:  # the first commit, or after a crash between the commits of two boards
+    else:  # the first commit, or after a crash between two boards' commits
         yield from update.look_at_all()
     sides = yield from update.finish(links)
     start = before if before is base else after

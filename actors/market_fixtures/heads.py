@@ -1,4 +1,4 @@
-"""The names, league and kick-off that other markets take from the 1X2 fixture of their match. Pure."""
+"""The names, league and kick-off that other markets take from their match's 1X2 fixture. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from actors.matches.model import Fixture, Head
 
 
 def head_of(fixture: Fixture, live: frozenset[BookmakerId]) -> Head:
-    """Return what its other markets have of the fixture of the 1X2 prices; `live` are bookmakers."""
+    """Return the head that a 1X2 fixture gives to its other markets; `live` are bookmakers."""
     match, league = fixture.match, league_of_fixture(fixture)
     starts = [
         entry.match.start_time
@@ -27,7 +27,7 @@ def head_of(fixture: Fixture, live: frozenset[BookmakerId]) -> Head:
 
 
 def are_alike(before: Fixture | None, after: Fixture | None) -> bool:
-    """Return whether nothing but prices of a 1X2 fixture changed."""
+    """Return whether a 1X2 fixture changed in nothing but prices."""
     if before is None or after is None or before.bookmakers != after.bookmakers:
         return False
     if before.lead != after.lead or before.place != after.place:

@@ -1,8 +1,8 @@
-"""Between the side events and a matcher of their own: its groups come back as links of side events.
+"""Links side events with other events, by a matcher of their own.
 
-Pure, in slices. That matcher has all events of the 1X2 fixtures as well, but its findings on those alone
-change nothing: so no price of another market, and no event that has only such, ever changes a fixture of
-1X2 prices. It is not made before there is a side event.
+Pure, in slices. That matcher has all events of the 1X2 fixtures as well, but its groups without side events
+are ignored: no price of another market, and no event that has only such prices, ever changes a 1X2 fixture.
+The matcher is made when the first side event appears.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from actors.matching.rules import Rule
 
 
 class SideLinking:
-    """Has a matcher from `start` group side events with all others; returns the links that they lack."""
+    """Groups side events with all others, in a matcher from `start`; returns the missing links."""
 
     def __init__(self, start: Callable[[], Partition], roster: Roster) -> None:
         self._start, self._roster = start, roster
@@ -32,9 +32,9 @@ class SideLinking:
     def update(
         self, state: FixtureState, sides: SideEvents, keys: Iterable[EventKey] | None
     ) -> Sliced[SideLinks | None]:
-        """Have the events of the 1X2 prices that changed, or (None) all, and all side events, grouped.
+        """Group all side events with the 1X2 events; only changed 1X2 events are passed on, or (None) all.
 
-        Returns the groups of side events that are not linked so yet, None if there are none.
+        Returns the groups whose side events are not linked that way yet, None if there are none.
         """
         if self._matcher is None:
             if not sides.by_event:
@@ -58,7 +58,7 @@ class SideLinking:
         return (yield from self._links(self._matcher, state, sides))
 
     def _changed(self, by_event: Map[EventKey, SideEvent]) -> Iterable[EventKey]:
-        """Return the side events that are new, listed otherwise, or none any more."""
+        """Return the side events that are new, changed, or gone."""
         if by_event is not self._seen:
             for key, side in by_event.items():
                 if (known := self._seen.get(key)) is None or known.event != side.event:
@@ -75,7 +75,7 @@ class SideLinking:
             if group[0].key not in groups and not _is_linked(side, group, state):
                 some = {it.key: self._event(state, sides, it.key, is_priced=False) for it in group}
                 found = {name: event for name, event in some.items() if event is not None}
-                if len(found) == len(group):  # else some have left meanwhile
+                if len(found) == len(group):  # otherwise some events have gone
                     groups[group[0].key] = group
                     events |= found
             if count % SLICE == 0:
@@ -85,7 +85,7 @@ class SideLinking:
     def _event(
         self, state: FixtureState, sides: SideEvents, key: EventKey, *, is_priced: bool
     ) -> Event | None:
-        """Return an event as it is listed, None if nobody lists it."""
+        """Return an event as it is listed, None if no bookmaker lists it."""
         if (side := sides.by_event.get(key)) is not None:
             return side.event
         if (fixture := state.of_event(key)) is None:
@@ -94,7 +94,7 @@ class SideLinking:
 
 
 def _is_linked(side: SideEvent, group: Group, state: FixtureState) -> bool:
-    """Return whether a side event is linked with the others of its group, and where there is room."""
+    """Return whether a side event is linked with its group, and in their match if there is room."""
     member = next(member for member in group if member.key == side.key)
     others = tuple([other.key for other in group if other.key != side.key])
     if not (side.is_judged and side.others == others and side.member == member):

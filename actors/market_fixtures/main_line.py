@@ -1,7 +1,7 @@
-"""The main line of a kind of market of a match: that which most bookmakers list. Pure.
+"""The main line of a match's market: the line that most bookmakers list. Pure.
 
-It is that of all bookmakers, whichever of them are shown: of live prices, or of collected ones where none
-is live, without those of a company that another of it has confirmed later.
+All bookmakers count, whichever of them are shown: those with live prices, or if there are none those with
+collected prices. Of several bookmakers of one company only the last confirmed counts.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _Unevenness: TypeAlias = tuple[float, int, int]
 
 
 class MainLines:
-    """Chooses main lines; keeps how uneven a line is, by match, while the line stays as it is."""
+    """Chooses main lines; caches the unevenness of a line, by match, while the line does not change."""
 
     def __init__(self) -> None:
         self._known: dict[FixtureId, dict[FixtureId, tuple[Fixture, _Unevenness]]] = {}
 
     def of(self, match_id: FixtureId, lines: Sequence[Fixture], roster: Roster) -> Fixture | None:
-        """Return the main one of all lines of a match, None if it has none.
+        """Return the main line among all lines of a match, None if it has none.
 
-        That is the line that most bookmakers have; of several the most even by the median of their prices,
-        then the nearest to 2.5 goals or to 0, then the lower.
+        It is the line that most bookmakers list. Ties go to the most even line by the median of its prices,
+        then to the nearest to 2.5 goals or to 0, then to the lower one.
         """
         known = self._known.pop(match_id, {})
         counted = [(line, _counted(line, roster, is_live=True)) for line in lines]

@@ -1,4 +1,4 @@
-"""The boards of other markets than 1X2 at the begin of a life, with lists that outlived a process. Pure."""
+"""The boards of markets other than 1X2 at the beginning of a life, with restored lists. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Kept: TypeAlias = Mapping[BookmakerId, tuple[Mapping[Scope, ListState], Iterable
 def restored(
     main: Snapshot, kinds: Collection[Kind], kept: Mapping[Kind, Kept], now: Instant
 ) -> dict[Kind, Snapshot]:
-    """Return the boards of these kinds beside the first board of 1X2, in its version, with what is kept."""
+    """Return the boards of these kinds in the version of the first 1X2 board, with the kept lists."""
     followed = fixtures_of(main)
     terms, boards = followed.terms, dict[Kind, Board]()
     for kind in (kind for kind in OTHERS if kind in kinds):
@@ -49,9 +49,9 @@ def restored(
 
 
 def begins_of(kind: Kind, board: Snapshot) -> dict[BookmakerId, dict[SourceMatchId, float]]:
-    """Return when matches begin (Unix seconds) by all sources, minus infinity for those that have begun.
+    """Return when matches begin (Unix seconds) by all sources, minus infinity for begun matches.
 
-    Only of a kind of which goals before a bet may not count, and of matches of which anything is known.
+    Only for kinds where goals before a bet may not count, and without matches of unknown start.
     """
     found: dict[BookmakerId, dict[SourceMatchId, float]] = {}
     for fixture in markets_of(board) if FORMS[kind].count_from_now else ():

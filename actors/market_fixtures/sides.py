@@ -1,8 +1,8 @@
-"""Side events: events of which no bookmaker has 1X2 prices, but prices of other markets.
+"""Side events: events that have prices of other markets, but no 1X2 prices at any bookmaker.
 
-Pure, in slices. They join the fixtures of the 1X2 prices and change nothing of those. A side event stays in
-the match where its 1X2 prices were, as long as it is listed alike, until the linker says where it belongs.
-No match has two events of one source, and none that the links of the 1X2 prices keep apart.
+Pure, in slices. They join the 1X2 fixtures without changing these. An event that loses its 1X2 prices stays
+in its match while it is listed alike, until the linker places it. No match has two events of one source,
+nor two events that the 1X2 links keep apart.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ Listing: TypeAlias = tuple[str, str, str | None, int | None]
 
 
 class SideEvent(Struct, frozen=True):
-    """An event without 1X2 prices, as it is listed, and the fixture of the match that it is in.
+    """An event without 1X2 prices, as it is listed, and the fixture of its match.
 
-    `member` is its link there, `others` are the events that it is linked with. Unless it `is_judged`, they
-    are those that it was linked with by its last 1X2 prices.
+    `member` is its link there, `others` are the events that it is linked with. Without `is_judged` these
+    links come from the event's last 1X2 prices.
     """
 
     key: EventKey
@@ -50,13 +50,13 @@ class SideEvent(Struct, frozen=True):
 
     @property
     def event(self) -> Event:
-        """The event as the matcher takes it: it has no prices to compare."""
+        """The event in the matcher's form, without prices to compare."""
         home, away, league, start_time = self.listing
         return Event(self.key, home, away, league, self.scope, start_time)
 
 
 class SideEvents(Struct, frozen=True, eq=False):
-    """All side events; `by_home` has those of a match, `heads` the name of one that had 1X2 prices."""
+    """All side events; `by_home` has a match's events, `heads` names matches that lost 1X2 prices."""
 
     by_event: Map[EventKey, SideEvent] = field(default_factory=Map)
     by_home: Map[FixtureId, tuple[EventKey, ...]] = field(default_factory=Map)
@@ -64,20 +64,20 @@ class SideEvents(Struct, frozen=True, eq=False):
 
 
 class SideLinks(Struct, frozen=True, eq=False):
-    """Groups with side events, one alone as a group of one; `events` are all of theirs, not priced."""
+    """Groups with side events (an unlinked one is alone); `events` are all members, without prices."""
 
     groups: tuple[Group, ...]
     events: Mapping[EventKey, Event]
 
     def of(self, member: Member) -> Event:
-        """Return the event of a member as the linker looked at it."""
+        """Return a member's event as the linker saw it."""
         return self.events[member.key]
 
 
 class SideUpdate:
     """The next side events in the making, after a commit of all boards. Owned by one caller.
 
-    `before` and `after` are the fixtures of the 1X2 prices, `books` those of the boards of other markets.
+    `before` and `after` are the 1X2 fixtures, `books` the books of the other markets' boards.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class SideUpdate:
         self._homes: dict[FixtureId, dict[EventKey, None]] = {}
 
     def take(self, noted: Noted) -> Sliced[None]:
-        """Look at the events whose entries changed, unless only their prices did."""
+        """Mark the events with changed entries, unless only prices changed."""
         for bookmaker, differences in noted.items():
             source = self._roster[bookmaker].source
             for count, (match_id, old) in enumerate(differences.before.items(), 1):
@@ -110,7 +110,7 @@ class SideUpdate:
                     yield
 
     def follow(self, changes: Iterable[FixtureChange]) -> Sliced[None]:
-        """Look at the events that may be in another match since the 1X2 fixtures changed so."""
+        """Mark the events that these changes of 1X2 fixtures may move to another match."""
         for count, change in enumerate(changes, 1):
             if not are_alike(change.before, change.after):
                 self._touch_home(change.id)
@@ -123,8 +123,8 @@ class SideUpdate:
                 yield
 
     def look_at_all(self) -> Sliced[None]:
-        """Look at all events, where it is not known what changed."""
-        self._touched |= dict.fromkeys(sorted(self._base.by_event))  # in the same order everywhere
+        """Mark all events, when the changes are unknown."""
+        self._touched |= dict.fromkeys(sorted(self._base.by_event))  # in the same order on every machine
         for books in self._books:
             for bookmaker, book in books.items():
                 source = self._roster[bookmaker].source
@@ -134,7 +134,7 @@ class SideUpdate:
                         yield
 
     def finish(self, links: SideLinks | None) -> Sliced[SideEvents]:
-        """Return the side events, those of the base if nothing changed; these links are made last."""
+        """Return the side events, or the base's if nothing changed; these links are applied last."""
         for count, key in enumerate(self._touched, 1):
             self._settle(key)
             if count % (SLICE // 8) == 0:
@@ -156,11 +156,11 @@ class SideUpdate:
         self._touched |= dict.fromkeys(self._base.by_home.get(home, ()))
 
     def _get(self, key: EventKey) -> SideEvent | None:
-        """Return a side event as it is by now."""
+        """Return a side event in its current state."""
         return self._events[key] if key in self._events else self._base.by_event.get(key)
 
     def _at(self, home: FixtureId) -> dict[EventKey, None]:
-        """Return the side events of a match as they are by now."""
+        """Return the current side events of a match."""
         known = self._homes.get(home)
         return dict.fromkeys(self._base.by_home.get(home, ())) if known is None else known
 
@@ -177,7 +177,7 @@ class SideUpdate:
                 there.pop(key, None)
 
     def _settle(self, key: EventKey) -> None:
-        """Take over how an event is listed, and put it into the match where it belongs."""
+        """Update an event from its listing, and put it into its match."""
         known = self._get(key)
         entry = None if key in self._after.by_event else self._first_entry(key)
         if entry is None:
@@ -189,7 +189,7 @@ class SideUpdate:
             self._put(key, self._placed(self._begun(key, entry, known)))
 
     def _begun(self, key: EventKey, entry: Entry, known: SideEvent | None) -> SideEvent:
-        """Return an event that is not linked; where its 1X2 prices were if it is listed as there."""
+        """Return an unlinked event; it keeps the match of its 1X2 prices if it is listed as there."""
         listing, first = entry.match.listing, Member(key, Rule.FIRST)
         fixture = self._before.of_event(key)
         if fixture is not None:
@@ -202,7 +202,7 @@ class SideUpdate:
         return SideEvent(key, listing, entry.scope, home, first)
 
     def _placed(self, side: SideEvent) -> SideEvent:
-        """Return an event in the match of those that it is linked with, or in one of its own."""
+        """Return an event, placed in the match of its linked events, or in its own match."""
         there = self._after.by_event
         fixtures = {there[other] for other in side.others if other in there}
         home = None if len(fixtures) > 1 else next(iter(fixtures), side.home)
@@ -211,16 +211,16 @@ class SideUpdate:
         return side if home == side.home else replace(side, home=home)
 
     def _is_free(self, home: FixtureId, side: SideEvent, *, is_linked: bool) -> bool:
-        """Return whether an event may be in a match: no other of its source is there."""
+        """Return whether a match has no other event of the same source, so that the event fits."""
         fixture, source = self._after.get(home), side.key.source
         if fixture is not None and not is_linked:
-            return False  # another match by its id, or begun anew
+            return False  # the same id now means another match, or a restarted one
         events = [] if fixture is None else [member.key for member in fixture.members]
         events += [key for key in self._at(home) if key != side.key]
         return source not in {key.source for key in events}
 
     def _own(self, key: EventKey, home: FixtureId | None = None) -> FixtureId:
-        """Return the id of a match in which an event is alone: that one if it can be."""
+        """Return the id of a match that has no other event; `home` if possible."""
         if home is not None and self._is_alone(key, home):
             return home
         home, attempt = derived_id(key), 0
@@ -233,7 +233,7 @@ class SideUpdate:
         return home not in self._after.places and all(other == key for other in self._at(home))
 
     def _link_all(self, links: SideLinks) -> Sliced[None]:
-        """Make the groups of events that are as they were; then those find room for which others left."""
+        """Link the groups with unchanged events; then place their events again, where room has appeared."""
         groups = [it for it in links.groups if all(map(self._is_as_linked, map(links.of, it)))]
         for group in groups:
             self._link(group)
@@ -243,7 +243,7 @@ class SideUpdate:
                 self._put(key, self._placed(side))
 
     def _link(self, group: Group) -> None:
-        """Put the side events of a group into the match of its others, or all into one."""
+        """Put the side events of a group into the match of the others, or all into one match."""
         keys = [member.key for member in group]
         is_with_main = any(key in self._after.by_event for key in keys)
         home: FixtureId | None = None
@@ -262,14 +262,14 @@ class SideUpdate:
             self._put(member.key, new)
 
     def _is_as_linked(self, event: Event) -> bool:
-        """Return whether an event is still listed as it was when the linker looked at it."""
+        """Return whether an event is still listed as the linker saw it."""
         if (side := self._get(event.key)) is not None:
             return side.event == event
         fixture = self._after.of_event(event.key)
         return fixture is not None and unpriced_event_of(fixture, event.key, self._roster) == event
 
     def _first_entry(self, key: EventKey) -> Entry | None:
-        """Return the entry that names an event: the first market of the first bookmaker that has any."""
+        """Return the entry that names an event: from the first market of its first bookmaker."""
         for name in self._of_source.get(key.source, ()):
             for books in self._books:
                 for entry in beginning_with(books[name].chunks, f"{key.source_match_id} "):
@@ -285,7 +285,7 @@ class SideUpdate:
         return names
 
     def _heads(self, changed: Mapping[EventKey, SideEvent | None]) -> dict[FixtureId, Head | None]:
-        """Return the heads of the matches that have no 1X2 prices any more, and (None) those not needed."""
+        """Return the heads of matches that lost their 1X2 prices; None for a head no longer needed."""
         homes = dict.fromkeys([*self._homes, *(new.home for new in changed.values() if new is not None)])
         heads: dict[FixtureId, Head | None] = {}
         for home in homes:

@@ -1,7 +1,7 @@
-"""Applies a commit to the fixtures of one kind of market, in time that depends on what it changed.
+"""Applies a commit to the fixtures of one kind of market, in time proportional to the changes.
 
-Pure, in slices. Prices change, markets come and go, and fixtures follow those of the 1X2 prices, and the
-side events, where these were linked otherwise, named otherwise, or kick off at another time.
+Pure, in slices. Prices change, markets come and go, and fixtures follow changes in the links, names and
+kick-offs of the 1X2 fixtures and side events.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ Edits: TypeAlias = dict[FixtureId, dict[BookmakerId, Entry | None]]
 
 
 class MarketUpdater:
-    """The function for `Board` that takes the fixtures of one kind of market to the next version.
+    """The `Advance` function that takes the fixtures of one kind of market to the next version.
 
-    Of a kind that `has_lines` one of each match is the main line. Of a kind that `may_count_from_now` in
-    play, fixtures know whether their match has begun.
+    With `has_lines` one line of each match is the main line. With `may_count_from_now` fixtures record
+    whether their match has begun, because goals before a bet in play may not count.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class MarketUpdater:
         self._may_count_from_now = may_count_from_now
 
     def rule(self, rules: SurebetRules) -> None:
-        """Find surebets by these rules from the next commit on, with which all fixtures change."""
+        """Use these rules for surebets from the next commit on, which then changes all fixtures."""
         self._terms = replace(self._terms, surebets=rules)
         self._surebets = Surebets(self._terms)
 
@@ -75,10 +75,10 @@ class MarketUpdater:
         version: int,
         is_present: bool = True,
     ) -> Sliced[Linked | None]:
-        """Return the fixtures after these differences, as they follow those of 1X2; None if all stay.
+        """Return the fixtures after these differences and 1X2 fixture changes; None if all stay.
 
-        The time may be of a while ago, unless it `is_present`. If it is not known, there are no surebets,
-        and any match may have begun.
+        Unless it `is_present`, the time may be a while ago. With an unknown time (None) there are no
+        surebets, and any match may have begun.
         """
         state, followed = markets_of(base), links
         if not isinstance(followed, Followed):
@@ -107,13 +107,13 @@ class MarketUpdater:
 
 
 def _begin(draft: FixtureUpdate, state: MarketState, wall: float) -> Sliced[None]:
-    """Note which matches have begun, or may have."""
+    """Record which matches have, or may have, begun."""
     for fixture_id in draft.touched:
         if (fixture := draft.get(fixture_id)) is not None and _has_begun(fixture, wall):
             draft.put(replace(fixture, has_begun=True))
     if not _is_time(state, wall):
         return
-    is_anew = state.next_start == -inf  # they may have begun for all that was known
+    is_anew = state.next_start == -inf  # all marks are provisional, because the time was unknown
     for chunk in state.chunks:
         if chunk.first.start > wall and not is_anew:
             break
@@ -127,9 +127,9 @@ def _begin(draft: FixtureUpdate, state: MarketState, wall: float) -> Sliced[None
 
 
 def _is_time(state: MarketState, wall: float) -> bool:
-    """Return whether matches have begun since a state was made, though none may have begun just then.
+    """Return whether the marks of begun matches may be outdated.
 
-    So it is when the time becomes known, and when it is known no more (`wall` is infinity).
+    They are after a kick-off, and when the time becomes known or unknown (`wall` is infinity).
     """
     return state.next_start != -inf if wall == inf else state.next_start <= wall
 
@@ -144,7 +144,7 @@ def _has_begun(fixture: Fixture, wall: float) -> bool:
 def _next_start(state: FixtureState, wall: float) -> float:
     """Return when the next match begins (Unix seconds); infinity if no kick-off is known.
 
-    If the time is not known, that is minus infinity: some have begun perhaps.
+    Minus infinity if the time is unknown, because any match may have begun.
     """
     if wall == inf:
         return -inf
@@ -169,18 +169,18 @@ class _Following:
         self._heads: dict[FixtureId, Head | None] = {}
 
     def _home(self, event: EventKey) -> FixtureId | None:
-        """Return the fixture of the match that an event is in, None if it is in none any more."""
+        """Return the fixture of an event's match, None if the event is in no match any more."""
         home = self._main.by_event.get(event)
         if home is None and (side := self._sides.by_event.get(event)) is not None:
             return side.home
         return home
 
     def sort(self, noted: Noted, main_lines: MainLines | None) -> Sliced[None]:
-        """Put all that changed into the draft, with `main_lines` of a kind that has lines."""
+        """Put all changed fixtures into the draft; `main_lines` is given for a kind that has lines."""
         state, followed = self._state, self._followed
         if followed.before is state.followed and followed.sides_before is state.sides:
             yield from self._follow()
-        else:  # after a crash between the commits of two boards
+        else:  # after a crash between two boards' commits
             yield from self._look_at_all()
         yield from self._take(noted)
         yield from self._settle_all()
@@ -188,7 +188,7 @@ class _Following:
             yield from self._choose_mains(main_lines)
 
     def _take(self, noted: Noted) -> Sliced[None]:
-        """Take over what changed of the entries."""
+        """Apply the changes of the entries."""
         for bookmaker, differences in noted.items():
             source = self._roster[bookmaker].source
             for count, (match_id, old) in enumerate(differences.before.items(), 1):
@@ -201,7 +201,7 @@ class _Following:
                     yield
 
     def _follow(self) -> Sliced[None]:
-        """Follow the 1X2 fixtures, where a commit changed more of them than prices, and the side events."""
+        """Follow changes of side events, and of 1X2 fixtures unless only prices changed."""
         before, after = self._followed.sides_before.by_event, self._sides.by_event
         for count, change in enumerate(self._followed.changes.changes, 1):
             if not are_alike(change.before, change.after):
@@ -220,14 +220,14 @@ class _Following:
                 yield
 
     def _look_at_all(self) -> Sliced[None]:
-        """Sort all anew, where it is not known what changed of the 1X2 fixtures."""
-        for count, match_id in enumerate(sorted(self._state.markets), 1):  # in the same order everywhere
+        """Sort all entries anew, when the changes of the 1X2 fixtures are unknown."""
+        for count, match_id in enumerate(sorted(self._state.markets), 1):  # same on every machine
             self._look_at(match_id)
             if count % (SLICE // 8) == 0:
                 yield
 
     def _settle_all(self) -> Sliced[None]:
-        """Put the fixtures that changed into the draft."""
+        """Put the changed fixtures into the draft."""
         for count, (fixture_id, changes) in enumerate(self._edits.items(), 1):
             self._settle(fixture_id, changes)
             if count % (SLICE // 8) == 0:
@@ -242,7 +242,7 @@ class _Following:
                 yield
 
     def _choose_mains(self, main_lines: MainLines) -> Sliced[None]:
-        """Note the main line of each match that changed."""
+        """Record the main line of each changed match."""
         for count, (match_id, names) in enumerate(self._markets.items(), 1):
             lines = [line for name in names if (line := self._draft.get(name)) is not None]
             main = main_lines.of(match_id, lines, self._roster)
@@ -253,7 +253,7 @@ class _Following:
                 yield
 
     def markets(self) -> Map[FixtureId, tuple[FixtureId, ...]]:
-        """Return the fixtures of the markets of each match."""
+        """Return the fixtures of each match's markets."""
         mutation = self._state.markets.mutate()
         for match_id, some in self._markets.items():
             if some:
@@ -273,16 +273,16 @@ class _Following:
             self._edits.setdefault(fixture_id, {})
             for bookmaker, entry in fixture.entries.items():
                 event = EventKey(self._roster[bookmaker].source, event_id_of(entry.source_match_id))
-                home = self._home(event)  # None if it is about to leave
+                home = self._home(event)  # None if the event is about to leave
                 if home is not None and home != match_id:
                     self._put(EventKey(event.source, entry.source_match_id), bookmaker, entry)
 
     def _put(self, key: EventKey, bookmaker: BookmakerId, entry: Entry) -> None:
-        """Put an entry into the fixture of its market, and take it out of the fixture that it was in."""
+        """Put an entry into its market's fixture, and take it out of the former fixture."""
         if (home := self._home(_event_of(key))) is None:
             raise LookupError(f"{key} is neither listed with 1X2 prices nor a side event")
         fixture_id = market_fixture_id(home, entry.match.market)
-        known = self._state.by_event.get(key)  # not as it is by now: bookmakers of a source have one key
+        known = self._state.by_event.get(key)  # not the draft's: bookmakers of a source share the key
         if known is not None and known != fixture_id:
             self._drop(known, bookmaker, key)
         self._edits.setdefault(fixture_id, {})[bookmaker] = entry
@@ -290,14 +290,14 @@ class _Following:
             self._draft.move([key], fixture_id)
 
     def _take_out(self, key: EventKey, bookmaker: BookmakerId) -> None:
-        """Take an entry out of the fixture that it was in, and of that where it would be."""
+        """Take an entry out of its former fixture, and out of its fixture in the draft."""
         for fixture_id in {self._state.by_event.get(key), self._draft.id_of(key)}:
             if fixture_id is not None:
                 self._drop(fixture_id, bookmaker, key)
         self._left[key] = None
 
     def _drop(self, fixture_id: FixtureId, bookmaker: BookmakerId, key: EventKey) -> None:
-        """Take an entry out of a fixture, unless the bookmaker's other event has come in its place."""
+        """Take an entry out of a fixture, unless another event of the bookmaker has replaced it."""
         edits = self._edits.setdefault(fixture_id, {})
         new = edits.get(bookmaker)
         if new is None or new.source_match_id == key.source_match_id:
@@ -321,20 +321,20 @@ class _Following:
         some[fixture_id] = None
         market = next(iter(entries.values())).match.market
         created = self._draft.version if known is None else known.created
-        is_new = known is None or match_id in self._looked_at  # else it is named as before
+        is_new = known is None or match_id in self._looked_at  # otherwise it keeps its head
         head = self._head(match_id) if is_new or known is None else known.head
         members = self._members(match_id, entries)
         self._draft.put(self._draft.made(fixture_id, created, members, entries, market=market, head=head))
 
     def _leave(self, key: EventKey) -> None:
-        """Forget an event of which no bookmaker of its source lists that market any more."""
+        """Forget an event if no bookmaker of its source lists the market any more."""
         fixture_id = self._draft.id_of(key)
         fixture = None if fixture_id is None else self._draft.get(fixture_id)
         if fixture_id is not None and (fixture is None or key not in self._keys_of(fixture).values()):
             self._draft.move([key], None)
 
     def _explain(self, fixture_id: FixtureId) -> None:
-        """Note why a fixture is gone, or bookmakers of one that stays, and where their entries are now."""
+        """Record why a fixture or some of its bookmakers are gone, and where their entries are now."""
         known, new = self._state.get(fixture_id), self._draft.get(fixture_id)
         if known is None or (new is not None and known.bookmakers == new.bookmakers):
             return
@@ -355,7 +355,7 @@ class _Following:
             self._draft.reasons[fixture_id] = FixtureRemoval.MERGED, self._merged_into(match_id, homes)
 
     def _merged_into(self, match_id: FixtureId, homes: set[FixtureId]) -> FixtureId:
-        """Return which of these has what is left of a match: that into which its 1X2 fixture merged."""
+        """Return where a match merged into, if possible the match that its 1X2 fixture joined."""
         into = {change.into for change in self._followed.changes.changes if change.id == match_id}
         return min(homes, key=lambda home: (match_id_of(home) not in into, home))
 
@@ -364,7 +364,7 @@ class _Following:
         return {name: EventKey(self._roster[name].source, entry.source_match_id) for name, entry in entries}
 
     def _head(self, match_id: FixtureId) -> Head | None:
-        """Return what names a match that has, or had, 1X2 prices, None if it never had any."""
+        """Return the head of a match that has, or had, 1X2 prices, None if it never had any."""
         if match_id not in self._heads:
             fixture = self._main.get(match_id)
             head = (
@@ -374,7 +374,7 @@ class _Following:
         return self._heads[match_id]
 
     def _members(self, match_id: FixtureId, entries: dict[BookmakerId, Entry]) -> tuple[Member, ...]:
-        """Return the events of a match by the 1X2 prices, and those that have only others."""
+        """Return the members of a match by 1X2 prices, and its side events that have these entries."""
         main, sides = self._main.get(match_id), self._sides.by_event
         if main is not None and match_id not in self._sides.by_home:
             return main.members
@@ -389,5 +389,5 @@ class _Following:
 
 
 def _event_of(key: EventKey) -> EventKey:
-    """Return the event of which that is a market."""
+    """Return the event of a market's key."""
     return EventKey(key.source, event_id_of(key.source_match_id))

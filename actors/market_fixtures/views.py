@@ -1,4 +1,4 @@
-"""A view of fixtures by several markets at once. Pure."""
+"""A view of fixtures in several markets at once. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from actors.matches.model import FixtureView, ViewKind
 
 
 class SeveralView(Struct, frozen=True):
-    """Fixtures by several markets, as they were `asked` for: each of the `views` is of one of them."""
+    """Fixtures in several markets, as `asked`; each of the `views` covers one market."""
 
     asked: str
     views: tuple[FixtureView, ...]
@@ -31,5 +31,5 @@ class SeveralView(Struct, frozen=True):
         return self.views[0].league
 
     def of_league(self, league: str | None) -> SeveralView:
-        """Return the view of that league, or (None) of all."""
+        """Return the view restricted to a league, or (None) with all leagues."""
         return SeveralView(self.asked, tuple(replace(view, league=league) for view in self.views))
