@@ -1,1 +1,1 @@
-"""How prices moved: the line of an entry, the consensus of the past, closing prices, moves."""
+"""Price movement: the line of an entry, past consensus, closing prices, moves."""

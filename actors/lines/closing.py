@@ -16,19 +16,19 @@ LIMIT_MS: Final = 3_600_000
 
 
 class NoClose(StrEnum):
-    """Why a bookmaker has no closing price of a fixture."""
+    """Why a bookmaker has no closing price for a fixture."""
 
-    NOT_STARTED = "not_started"  # the kick-off is still to come, perhaps because it was moved
-    NO_PRICE = "no_price"  # it never had one before the kick-off, as far as is kept
-    TOO_OLD = "too_old"  # it left more than an hour before
-    GAP = "gap"  # it is not known what was shown at the kick-off
-    COLLECTED = "collected"  # nobody vouched that its prices were on offer
+    NOT_STARTED = "not_started"  # the kick-off is still to come, perhaps after a postponement
+    NO_PRICE = "no_price"  # no stored price before the kick-off
+    TOO_OLD = "too_old"  # its last price ended more than an hour before
+    GAP = "gap"  # the board at the kick-off is unknown
+    COLLECTED = "collected"  # its prices were not confirmed as being on offer
 
 
 class Close(Struct, frozen=True):
-    """A closing price: since when it was shown, and until when, at most the kick-off (Unix milliseconds).
+    """A closing price, and its time on the board up to the kick-off at most (Unix milliseconds).
 
-    It was `on_offer` if it was still shown at the kick-off; else `left` says why it was not.
+    It was `on_offer` if it was still shown at the kick-off; otherwise `left` says why it left.
     """
 
     version: int
@@ -42,9 +42,9 @@ class Close(Struct, frozen=True):
 def close_of(points: Sequence[Point], cut: int, kick_off_ms: int) -> Close | NoClose:
     """Return the close of a line; `cut` is the first version at or after the kick-off.
 
-    The line must reach to the kick-off, and a gap that hides it must be among the points.
+    The line must reach the kick-off, and a gap that hides it must be among the points.
     """
-    before = [  # a gap may begin long after its last version
+    before = [  # without gaps from the kick-off on, whose last known version is before the cut
         point
         for point in points
         if point.version < cut and not (point.absent is Absence.GAP and point.at_ms >= kick_off_ms)

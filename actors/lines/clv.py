@@ -1,7 +1,8 @@
-"""The closing line value of bets: which fixture a bet was on, and what its odds were worth at the close.
+"""The closing line value of bets: the fixture of each bet, and the value of its odds at the close.
 
-Pure. Names and leagues are compared by the matcher of the board; what fits two fixtures is on neither. The
-value of a bet is the fair probability of its outcome at the kick-off, times its odds, less 1.
+Pure. Names and leagues are compared by the matcher of the board; a bet that fits two fixtures is assigned
+to neither. The value of a bet is the fair probability of its outcome at the kick-off, times its odds, less
+1.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _SOMETIME = 0
 class Bet(Struct, frozen=True):
     """A bet at decimal odds, placed at a time (Unix milliseconds).
 
-    The kick-off is in Unix seconds. Without a bookmaker the consensus alone is compared.
+    The kick-off is in Unix seconds. Without a bookmaker only the consensus is compared.
     """
 
     row: int
@@ -49,9 +50,9 @@ class Bet(Struct, frozen=True):
 
 
 class EntryAtClose(Struct, frozen=True):
-    """The closing odds of a bookmaker by outcome, shown until then (Unix seconds), or why none.
+    """A bookmaker's closing odds by outcome, shown up to `closed_at` (Unix seconds), or why none.
 
-    The link says how sure the entry was of this fixture at the kick-off; None if that was not kept.
+    `link` is the certainty of the entry's link to this fixture at the kick-off; None if it was not stored.
     """
 
     odds: Mapping[str, float] | None = None
@@ -64,8 +65,8 @@ class EntryAtClose(Struct, frozen=True):
 class AtClose(Struct, frozen=True):
     """A fixture, and a market of it at its kick-off (Unix seconds): fair probabilities, or why none.
 
-    One that `is_merged` was merged into another before. Its members at the kick-off are pairs of a source
-    and its id; none if it was first listed later.
+    With `is_merged` it was merged into another fixture before. `members` are pairs of a source and its id
+    at the kick-off; empty if the fixture was first listed later.
     """
 
     id: str
@@ -82,7 +83,7 @@ class AtClose(Struct, frozen=True):
 
 
 class Fit(Struct, frozen=True):
-    """A fixture that fits a bet, how sure and by which rule."""
+    """A fixture that fits a bet, with the certainty and the rule."""
 
     fixture: AtClose
     certainty: Certainty
@@ -90,19 +91,19 @@ class Fit(Struct, frozen=True):
 
 
 class NotJudged(StrEnum):
-    """Why a bet has no value, or its bookmaker no closing price, beside the reasons of the board."""
+    """Why a bet has no value, or its bookmaker no closing price, in addition to the board's reasons."""
 
     NO_FIXTURE = "no_fixture"
-    AMBIGUOUS = "ambiguous"  # two fixtures or more fit
-    AFTER_KICK_OFF = "after_kick_off"  # the bet was placed then
+    AMBIGUOUS = "ambiguous"  # two or more fixtures fit
+    AFTER_KICK_OFF = "after_kick_off"  # the bet was placed after the kick-off
     NO_CLOSE_ON_THIS_LINE = "no_close_on_this_line"
-    NO_ENTRY = "no_entry"  # of the match, or of the market, under that bookmaker
+    NO_ENTRY = "no_entry"  # the bookmaker had no entry for the match or market
 
 
 class Verdict(Struct, frozen=True):
     """The judgement of a bet: its value, or the reason why it has none, with details.
 
-    The entry is that of its bookmaker; `entry_reason` says why there is no closing price of it.
+    `entry` is its bookmaker's; `entry_reason` says why that entry has no closing price.
     """
 
     bet: Bet
@@ -116,10 +117,10 @@ class Verdict(Struct, frozen=True):
 
 
 class Finder:
-    """Finds which of some bets a fixture fits.
+    """Finds the bets that a fixture fits.
 
-    Without a kick-off in the bet that of the fixture is at most `ahead_ms` after the bet, or so shortly
-    before that it may have been in play; then no link is sure.
+    A bet without a kick-off fits fixtures up to `ahead_ms` after the bet, and fixtures that may have been
+    in play at that time; such a link is never sure.
     """
 
     def __init__(self, bets: Iterable[Bet], comparator: Comparator, ahead_ms: int) -> None:
@@ -133,7 +134,7 @@ class Finder:
             self._index.add(description)
 
     def _description(self, of: Bet | AtClose) -> Description:
-        """Return how a match is listed, at no time; bets listed alike have the same."""
+        """Return the description of a match without a time; bets with equal names share one."""
         names = of.home, of.away, of.league
         if (known := self._known.get(names)) is None:
             key = EventKey(SourceName(""), SourceMatchId(""))
@@ -145,7 +146,7 @@ class Finder:
         return known
 
     def fitting(self, fixture: AtClose) -> Iterator[tuple[Bet, Fit | Objection]]:
-        """Yield each bet that may be on the fixture, with how it fits, or with what speaks against it."""
+        """Yield each bet that may be on the fixture, with how it fits, or the objection to it."""
         ours = self._description(fixture)
         for theirs in self._index.near(ours):
             for bet in self._bets.get(theirs, ()):
@@ -163,7 +164,7 @@ class Finder:
         relation = self._comparator.relation(theirs, ours)
         if relation is None:
             return None
-        condition = relation.condition(None)  # what was offered when the bet was placed is not known
+        condition = relation.condition(None)  # what was offered at the time of the bet is unknown
         if condition is None:
             return relation.reason
         certainty = Certainty.LIKELY if bet.kick_off is None else relation.certainty
@@ -171,25 +172,25 @@ class Finder:
 
 
 def is_near(bet: Bet, kick_off: int, ahead_ms: int) -> bool:
-    """Return whether a fixture of that kick-off (Unix seconds) may be that of the bet."""
+    """Return whether a fixture with that kick-off (Unix seconds) may be the bet's."""
     begin, end = span_of(bet, ahead_ms)
     return begin <= kick_off * 1000 < end
 
 
 def span_of(bet: Bet, ahead_ms: int) -> tuple[int, int]:
-    """Return from when until before when its fixture may kick off (Unix milliseconds)."""
+    """Return the range of the kick-off for a bet's fixture (Unix milliseconds), the end excluded."""
     if bet.kick_off is None:
         return bet.at_ms - IN_PLAY_MS, bet.at_ms + ahead_ms
     return (bet.kick_off - LONGEST) * 1000, (bet.kick_off + LONGEST) * 1000 + 1
 
 
 def judged(bets: Sequence[Bet], fixtures: Iterable[AtClose], finder: Finder) -> list[Verdict]:
-    """Return what is found of each bet of one market, in their order; the fixtures are of that market."""
+    """Return the verdicts on bets of one market, in their order; the fixtures must have that market."""
     fits: dict[int, dict[str, Fit]] = {bet.row: {} for bet in bets}
     against: dict[int, list[str]] = {bet.row: [] for bet in bets}
     for fixture in fixtures:
         if fixture.is_merged:
-            continue  # the other has its entries
+            continue  # its entries are in the other fixture
         for bet, found in finder.fitting(fixture):
             if isinstance(found, Fit):
                 fits[bet.row][fixture.id] = found
@@ -199,12 +200,12 @@ def judged(bets: Sequence[Bet], fixtures: Iterable[AtClose], finder: Finder) -> 
 
 
 def _distinct(fits: Sequence[Fit]) -> list[Fit]:
-    """Return the fixtures that are matches of their own: links that changed leave some that are not."""
+    """Return the fits of separate matches: changed links may leave a fixture that is part of another."""
     return [fit for fit in fits if not any(_is_part(fit.fixture, other.fixture) for other in fits)]
 
 
 def _is_part(a: AtClose, b: AtClose) -> bool:
-    """Return whether b has all members of a and more, at one kick-off, so that a is the same match."""
+    """Return whether b has all members of a and more, at one kick-off: both are the same match."""
     return a.kick_off == b.kick_off and a.is_started and a.members < b.members
 
 
@@ -228,7 +229,7 @@ def _judged(bet: Bet, fits: Sequence[Fit], against: Sequence[str]) -> Verdict:
 
 
 def _entry(bet: Bet, fixture: AtClose) -> tuple[EntryAtClose | None, str | None]:
-    """Return the bookmaker's entry and why it has no close; nothing of a bet without a bookmaker."""
+    """Return the bookmaker's entry, and why it has no close; (None, None) without a bookmaker."""
     if bet.bookmaker is None:
         return None, None
     entry = fixture.entries.get(bet.bookmaker)
@@ -238,7 +239,7 @@ def _entry(bet: Bet, fixture: AtClose) -> tuple[EntryAtClose | None, str | None]
 
 
 def _no_fair(market: Market, fixture: AtClose) -> str:
-    """Return why there is no fair probability: the reason that all entries have tells more than too few."""
+    """Return why there is no fair probability: the reason that all entries share, if any."""
     if not fixture.entries:
         return _missing(market)
     reasons = {entry.reason for entry in fixture.entries.values()}
@@ -247,7 +248,7 @@ def _no_fair(market: Market, fixture: AtClose) -> str:
 
 
 def _missing(market: Market) -> NotJudged:
-    """Return why nothing is there of a market: the close of another line is none of this."""
+    """Return why a market is missing; on another line the bookmaker may have a close."""
     return NotJudged.NO_ENTRY if market.line is None else NotJudged.NO_CLOSE_ON_THIS_LINE
 
 
@@ -258,14 +259,14 @@ def _named(fixture: AtClose) -> str:
 def clv_of(fair: float, odds: float) -> float:
     """Return the closing line value of odds, 0.05 for 5 %, by the fair probability at the close.
 
-    It is how much the odds were above the fair odds, 1 / `fair`. Of a line that may return the stake the
-    fair probability is that of winning what is not returned.
+    It compares the odds with the fair odds 1 / `fair`. On a line that may return the stake, `fair` is the
+    probability that the part not returned is won.
     """
     return fair * odds - 1.0
 
 
 class Mean(Struct, frozen=True):
-    """The mean of some values, and its standard error; None of fewer than one, or two."""
+    """The mean of some values and its standard error; None for less than one value, or two."""
 
     count: int
     mean: float | None
@@ -273,9 +274,9 @@ class Mean(Struct, frozen=True):
 
 
 def mean_of(values: Sequence[float]) -> Mean:
-    """Return the mean of values that are taken for independent, with its standard error.
+    """Return the mean of values, assumed independent, with its standard error.
 
-    That is the standard deviation of a sample (n - 1) by the root of n.
+    The standard error is the sample's standard deviation (n - 1) divided by the root of n.
     """
     count = len(values)
     if not count:

@@ -1,6 +1,6 @@
-"""The consensus of the past: the median of fair odds over those who had live prices, surely linked, then.
+"""The past consensus: the median of the fair odds of bookmakers with live prices and sure links.
 
-Pure. Neither the age of a price counts nor its doubts nor its company: these are not kept.
+Pure. A price's age, doubts about it and the bookmaker's company are ignored, because they are not stored.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class NoConsensus(StrEnum):
     """Why there is no consensus at a version."""
 
     GAP = "gap"
-    KIND_UNKNOWN = "kind_unknown"  # which prices were live was not kept
-    TOO_FEW = "too_few"  # bookmakers
-    IN_PLAY = "in_play"  # some bookmakers count the goals from then on
+    KIND_UNKNOWN = "kind_unknown"  # which prices were live was not stored
+    TOO_FEW = "too_few"  # too few bookmakers
+    IN_PLAY = "in_play"  # from here on some bookmakers ignore earlier goals
 
 
 class FairPoint(Struct, frozen=True, gc=False):
-    """The chances of the outcomes from a version on, or (None) why not, by so many bookmakers."""
+    """The chances of the outcomes from a version on, or (None) why not; and the number of bookmakers."""
 
     version: int
     at_ms: int
@@ -44,7 +44,7 @@ class FairPoint(Struct, frozen=True, gc=False):
 
 
 class Terms(Struct, frozen=True):
-    """How a consensus is made: of which market, by which method; from `in_play_ms` on it is in play."""
+    """The market and method of a consensus; from `in_play_ms` on the match is in play."""
 
     market: Market
     method: Method
@@ -54,7 +54,7 @@ class Terms(Struct, frozen=True):
 def counted(
     odds: Mapping[str, Odds | None], links: Iterable[Link], bookmakers: Bookmakers
 ) -> list[Odds] | None:
-    """Return the prices that count, of the entries on the board; None if it is not known which do."""
+    """Return the prices that count, of the entries on the board; None if the live prices are unknown."""
     found = counting(odds, links, bookmakers)
     return None if found is None else [*found.values()]
 
@@ -62,7 +62,7 @@ def counted(
 def counting(
     odds: Mapping[str, Odds | None], links: Iterable[Link], bookmakers: Bookmakers
 ) -> dict[str, Odds] | None:
-    """Return the same by the ids of the entries, in the order of the configuration."""
+    """Return the same as `counted`, by entry id, in the order of the configuration."""
     members = entry_ids(links, bookmakers)
     if any(bookmakers[name].prices is None for name, _ in members.values()):
         return None
@@ -76,7 +76,7 @@ def counting(
 
 
 def consensus_of(terms: Terms, prices: Sequence[Odds] | None, at_ms: int) -> FairPoint:
-    """Return the consensus of these prices, without its version."""
+    """Return the consensus of these prices, with version 0."""
     if (
         FORMS[terms.market.kind].count_from_now
         and terms.in_play_ms is not None
@@ -105,7 +105,7 @@ _IN_ORDER: Final = attrgetter("version", "rank")
 
 
 class _Then:
-    """The state at a version: prices by entry, members, bookmakers, and the gap that it is in."""
+    """The state at a version: prices by entry, members, bookmakers, and the gap around it."""
 
     def __init__(self) -> None:
         self.odds: dict[str, Odds | None] = {}
@@ -114,7 +114,7 @@ class _Then:
         self.gap: Break | None = None
 
     def go_on(self, event: _Event) -> None:
-        """Go on with an event."""
+        """Apply an event."""
         match event.what:
             case LinkRow(links=links):
                 self.links = links
@@ -128,14 +128,14 @@ class _Then:
                 self.odds[entry_id] = point.odds
 
     def consensus(self, terms: Terms, at_ms: int) -> FairPoint:
-        """Return the consensus, without its version."""
+        """Return the consensus, with version 0."""
         if self.gap is not None:
             return FairPoint(0, at_ms, None, NoConsensus.GAP, self.gap.reason)
         return consensus_of(terms, counted(self.odds, self.links, self.bookmakers), at_ms)
 
 
 class Past(Struct, frozen=True):
-    """The parts of a fixture's consensus by version: lines by entry, members, bookmakers, gaps."""
+    """The inputs for a fixture's consensus by version: lines by entry, members, bookmakers, gaps."""
 
     lines: Mapping[str, Sequence[Point]]
     links: Sequence[LinkRow]
@@ -144,7 +144,7 @@ class Past(Struct, frozen=True):
 
 
 def consensus_points(terms: Terms, past: Past, last: int) -> Iterator[FairPoint]:
-    """Yield the consensus of a fixture over time until the version `last`, each once it is another."""
+    """Yield each different consensus of a fixture over time, up to the version `last`."""
     then, before = _Then(), None
     events = sorted(_events(past, last), key=_IN_ORDER)
     for version, some in groupby(events, attrgetter("version")):
@@ -153,7 +153,7 @@ def consensus_points(terms: Terms, past: Past, last: int) -> Iterator[FairPoint]
             then.go_on(event)
             at_ms = event.at_ms
         if before is None and not then.links:
-            continue  # the fixture has not begun
+            continue  # the fixture does not exist yet
         found = then.consensus(terms, at_ms)
         shown = found.chances, found.absent, found.reason
         if shown != before:

@@ -1,6 +1,6 @@
 """The line of an entry: each price of a market with its version and time, and each absence with its reason.
 
-Pure. A gap has no price: before it a price ends, and after it the state begins anew.
+Pure. A gap has no price: the price before it ends, and the state after it begins anew.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Absence(StrEnum):
 
     REMOVED = "removed"  # it was not on the board
     SUSPENDED = "suspended"
-    GAP = "gap"  # nothing is known, or the service was down
+    GAP = "gap"  # no data is known, or the service was down
 
 
 UNKNOWN: Final = "unknown"
@@ -29,7 +29,7 @@ _DOWN: Final = ("stopped", "killed")
 
 
 class Break(Struct, frozen=True):
-    """Versions and times (Unix milliseconds) between which nothing is known, and why; both ends are."""
+    """Versions and times (Unix milliseconds) between which nothing is known, and why."""
 
     after: int
     until: int
@@ -39,12 +39,12 @@ class Break(Struct, frozen=True):
 
     @property
     def goes_on(self) -> bool:
-        """Whether the board goes on after it as it was before, but for what left with its end."""
+        """Whether the board after it continues the board before it, apart from known removals."""
         return self.reason in _DOWN
 
 
 def left_in_a_gap(gaps: Iterable[Break], row: int, until: int) -> bool:
-    """Return whether what has its last row at a version was not in the whole state after a later gap."""
+    """Return whether an entry with its last row at a version was missing after a later gap."""
     return any(not gap.goes_on and row < gap.until <= until for gap in gaps)
 
 
@@ -56,10 +56,10 @@ class Moment(Struct, frozen=True, order=True):
 
 
 class Point(Struct, frozen=True, gc=False):
-    """From a version on a price, or (None) an absence and why.
+    """A price from a version on, or (None) an absence and why.
 
-    The `odds` are in the order of the market's outcomes. With `is_state` that was so already: it is the
-    first that is known, or comes after a gap.
+    The `odds` are in the order of the market's outcomes. With `is_state` the price may have begun before:
+    it is the first known one, or follows a gap.
     """
 
     version: int
@@ -75,7 +75,7 @@ Row: TypeAlias = tuple[int, int, Odds | None, str | None]
 
 
 class _Line:
-    """The points of a line so far: its price by now, and whether it had any since the first moment."""
+    """The points of a line so far: its current price, and whether it had one since the first moment."""
 
     def __init__(self, first: Moment) -> None:
         self.points: list[Point] = []
@@ -85,7 +85,7 @@ class _Line:
         self._pending: Break | None = None
 
     def row(self, row: Row) -> None:
-        """Go on with a row."""
+        """Apply a row."""
         version, at_ms, odds, reason = row
         if version <= self._first.version:
             self._shown = odds
@@ -104,14 +104,14 @@ class _Line:
         self._shown = odds
 
     def begin(self) -> None:
-        """Begin with what was shown at the first moment."""
+        """Begin with the price at the first moment."""
         if self._shown is not None:
             self._is_known = True
             first = self._first
             self.points.append(Point(first.version, first.at_ms, self._shown, is_state=True))
 
     def gap(self, gap: Break, last: int) -> None:
-        """Go on with a gap, and with the state after it if that is not later than the version `last`."""
+        """Apply a gap, and the state after it unless that is later than the version `last`."""
         if gap.until <= self._first.version:
             self._shown = self._shown if gap.goes_on else None
             return
@@ -123,7 +123,7 @@ class _Line:
             self._pending = gap
 
     def settle(self) -> None:
-        """Say what the state after a gap is that no row says: it went on, or it left in the gap."""
+        """Add the point after a gap that has no row: the price went on, or the entry left in the gap."""
         gap, self._pending = self._pending, None
         if gap is None:
             return
@@ -136,11 +136,11 @@ class _Line:
 
 
 def points_of(rows: Iterable[Row], gaps: Sequence[Break], first: Moment, last: int) -> list[Point]:
-    """Return the points of an entry from a moment on until a version.
+    """Return the points of an entry from a moment up to a version.
 
-    `rows` are those from a whole state before that, or at it, in order of versions, also those that repeat
-    the state; `gaps` those that begin until then, in order. The state at the first moment is the first
-    point.
+    `rows` begin with a whole state at or before the first moment, sorted by version; rows may repeat the
+    state. `gaps` are those that begin up to the last version, in order. The first point is the state at the
+    first moment.
     """
     line, waiting, has_begun = _Line(first), [*reversed(gaps)], False
     for row in rows:
@@ -167,7 +167,7 @@ def points_of(rows: Iterable[Row], gaps: Sequence[Break], first: Moment, last: i
 
 
 class Extremes(Struct, frozen=True):
-    """Of each outcome the first point with its highest price, and that with its lowest."""
+    """For each outcome the first point with its highest price, and the first with its lowest."""
 
     highest: tuple[Point, ...]
     lowest: tuple[Point, ...]
@@ -186,5 +186,5 @@ def extremes_of(points: Sequence[Point]) -> Extremes | None:
 
 
 def first_seen(points: Sequence[Point]) -> Point | None:
-    """Return the first point with a price; None without any."""
+    """Return the first point with a price; None if there is none."""
     return next((point for point in points if point.odds is not None), None)

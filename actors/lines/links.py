@@ -1,6 +1,6 @@
-"""Which entries were one match at a version: links with their certainty, bookmakers with their sources.
+"""The entries of one match at a version: links with their certainty, bookmakers with their sources.
 
-Pure values, as an archive keeps them.
+Pure values, as an archive stores them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from actors.matching.rules import Certainty
 
 
 class Bookmaker(Struct, frozen=True):
-    """A bookmaker at a version: its source, and its place and its source's in the configuration.
+    """A bookmaker at a version: its source, and the places of both in the configuration.
 
-    `prices` says whether these were live; None if that was not kept.
+    `prices` says whether its prices were live; None if that was not stored.
     """
 
     source: SourceName
@@ -32,7 +32,7 @@ Bookmakers: TypeAlias = Mapping[BookmakerId, Bookmaker]
 
 
 class Link(Struct, frozen=True):
-    """A member of a fixture, by which rule, and how sure; the certainty is None if it was not kept."""
+    """A member of a fixture, with its rule and certainty; the certainty is None if not stored."""
 
     source: SourceName
     source_match_id: SourceMatchId
@@ -41,7 +41,7 @@ class Link(Struct, frozen=True):
 
 
 class LinkRow(Struct, frozen=True):
-    """The members of a fixture from a version on; none if it was gone then, perhaps `into` another."""
+    """The members of a fixture from a version on; none if it has gone, perhaps merged `into` another."""
 
     version: int
     at_ms: int
@@ -68,14 +68,14 @@ def bookmakers_of(rows: Iterable[tuple[BookmakerId, SourceName, Prices | None]])
 
 
 def of_today(roster: Roster) -> Bookmakers:
-    """Return the bookmakers of the configuration for days that did not keep theirs: without kinds."""
+    """Return today's bookmakers, without kinds of prices, for days that did not store theirs."""
     return bookmakers_of([(name, info.source, None) for name, info in roster.items()])
 
 
 def entry_ids(links: Iterable[Link], bookmakers: Bookmakers) -> dict[str, tuple[BookmakerId, Link]]:
-    """Return the ids that the entries of these members have, each with its bookmaker and member.
+    """Return the ids of the members' possible entries, each with its bookmaker and member.
 
-    By the order of the configuration. A bookmaker of the source need not list the match.
+    In the order of the configuration. A bookmaker of the source need not list the match.
     """
     of_source: dict[SourceName, list[Link]] = {}
     for link in links:

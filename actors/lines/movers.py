@@ -1,6 +1,6 @@
-"""How far the consensus of a fixture moved between two versions, and which bookmaker was seen to follow.
+"""The move of a fixture's consensus between two versions, and the bookmakers that followed it.
 
-Pure. The consensuses of both versions are made of the same entries: those that count at both.
+Pure. Both consensuses use the same entries: those that count at both versions.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from actors.matching.event import Chances
 
 
 class Move(Struct, frozen=True):
-    """The move of a fixture since the version at its begin: that of the outcome whose chance moved most.
+    """The move of a fixture since an earlier version: of the outcome with the largest change.
 
-    The chances are those of the outcomes to be won; both are of the entries with the ids `compared`.
+    The chances are those of winning outcomes; both use the entries with the ids `compared`.
     """
 
     begin: Moment
@@ -32,15 +32,15 @@ class Move(Struct, frozen=True):
 
     @property
     def change(self) -> float:
-        """The change of the chance of its outcome."""
+        """The change of the outcome's chance."""
         return self.after[self.outcome] - self.before[self.outcome]
 
 
 class Follower(Struct, frozen=True):
-    """An entry of the fixture: its prices at the begin and now; None where it was not on the board.
+    """An entry of the fixture: its prices at the beginning and now; None while it was not on the board.
 
-    Its own chance of the outcome had moved by half of the consensus's move first at `followed`. It
-    `is_compared` if the consensuses are of it, too; of these it `is_first` if none followed before.
+    At `followed` its own chance had first moved by half of the consensus's move. With `is_compared` the
+    consensuses include it; `is_first` marks the included entries that followed first.
     """
 
     id: str
@@ -55,9 +55,9 @@ class Follower(Struct, frozen=True):
 def move_between(
     terms: Terms, then: tuple[Moment, Mapping[str, Odds]], now: tuple[Moment, Mapping[str, Odds]]
 ) -> Move | None:
-    """Return the move between two moments, of the prices by id that count at each.
+    """Return the move between two moments, from the prices (by id) that count at each.
 
-    None if nothing moved, or if fewer than three count at both.
+    None if nothing moved, or if fewer than three prices count at both.
     """
     (begin, odds_then), (end, odds_now) = then, now
     both = [entry_id for entry_id in odds_then if entry_id in odds_now]
@@ -73,7 +73,7 @@ def move_between(
 
 
 def move_of(terms: Terms, past: Past, end: Moment) -> Move | None:
-    """Return the move until a moment since the first version of the past with a consensus."""
+    """Return the move from the first version of the past with a consensus to the moment `end`."""
     points = consensus_points(terms, past, end.version)
     first = next((point for point in points if point.chances is not None), None)
     if first is None:
@@ -84,7 +84,7 @@ def move_of(terms: Terms, past: Past, end: Moment) -> Move | None:
 
 
 def counted_at(past: Past, version: int) -> dict[str, Odds]:
-    """Return the prices by id that count at a version; none if it is not known which do."""
+    """Return the prices (by id) that count at a version; none if the live prices are unknown."""
     odds = {entry_id: price_at(points, version) for entry_id, points in past.lines.items()}
     return counting(odds, *members_at(past, version)) or {}
 
@@ -97,12 +97,12 @@ def members_at(past: Past, version: int) -> tuple[tuple[Link, ...], Bookmakers]:
 
 
 def price_at(points: Sequence[Point], version: int) -> Odds | None:
-    """Return what a line shows at a version."""
+    """Return the price of a line at a version."""
     return next((point.odds for point in reversed(points) if point.version <= version), None)
 
 
 def followers(terms: Terms, past: Past, move: Move, end: Moment) -> list[Follower]:
-    """Return the entries that are members at the end, in the order of the configuration."""
+    """Return the entries of the members at the end, in the order of the configuration."""
     found = [*_followers(terms, past, move, end)]
     seen = [of.followed.version for of in found if of.is_compared and of.followed is not None]
     first = min(seen, default=None)
@@ -126,7 +126,7 @@ def _followers(terms: Terms, past: Past, move: Move, end: Moment) -> Iterator[Fo
 
 
 def _followed(terms: Terms, points: Sequence[Point], before: Odds, move: Move) -> Moment | None:
-    """Return when an entry had moved by half as much, in the same direction, first."""
+    """Return the first moment when an entry had moved half as much in the same direction."""
     own, half = _chance(terms, before, move.outcome), abs(move.change) / 2
     sign = 1 if move.change > 0 else -1
     for point in points:

@@ -1,4 +1,4 @@
-"""Fewer points of a line: its ends, extremes and absences stay, of the others some, evenly. Pure."""
+"""Thins the points of a line: its ends, extremes and absences stay, others evenly in part. Pure."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ T = TypeVar("T")
 def thinned(
     points: Sequence[T], most: int, kept: Collection[int], is_absent: Callable[[T], bool]
 ) -> Sequence[T]:
-    """Return at most `most` of the points, in order; more if more have to stay.
+    """Return at most `most` of the points, in order; more if more must stay.
 
-    The first and the last stay, those at the places `kept`, and every absence. A line without some of its
-    prices shows others for longer, but never a price where there was none.
+    The first and the last point stay, the points at the places `kept`, and every absence. A thinned line
+    shows some prices for longer, but never shows a price where there was none.
     """
     if len(points) <= most:
         return points

@@ -1,4 +1,4 @@
-"""The answer about lines: points, first seen, extremes, close, members. Pure."""
+"""The values of an answer about lines: points, first seen, extremes, close, members. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_OF_ALL = 50_000
 
 
 class Membership(Struct, frozen=True):
-    """From a moment on an entry was linked so surely (None: not kept), or no member any more."""
+    """An entry's certainty as a member from a moment on (None: not stored), or the end of membership."""
 
     version: int
     at_ms: int
@@ -31,7 +31,7 @@ class Membership(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True):
-    """A line, its points perhaps thinned from `count`; `prices` is their newest kind, None if not kept."""
+    """A line; its `count` points may be thinned. `prices` is their newest kind, None if not stored."""
 
     id: str
     bookmaker: BookmakerId
@@ -48,8 +48,8 @@ class Line(Struct, frozen=True):
 class Lines(Struct, frozen=True):
     """The lines of an entry or of a fixture between two moments; a fixture has a consensus, too.
 
-    The consensus was thinned from `consensus_count` points. `is_over` if it has kicked off, and nothing of
-    it is on the board any more.
+    The consensus was thinned from `consensus_count` points. With `is_over` the match has kicked off, and
+    has left the board entirely.
     """
 
     id: str
@@ -73,7 +73,7 @@ def line_of(
     prices: Prices | None = None,
     members: Sequence[Membership] = (),
 ) -> Line:
-    """Return what is told of a line, with at most so many points but for what has to stay."""
+    """Return a line for an answer, with at most so many points, or more if more must stay."""
     extremes = extremes_of(points)
     kept: set[int] = set()
     if len(points) > most and extremes is not None:
@@ -91,7 +91,7 @@ def line_of(
 def memberships(
     entry_id: str, links: Iterable[LinkRow], rosters: Collection[RosterRow], first: Moment
 ) -> list[Membership]:
-    """Return when an entry was a member of a fixture, by how sure a link, from the first moment on."""
+    """Return when an entry was a member of a fixture, with which certainty, from the first moment on."""
     found: list[Membership] = []
     for row in links:
         bookmakers = next((of.bookmakers for of in reversed([*rosters]) if of.version <= row.version), {})
