@@ -1,1 +1,1 @@
-"""Several machines with one board: what collectors commit through a Redis server, and replicas show."""
+"""Several machines with one board: collectors commit through a Redis server, replicas show the result."""

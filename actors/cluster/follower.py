@@ -1,7 +1,7 @@
-"""The actor of a replica: builds the board from a checkpoint and the log, and knows until when it holds.
+"""The actor of a replica: builds the board from a checkpoint and the log, and tracks how long it is valid.
 
-Its connection is its own, because a read of the log waits. The published board keeps the last state while
-the server is away; its deadlines end by themselves.
+It has its own connection, because a read of the log waits. While the server is away the published board
+keeps its last state, until its deadlines end it.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ log: FilteringBoundLogger = structlog.get_logger()
 
 LOOK_S = 0.5
 RETRY_S = 0.3
-WARNED_S = 600.0  # after the board began anew because of a damage
+WARNED_S = 600.0  # after the board began anew because of damage
 UNREADABLE = (msgspec.MsgspecError, LookupError, ValueError, TypeError)
-"""The errors of reading a record or a state that no process of this release has written."""
+"""Errors from a record or a state that no process of this release can have written."""
 CHECKPOINT_RECORDS = 2_000
-"""After so many records the state is kept, and the log cut: what a new replica has to read."""
+"""Records after which a checkpoint is stored and the log cut, which bounds a new replica's reading."""
 CHECKPOINT_BYTES = 16_000_000
-"""The same in bytes, but at least as many as two states have: the server has to hold them."""
+"""The same in bytes, but at least the size of two states, because the server has to hold them."""
 
 
 @dataclass(slots=True)
 class FollowerActor:
-    """Publishes in `published` what the log has; `own` is this process as a collector.
+    """Publishes the log's content in `published`; `own` is this process as a collector.
 
-    The collector with the smallest id keeps the state for others: which of them it is matters to nobody.
-    `markets` are the boards of other kinds of market, which are published with it. `restarted` is called
-    with boards that do not follow those before; `links` is told how far it
-    is, `matcher` each tick. `archived`, where this process has an archive, returns the newest version of an
-    epoch that is in it, or 0: the records since then are replayed, if the log still has them.
+    The collector with the smallest id stores checkpoints for all. `markets` are the boards of other kinds
+    of market, published together with it. `restarted` is called with boards that do not follow the ones
+    before; `links` is told the applied position, `matcher` each tick. `archived`, if this process has an
+    archive, returns the newest archived version of an epoch, or 0: the records since then are replayed, if
+    the log still has them.
     """
 
     store: Store
@@ -78,16 +78,16 @@ class FollowerActor:
     _look: Look | None = None
     _joined_mono: float = -inf
     _damage: str = ""
-    """Why the epoch that was joined last is not what it must be."""
+    """Why the last joined epoch is damaged; empty if it is not."""
     _gap_at: Position | None = None
-    """Which record the log did not go on from, where that has happened."""
+    """The position after which the log had a gap, if it ever had one."""
     _unkept: int = 0
     _unkept_bytes: int = 0
     _kept_bytes: int = 0
     _kept_at: Position = Position(0)  # noqa: RUF009 - a frozen value
 
     def __post_init__(self) -> None:
-        """Make what makes the fixtures."""
+        """Make the updaters of fixtures."""
         self._updater = FixtureUpdater(self.terms)
         updaters = self.markets.updaters.items()
         self._of_kinds = {kind: updater for kind, updater in updaters if updater is not None}
@@ -116,7 +116,7 @@ class FollowerActor:
             await self._restore(epoch)
 
     async def _restore(self, epoch: str) -> None:
-        """Begin with what the server keeps, in place of what is shown."""
+        """Replace the shown board by the state on the server."""
         found = await self.store.restore()
         newest = None if found.at is None or self.archived is None else found.at.version
         if newest is not None and self.archived is not None and self.archived(epoch) < newest:
@@ -168,7 +168,7 @@ class FollowerActor:
         return max(until, self._joined_mono + HOLDS_S) <= mono
 
     async def _apply(self, records: Sequence[Logged]) -> bool:
-        """Publish what these records make of the board; return False if one does not follow the last."""
+        """Apply and publish these records; return False if one does not follow the record before."""
         for logged in records:
             state = self._known()
             if logged.epoch != state.snapshot.epoch or logged.after != state.at:
@@ -188,7 +188,7 @@ class FollowerActor:
         return True
 
     def _refresh(self, state: State) -> None:
-        """Show until when the lists hold by what is known now."""
+        """Publish the current validity of the lists."""
         self._evidence.applied(state.at)
         self.status.follow(state.at.version, self.clock.now().mono)
         shown_now = self._shown(state).items()

@@ -1,4 +1,4 @@
-"""Runs the actor of a source only while this process holds the lease of the source."""
+"""Runs the actor of a source only while this process holds the source's lease."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Gate:
 
 @dataclass(slots=True)
 class GatedActor:
-    """The actor of a source behind its gate; `start` makes an instance for each time that it opens."""
+    """The actor of a source behind its gate; `start` makes a new instance each time the gate opens."""
 
     gate: Gate
     start: Callable[[], Actor]
 
     async def run(self) -> None:
-        """Run for ever, but for what the actor raises; return if it returned."""
+        """Run for ever, unless the actor raises; return if the actor returned."""
         while not await self.gate.run(self.start()):
             pass

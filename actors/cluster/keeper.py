@@ -1,7 +1,7 @@
 """The actor of a collector: commits its own board, keeps the leases of its sources, and beats.
 
-It alone decides which sources run here. A commit under a lease that is gone is refused; then everything
-that this collector listed has left the board already, so that it drops its lists and begins anew.
+It alone decides which sources run here. A commit under a lost lease is refused; then all lists of this
+collector have already left the board, so that it drops them here and begins anew.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ log: FilteringBoundLogger = structlog.get_logger()
 
 LINKS = SourceName("@links")
 """The lease of the matcher; no source can have that name."""
-CYCLE_S = 0.5  # between two looks, with a beat each
+CYCLE_S = 0.5  # a look and a beat in each cycle
 RETRY_S = 0.3
-LEAVE_S = 1.0  # for saying at the end that its lists leave
-SHARE = 4  # of all sources at most one in so many is taken in a cycle, so that others get some
+LEAVE_S = 1.0  # time for withdrawing its lists at the end
+SHARE = 4  # takes at most this share (1 in 4) of all sources in a cycle, so that other collectors get some
 
 
 class Polls(Protocol):
-    """The polls of the sources of a process, which travel with the leases."""
+    """The polls of a process's sources, which move with the leases."""
 
     def tell(self, sources: Iterable[SourceName]) -> Mapping[SourceName, bytes]:
-        """Return what another holder goes on with, of each of these that is polled."""
+        """Return the state of polls for the next holder, for each of these sources that is polled."""
         ...
 
     def permit(self, sources: Iterable[SourceName], until_mono: float) -> None:
-        """Permit until then the polls that were told last."""
+        """Permit the polls reported last until that time."""
         ...
 
     def take(self, source: SourceName, told: bytes) -> None:
-        """Go on where the last holder of a source has told that it was; empty if that is lost."""
+        """Continue a source's polls from the last holder's state; empty if that was lost."""
         ...
 
 
@@ -71,17 +71,17 @@ class _Pending:
 
     commit: Commit
     acked: Callable[[Position], None]
-    """Called with where the log has it."""
+    """Called with the record's position in the log."""
 
 
 @dataclass(slots=True)
 class KeeperActor:
-    """Commits what `published` shows, the board of this process alone, as `outbox` follows it.
+    """Commits the changes of `published`, the board of this process alone, as found by `outbox`.
 
-    `sources` are those that it may collect, with their bookmakers; `LINKS` is among them, as a source of
-    `links` and of no bookmaker. `drop` withdraws the lists of a source from that board; `changed` is set
-    when it changes. Whoever has `LINKS` ticks for `shown`, the board of all. `markets` are its boards of
-    other markets than 1X2, `shown_markets` those of all.
+    `sources` are those that it may collect, with their bookmakers; `LINKS` among them stands for the
+    `links` and has no bookmaker. `drop` withdraws a source's lists from that board; `changed` is set when
+    the board changes. The holder of `LINKS` sends ticks for `shown`, the shared board. `markets` are this
+    process's boards of markets other than 1X2, `shown_markets` the shared ones.
     """
 
     id: CollectorId
@@ -101,20 +101,20 @@ class KeeperActor:
     shown_markets: Sequence[Published] = ()
     _held: dict[SourceName, int] = field(default_factory=dict)
     _asked: set[SourceName] = field(default_factory=set)
-    """Those whose lease was asked for in vain or not: the answer is not known."""
+    """Sources with an unanswered request for the lease."""
     _epoch: str = ""
     _damage: str = ""
-    """Why the epoch that was joined last is not what it must be."""
+    """Why the last joined epoch is damaged; empty if it is not."""
     _sequence: int = 0
     _pending: _Pending | None = None
     _beaten_mono: float = -inf
     _joined_mono: float = -inf
     _known: set[SourceName] = field(default_factory=set)
-    """Sources that this process had when another epoch began, and nobody has had since."""
+    """Sources that this process had when another epoch began, and that nobody has taken since."""
     _silence: Silence = field(default_factory=Silence)
 
     async def run(self) -> None:
-        """Run for ever; at the end say that the lists of this process leave."""
+        """Run for ever; at the end withdraw the lists of this process."""
         self._end_all()
         try:
             while True:
@@ -143,7 +143,7 @@ class KeeperActor:
         self.outbox.reset()
         self.links.drop()
         self._asked.clear()
-        if now.mono - self._beaten_mono >= SILENT_S:  # somebody else may have listed the sources meanwhile
+        if now.mono - self._beaten_mono >= SILENT_S:  # others may have listed the sources
             self._lose_all()
         self._known |= self._held.keys()
         self._held.clear()
@@ -174,7 +174,7 @@ class KeeperActor:
             self._lose_all()
         if any(self._held.get(name, token) != token for name, token in ours.items()) or any(
             name not in self._held and name not in self._asked for name in ours
-        ):  # what the log has of ours is not known
+        ):  # the log's records of our sources are unknown
             await self.store.depose(self.id, look.beats[self.id], self._leaving(self.id))
             self._lose_all()
             return
@@ -186,10 +186,10 @@ class KeeperActor:
             self.gates[name].open()
 
     async def _take(self, look: Look, unanswered: AbstractSet[SourceName]) -> None:
-        """Take the sources that were ours, and some of those that nobody has.
+        """Take this process's former sources, then some free ones.
 
-        If polls are lost, whoever knows them may come back first. Some are ours by requests whose answers
-        were lost.
+        While polls may be lost, free sources wait for a former holder. A source may already be ours if a
+        reply was lost.
         """
         free = [name for name in self.sources if name not in look.leases or name in unanswered]
         others = [name for name in free if name not in self._known]
@@ -207,7 +207,7 @@ class KeeperActor:
                 announce(log, "lease.acquired", source=name, token=acquired.token, collector=self.id)
 
     async def _tick(self, look: Look) -> None:
-        """Say that time passes, if this is the matcher; with a version while that may change a surebet."""
+        """Commit a tick, if this is the matcher; with a version while it may change what clients see."""
         if LINKS not in self._held or self._pending is not None:
             return
         now, shown = self.clock.now(), self.shown.newest
@@ -219,10 +219,10 @@ class KeeperActor:
         await self._send(self._pending)
 
     async def _commit(self, *, with_times: bool) -> bool:
-        """Commit what is due; return whether this board was in order when that was found."""
+        """Commit all changes; return whether the board had nothing overdue when they were collected."""
         boards = self.published, *self.markets
         is_in_order = all(board.is_valid(board.newest.deadlines) for board in boards)
-        if self._pending is not None:  # it is older
+        if self._pending is not None:  # older than the changes now
             await self._send(self._pending)
             return False
         names = [name for source in self._held for name in self.sources[source]]
@@ -248,7 +248,7 @@ class KeeperActor:
         return await self._link_sides() and is_in_order
 
     async def _link_sides(self) -> bool:
-        """Commit the links of side events, if there are any; return False if a lease is gone."""
+        """Commit the links of side events, if there are any; return False if a lease is lost."""
         sides = self.links.sides.due
         if sides is None or LINKS not in self._held:
             return True
@@ -259,7 +259,7 @@ class KeeperActor:
     async def _reject(
         self, due: Due, kind: Kind, name: BookmakerId, match_id: SourceMatchId, why: str
     ) -> None:
-        """Have the list withdrawn of an entry that no record can have, so that all others go on."""
+        """Have the list of an entry that cannot be encoded withdrawn, so that the other lists go on."""
         if (entry := find(due.book(name, kind).chunks, match_id)) is not None:
             with suppress(CommitLateError):
                 await self.published.reject(name, entry, why)
@@ -271,7 +271,7 @@ class KeeperActor:
         return Commit(self.id, self._sequence, is_seen, data, leases)
 
     async def _send(self, pending: _Pending) -> bool:
-        """Commit; return False if a lease is gone, and with it everything."""
+        """Commit a record; return False, with all sources lost, if a lease is lost."""
         at = await self.store.commit(pending.commit)
         self._pending = None
         if at is None:
@@ -281,7 +281,7 @@ class KeeperActor:
         return True
 
     async def _beat(self, answered: int) -> None:
-        if not self._held:  # others have all sources
+        if not self._held:  # all sources have other holders
             self.status.keeper.well(self.clock.now(), log)
             return
         sent_mono = self.clock.now().mono
@@ -293,20 +293,20 @@ class KeeperActor:
             self._lose_all()
 
     def _lose(self, source: SourceName) -> None:
-        """End a source here, and withdraw its lists."""
+        """Stop a source here, and withdraw its lists."""
         self._held.pop(source, None)
         if self.gates[source].is_open:
             self.gates[source].close()
             self.drop(source)
 
     def _lose_all(self) -> None:
-        """Say that others may have all sources of this process, and end them here."""
+        """Log the loss of all leases, and stop all sources here."""
         if self._held:
             announce(log, "lease.lost", sources=sorted(self._held), collector=self.id)
         self._end_all()
 
     def _end_all(self) -> None:
-        """End all sources here: the log has nothing of this process any more."""
+        """Stop all sources here, when the log has no lists of this process any more."""
         for source in self.sources:
             self._lose(source)
         self._known.clear()
@@ -320,7 +320,7 @@ class KeeperActor:
             if (beat := look.beats.get(self.id)) is not None:
                 await self.store.depose(self.id, beat, self._leaving(self.id))
         except (StoreLostError, OtherBoardError, StoreDamagedError):
-            pass  # another collector sees that this one is silent
+            pass  # another collector will find this one silent
         await self.store.close()
 
     def _leaving(self, collector: CollectorId) -> bytes:
@@ -328,7 +328,7 @@ class KeeperActor:
 
 
 def _may_change(board: Snapshot, wall: float) -> bool:
-    """Return whether a tick may change what is shown of a board: a surebet, or which matches have begun."""
+    """Return whether a tick may change a shown board: a surebet, or which matches have begun."""
     fixtures = fixtures_of(board)
     has_begun = isinstance(fixtures, MarketState) and fixtures.next_start <= wall
     return has_begun or bool(fixtures.candidates.by_fixture)

@@ -1,6 +1,7 @@
-"""The fixtures of other markets than 1X2 after a record, as they follow those of 1X2. Pure, in slices.
+"""The fixtures of markets other than 1X2 after a record. Pure, in slices.
 
-After each record they have followed the 1X2 fixtures that it left, so that no process ever sorts all anew.
+After each record they have followed the record's 1X2 fixtures, so that no process ever has to sort them all
+anew.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from actors.matches.model import fixtures_of
 
 
 def following(board: Snapshot, main: Snapshot) -> Snapshot:
-    """Return the board of another kind as one that has followed this board of 1X2."""
+    """Return the board of another kind, marked as up to date with this 1X2 board."""
     state, fixtures = markets_of(board), fixtures_of(main)
     return (
         board if state.followed is fixtures else replace(board, fixtures=replace(state, followed=fixtures))
@@ -32,7 +33,7 @@ def following(board: Snapshot, main: Snapshot) -> Snapshot:
 
 
 def empty_markets(main: Snapshot) -> dict[Kind, Snapshot]:
-    """Return the boards of the other kinds that an epoch begins with, beside that of 1X2."""
+    """Return the boards of the other kinds at the beginning of an epoch, for this 1X2 board."""
     terms = fixtures_of(main).terms
     return {kind: following(first_of_kind(main, terms), main) for kind in OTHERS}
 
@@ -40,7 +41,7 @@ def empty_markets(main: Snapshot) -> dict[Kind, Snapshot]:
 def beside(
     boards: Mapping[Kind, Snapshot], changed: Mapping[Kind, Snapshot], main: Snapshot
 ) -> dict[Kind, Snapshot]:
-    """Return the boards of the other kinds after a record, those that nobody reads as they were."""
+    """Return the other kinds' boards after a record; boards that no source reads only get its version."""
     version, made_at = main.version, main.made_at
     return {
         kind: following(changed[kind], main)
@@ -59,10 +60,10 @@ def linked_markets(
     *,
     now: Instant | None,
 ) -> Sliced[dict[Kind, Linked | None]]:
-    """Return what becomes of the fixtures of each kind after a record; None if they stay as they are.
+    """Return the new fixtures of each kind after a record; None if they stay.
 
-    `main` is the 1X2 board before and after, `changes` are the books of each kind, with what differs. It is
-    as of `now`, None if the time is not known.
+    `main` is the 1X2 board before and after, `changes` are the books of each kind with their differences.
+    `now` is the matcher's time, None if unknown.
     """
     (before, after), some = main, next(iter(changes))
     follow = yield from followed(

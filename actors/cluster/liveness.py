@@ -1,14 +1,14 @@
-"""Truth at a distance: until when a replica may show what a collector has committed. Pure.
+"""How long a replica may show what a collector has committed, at a distance. Pure.
 
 Each look of a replica raises a round. A collector answers the newest round that it has read, and only when
-its board has nothing overdue and all of it is committed. So once a replica sees the answer to round R, and
-has applied all that was committed by then, it knows that the collector was in order after the replica
-*sent* its own newest look of round R or before. From then on it shows the collector's lists for `HOLDS_S`
-at most. No clocks are compared; answers, looks and beats that were long on their way prove nothing new.
+its board has nothing overdue and is committed completely. When a replica sees the answer to round R, and
+has applied all records up to that time, it knows that the collector was in order after the replica *sent*
+its newest look of round R or before. From that moment it shows the collector's lists for `HOLDS_S` at most.
+No clocks are compared; delayed answers, looks and beats prove nothing new.
 
-So it is with surebets, by the matcher's ticks in place of beats. Times of the matcher's clock are compared
-with those of another by what came before what alone: a tick was made after the round that it names was
-read, and before it was received.
+Surebets work the same way, with the matcher's ticks in place of beats. The matcher's clock is compared with
+another clock only by the order of events: a tick was made after its round was read, and before it was
+received.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from actors.board.validity import HOLDS_S
 from actors.cluster.store import CollectorId, Look, Position
 
 SILENT_S = 3.0
-"""Seconds after which a collector whose beat stands still is deposed."""
-MAX_LOOKS = 64  # of which the rounds are remembered: half a minute
-MAX_TICKS = 128  # by which the matcher's clock is known: a minute, in which clocks part by less than 0.1 s
+"""Seconds without a new beat after which a collector is deposed."""
+MAX_LOOKS = 64  # looks with remembered rounds: half a minute
+MAX_TICKS = 128  # ticks that bound the matcher's clock: a minute, in which clocks drift by less than 0.1 s
 
 
 class Evidence:
@@ -37,19 +37,19 @@ class Evidence:
         self._proven: dict[CollectorId, float] = {}
 
     def sent(self, answered: int) -> float:
-        """Return when (monotonic seconds) the newest own look of that round or before was sent."""
+        """Return when (monotonic seconds) the newest own look with that round or a lower one was sent."""
         at = bisect_right(self._rounds, answered) - 1
         return self._sent[at] if at >= 0 else -inf
 
     def looked(self, look: Look, sent_mono: float) -> None:
-        """Take the answer to a look that was sent at that time (monotonic seconds)."""
+        """Record the answer to a look that was sent at that time (monotonic seconds)."""
         proven = {collector: self.sent(answered) for collector, answered in look.beats.items()}
         self._rounds.append(look.round)
         self._sent.append(sent_mono)
         self._waiting.append((look.head, proven))
 
     def applied(self, at: Position) -> None:
-        """Note that all records up to that position are applied."""
+        """Record that all records up to that position are applied."""
         while self._waiting and self._waiting[0][0] <= at:
             for collector, mono in self._waiting.popleft()[1].items():
                 self._proven[collector] = max(mono, self._proven.get(collector, -inf))
@@ -60,20 +60,20 @@ class Evidence:
 
 
 class MatcherClock:
-    """A process's knowledge of the matcher's clock, whose ticks are `by` that collector; outlives actors.
+    """A process's bounds on the matcher's clock; the ticks come from the collector `by`. Outlives actors.
 
-    Only newest ticks count, because clocks do not run alike. Times are monotonic seconds.
+    Only recent ticks count, because clocks drift. Times are monotonic seconds.
     """
 
     def __init__(self) -> None:
         self.by: CollectorId | None = None
         self.until = -inf
-        """How long surebets hold after the newest tick."""
+        """The moment until which surebets are valid after the newest tick."""
         self.ahead_most_s, self._ahead_least_s = inf, -inf
         self._bounds: deque[tuple[float, float]] = deque(maxlen=MAX_TICKS)
 
     def ticked(self, by: CollectorId, mono: float, sent_mono: float, received_mono: float) -> None:
-        """Take a tick at `mono`, made after our look that was `sent_mono`, before it was received."""
+        """Record a tick at the matcher's `mono`, made between our look's sending and its receipt."""
         if by != self.by:
             self.by = by
             self._bounds.clear()
@@ -83,12 +83,12 @@ class MatcherClock:
         self.until = sent_mono + HOLDS_S
 
     def earliest(self, mono: float) -> float:
-        """Return the matcher's time of a moment of ours, at the earliest."""
+        """Return the earliest matcher's time for a moment on our clock."""
         return mono + self._ahead_least_s
 
 
 class Silence:
-    """Which collectors' beats stand still, by the looks of one observer."""
+    """Finds collectors with unchanged beats, from the looks of one observer."""
 
     def __init__(self) -> None:
         self._since: dict[CollectorId, tuple[int, float]] = {}
@@ -96,8 +96,8 @@ class Silence:
     def looked(self, look: Look, sent_mono: float, now_mono: float) -> dict[CollectorId, int]:
         """Return the collectors that have been silent for `SILENT_S`, each with its beat.
 
-        The look was sent and answered at these times: between the answer that showed a beat first and the
-        sending of the one that shows it still.
+        Silence counts from the answer that first showed a beat to the sending of the look that shows it
+        again.
         """
         self._since = {
             collector: known

@@ -1,9 +1,9 @@
-"""The part of a collector's own board that is not committed yet. Pure, in slices.
+"""The uncommitted changes of a collector's own board. Pure, in slices.
 
-Compares its newest board with what the log has acknowledged, so that commits which wait become one, and
-nothing can pile up. Boards of other markets than 1X2 are compared at the same moment. Chunks that are the
-same objects need no look. When lists were confirmed travels with what changed in them, and else only when
-`due` is asked for it.
+It compares the newest board with the state that the log has acknowledged, so that waiting commits become
+one and nothing piles up. Boards of markets other than 1X2 are compared at the same moment. Chunks that are
+the same objects are skipped. Confirmation times are sent with changed lists, and otherwise only if `due` is
+asked for times.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _NOTHING = Book(0, 0)
 
 
 class Due(Struct, frozen=True, eq=False):
-    """The books to be committed, whether clients see any of it, and the state of the log `after` it.
+    """The books to commit, whether clients see a change, and the acknowledged state `after` the commit.
 
-    It has the times of the lists `timed` then, by the `clock` of that collector (None: nobody's). Of other
-    markets the same is in `markets`; `is_seen` is of all.
+    The commit contains the times of the lists `timed`, by the `clock` of that collector (None: no times).
+    `markets` has the same for other markets; `is_seen` covers all boards.
     """
 
     books: Mapping[BookmakerId, BookRecord]
@@ -45,19 +45,19 @@ class Due(Struct, frozen=True, eq=False):
 
     @property
     def changed(self) -> dict[Kind, Mapping[BookmakerId, BookRecord]]:
-        """The books to be committed of each kind of market that has any."""
+        """The books to commit, for each kind of market that has any."""
         every = {Kind.ONE_X_TWO: self, **self.markets}
         return {kind: due.books for kind, due in every.items() if due.books}
 
     def book(self, name: BookmakerId, kind: Kind) -> Book:
-        """Return the book of a bookmaker and a kind as it is then."""
+        """Return the book of a bookmaker and a kind after the commit."""
         return (self if kind is Kind.ONE_X_TWO else self.markets[kind]).after[name]
 
 
 class Outbox:
     """Follows the published snapshots of a collector; `clock` is the matcher's.
 
-    That of the 1X2 board has those of other kinds of market `beside` it.
+    The outbox of the 1X2 board has the outboxes of other kinds of market `beside` it.
     """
 
     def __init__(self, first: Snapshot, clock: MatcherClock, beside: Mapping[Kind, Outbox] = {}) -> None:
@@ -67,16 +67,16 @@ class Outbox:
         self._reasons: dict[BookmakerId, dict[SourceMatchId, RemovalReason]] = {}
         self._timed_by: CollectorId | None = None
         self._timed: dict[BookmakerId, Lists] = {}
-        """The lists whose times the log has, by the clock of that collector."""
+        """The lists with their times in the log, by that collector's clock."""
 
     def follow(self, snapshot: Snapshot) -> None:
-        """Take the newest snapshot, with why entries left."""
+        """Store the newest snapshot, and collect the reasons why entries left."""
         self.newest = snapshot
         for name, differences in snapshot.differences.items():
             self._reasons.setdefault(name, {}).update(differences.reasons)
 
     def reset(self) -> None:
-        """Note that the log has nothing of this collector any more."""
+        """Record that the log has no data of this collector any more."""
         self._acked.clear()
         self._reasons.clear()
         self._timed.clear()
@@ -84,7 +84,7 @@ class Outbox:
             box.reset()
 
     def due(self, bookmakers: Sequence[BookmakerId], *, with_times: bool) -> Sliced[Due]:
-        """Return what is to be committed of these bookmakers, perhaps nothing, of all boards at once."""
+        """Return the uncommitted changes of these bookmakers on all boards, perhaps none."""
         clock = self._clock.by
         boards = [(kind, box, box.newest) for kind, box in self._beside.items()]
         main = yield from self.compared(self.newest, bookmakers, clock, with_times=with_times)
@@ -102,7 +102,7 @@ class Outbox:
         *,
         with_times: bool,
     ) -> Sliced[Due]:
-        """Return what is to be committed of a board, with times by a clock of the matcher."""
+        """Return the uncommitted changes of a board, with times by a clock of the matcher."""
         if clock != self._timed_by:
             self._timed_by, self._timed = clock, {}
         books, after, timed, is_seen = {}, {}, {}, False
@@ -133,7 +133,7 @@ class Outbox:
         return Due(books, is_seen, after, clock, timed)
 
     def acked(self, due: Due) -> None:
-        """Note that the log has what was due."""
+        """Record that the log has these changes."""
         self._acked.update(due.after)
         if due.clock is not None and due.clock == self._timed_by:
             self._timed.update(due.timed)
@@ -165,7 +165,7 @@ class Outbox:
 
 
 def _show(old: Lists, new: Lists, timed: Lists | None) -> bool:
-    """Return whether lists without entries may change what clients see; with times of those not `timed`."""
+    """Return whether lists without entries may change what clients see; new times of untimed lists may."""
     return any(
         _may_show(old.get(scope), state) or (timed is not None and scope not in timed)
         for scope, state in new.items()
@@ -173,17 +173,17 @@ def _show(old: Lists, new: Lists, timed: Lists | None) -> bool:
 
 
 def _differs(old: ListState | None, new: ListState) -> bool:
-    """Return whether more than the times of a list differs."""
+    """Return whether a list differs in more than its times."""
     return old is None or wire_list(old) != wire_list(new)
 
 
 def _may_show(old: ListState | None, new: ListState) -> bool:
-    """Return whether a list alone may change what clients see: surebets, by whether it is trusted."""
+    """Return whether a list alone may change what clients see: its trust decides about surebets."""
     return old is not None and old.is_trusted != new.is_trusted
 
 
 def changes(old: Book, new: Book) -> Sliced[Entries]:
-    """Return the entries that differ, as they are now; None for those that left."""
+    """Return the entries that differ, in their new state; None for those that left."""
     same = {id(chunk) for chunk in old.chunks} & {id(chunk) for chunk in new.chunks}
     gone = {entry.source_match_id: entry for entry in _others(old, same)}
     yield

@@ -1,4 +1,4 @@
-"""How far a process is: the highest version that it has seen, and its links on their way to the board."""
+"""The progress of a process: the highest version seen, and links on their way to the board."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ class LinksBox:
         self._at: Position | None = None
 
     def put(self, links: Links) -> None:
-        """Take the newest links, in place of others."""
+        """Replace the links by newer ones."""
         self._forget()
         self._links = links
         self._arrived()
 
     @property
     def due(self) -> Links | None:
-        """The links that are still to be committed."""
+        """The links that are not committed yet."""
         return self._links if self._at is None else None
 
     def committed(self, at: Position) -> None:
-        """Note where the log has them."""
+        """Record the links' position in the log."""
         self._at = at
 
     def applied(self, at: Position) -> None:
-        """Note how far the shown board is: the linker waits until it has the links."""
+        """Record the applied position; the linker waits until it includes the links."""
         if self._at is not None and self._at <= at:
             self._forget()
         self.sides.applied(at)
 
     def drop(self) -> None:
-        """Forget them, and those of side events."""
+        """Forget the links, and those of side events."""
         self._forget()
         self.sides.drop()
 
@@ -53,40 +53,40 @@ class LinksBox:
 class SideLinksBox:
     """Holds the links of side events that are not on the shown board yet. Outlives the actors that use it.
 
-    The linker makes those that the board lacks again and again: while some are in the log, and not on the
-    board yet, it takes no others.
+    The linker repeats the links that the board lacks: while some are in the log but not on the board, no
+    others are accepted.
     """
 
     def __init__(self, arrived: Callable[[], None]) -> None:
         self._arrived = arrived
         self._at: Position | None = None
         self.due: SideLinks | None = None
-        """The links that are still to be committed."""
+        """The links that are not committed yet."""
 
     def put(self, links: SideLinks) -> None:
-        """Take the newest links, in place of others."""
+        """Replace the links by newer ones, unless some are in the log already."""
         if self._at is None:
             self.due = links
             self._arrived()
 
     def committed(self, at: Position) -> None:
-        """Note where the log has them."""
+        """Record the links' position in the log."""
         self.due, self._at = None, at
 
     def applied(self, at: Position) -> None:
-        """Note how far the shown board is."""
+        """Record the applied position."""
         if self._at is not None and self._at <= at:
             self._at = None
 
     def drop(self) -> None:
-        """Forget them."""
+        """Forget the links."""
         self.due = self._at = None
 
 
 class Seen:
-    """The highest version and round that any actor of a process has seen, whatever epoch it was of.
+    """The highest version and round that any actor of a process has seen, in any epoch.
 
-    So none of them joins a board that has lost something.
+    With it no actor joins a board that has lost a version.
     """
 
     def __init__(self) -> None:
@@ -95,5 +95,5 @@ class Seen:
         """Whether no actor has joined a board yet."""
 
     def note(self, version: int, number: int = 0) -> None:
-        """Take a version, and perhaps a round, that the server has told."""
+        """Record a version, and perhaps a round, from the server."""
         self.version, self.round = max(self.version, version), max(self.round, number)

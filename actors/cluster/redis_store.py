@@ -1,7 +1,7 @@
-"""The shared server over redis-py: one connection, one request at a time, nothing retried in secret.
+"""The shared server over redis-py: one connection, one request at a time, no automatic retries.
 
-Each connection joins before anything else, so that a server that was restarted, restored or replaced is
-noticed before a script runs on it. The only module that imports redis, which is an extra.
+Each connection joins before any other request, so that a restarted, restored or replaced server is noticed
+before a script runs on it. This is the only module that imports redis, which is an extra.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from redis.asyncio.connection import AbstractConnection
 
 TIMEOUT_S = 1.0
-"""For a short request: less than for what a collector's silence is taken for its death."""
-COMMIT_S = 2.5  # for a record, which may be a megabyte: less than until a silent collector is deposed
-LONG_S = 5.0  # for a checkpoint, or many records, which may be some megabytes
+"""For a short request; shorter than the silence after which a collector is deposed."""
+COMMIT_S = 2.5  # for a record, perhaps a megabyte; shorter than a silent collector has
+LONG_S = 5.0  # for a checkpoint, or many records: perhaps some megabytes
 MAX_RECORDS = 256  # read at once
 
 
 class RedisStore:
-    """A `Store` at the `url`; `new_epoch` returns one that never was, `shape` is as of `scripts.py`.
+    """A `Store` at the `url`; `new_epoch` returns a unique one, `scripts.py` explains `shape`.
 
-    `seen` is that of the process; it notes what the server tells.
+    `seen` belongs to the process; it records versions and rounds from the server.
     """
 
     def __init__(self, url: str, prefix: str, shape: str, new_epoch: Callable[[], str], seen: Seen) -> None:
@@ -45,7 +45,7 @@ class RedisStore:
         self._epoch = self._evicts = ""
 
     async def join(self, unix_ms: int, damage: str = "") -> str:
-        """As of `Store`."""
+        """See `Store`."""
         await self.close()
         async with self._bounded(TIMEOUT_S):
             self._connection = _connection(self._url)
@@ -70,7 +70,7 @@ class RedisStore:
         return self._epoch
 
     async def look(self) -> Look:
-        """As of `Store`."""
+        """See `Store`."""
         version, sub, number, beats, leases, polls, damage = await self._done(scripts.LOOK)
         with _readable():
             look = Look(
@@ -88,17 +88,17 @@ class RedisStore:
         return look
 
     async def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes]) -> bool:
-        """As of `Store`."""
+        """See `Store`."""
         flat = [part for pair in polls.items() for part in pair]
         return await self._is_done(scripts.BEAT, collector, answered, *flat)
 
     async def acquire(self, collector: CollectorId, source: SourceName) -> Acquired | None:
-        """As of `Store`."""
+        """See `Store`."""
         found = await self._answer(scripts.ACQUIRE, collector, source)
         return Acquired(int(found[1]), found[2]) if found[0] == b"ok" else None
 
     async def commit(self, commit: Commit) -> Position | None:
-        """As of `Store`."""
+        """See `Store`."""
         leases = [str(part) for pair in commit.leases.items() for part in pair]
         about = (commit.collector, commit.sequence, int(commit.is_seen), commit.data)
         found = await self._answer(scripts.COMMIT, *about, *leases, within_s=COMMIT_S)
@@ -108,23 +108,23 @@ class RedisStore:
         return Position(int(found[1]), int(found[2]))
 
     async def depose(self, collector: CollectorId, beat: int, data: bytes) -> bool:
-        """As of `Store`."""
+        """See `Store`."""
         return await self._is_done(scripts.DEPOSE, collector, beat, data)
 
     async def restore(self, *, is_before: bool = False) -> Restored:
-        """As of `Store`."""
+        """See `Store`."""
         key = scripts.KEYS.index("before" if is_before else "checkpoint") + 1
         first, *at = await self._done(scripts.RESTORE, key, within_s=LONG_S)
         with _readable():
             return Restored(int(first), *((Position(int(at[0]), int(at[1])), at[2]) if at else ()))
 
     async def checkpoint(self, at: Position, state: bytes, trim: Position) -> None:
-        """As of `Store`."""
+        """See `Store`."""
         where = (at.version, at.sub, state, f"{trim.version}-{trim.sub}")
         await self._answer(scripts.CHECKPOINT, *where, within_s=LONG_S)
 
     async def tail(self, after: Position, wait_s: float) -> Sequence[Logged]:
-        """As of `Store`."""
+        """See `Store`."""
         where = ("STREAMS", self._keys[scripts.KEYS.index("log")], f"{after.version}-{after.sub}")
         async with self._bounded(wait_s + LONG_S):
             wait_ms = max(round(wait_s * 1000), 1)
@@ -136,7 +136,7 @@ class RedisStore:
         return records
 
     async def close(self) -> None:
-        """As of `Store`."""
+        """See `Store`."""
         connection, self._connection = self._connection, None
         self._shas.clear()
         if connection is not None:
@@ -174,8 +174,8 @@ class RedisStore:
 
     @asynccontextmanager
     async def _bounded(self, within_s: float) -> AsyncIterator[None]:
-        """Turn whatever goes wrong within the block, or takes too long, into a lost connection."""
-        from redis.exceptions import RedisError  # noqa: PLC0415 - an extra, which is not always there
+        """Turn every failure within the block, and a timeout, into a lost connection."""
+        from redis.exceptions import RedisError  # noqa: PLC0415 - an optional extra
 
         try:
             with anyio.fail_after(within_s):
@@ -185,15 +185,15 @@ class RedisStore:
             if _is_of_data(error):
                 raise StoreDamagedError(f"a key of the server cannot be used: {error}") from error
             raise StoreLostError(f"the server of the cluster: {type(error).__name__}: {error}") from error
-        except anyio.get_cancelled_exc_class():  # its answer may still come: nobody may read it as another
+        except anyio.get_cancelled_exc_class():  # a late answer must not be read as another's
             with anyio.CancelScope(shield=True):
                 await self.close()
             raise
 
 
 def _connection(url: str) -> AbstractConnection:
-    """Return a connection that is not open yet."""
-    from redis.asyncio.connection import Connection, parse_url  # noqa: PLC0415 - as above
+    """Return a connection that is not opened yet."""
+    from redis.asyncio.connection import Connection, parse_url  # noqa: PLC0415 - an optional extra
     from redis.asyncio.retry import Retry  # noqa: PLC0415
     from redis.backoff import NoBackoff  # noqa: PLC0415
     from redis.maint_notifications import MaintNotificationsConfig  # noqa: PLC0415
@@ -216,11 +216,11 @@ def said_of(info: bytes, field: str) -> str:
 
 
 def _is_of_data(error: Exception) -> bool:
-    """Return whether a script or a read failed because of what a key has, and not of the server's state.
+    """Return whether a script or a read failed because of a key's content, not the server's state.
 
-    Then the server's message names no state, which it would write in capitals, such as MISCONF.
+    An error of the server's state begins with its name in capitals, such as MISCONF.
     """
-    from redis.exceptions import ResponseError  # noqa: PLC0415 - as above
+    from redis.exceptions import ResponseError  # noqa: PLC0415 - an optional extra
 
     first, text = str(error).partition(" ")[0], str(error)
     is_of_script = "user_script" in text and not first.isupper()
@@ -233,7 +233,7 @@ def _damage_of(key: bytes) -> str:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Turn what cannot be read within the block into a damage."""
+    """Turn errors of reading within the block into damage."""
     try:
         yield
     except (ValueError, TypeError, LookupError, AttributeError) as error:

@@ -1,11 +1,11 @@
-"""The board of a replica: a state, and what a record of the log makes of it. Pure, in slices.
+"""The board of a replica: a state, and the effect of a log record on it. Pure, in slices.
 
-The next state depends on nothing but the last and the record, so that all machines have the same at the
-same position, down to where chunks are cut. Its time is that of the matcher's newest tick, its times are by
-the matcher's clock. Until when it may be shown is not part of it (`liveness.py`).
+The next state depends only on the last one and the record, so that all machines have the same state at the
+same position, including the cuts of chunks. Its time is the matcher's newest tick's, and its times use the
+matcher's clock. Its validity is not part of it (`liveness.py`).
 
-There is a board of each kind of market. All of them have the version of the newest record, so that a
-version is one state of all.
+There is a board for each kind of market. All have the version of the newest record, so that a version is
+one state of all boards.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ from actors.markets.market import Kind
 from actors.matches.model import FixtureSettings, first_snapshot, fixtures_of
 from actors.matches.update import FixtureUpdater
 
-_NO_ID = ListId("")  # a list's id is of use to its source alone
+_NO_ID = ListId("")  # only the source itself uses a list's id
 
 Entries = dict[SourceMatchId, Entry | None]
 
 
 class State(Struct, frozen=True, eq=False):
-    """The board after the record at a position, and whose lists each bookmaker's are, None: nobody's.
+    """The board after the record at a position, and the collector of each bookmaker's lists (None: nobody).
 
-    `markets` are the boards of the other kinds of market. Times are by the clock of the collector `clock`.
-    Without a `tick` the time is not known.
+    `markets` are the boards of the other kinds of market. Times use the clock of the collector `clock`.
+    Without a `tick` the time is unknown.
     """
 
     at: Position
@@ -77,13 +77,13 @@ class State(Struct, frozen=True, eq=False):
 
 
 def empty(first: int, terms: FixtureSettings, epoch: str) -> State:
-    """Return the state that an epoch begins with."""
+    """Return the state at the beginning of an epoch."""
     main = first_snapshot(first, terms, epoch)
     return State(Position(first), main, dict.fromkeys(terms.roster), markets=empty_markets(main))
 
 
 def restored(found: Restored, terms: FixtureSettings, epoch: str) -> Sliced[State]:
-    """Return the state of a checkpoint; the empty one where there is none. Raises: MsgspecError."""
+    """Return the state of a checkpoint, or an empty one without a checkpoint. Raises: MsgspecError."""
     begin = empty(found.first, terms, epoch)
     if found.at is None:
         return begin
@@ -106,7 +106,7 @@ def restored(found: Restored, terms: FixtureSettings, epoch: str) -> Sliced[Stat
 def _books_from(
     wires: Mapping[BookmakerId, WireBook], empty: Mapping[BookmakerId, Book]
 ) -> Sliced[dict[BookmakerId, Book]]:
-    """Return the books that were kept."""
+    """Return the stored books."""
     books = {}
     for name in empty:
         wire = wires[name]
@@ -117,7 +117,7 @@ def _books_from(
 
 
 def kept(state: State) -> Sliced[bytes]:
-    """Return a state as a checkpoint keeps it."""
+    """Return a state in its stored form, for a checkpoint."""
     main, markets = fixtures_of(state.snapshot), dict[Kind, WireMarket]()
     books = yield from _kept_books(state.snapshot.books, state.collectors)
     fixtures = yield from wire_fixtures(main)
@@ -144,7 +144,7 @@ def _kept_books(
 
 
 def wire_list(state: ListState, times: WireTimes | None = None) -> WireList:
-    """Return what travels of the state of a list, with its times by the matcher's clock."""
+    """Return a list's state in its wire form, with its times by the matcher's clock."""
     is_failing = state.failed_mono >= state.confirmed_mono
     return WireList(state.withdrawn, state.doubted, is_failing, times)
 
@@ -164,9 +164,8 @@ def applied(
 ) -> Sliced[State]:
     """Return the state after a record; its snapshots have the differences and changes of this record alone.
 
-    The `updater` makes the fixtures, those `of_kinds` those of the other markets that are read here. A
-    record that shows clients nothing new changes no surebet that they see, even if it is time: the next
-    version does.
+    `updater` makes the 1X2 fixtures, `of_kinds` has the updaters for the other markets that are read here.
+    A record without visible changes changes no visible surebet, even if one is due: the next version does.
     """
     base = state.snapshot
     clock, tick = _ticked(state, record)
@@ -201,12 +200,12 @@ def _taken(
     owners: Mapping[BookmakerId, CollectorId | None],
     record: MarketsRecord,
 ) -> Sliced[Mapping[BookmakerId, CollectorId | None]]:
-    """Take over the changes of a record, and return whose the lists of each bookmaker are then."""
+    """Apply the changes of a record, and return the new collector of each bookmaker's lists."""
     collectors, every = dict(owners), {Kind.ONE_X_TWO: record.books, **record.markets}
     names = dict.fromkeys(name for books in every.values() for name in books)
     for name in names:
         if name not in collectors:
-            continue  # another shape, which cannot join
+            continue  # a process with another configuration, which cannot join
         is_other = collectors[name] not in {None, record.collector}
         for kind, step in steps.items():
             change = every.get(kind, {}).get(name)
@@ -222,7 +221,7 @@ def _taken(
 
 
 def _ticked(state: State, record: Record) -> tuple[CollectorId | None, Tick | None]:
-    """Return by whose clock times are after a record, and its newest tick."""
+    """Return the collector whose clock is used after a record, and its newest tick."""
     if record.tick is not None:
         return record.collector, record.tick
     return state.clock, None if record.leaves and record.collector == state.clock else state.tick
@@ -234,10 +233,10 @@ def shown(
     matcher: MatcherClock,
     kind: Kind = Kind.ONE_X_TWO,
 ) -> Snapshot:
-    """Return the snapshot of a kind, in which the entries of a collector are good `until` that time.
+    """Return the snapshot of a kind; a collector's entries are valid `until` that time (monotonic seconds).
 
-    Surebets are as long as its clock tells, and so is which matches have not begun, where that is for the
-    fixtures to know; nothing else ends by itself on a replica. Monotonic seconds.
+    Surebets, and marks of begun matches that depend on the time, are valid as long as the matcher's clock
+    allows; nothing else ends by itself on a replica.
     """
     board = state.boards[kind]
     if kind is not Kind.ONE_X_TWO and not any(book.lists for book in board.books.values()):
@@ -264,9 +263,9 @@ def shown(
 
 
 class _Step:
-    """A record's effect on the books of a board; `noted` has the entries that differ.
+    """A record's effect on the books of a board; `noted` has the differing entries.
 
-    Unless it `keeps_times`, those of all lists are by a clock that counts no more.
+    Without `keeps_times` the matcher's clock has changed, and the old times of all lists are removed.
     """
 
     def __init__(self, at: Position, board: Snapshot, *, is_timed: bool, keeps_times: bool) -> None:
@@ -278,7 +277,7 @@ class _Step:
         self._shared = fixtures_of(board).terms.roster.shared
 
     def change(self, name: BookmakerId, change: BookRecord, *, is_other: bool) -> Sliced[None]:
-        """Change a book; of another collector (`is_other`) nothing else stays."""
+        """Change a book; if the book had another collector (`is_other`), its old content leaves."""
         book = self.books[name]
         after: Entries = {}
         reasons: dict[SourceMatchId, RemovalReason] = {}
@@ -297,21 +296,21 @@ class _Step:
         told = {scope: _state_of(of, is_timed=self._is_timed) for scope, of in change.lists.items()}
         if name in self._shared:
             again = {scope for scope, state in told.items() if _becomes_known(lists.get(scope), state)}
-            if again:  # which of the company was confirmed last is known only now
+            if again:  # the last confirmed bookmaker of the company may now be another
                 some = yield from entries_where(book.chunks, lambda entry: entry.scope in again)
                 after = {**some, **after}
         lists |= told
         yield from self._put(name, Differences({}, after, reasons), lists)
 
     def leave(self, name: BookmakerId) -> Sliced[None]:
-        """Withdraw all lists of a book, because nobody vouches for them."""
+        """Withdraw all lists of a book, because no collector confirms them any more."""
         book = self.books[name]
         gone: Entries = dict.fromkeys(entry.source_match_id for entry in entries_of(book.chunks))
         lists = {scope: replace(of, withdrawn=True, doubted=0) for scope, of in book.lists.items()}
         yield from self._put(name, Differences({}, gone, dict.fromkeys(gone, RemovalReason.STALE)), lists)
 
     def made(self, linked: Linked | None, record: Record) -> Snapshot:
-        """Return the board after it, with these fixtures, or (None) those of before."""
+        """Return the board after the record, with these fixtures, or (None) the former ones."""
         base, noted = self._base, self.noted
         return Snapshot(
             self._at.version,
@@ -326,7 +325,7 @@ class _Step:
     def _put(
         self, name: BookmakerId, change: Differences, lists: Mapping[Scope, ListState]
     ) -> Sliced[None]:
-        """Put a book with these entries and lists in place of the last."""
+        """Replace a book by one with these entries and lists."""
         book = self.books[name]
         before = {match_id: find(book.chunks, match_id) for match_id in change.after}
         by_v1, by_v2 = seen_of(before, change.after)
@@ -350,9 +349,9 @@ def _book(versions: Book, chunks: tuple[Chunk, ...], lists: Mapping[Scope, ListS
 
 
 def _state_of(wire: WireList, *, is_timed: bool = True) -> ListState:
-    """Return the state of a list that its collector alone can end.
+    """Return the state of a list that only its collector can end.
 
-    If its times are not known, it may have been confirmed later than any other, and is not trusted.
+    With unknown times the list is not trusted, because it may have been confirmed later than any other.
     """
     is_known = is_timed and wire.times is not None
     times = wire.times if is_timed and wire.times is not None else WireTimes(inf, inf)

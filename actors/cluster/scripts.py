@@ -1,27 +1,29 @@
-"""The Lua scripts by which processes of a cluster change and read what they share, each all or nothing.
+"""The Lua scripts that change and read the shared state of a cluster's processes, each all or nothing.
 
 All get the same keys, in this order, in one hash slot (`names`):
 
-1. `board`: a hash with `epoch`, `server` (the server's run id at its begin), `shape` (what all processes
-must have in common), `first` (the version of its empty board), `version` and `sub` of the newest record,
-`round` (how often it was looked at, in all epochs), `polls`: `none` if there were none before this
-epoch, `kept` if those of the former are here, `lost` if some may be missing; `damage`, for which the former
-epoch ended, or empty; and `sizes`, how many parts each of the keys 2 to 9 has.
-2. `log`: a stream of records. The id `V-0` is version V; `V-S` with S above 0 is a record after V that
-   shows clients nothing new. Fields: `e`, the epoch, `d`, the record (`records.py`), and `p`, the id of the
+1. `board`: a hash with `epoch`, `server` (the server's run id at its beginning), `shape` (settings that
+   all must share), `first` (the version of its empty board), `version` and `sub` of the newest record,
+   `round` (looks in all epochs), `polls` (`none` if there were none before this epoch, `kept` if the
+   former epoch's are here, `lost` if some may be missing), `damage` (which ended the former epoch, or is
+   empty), and `sizes` (the number of parts of each of the keys 2 to 9).
+2. `log`: a stream of records. The id `V-0` is version V; `V-S` with S above 0 is a record after V without
+   changes that clients see. Fields: `e`, the epoch, `d`, the record (`records.py`), and `p`, the id of the
    record before, or of the empty board.
-3. `leases`: by source `TOKEN COLLECTOR`. 4. `tokens`: by source the newest token.
-5. `beats`: by collector the newest round that it answered. 6. `acks`: by collector `SEQUENCE VERSION SUB`.
-7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`. 8. `polls`: by source when its
-   targets are due, in seconds from the last beat of its collector, and what it has spent. 9. `before`: the
-   checkpoint before that of 7, for a process whose archive lacks records. 10. `alive`: there while any
-   process looks, and for `ALIVE_MS` more. 11. `pause`: there for `PAUSE_MS` after the board began anew
-   because of a damage.
+3. `leases`: by source `TOKEN COLLECTOR`.
+4. `tokens`: by source the newest token.
+5. `beats`: by collector the newest round that it answered.
+6. `acks`: by collector `SEQUENCE VERSION SUB`.
+7. `checkpoint`: a hash with the state (`records.py`) at `version` and `sub`.
+8. `polls`: by source its spent budget, and when its targets are due, in seconds from its collector's beat.
+9. `before`: the checkpoint before that of 7, for a process whose archive lacks records.
+10. `alive`: exists while any process looks, and for `ALIVE_MS` more.
+11. `pause`: exists for `PAUSE_MS` after the board began anew because of damage.
 
 The first two arguments, except for JOIN, are the caller's epoch and the highest version that it has seen.
-An answer is a list: the first item is `ok`, or says why nothing was done; `epoch` means that the board is
-another one, or has lost something, so that the caller has to join; `damaged` that a key is not as the last
-script left it, by its type or its size, and which. No script reads a clock, but by `alive` and `pause`.
+An answer is a list. Its first item is `ok` or the reason for a refusal. `epoch`: the board is a new one or
+has lost versions, so that the caller has to join. `damaged`: the named key's type or size differs from the
+last script's result. No script reads a clock; only the expiry of `alive` and `pause` depends on time.
 """
 
 from __future__ import annotations
@@ -29,13 +31,13 @@ from __future__ import annotations
 from typing import Final
 
 AHEAD: Final = 1000
-"""How far the first version of an epoch is above the newest that is known: others may have shown more."""
+"""Distance of an epoch's first version from the newest known one, because others may have shown more."""
 ALIVE_MS: Final = 10_000
-"""Milliseconds after which nobody has a board that nobody looks at: others may replace it."""
+"""Milliseconds without a look after which a board is abandoned, so that others may replace it."""
 SILENT_MS: Final = 3_000
-"""A process that is new begins anew where nobody has looked for so long: data may have been set back."""
+"""Milliseconds without a look after which a new process begins anew: old data may have been restored."""
 PAUSE_MS: Final = 60_000
-"""Milliseconds from one damage for which the board begins anew to the next."""
+"""Least milliseconds between two new beginnings of the board because of damage."""
 KEYS: Final = (
     "board",
     "log",
@@ -114,8 +116,8 @@ JOIN: Final = (
     (
         """
 -- Arguments: the server's run id, shape, highest version and round seen, Unix milliseconds, a new epoch,
--- whether the process is new (1 or 0), the epoch that it has found to be damaged, and why.
--- 1. A board of another shape is not ours, but replaced if nobody has it any more.
+-- whether the process is new (1 or 0), the epoch that it found damaged, and why.
+-- 1. A board of another shape is refused while it is alive, otherwise replaced.
 """
         + _WHOLE
         + """
@@ -125,9 +127,9 @@ if redis.call('TYPE', KEYS[1]).ok == 'hash' then
 end
 local is_ours = board[3] == ARGV[2]
 if board[3] and not is_ours and redis.call('EXISTS', KEYS[10]) == 1 then return {'shape'} end
--- 2. A board that the same server has had since it began, and of which nobody has seen more, is as it was,
---    unless it is damaged, or nobody has it any more: data of a former time may have been put there.
---    If somebody has seen another before it, it was not the first.
+-- 2. The board continues if the same server has had it since its beginning, the caller has seen no later
+--    version, and it is neither damaged nor abandoned (then old data may have been restored).
+--    If the caller has seen an earlier board, polls of that board may be lost.
 local version, round = tonumber(board[4] or 0) or 0, tonumber(board[6] or 0) or 0
 local seen, seen_round = tonumber(ARGV[3]), tonumber(ARGV[4])
 local is_left = redis.call('PTTL', KEYS[10]) < ALIVE_MS - SILENT_MS and ARGV[7] == '1'
@@ -142,12 +144,11 @@ if board[1] and is_ours and not what and board[2] == ARGV[1] and seen <= version
   redis.call('SET', KEYS[10], '', 'PX', ALIVE_MS)
   return {'ok', board[1]}
 end
--- 3. A damage soon after another has to wait.
+-- 3. A second damage within PAUSE_MS has to wait.
 if what and redis.call('EXISTS', KEYS[11]) == 1 then return {'wait', what} end
 if what then redis.call('SET', KEYS[11], '', 'PX', PAUSE_MS) end
--- 4. No record of the former epoch stays, and its versions are not used again, nor some that others may
---    have shown, and the caller has not seen.
---    Polls stay if the server has all that the caller knows of.
+-- 4. Otherwise a new epoch begins without the former records. Its versions are above all that any process
+--    may have shown. Polls stay if the server has everything that the caller has seen.
 local polls = 'none'
 if board[1] and not what and seen <= version and seen_round <= round then
   polls = board[7] == 'lost' and 'lost' or 'kept'
@@ -176,13 +177,13 @@ return {'ok', ARGV[6]}
 
 LOOK: Final = (
     """
--- Arguments: epoch, seen. Returns: version, sub, round, beats, leases (as names and values), whether polls
--- of before this epoch may be missing (`lost`), and for which damage it began.
--- 1. The board is checked.
+-- Arguments: epoch, seen. Returns: version, sub, round, beats, leases (as names and values), `lost` if
+-- polls from before this epoch may be missing, and the damage that began this epoch.
+-- 1. Check the board.
 """
     + _SAME_EPOCH
     + """
--- 2. The board is alive. The round is raised, so that what answers it was done after this.
+-- 2. Mark the board as alive. Raise the round, so that an answer to it was made later.
 redis.call('SET', KEYS[10], '', 'PX', ALIVE_MS)
 local round = redis.call('HINCRBY', KEYS[1], 'round', 1)
 local head = redis.call('HMGET', KEYS[1], 'version', 'sub', 'polls', 'damage')
@@ -193,17 +194,17 @@ return {'ok', head[1], head[2], round, beats, leases, head[3], head[4]}
 
 BEAT: Final = (
     """
--- Arguments: epoch, seen, collector, the round that it answers, then source and polls of each that it has.
--- 1. The board is checked, and that the collector was not deposed.
+-- Arguments: epoch, seen, collector, the round that it answers, then each of its sources with its polls.
+-- 1. Check the board, and that the collector was not deposed.
 """
     + _SAME_EPOCH
     + """
 if redis.call('HEXISTS', KEYS[5], ARGV[3]) == 0 then return {'deposed'} end
--- 2. An older answer that was late changes nothing.
+-- 2. Ignore an older answer that arrived late.
 if tonumber(ARGV[4]) > tonumber(redis.call('HGET', KEYS[5], ARGV[3])) then
   redis.call('HSET', KEYS[5], ARGV[3], ARGV[4])
 end
--- 3. The polls of its sources are kept for whoever has them next.
+-- 3. Store the polls of its sources for their next holders.
 for i = 5, #ARGV, 2 do
   local lease = redis.call('HGET', KEYS[3], ARGV[i])
   if lease and string.match(lease, ' (.+)$') == ARGV[3] then
@@ -218,7 +219,7 @@ return {'ok'}
 ACQUIRE: Final = (
     """
 -- Arguments: epoch, seen, collector, source. Returns: the token, and the polls of the last holder, if any.
--- 1. The board is checked, and that the lease is free, or the collector's: the answer may have been lost.
+-- 1. Check the board, and that the lease is free or already the collector's (if a reply was lost).
 """
     + _SAME_EPOCH
     + """
@@ -228,7 +229,7 @@ if lease then
   if collector ~= ARGV[3] then return {'taken'} end
   return {'ok', token, polls}
 end
--- 2. The collector gets it under a token that nobody had, and lives from now on.
+-- 2. Give it to the collector under a new token, and count the collector as alive.
 local token = redis.call('HINCRBY', KEYS[4], ARGV[4], 1)
 redis.call('HSET', KEYS[3], ARGV[4], token .. ' ' .. ARGV[3])
 redis.call('HSETNX', KEYS[5], ARGV[3], redis.call('HGET', KEYS[1], 'round'))
@@ -240,25 +241,25 @@ return {'ok', token, polls}
 COMMIT: Final = (
     """
 -- Arguments: epoch, seen, collector, sequence, whether clients see it (1 or 0), record, then source and
--- token of each lease that it is under. Returns: version and sub of the record.
--- 1. The board is checked.
+-- token of each lease that it needs. Returns: version and sub of the record.
+-- 1. Check the board.
 """
     + _SAME_EPOCH
     + _APPENDED
     + """
--- 2. A record that was committed is not committed again: its answer may have been lost.
+-- 2. Do not commit a record again if its reply was lost.
 local ack = redis.call('HGET', KEYS[6], ARGV[3])
 if ack then
   local sequence, version, sub = string.match(ack, '(%d+) (%d+) (%d+)')
   if tonumber(ARGV[4]) <= tonumber(sequence) then return {'ok', version, sub} end
 end
--- 3. All leases are the collector's, under these tokens.
+-- 3. Check that the collector has all leases, under these tokens.
 for i = 7, #ARGV, 2 do
   if redis.call('HGET', KEYS[3], ARGV[i]) ~= ARGV[i + 1] .. ' ' .. ARGV[3] then
     return {'lease', ARGV[i]}
   end
 end
--- 4. The record gets its version, and the log has it.
+-- 4. Give the record its version, and append it to the log.
 local version, sub = appended(ARGV[5] == '1', ARGV[6])
 redis.call('HSET', KEYS[6], ARGV[3], ARGV[4] .. ' ' .. version .. ' ' .. sub)
 note()
@@ -268,14 +269,14 @@ return {'ok', version, sub}
 
 DEPOSE: Final = (
     """
--- Arguments: epoch, seen, collector, its newest beat as the caller knows, the record that its lists leave.
--- 1. The board is checked, and that the collector has not beaten since.
+-- Arguments: epoch, seen, collector, its newest beat known to the caller, the record to withdraw its lists.
+-- 1. Check the board, and that the collector has not beaten since.
 """
     + _SAME_EPOCH
     + _APPENDED
     + """
 if redis.call('HGET', KEYS[5], ARGV[3]) ~= ARGV[4] then return {'alive'} end
--- 2. Its leases are free, and its lists leave with a version.
+-- 2. Free its leases, and withdraw its lists in a new version.
 redis.call('HDEL', KEYS[5], ARGV[3])
 redis.call('HDEL', KEYS[6], ARGV[3])
 local leases = redis.call('HGETALL', KEYS[3])
@@ -290,9 +291,9 @@ return {'ok'}
 
 CHECKPOINT: Final = (
     """
--- Arguments: epoch, seen, version, sub, state, the id up to which records are no longer needed, which is
--- that of the checkpoint before this one at most.
--- 1. The board is checked, and that there is none of the same time or later.
+-- Arguments: epoch, seen, version, sub, state, the id before which records are dropped, at most the id of
+-- the checkpoint before this one.
+-- 1. Check the board, and that no checkpoint is as new.
 """
     + _SAME_EPOCH
     + """
@@ -301,7 +302,7 @@ if at[1] then
   local later = tonumber(ARGV[3]) - tonumber(at[1])
   if later < 0 or (later == 0 and tonumber(ARGV[4]) <= tonumber(at[2])) then return {'old'} end
 end
--- 2. It is kept in place of the last, and that in place of the one before.
+-- 2. Store it as the newest checkpoint, and the former one as the one before.
 if at[1] then redis.call('RENAME', KEYS[7], KEYS[9]) end
 redis.call('HSET', KEYS[7], 'version', ARGV[3], 'sub', ARGV[4], 'state', ARGV[5])
 redis.call('XTRIM', KEYS[2], 'MINID', ARGV[6])

@@ -1,6 +1,6 @@
-"""The requests of a cluster's processes to the server that they share: values, and the protocol.
+"""The requests of a cluster's processes to their shared server: values, and the protocol.
 
-`redis_store.py` asks a real server by the scripts; tests have a model of it.
+`redis_store.py` asks a real server through scripts; tests use a model of it.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from msgspec import Struct
 
 from actors.core.messages import SourceName
 
-CollectorId = NewType("CollectorId", str)  # random, of one process; no blanks
+CollectorId = NewType("CollectorId", str)  # random, one for each process; no blanks
 
 
 class Position(Struct, frozen=True, order=True, gc=False):
-    """The place of a record: the version that clients see with it, and the records since that version."""
+    """The place of a record: its visible version, and the number of records since that version."""
 
     version: int
     sub: int = 0
 
 
 class Lease(Struct, frozen=True):
-    """Who may commit for a source: a collector under a token, which grows with each holder."""
+    """The right to commit for a source: a collector under a token, which grows with each holder."""
 
     token: int
     collector: CollectorId
 
 
 class Acquired(Struct, frozen=True):
-    """A lease that was got: its token, and what the last holder left of its polls, perhaps nothing."""
+    """A new lease: its token, and the state of polls from the last holder, perhaps empty."""
 
     token: int
     polls: bytes = b""
 
 
 class Look(Struct, frozen=True):
-    """The state at a moment: the newest record, the round of this look, beats by collector, leases.
+    """The shared state at a moment: the newest record, the round of this look, beats by collector, leases.
 
-    `are_polls_lost` says that what was told of polls before this epoch may be missing, `damage` why the
-    epoch before it ended, or nothing. The server may drop keys by the policy `evicts`, if there is one.
+    With `are_polls_lost` the state of polls before this epoch may be incomplete. `damage` is what ended the
+    epoch before, or empty. `evicts` is the server's policy for dropping keys, or empty.
     """
 
     head: Position
@@ -53,7 +53,7 @@ class Look(Struct, frozen=True):
 
 
 class Logged(Struct, frozen=True):
-    """A record of the log, as it was committed right after the record at `after`."""
+    """A record of the log; it was committed directly after the record at `after`."""
 
     at: Position
     after: Position
@@ -70,7 +70,7 @@ class Restored(Struct, frozen=True):
 
 
 class Commit(Struct, frozen=True):
-    """A record on its way: the same `sequence` again is the same record. `leases` are those it is under."""
+    """A record to commit: a repeated `sequence` means the same record. `leases` are those it needs."""
 
     collector: CollectorId
     sequence: int
@@ -83,33 +83,33 @@ class Store(Protocol):
     """A connection to the server. All methods wait, for a bounded time.
 
     Raises: StoreLostError if it does not answer in time or refuses, OtherBoardError if the epoch is over,
-    StoreDamagedError if what it has is not what it must be; after these only `join` may be called.
+    StoreDamagedError if its data is damaged; after these errors only `join` may be called.
     """
 
     async def join(self, unix_ms: int, damage: str = "") -> str:
-        """Connect anew and return the epoch; it is new if versions that were seen here may be lost.
+        """Connect anew and return the epoch; it is new if versions seen here may be lost.
 
-        So it is if the epoch that was joined last has such a `damage`, once a minute at most.
+        It is also new if the last joined epoch has this `damage`, once a minute at most.
         """
         ...
 
     async def look(self) -> Look:
-        """Raise the round, and return what there is."""
+        """Raise the round, and return the shared state."""
         ...
 
     async def beat(self, collector: CollectorId, answered: int, polls: Mapping[SourceName, bytes]) -> bool:
-        """Say that a collector is in order since that round; return False if it was deposed.
+        """Report that a collector is in order since that round; return False if it was deposed.
 
-        `polls` are kept for the next holder of each source that it has.
+        `polls` are stored for the next holder of each of its sources.
         """
         ...
 
     async def acquire(self, collector: CollectorId, source: SourceName) -> Acquired | None:
-        """Get the lease of a source, perhaps again; None if another has it."""
+        """Get the lease of a source, perhaps again; None if another collector has it."""
         ...
 
     async def commit(self, commit: Commit) -> Position | None:
-        """Append a record; None, and nothing is done, if a lease is not the collector's any more."""
+        """Append a record; None, without effect, if the collector has lost one of the leases."""
         ...
 
     async def depose(self, collector: CollectorId, beat: int, data: bytes) -> bool:
@@ -117,18 +117,18 @@ class Store(Protocol):
         ...
 
     async def restore(self, *, is_before: bool = False) -> Restored:
-        """Return what a board begins with; with `is_before` the checkpoint before, or the empty board.
+        """Return the newest checkpoint; with `is_before` the one before, or the empty board.
 
         The log has all records since then.
         """
         ...
 
     async def checkpoint(self, at: Position, state: bytes, trim: Position) -> None:
-        """Keep the state at a position, and drop the records before `trim`."""
+        """Store the state at a position, and drop the records before `trim`."""
         ...
 
     async def tail(self, after: Position, wait_s: float) -> Sequence[Logged]:
-        """Return the next records, oldest first, perhaps not all; none if there is none within `wait_s`."""
+        """Return some of the next records, oldest first; none if none comes within `wait_s`."""
         ...
 
     async def close(self) -> None:

@@ -1,1 +1,1 @@
-"""The wire format of a cluster: what its processes commit, and what they keep for each other."""
+"""The wire format of a cluster: commits, and state that its processes store for each other."""

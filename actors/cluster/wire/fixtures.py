@@ -1,6 +1,7 @@
 """The wire format of links and fixtures. Pure.
 
-A fixture names its entries, which travel in their books; all else of it depends on its past, and is kept.
+A fixture names its entries, which are sent in their books; all its other fields depend on its past, and are
+sent.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from actors.matching.matcher import Group, Member
 
 
 class WireLinks(Struct, frozen=True, array_like=True):
-    """Links as the matcher gave them: `Links`."""
+    """Links from the matcher, in wire form."""
 
     groups: tuple[Group, ...]
     events: tuple[Event, ...]
@@ -57,7 +58,7 @@ class WireFixture(Struct, frozen=True, array_like=True):
 
 
 class WireFixtures(Struct, frozen=True, array_like=True):
-    """All fixtures: chunks as they are cut; versions of views, and how many events were to be linked."""
+    """All fixtures: chunks with their cuts, versions of views, and counts of unlinked events."""
 
     chunks: tuple[bytes, ...]
     versions: tuple[tuple[ViewKind, BookmakerId | None, int], ...]
@@ -71,27 +72,27 @@ _fixtures = msgspec.msgpack.Decoder(tuple[WireFixture, ...])
 
 
 def wire_links(links: Links) -> WireLinks:
-    """Return links as they travel."""
+    """Return links in wire form."""
     return WireLinks(links.groups, tuple(links.events.values()), links.pending)
 
 
 def links_of(wire: WireLinks) -> Links:
-    """Return links that travelled; nobody waits for these."""
+    """Decode links. Their `applied` is unused, because nobody waits for it on this machine."""
     return Links(wire.groups, {event.key: event for event in wire.events}, wire.pending)
 
 
 def wire_side_links(links: SideLinks) -> WireLinks:
-    """Return links of side events as they travel."""
+    """Return links of side events in wire form."""
     return WireLinks(links.groups, tuple(links.events.values()), 0)
 
 
 def side_links_of(wire: WireLinks) -> SideLinks:
-    """Return links of side events that travelled."""
+    """Decode links of side events."""
     return SideLinks(wire.groups, {event.key: event for event in wire.events})
 
 
 def wire_fixtures(state: FixtureState) -> Sliced[WireFixtures]:
-    """Return all fixtures as they are kept."""
+    """Return all fixtures in wire form."""
     chunks = []
     for chunk in state.chunks:
         chunks.append(_encode([wire_fixture(fixture) for fixture in chunk.entries]))
@@ -103,7 +104,7 @@ def wire_fixtures(state: FixtureState) -> Sliced[WireFixtures]:
 def fixtures_from(
     wire: WireFixtures, books: Books, first_version: int, terms: FixtureSettings
 ) -> Sliced[FixtureState]:
-    """Return the fixtures that were kept, of the entries of these books. Raises: MsgspecError."""
+    """Decode fixtures, with the entries of these books. Raises: MsgspecError."""
     chunks = []
     places: dict[FixtureId, Place] = {}
     by_event: dict[EventKey, FixtureId] = {}
@@ -128,7 +129,7 @@ def fixtures_from(
 
 
 def wire_fixture(fixture: Fixture) -> WireFixture:
-    """Return a fixture of 1X2 as it is kept, or what one of another market has in common with it."""
+    """Return a 1X2 fixture in wire form, or the common part of another market's."""
     listed = zip(fixture.bookmakers, fixture.listed, strict=True)
     return WireFixture(
         fixture.id,
@@ -143,7 +144,7 @@ def wire_fixture(fixture: Fixture) -> WireFixture:
 
 
 def listed_of(wire: WireFixture, books: Books) -> tuple[tuple[Entry, ...], Entry]:
-    """Return the entries that a fixture lists, and the leading one. Raises: ValidationError for none."""
+    """Return the entries that a fixture lists, and the leading one. Raises: ValidationError if missing."""
     listed: list[Entry] = []
     for name, match_id in wire.listed:
         if (entry := find(books[name].chunks, match_id)) is None:
@@ -172,14 +173,14 @@ def _fixture(wire: WireFixture, books: Books) -> Fixture:
 def wire_views(
     of_views: Mapping[ViewKind, Mapping[BookmakerId | None, int]],
 ) -> tuple[tuple[ViewKind, BookmakerId | None, int], ...]:
-    """Return the numbers of views as they are kept."""
+    """Return the views' numbers in wire form."""
     return tuple([(kind, name, value) for kind, of in of_views.items() for name, value in of.items()])
 
 
 def nested(
     flat: tuple[tuple[ViewKind, BookmakerId | None, int], ...],
 ) -> dict[ViewKind, dict[BookmakerId | None, int]]:
-    """Return the numbers of views that were kept."""
+    """Decode the views' numbers."""
     nested: dict[ViewKind, dict[BookmakerId | None, int]] = {}
     for kind, name, value in flat:
         nested.setdefault(kind, {})[name] = value

@@ -1,7 +1,7 @@
-"""The wire format of the fixtures of other markets than 1X2, and of side events. Pure.
+"""The wire format of other markets' fixtures, and of side events. Pure.
 
-A fixture of a market has the members of its match, mostly, and the head that all markets of the match have:
-both travel once.
+A market's fixture usually has the members of its match, and shares its head with the other markets of the
+match: both are sent once.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from actors.matching.event import EventKey, FixtureId, derived_id
 
 
 class WireMarketFixture(WireFixture, frozen=True, array_like=True):
-    """A fixture of another market, which its id names; `head` is the number of that in `heads`.
+    """A fixture of another market, which its id names; `head` is an index of `heads`.
 
-    Without members it has those of the 1X2 fixture of its match.
+    Without members it has those of its match's 1X2 fixture.
     """
 
     head: int | None = None
@@ -42,14 +42,14 @@ class WireMarketFixture(WireFixture, frozen=True, array_like=True):
 
 
 class WireMarketFixtures(WireFixtures, frozen=True, array_like=True):
-    """All fixtures of another kind of market: `WireFixtures` of `WireMarketFixture`."""
+    """All fixtures of another kind of market: like `WireFixtures`, with `WireMarketFixture`."""
 
     heads: tuple[Head, ...] = ()
     next_start: float = inf
 
 
 class WireSides(Struct, frozen=True, array_like=True):
-    """All side events by key, and the heads of those matches that had 1X2 prices, by id."""
+    """All side events by key, and by id the heads of matches that had 1X2 prices."""
 
     events: tuple[SideEvent, ...] = ()
     heads: tuple[tuple[FixtureId, Head], ...] = ()
@@ -60,7 +60,7 @@ _fixtures = msgspec.msgpack.Decoder(tuple[WireMarketFixture, ...])
 
 
 def wire_market_fixtures(state: MarketState, main: FixtureState) -> Sliced[WireMarketFixtures]:
-    """Return all fixtures of a kind as they are kept, beside those of 1X2."""
+    """Return all fixtures of a kind in wire form, with references to the 1X2 fixtures."""
     heads: dict[Head, int] = {}
     chunks = []
     for chunk in state.chunks:
@@ -73,14 +73,14 @@ def wire_market_fixtures(state: MarketState, main: FixtureState) -> Sliced[WireM
         state.pending,
         state.candidates,
         tuple(heads),
-        float(state.next_start),  # that of a place is perhaps a whole number
+        float(state.next_start),  # a place may have an int
     )
 
 
 def market_fixtures_from(
     wire: WireMarketFixtures, books: Books, main: FixtureState, sides: SideEvents
 ) -> Sliced[MarketState]:
-    """Return the fixtures that were kept, of the entries of these books.
+    """Decode fixtures, with the entries of these books.
 
     Raises: MsgspecError, ValueError.
     """
@@ -116,13 +116,13 @@ def market_fixtures_from(
 
 
 def wire_sides(sides: SideEvents) -> WireSides:
-    """Return the side events as they are kept."""
+    """Return the side events in wire form."""
     events = [sides.by_event[key] for key in sorted(sides.by_event)]
     return WireSides(tuple(events), tuple(sorted(sides.heads.items(), key=lambda item: item[0])))
 
 
 def sides_from(wire: WireSides) -> SideEvents:
-    """Return the side events that were kept."""
+    """Decode the side events."""
     homes: dict[FixtureId, list[EventKey]] = {}
     for event in wire.events:
         homes.setdefault(event.home, []).append(event.key)

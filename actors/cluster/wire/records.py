@@ -1,12 +1,11 @@
-"""The wire format of a cluster: records of the log, and the state that a checkpoint keeps. Pure.
+"""The wire format of a cluster: records of the log, and the state of a checkpoint. Pure.
 
-MessagePack; structs are arrays, so that names of fields do not travel. All processes of a board have the
-same `FORMAT`. Nothing here is a time of a machine's clock but what sources and collectors publish as Unix
-seconds, and the monotonic seconds of the matcher's ticks, which each process compares with its own clock by
-the ticks alone (`liveness.py`).
+MessagePack; structs are arrays, so that field names are not sent. All processes of a board have the same
+`FORMAT`. Times are Unix seconds published by sources and collectors, or monotonic seconds of the matcher's
+clock, which each process relates to its own clock by ticks alone (`liveness.py`).
 
-Other markets than 1X2 stand behind the rest, in types of their own. A record or a state without them is,
-byte for byte, one of a release that knows 1X2 alone.
+Other markets than 1X2 come last, in types of their own. A record or state without them has exactly the
+bytes of a release that knows only 1X2.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from actors.markets.odds import Odds
 
 UNENCODABLE = (ValueError, OverflowError)
 FORMAT: Final = 5
-"""Another number for other records, or for other results of the same."""
+"""The number changes with the form of records, and with the results of equal records."""
 
 
 _OneXTwoEntry: Any = defstruct(
@@ -46,16 +45,16 @@ _OneXTwoEntry: Any = defstruct(
 class WireEntry(_OneXTwoEntry):  # type: ignore[misc]  # its fields are those of `Match`, not listed again
     """An entry: `Entry` without its id, and the fields of its match in their order.
 
-    Of another market than 1X2, which its id names, there are `odds` as well, and no other prices.
+    In a market other than 1X2, which its id names, the prices are in `odds` only.
     """
 
     odds: Odds = ()
 
 
 class WireTimes(Struct, frozen=True, array_like=True):
-    """When a list was confirmed, at the earliest (monotonic seconds of the matcher), for how many seconds.
+    """The earliest confirmation of a list (monotonic seconds of the matcher), and its validity (seconds).
 
-    `vouched` has since when the prices of a match are vouched for, where its source says so of each.
+    `vouched` has the times of the source's last confirmations of single matches, if the source tells.
     """
 
     confirmed_mono: float
@@ -64,9 +63,10 @@ class WireTimes(Struct, frozen=True, array_like=True):
 
 
 class WireList(Struct, frozen=True, array_like=True, gc=False):
-    """All that is known of a list: whether it is withdrawn, how often it was not believed, and its times.
+    """The state of a list: withdrawn or not, how often it was not believed, and its times.
 
-    It `is_failing` while the newest attempt to get it failed. Without times its prices are no legs.
+    It `is_failing` while the newest attempt to get it failed. Without times its prices take no part in
+    surebets.
     """
 
     withdrawn: bool
@@ -76,7 +76,7 @@ class WireList(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Tick(Struct, frozen=True, array_like=True, gc=False):
-    """The matcher's clocks, after it had read that `round`: what ends by time has ended by then."""
+    """The matcher's clocks after reading that `round`: everything due by then has ended."""
 
     mono: float
     wall: float
@@ -84,9 +84,9 @@ class Tick(Struct, frozen=True, array_like=True, gc=False):
 
 
 class BookRecord(Struct, frozen=True, array_like=True):
-    """The changes of a bookmaker: entries as they are now, those that left with why, lists.
+    """The changes of a bookmaker: new states of entries, entries that left with the reasons, lists.
 
-    `lists` has those that differ or have entries here; of the others what is known stays.
+    `lists` has the lists that differ or have entries here; the others are unchanged.
     """
 
     entries: tuple[WireEntry, ...] = ()
@@ -97,8 +97,8 @@ class BookRecord(Struct, frozen=True, array_like=True):
 class Record(Struct, frozen=True, array_like=True):
     """A commit of a collector, by bookmaker, or links; with `leaves` all of its lists are withdrawn.
 
-    It was made at `at` (Unix seconds), by the clock of the machine that made it. Times in it
-    are by the monotonic clock of the collector `clock`. The matcher has a `tick`.
+    It was made at `at` (Unix seconds), by its machine's clock. Times in it use the monotonic clock of the
+    collector `clock`. Only the matcher's ticks have a `tick`.
     """
 
     collector: CollectorId
@@ -111,14 +111,14 @@ class Record(Struct, frozen=True, array_like=True):
 
 
 class MarketsRecord(Record, frozen=True, array_like=True):
-    """A commit with other markets than 1X2: by kind the same as `books`; or links of side events."""
+    """A commit with markets other than 1X2: `markets` is like `books`, by kind; or links of side events."""
 
     markets: dict[Kind, dict[BookmakerId, BookRecord]] = {}
     sides: WireLinks | None = None
 
 
 class WireBook(Struct, frozen=True, array_like=True):
-    """A book: the versions of its views, who collects it, its lists, its chunks as they are cut."""
+    """A book: the versions of its views, its collector, its lists, and its chunks with their cuts."""
 
     v1_version: int
     v2_version: int
@@ -130,7 +130,7 @@ class WireBook(Struct, frozen=True, array_like=True):
 class WireState(Struct, frozen=True, array_like=True):
     """The state after a record, which was made at `at` (Unix seconds).
 
-    Times are by the clock of the collector `clock`, `tick` is its newest.
+    Times use the clock of the collector `clock`; `tick` is that collector's newest.
     """
 
     version: int
@@ -143,14 +143,14 @@ class WireState(Struct, frozen=True, array_like=True):
 
 
 class WireMarket(Struct, frozen=True, array_like=True):
-    """The board of another kind of market than 1X2: its collectors are those of the 1X2 books."""
+    """The board of another kind of market than 1X2; the 1X2 books name its collectors."""
 
     books: dict[BookmakerId, WireBook]
     fixtures: WireMarketFixtures
 
 
 class WireMarketsState(WireState, frozen=True, array_like=True):
-    """A state with the boards of other kinds of market, and the side events that all of them have."""
+    """A state with the boards of other kinds of market, and their shared side events."""
 
     markets: dict[Kind, WireMarket] = {}
     sides: WireSides = WireSides()
@@ -160,7 +160,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _record = msgspec.msgpack.Decoder(MarketsRecord)
 _state = msgspec.msgpack.Decoder(WireMarketsState)
 _entries = msgspec.msgpack.Decoder(tuple[WireEntry, ...])
-_market = lru_cache(maxsize=1024)(parsed)  # there are fewer
+_market = lru_cache(maxsize=1024)(parsed)  # more than there are markets
 
 
 def encoded(record: Record) -> bytes:
@@ -173,7 +173,7 @@ def record_of(
     changed: Mapping[Kind, Mapping[BookmakerId, BookRecord]],
     clock: CollectorId | None,
 ) -> Record:
-    """Return the record of a commit that changes these books of each kind of market."""
+    """Return the record for a commit that changes these books of each kind of market."""
     main = dict(changed.get(Kind.ONE_X_TWO, {}))
     markets: dict[Kind, dict[BookmakerId, BookRecord]] = {
         kind: dict(books) for kind, books in changed.items() if kind is not Kind.ONE_X_TWO
@@ -184,7 +184,7 @@ def record_of(
 
 
 def unencodable(books: Mapping[BookmakerId, BookRecord]) -> tuple[BookmakerId, SourceMatchId, str] | None:
-    """Return an entry that cannot be encoded, such as one with half a character, and why; None of none."""
+    """Return an entry that cannot be encoded (such as half a character) and why; None if all can."""
     try:
         _encode(books)
     except UNENCODABLE:
@@ -204,7 +204,7 @@ def decoded(data: bytes) -> MarketsRecord:
 
 
 def wire_entry(entry: Entry) -> WireEntry:
-    """Return an entry as it travels."""
+    """Return an entry in wire form."""
     match = entry.match
     values = entry.scope, entry.updated, entry.received_at, *values_of(match)
     made: WireEntry = WireEntry(*values, match.odds) if match.odds else _OneXTwoEntry(*values)
@@ -212,7 +212,7 @@ def wire_entry(entry: Entry) -> WireEntry:
 
 
 def entry_of(bookmaker: BookmakerId, wire: WireEntry) -> Entry:
-    """Return the entry of a bookmaker that travelled. Raises: ValueError if there is no such market."""
+    """Decode an entry of a bookmaker. Raises: ValueError if there is no such market."""
     scope, updated, received_at, *values, odds = astuple(wire)
     match = Match(*values)
     if odds:
@@ -222,28 +222,28 @@ def entry_of(bookmaker: BookmakerId, wire: WireEntry) -> Entry:
 
 
 def chunk_bytes(chunk: Chunk) -> bytes:
-    """Return the entries of a chunk as bytes."""
+    """Encode the entries of a chunk."""
     return _encode([wire_entry(entry) for entry in chunk.entries])
 
 
 def chunk_of(bookmaker: BookmakerId, data: bytes) -> Chunk:
-    """Return a chunk of the entries in these bytes. Raises: MsgspecError."""
+    """Decode a chunk of entries. Raises: MsgspecError."""
     entries = [entry_of(bookmaker, wire) for wire in _entries.decode(data)]
     return Chunk.of([entry.source_match_id for entry in entries], entries)
 
 
 def state_bytes(state: WireState) -> bytes:
-    """Return a state as bytes."""
+    """Encode a state."""
     return _encode(state)
 
 
 def state_of(data: bytes) -> WireMarketsState:
-    """Return the state of these bytes. Raises: MsgspecError."""
+    """Decode a state. Raises: MsgspecError."""
     return _state.decode(data)
 
 
 def chunks_of(bookmaker: BookmakerId, some: Iterable[bytes]) -> Sliced[tuple[Chunk, ...]]:
-    """Return the chunks of a book, in slices."""
+    """Decode the chunks of a book, in slices."""
     chunks = []
     for data in some:
         chunks.append(chunk_of(bookmaker, data))
@@ -252,7 +252,7 @@ def chunks_of(bookmaker: BookmakerId, some: Iterable[bytes]) -> Sliced[tuple[Chu
 
 
 def all_chunk_bytes(chunks: Sequence[Chunk]) -> Sliced[tuple[bytes, ...]]:
-    """Return the chunks of a book as bytes, in slices."""
+    """Encode the chunks of a book, in slices."""
     done = []
     for chunk in chunks:
         done.append(chunk_bytes(chunk))
