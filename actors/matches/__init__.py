@@ -1,1 +1,1 @@
-"""Matches: what is published of them as fixtures: best prices, fair odds, surebets, at each version."""
+"""Matches, published as fixtures with best prices, fair odds and surebets, at each version."""

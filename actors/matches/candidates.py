@@ -1,4 +1,4 @@
-"""The fixtures whose highest prices would be a surebet, and when all of them are evaluated again.
+"""The fixtures whose highest prices would make a surebet, and when all of them are evaluated again.
 
 Pure.
 """
@@ -35,9 +35,9 @@ Companies = Mapping[BookmakerId, str]
 
 
 class Evaluation(Struct, frozen=True):
-    """The material of surebets of a fixture at a moment: legs and its kick-off (Unix seconds).
+    """The inputs for a fixture's surebets at a moment: legs and its kick-off (Unix seconds).
 
-    Without legs the match has begun.
+    After the match has begun there are no legs.
     """
 
     legs: tuple[PricedLeg, ...]
@@ -47,15 +47,15 @@ class Evaluation(Struct, frozen=True):
     def found(
         self, rules: SurebetRules, among: Collection[BookmakerId] | None = None
     ) -> FoundSurebet | None:
-        """Return the best surebet at that moment, with its doubts, of all bookmakers or `among` these.
+        """Return the best surebet at that moment, with its doubts, from all bookmakers or `among` these.
 
-        It is weak where all stakes may be returned.
+        It is weak if all stakes may be returned.
         """
         legs = self.legs if among is None else [leg for leg in self.legs if leg.bookmaker in among]
         return surebet(legs, self.at.mono, rules) or weak_surebet(legs, self.at.mono, rules)
 
     def published(self, found: FoundSurebet, since: float) -> Surebet:
-        """Return the public form of a surebet that it found."""
+        """Return a found surebet in its public form."""
         market = found.legs[0].market
         legs = tuple(
             Leg(
@@ -78,10 +78,10 @@ class Evaluation(Struct, frozen=True):
 def holds_until(
     found: FoundSurebet, companies: Companies, entries: Entries, books: Books, rules: SurebetRules
 ) -> float:
-    """Return until when (monotonic seconds) a surebet of entries holds by what `books` have confirmed.
+    """Return until when (monotonic seconds) a surebet of entries is valid, by the confirmations in `books`.
 
-    Minus infinity if it does not: one of its lists is not trusted any more, its prices are too far apart in
-    time, or another bookmaker of a leg's company was confirmed later. `companies` are those of the
+    Minus infinity if it is not: one of its lists is not trusted any more, its prices are too far apart in
+    time, or another bookmaker of a leg's company was confirmed later. `companies` are the companies of the
     bookmakers that count, with live prices.
     """
     legs = []
@@ -99,10 +99,10 @@ def holds_until(
 class Candidate(Struct, frozen=True, gc=False):
     """A surebet believed since `since` (Unix seconds), which may be shown from `appears` on.
 
-    While shown it ends by itself at `until`, or at `kick_off` (Unix seconds). All other times are
-    monotonic seconds; infinity for never. `seen` is how it was evaluated for the version that changed its
-    fixture last, None if the time was not known then: what is shown of that version is made of this alone,
-    whatever is confirmed since.
+    While shown it ends by itself at `until`, or at `kick_off` (Unix seconds). All other times are monotonic
+    seconds; infinity for never. `seen` is its evaluation for the version that last changed its fixture,
+    None if the time was unknown then. That version shows only this evaluation, even after new
+    confirmations.
     """
 
     since: float = 0.0
@@ -113,7 +113,7 @@ class Candidate(Struct, frozen=True, gc=False):
 
 
 class Candidates(Struct, frozen=True, eq=False):
-    """All candidates by fixture: evaluated again at `due`, or when the first that is shown ends."""
+    """All candidates by fixture: evaluated again at `due`, or when the first shown one ends."""
 
     by_fixture: Mapping[FixtureId, Candidate] = {}
     due: float = inf
@@ -121,7 +121,7 @@ class Candidates(Struct, frozen=True, eq=False):
     kick_off: float = inf
 
     def is_due(self, now: Instant) -> bool:
-        """Return whether all are to be evaluated."""
+        """Return whether all candidates must be evaluated again."""
         return min(self.due, self.until) <= now.mono or self.kick_off <= now.wall
 
     def changed(self, changes: Mapping[FixtureId, Candidate | None], due: float) -> Candidates:

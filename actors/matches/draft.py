@@ -1,6 +1,6 @@
-"""The next fixtures in the making: single changes on top of a state, then the state with all of them.
+"""The next fixtures in the making: single changes to a state, then the state with all of them.
 
-Pure, in slices. It decides ids, which fixture stays in a merge, and which views a change is seen in.
+Pure, in slices. It assigns ids, decides which fixture survives a merge, and which views show a change.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class FixtureUpdate:
         self.base, self.terms = base, base.terms
         self.version = version
         self.events: dict[EventKey, None] = {}
-        """The events that may have to be linked anew."""
+        """The events that may need new links."""
         self.reasons: dict[FixtureId, tuple[FixtureRemoval, FixtureId | None]] = {}
         self.candidates = base.candidates
         self.pending = base.pending
         self.aged: set[FixtureId] = set()
-        """Those whose surebet is gone because of its age."""
+        """The fixtures with a surebet that ended because of its age."""
         self._roster = roster
         self._books = books
         self._fixtures: dict[FixtureId, Fixture | None] = {}
@@ -69,48 +69,48 @@ class FixtureUpdate:
         return list(self._fixtures)
 
     def get(self, fixture_id: FixtureId) -> Fixture | None:
-        """Return a fixture as it is by now."""
+        """Return a fixture in its current state."""
         if fixture_id in self._fixtures:
             return self._fixtures[fixture_id]
         return self._looked_up(fixture_id)
 
     def id_of(self, key: EventKey) -> FixtureId | None:
-        """Return the fixture that an event is in by now."""
+        """Return the current fixture of an event."""
         if key in self._by_event:
             return self._by_event[key]
         return self.base.by_event.get(key)
 
     def put(self, fixture: Fixture) -> None:
-        """Put a fixture in place of that with its id."""
+        """Add a fixture, or replace the one with its id."""
         self._fixtures[fixture.id] = fixture
 
     def adopt(self, terms: FixtureSettings) -> Sliced[None]:
-        """Take over other settings, with which all fixtures change: prices are doubted by them."""
+        """Change the settings, on which doubts about prices depend, and mark all fixtures as changed."""
         self.terms = terms
         for count, fixture in enumerate(self.base, 1):
-            self.put(replace(fixture))  # what is made of it is kept by the object
+            self.put(replace(fixture))  # a new object, because derived values are cached by the object
             if count % SLICE == 0:
                 yield
 
     def move(self, keys: Iterable[EventKey], into: FixtureId | None) -> None:
-        """Note that these events are in that fixture from now on, or (None) that no source lists them."""
+        """Record that these events are now in that fixture, or (None) in none, as no source lists them."""
         for key in keys:
             self._by_event[key] = into
 
     def remove(self, fixture_id: FixtureId, reason: FixtureRemoval, into: FixtureId | None = None) -> None:
-        """Remove a fixture whose events are moved."""
+        """Remove a fixture; its events are moved separately."""
         self._fixtures[fixture_id] = None
         self.reasons[fixture_id] = reason, into
 
     def begin(self, members: tuple[Member, ...], entries: Entries) -> Fixture:
         """Add a fixture that begins with the first of these events."""
         fixture_id, attempt = derived_id(members[0].key), 0
-        while self.get(fixture_id) is not None:  # begun by that event, which has left it
+        while self.get(fixture_id) is not None:  # the event began that fixture, too, and left it
             attempt += 1
             fixture_id = derived_id(members[0].key, attempt)
         fixture = self.made(fixture_id, self.version, members, entries)
         self.put(fixture)
-        self.reasons.pop(fixture_id, None)  # for which it was removed before, in this draft
+        self.reasons.pop(fixture_id, None)  # the reason for its removal earlier in this draft
         self.move([member.key for member in members], fixture_id)
         return fixture
 
@@ -126,10 +126,11 @@ class FixtureUpdate:
     ) -> Fixture:
         """Return a fixture of these members, its entries in order.
 
-        If its links are those of the base, it keeps its age, and they keep their evidence.
+        If the base's fixture has the same links, the fixture keeps its age, and the links keep their
+        evidence.
         """
         roster, live, before = self._roster, self._roster.live, self._looked_up(fixture_id)
-        if before is not None and before.bookmakers == tuple(entries):  # as nearly always
+        if before is not None and before.bookmakers == tuple(entries):  # the usual case
             names, lead = before.bookmakers, before.lead
         else:
             entries = dict(sorted(entries.items(), key=lambda item: roster[item[0]].place))
@@ -158,7 +159,7 @@ class FixtureUpdate:
     def _highest_after(
         self, before: Fixture, names: tuple[BookmakerId, ...], listed: tuple[Entry, ...]
     ) -> Highest | None:
-        """Return the highest prices by those of before; None if all have to be looked at."""
+        """Return the highest prices, updated from the former ones; None if all prices must be checked."""
         if before.bookmakers != names or before.outdone:
             return None
         live, pairs = self._roster.live, zip(names, before.listed, listed, strict=True)
@@ -166,20 +167,20 @@ class FixtureUpdate:
         return before.highest.after(changed)
 
     def _outdone(self, entries: Entries) -> dict[BookmakerId, BookmakerId]:
-        """Return the bookmakers, each with another of its company that was confirmed later."""
+        """Return each bookmaker with another of its company that was confirmed later."""
         latest: dict[str, tuple[bool, float, BookmakerId]] = {}
         names = [name for name in entries if name in shared] if (shared := self._roster.shared) else []
         for name in names:
             entry, company = entries[name], self._roster[name].company
             confirmed = self._books[name].vouched_mono(entry)
-            is_live = name in self._roster.live  # collected prices are as good as never confirmed
+            is_live = name in self._roster.live  # collected prices count as never confirmed
             if company not in latest or (is_live, confirmed) > latest[company][:2]:
                 latest[company] = is_live, confirmed, name
         freshest = {name: latest[self._roster[name].company][2] for name in names}
         return {name: other for name, other in freshest.items() if name != other}
 
     def part(self, fixture: Fixture, keys: set[EventKey]) -> dict[BookmakerId, Entry]:
-        """Return the entries of a fixture that are of these events."""
+        """Return the entries of a fixture that belong to these events."""
         roster, listed = self._roster, zip(fixture.bookmakers, fixture.listed, strict=True)
         return {
             name: entry
@@ -188,7 +189,7 @@ class FixtureUpdate:
         }
 
     def without(self, fixture: Fixture, keys: set[EventKey]) -> Fixture | None:
-        """Take events out of a fixture and return it; removed, and None, if no event is left."""
+        """Take events out of a fixture and return it; if no event is left, remove it and return None."""
         members = tuple(member for member in fixture.members if member.key not in keys)
         if not members:
             self._fixtures[fixture.id] = None
@@ -199,20 +200,20 @@ class FixtureUpdate:
         return left
 
     def _looked_up(self, fixture_id: FixtureId) -> Fixture | None:
-        """Return a fixture as it is in the base."""
+        """Return a fixture from the base."""
         if fixture_id not in self._before:
             self._before[fixture_id] = self.base.get(fixture_id)
         return self._before[fixture_id]
 
     def split(self, fixture: Fixture, key: EventKey) -> None:
-        """Make an event of a fixture a fixture of its own."""
+        """Move an event of a fixture to a new fixture."""
         self.reasons[fixture.id] = FixtureRemoval.SPLIT, None
         entries = self.part(fixture, {key})
         self.without(fixture, {key})
         self.begin((Member(key, Rule.FIRST),), entries)
 
     def finish(self) -> Sliced[Linked | None]:
-        """Return the fixtures with all changes, and what readers see of them; None if nothing changed."""
+        """Return the fixtures with all changes, and the visible changes; None if nothing changed."""
         base, is_linked = self.base, self.pending == 0 < self.base.pending
         is_same = self.candidates is base.candidates and self.pending == base.pending
         is_same = is_same and self.terms is base.terms
@@ -240,7 +241,7 @@ class FixtureUpdate:
         return Linked(state, noted, bool(changed))
 
     def _arranged(self) -> Sliced[tuple[tuple[FixtureChunk, ...], dict[FixtureId, Place | None]]]:
-        """Return all fixtures in order, and the places that are new."""
+        """Return all fixtures in order, and the changed places."""
         changes: dict[Place, Fixture | None] = {}
         places: dict[FixtureId, Place | None] = {}
         for count, (fixture_id, new) in enumerate(self._fixtures.items(), 1):
@@ -256,7 +257,7 @@ class FixtureUpdate:
         return (yield from FixtureChunk.changed(self.base.chunks, changes)), places
 
     def _derived(self) -> Sliced[dict[FixtureId, EventKey | None]]:
-        """Return the events that came by the ids derived of them, and (None) those that are gone."""
+        """Return the new events by their derived ids, and None for the ids of events that have gone."""
         derived: dict[FixtureId, EventKey | None] = {}
         for count, (key, fixture_id) in enumerate(self._by_event.items(), 1):
             if (fixture_id is None) == (key in self.base.by_event):
@@ -302,13 +303,13 @@ def _changed(base: Map[K, V], changes: Mapping[K, V | None]) -> Sliced[Map[K, V]
 def _with_views(
     base: Mapping[ViewKind, Mapping[BookmakerId | None, int]], views: Views, value: int
 ) -> Mapping[ViewKind, Mapping[BookmakerId | None, int]]:
-    """Return `base` with that value for these views."""
+    """Return `base` with this value for these views."""
     new = {kind: {**base.get(kind, {}), **dict.fromkeys(names, value)} for kind, names in views.items()}
     return {**base, **new}
 
 
 def _apart(old: Fixture, into: Fixture) -> frozenset[BookmakerId]:
-    """Return the bookmakers of a fixture whose match is not in the fixture that it merged into."""
+    """Return the bookmakers whose match is not in the fixture that theirs merged into."""
     there = {entry.id for entry in into.listed}
     return frozenset([name for name, entry in old.entries.items() if entry.id not in there])
 
@@ -318,9 +319,9 @@ def _weak(fixture: Fixture | None) -> Surebet | None:
 
 
 def _place_of(lead: Match, fixture_id: FixtureId) -> Place:
-    """Return the place of a fixture that is named by that match."""
+    """Return the place of a fixture that takes its kick-off from this match."""
     start = lead.start_time
-    return Place(inf if start is None else start, fixture_id)  # the entry's own number: one object less
+    return Place(inf if start is None else start, fixture_id)  # shares the entry's number object
 
 
 def is_seen(old: Fixture | None, new: Fixture | None) -> bool:
@@ -346,7 +347,7 @@ def is_seen(old: Fixture | None, new: Fixture | None) -> bool:
 
 
 def bonds(members: Iterable[Member]) -> list[tuple[object, ...]]:
-    """Return the links of members, how sure they are, and whether each has evidence."""
+    """Return the links of members, with their certainty, and whether each has evidence."""
     return [
         (link.key, link.rule, link.to, link.max_price_gap, not link.evidence, link.certainty, link.limits)
         for link in members
@@ -354,9 +355,10 @@ def bonds(members: Iterable[Member]) -> list[tuple[object, ...]]:
 
 
 def rooted(members: tuple[Member, ...]) -> tuple[Member, ...]:
-    """Return members that all lead to a single member, also if the event is gone that their links led to.
+    """Return members that all lead to a single member, even if links led to a removed event.
 
-    A new link has the rule of the old, but no evidence: the two have not been compared yet.
+    A new link keeps the rule of the old one, but not its evidence: the two events have not been compared
+    yet.
     """
     if len(members) == 1:
         return (Member(members[0].key, Rule.FIRST),)
@@ -375,7 +377,7 @@ def rooted(members: tuple[Member, ...]) -> tuple[Member, ...]:
 def _views(
     changes: Iterable[FixtureChange], bookmakers: int
 ) -> Sliced[dict[ViewKind, set[BookmakerId | None]]]:
-    """Return the bookmakers of the views that show these changes; `bookmakers` is how many there are."""
+    """Return the bookmakers whose views show these changes, by kind; `bookmakers` is their total number."""
     fixtures: set[BookmakerId | None] = set()
     surebets: set[BookmakerId | None] = set()
     weak: set[BookmakerId | None] = set()

@@ -1,4 +1,4 @@
-"""Entries of one source's bookmakers as the event that is linked, and how sure its link is. Pure."""
+"""Combines the entries of a source's bookmakers into the event to link, and tells sure links. Pure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from actors.matching.rules import Certainty
 
 
 def event_of(fixture: Fixture, key: EventKey, roster: Roster) -> Event:
-    """Return a fixture's event of that key, named as the first bookmaker of its source lists it."""
+    """Return a fixture's event with that key, named as its source's first bookmaker lists it."""
     entries = entries_of(fixture, key.source, roster)
     return _event(key, entries[0], chances_of(entries))
 
 
 def unpriced_event_of(fixture: Fixture, key: EventKey, roster: Roster) -> Event:
-    """Return the event without its chances, which take longer than all else."""
+    """Return the event without its chances, which take most of the time."""
     listed = zip(fixture.bookmakers, fixture.listed, strict=True)
     return _event(key, next(entry for name, entry in listed if roster[name].source == key.source), None)
 
@@ -32,13 +32,13 @@ def _event(key: EventKey, first: Entry, chances: Chances | None) -> Event:
 
 
 def entries_of(fixture: Fixture, source: SourceName, roster: Roster) -> list[Entry]:
-    """Return what the bookmakers of a source list, in their order."""
+    """Return the entries of a source's bookmakers, in their order."""
     listed = zip(fixture.bookmakers, fixture.listed, strict=True)
     return [entry for name, entry in listed if roster[name].source == source]
 
 
 def chances_by_source(fixture: Fixture, roster: Roster) -> dict[SourceName, Chances]:
-    """Return the chances of each source's event in a fixture, by the prices of now."""
+    """Return the chances of each source's event in a fixture, from its current prices."""
     listed: dict[SourceName, list[Entry]] = {}
     for name, entry in fixture.entries.items():
         listed.setdefault(roster[name].source, []).append(entry)
@@ -46,20 +46,20 @@ def chances_by_source(fixture: Fixture, roster: Roster) -> dict[SourceName, Chan
 
 
 def chances_in(state: FixtureState, key: EventKey) -> Chances | None:
-    """Return the chances of an event by the prices of now, None if no source lists it."""
+    """Return the chances of an event from its current prices, None if no source lists it."""
     fixture = state.of_event(key)
     return None if fixture is None else chances_of(entries_of(fixture, key.source, state.terms.roster))
 
 
 def is_other_event(old: Entry, new: Entry) -> bool:
-    """Return whether anything but the prices of an entry differs, so that it may be linked otherwise."""
+    """Return whether an entry differs in more than prices, so that its link may change."""
     return old.match.listing != new.match.listing or old.scope != new.scope
 
 
 def quotes_of(fixture: Fixture, chances: Iterable[Chances], roster: Roster) -> dict[BookmakerId, Quote]:
-    """Return the prices of all bookmakers of a fixture, as of one winner (`of_one_winner`).
+    """Return the prices of all bookmakers of a fixture, converted to one winner (`of_one_winner`).
 
-    `chances` are the fair chances of these, in order.
+    `chances` are their fair chances, in order.
     """
     names, live, market = fixture.bookmakers, roster.live, fixture.market
     superseded = fixture.superseded(names)
@@ -72,7 +72,7 @@ def quotes_of(fixture: Fixture, chances: Iterable[Chances], roster: Roster) -> d
 
 
 def live_quotes(fixture: Fixture, terms: FixtureSettings) -> dict[BookmakerId, Quote]:
-    """Return the prices of the bookmakers of a fixture whose prices are live, as of one winner."""
+    """Return the prices of a fixture's bookmakers with live prices, converted to one winner."""
     names, live, market = fixture.bookmakers, terms.roster.live, fixture.market
     superseded = fixture.superseded(names)
     return {
@@ -87,18 +87,18 @@ def live_quotes(fixture: Fixture, terms: FixtureSettings) -> dict[BookmakerId, Q
 
 
 def chances_of_entry(entry: Entry) -> Chances:
-    """Return the probabilities of an entry's prices without margin (each in proportion)."""
+    """Return the probabilities of an entry's prices; the margin is removed in proportion."""
     return scaled([1 / price for price in entry.match.prices])
 
 
 def chances_of(entries: Sequence[Entry]) -> Chances:
-    """Return the median by outcome of one or more entries, so that it adds up to 1."""
+    """Return the median by outcome of one or more entries, scaled to the sum 1."""
     if len(entries) == 1:
         return chances_of_entry(entries[0])
     return scaled([median(chances) for chances in zip(*map(chances_of_entry, entries), strict=True)])
 
 
 def sure_legs(fixture: Fixture, roster: Roster) -> dict[BookmakerId, bool]:
-    """Return for each bookmaker whether a surebet may rest on its source's link."""
+    """Return for each bookmaker whether its source's link is sure enough for a surebet."""
     sure = {member.key.source for member in fixture.members if member.certainty is Certainty.SURE}
     return {name: roster[name].source in sure for name in fixture.bookmakers}

@@ -1,6 +1,6 @@
 """Fair odds: probabilities without the bookmaker's margin, and prices that disagree with all others.
 
-Pure arithmetic over the two or more outcomes of a market, in its order. docs/fixtures.md has the reasons.
+Pure arithmetic for any market of two or more outcomes, in its order. docs/fixtures.md has the reasons.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from actors.markets.odds import Odds, book_sum, scaled
 from actors.matching.event import Chances
 from actors.matching.rules import AGREE, distance
 
-MIN_BOOKMAKERS = 3  # fewer are no consensus
-CROSSED = 0.02  # so much nearer to the others' prices with home and away exchanged
+MIN_BOOKMAKERS = 3  # fewer give no consensus
+CROSSED = 0.02  # the least gain in distance by exchanging home and away
 
-_STEPS = 100  # usual prices need 4, those of 1.0000001 and 1e300 in one book 40
+_STEPS = 100  # usual prices need 4, prices of 1.0000001 and 1e300 in one book need 40
 _EXACT = 1e-14
 _SMALLEST = 2.0**-1022
 _LARGEST = 1 - 2.0**-53
 
 
 class Method(StrEnum):
-    """How the margin is taken out of three prices."""
+    """How the margin is removed from the prices."""
 
-    MULTIPLICATIVE = "multiplicative"  # the same share of each
-    POWER = "power"  # the more, the longer the odds
-    SHIN = "shin"  # what protects a bookmaker from bettors who know the result
+    MULTIPLICATIVE = "multiplicative"  # the same share from each price
+    POWER = "power"  # more from longer odds
+    SHIN = "shin"  # models a bookmaker's protection against bettors who know the result
 
 
 class FairRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which fair odds are shown."""
+    """The method for the fair odds shown."""
 
     method: Method = Method.POWER
 
 
-@lru_cache(maxsize=8192)  # surebets ask again for all prices of a fixture of which one changed
+@lru_cache(maxsize=8192)  # surebets repeat all prices of a fixture when one changes
 def fair(method: Method, prices: Odds) -> Chances:
     """Return the probability of each outcome, each above 0 and below 1, their sum 1.
 
@@ -68,7 +68,7 @@ def consensus(chances: Sequence[Chances]) -> Chances | None:
 
 
 def consensus_of_sorted(ordered: Sequence[Sequence[float]]) -> Chances | None:
-    """Return the same of each outcome's chances in rising order."""
+    """Return the consensus from each outcome's sorted chances."""
     count = len(ordered[0]) if ordered else 0
     if count < MIN_BOOKMAKERS:
         return None
@@ -79,7 +79,7 @@ def consensus_of_sorted(ordered: Sequence[Sequence[float]]) -> Chances | None:
 class Quote(Struct, frozen=True, gc=False):
     """The prices of a bookmaker, and their probabilities without margin.
 
-    It `counts` for the consensus if its prices are live, and no other of its company was confirmed later.
+    It `counts` for the consensus if its prices are live, and it is the last confirmed of its company.
     """
 
     prices: Odds
@@ -98,7 +98,7 @@ def consensus_of(quotes: Quotes) -> Chances | None:
 def overpriced(quotes: Quotes, ratio: float, fewest: int = MIN_BOOKMAKERS) -> frozenset[BookmakerId]:
     """Return the bookmakers with a price above `ratio` x the fair price of the others that count.
 
-    That is of the median of at least `fewest` others; without so many no price is called wrong.
+    The fair price is the median of at least `fewest` others; without so many, no price is called wrong.
     """
     highest = [*map(max, zip(*[quote.prices for quote in quotes.values()], strict=True))]
     if not may_be_overpriced(_sorted(quotes), highest, ratio, fewest):
@@ -120,10 +120,10 @@ def may_be_overpriced(
     ratio: float,
     fewest: int = MIN_BOOKMAKERS,
 ) -> bool:
-    """Return whether `overpriced` may find any, which is much faster.
+    """Return whether `overpriced` can find any bookmaker; this check is much faster.
 
-    That is by the highest and the lowest medians that others may have. `ordered` are the chances of those
-    that count, by outcome, in rising order; `highest` the highest prices of all.
+    It uses bounds of the others' medians. `ordered` are the chances of the quotes that count, by outcome,
+    sorted; `highest` the highest prices of all quotes.
     """
     if (count := len(ordered[0]) if ordered else 0) < max(fewest, 2):
         return False
@@ -135,9 +135,9 @@ def may_be_overpriced(
 
 
 def crossed(quotes: Quotes) -> frozenset[BookmakerId]:
-    """Return the bookmakers whose prices agree with those of the others if home and away are exchanged.
+    """Return the bookmakers whose prices agree with the others' only with home and away exchanged.
 
-    They agree better than as they are. Of two bookmakers either may have exchanged them: both are returned.
+    Of two bookmakers either may have exchanged the teams: both are returned.
     """
     found = []
     for name, others in _of_others(quotes, 1).items():
@@ -149,7 +149,7 @@ def crossed(quotes: Quotes) -> frozenset[BookmakerId]:
 
 
 def _of_others(quotes: Quotes, fewest: int) -> dict[BookmakerId, Chances]:
-    """Return for each bookmaker the median of the others that count, if these are at least so many."""
+    """Return for each bookmaker the median of the others that count, if there are at least `fewest`."""
     ordered = _sorted(quotes)
     counted = len(ordered[0]) if ordered else 0
     found: dict[BookmakerId, Chances] = {}
@@ -161,13 +161,13 @@ def _of_others(quotes: Quotes, fewest: int) -> dict[BookmakerId, Chances]:
 
 
 def _sorted(quotes: Quotes) -> list[list[float]]:
-    """Return the chances of those that count, by outcome, in rising order."""
+    """Return the chances of the quotes that count, by outcome, sorted."""
     counted = [quote.chances for quote in quotes.values() if quote.counts]
     return [sorted(chances) for chances in zip(*counted, strict=True)]
 
 
 def _median_of_others(own: float, ordered: Sequence[float], count: int) -> float:
-    """Return the median of so many sorted values: of all without `own`, or of all that are below it."""
+    """Return the median of `count` sorted values, after removing `own` if it is among them."""
     lower, upper = (count - 1) // 2, count // 2
     return (ordered[lower + (own <= ordered[lower])] + ordered[upper + (own <= ordered[upper])]) / 2
 
@@ -175,7 +175,7 @@ def _median_of_others(own: float, ordered: Sequence[float], count: int) -> float
 def _power(prices: Odds) -> Chances:
     """Solve the sum of price**-k = 1 for k (Clarke, Kovalchik and Ingram, 2017).
 
-    The logarithm of the sum is convex in k and falls: Newton's steps from its left never pass the root.
+    The logarithm of the sum is convex in k and falls: Newton's steps from the left never pass the root.
     """
     logs = [*map(log, prices)]
     k = 1.0
@@ -184,7 +184,7 @@ def _power(prices: Odds) -> Chances:
         total = sum(powers)
         if abs(total - 1) <= _EXACT:
             break
-        # The first step may come from the right, and then go too far.
+        # The first step may start right of the root, and overshoot.
         k = max(k + log(total) * total / sum(map(mul, powers, logs)), 0.0)
     return _proper(powers)
 
@@ -192,10 +192,10 @@ def _power(prices: Odds) -> Chances:
 def _shin(prices: Odds) -> Chances:
     """Solve Shin's equation for z, the share of bettors who know the result (Jullien and Salanié, 1994).
 
-    With q the square of 1/price over the book sum, a probability is (r - z) / (2 (1 - z)), where r is the
-    root of z² + 4 (1 - z) q; the sum of n of them is 1 where that of r is 2 + (n - 2) z. The difference is
-    convex in z and zero at z = 1 as well: Newton's steps from the left end at the smaller root. In a book
-    below 1 it is negative, but never below -1 / (n - 1).
+    Let q be the square of 1/price divided by the book sum, and r the root of z² + 4 (1 - z) q. A
+    probability is (r - z) / (2 (1 - z)); n of them add up to 1 where the r add up to 2 + (n - 2) z. The
+    difference of both sides is convex in z and also zero at z = 1: Newton's steps from the left end at the
+    smaller root. In a book below 1 that root is negative, but never below -1 / (n - 1).
     """
     total, more = book_sum(prices), len(prices) - 2
     squares = [max(1 / price * (1 / price / total), _SMALLEST) for price in prices]
@@ -212,5 +212,5 @@ def _shin(prices: Odds) -> Chances:
 
 
 def _proper(shares: Sequence[float]) -> Chances:
-    """Return all scaled to the sum 1, none of them rounded to 0 or 1."""
+    """Return the shares scaled to the sum 1, none rounded to 0 or 1."""
     return tuple([min(max(share, _SMALLEST), _LARGEST) for share in scaled(shares)])

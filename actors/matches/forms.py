@@ -1,6 +1,6 @@
-"""Forms of fixtures: of some bookmakers only, with a bookmaker's fair odds, with doubted surebets.
+"""Forms of fixtures: restricted to some bookmakers, with a bookmaker's fair odds, with doubted surebets.
 
-Pure. The surebet of some bookmakers is evaluated here, for the version that changed its fixture last.
+Pure. The surebet of some bookmakers is evaluated here, for the version that last changed its fixture.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from actors.matching.event import FixtureId
 
 
 class Form(Struct, frozen=True):
-    """How fixtures are shown: with the fair odds of the bookmaker `reference`, or without.
+    """How to show fixtures: with the fair odds of the bookmaker `reference`, if given.
 
-    With `doubted`, surebets that are not believed are shown with their doubts. With `bookmakers` prices and
-    surebets are of these bookmakers alone; fixtures that are `overdue` have no surebet then. With a `total`
-    in cents surebets have stakes in whole steps of `step` cents.
+    With `doubted`, surebets that are not believed are shown with their doubts. `bookmakers` limits prices
+    and surebets to these; `overdue` fixtures then have no surebet. With a `total` in cents surebets have
+    stakes in whole steps of `step` cents.
     """
 
     reference: BookmakerId | None = None
@@ -47,14 +47,14 @@ class Shown(Struct, frozen=True, gc=False):
 
 
 def whole(fixture: Fixture, *, weak: bool = False) -> Shown:
-    """Return a fixture in the usual form, or (`weak`) with its weak surebet, too."""
+    """Return a fixture in the usual form, with `weak` including its weak surebet."""
     return Shown(fixture, fixture.bookmakers, fixture.standing if weak else fixture.surebet)
 
 
 def shown(fixture: Fixture, form: Form, state: FixtureState, *, weak: bool = False) -> Shown | None:
-    """Return a fixture in that form, None if the form has nothing of it; weak surebets only with `weak`.
+    """Return a fixture in that form, None if the form excludes it; weak surebets only with `weak`.
 
-    A surebet of some bookmakers is shown only with that of all, which has stood for long enough.
+    A surebet of some bookmakers is shown only while one of all bookmakers is, which has lasted long enough.
     """
     names, among = fixture.bookmakers, form.bookmakers
     if among and not (names := tuple([name for name in names if name in among])):
@@ -69,7 +69,7 @@ def shown(fixture: Fixture, form: Form, state: FixtureState, *, weak: bool = Fal
 def _surebet_of(
     fixture: Fixture, form: Form, state: FixtureState
 ) -> tuple[Surebet | None, tuple[Doubt, ...]]:
-    """Return the surebet that a form shows of a fixture, and its doubts."""
+    """Return the surebet of a fixture in a form, and its doubts."""
     found = evaluated(fixture, form, state)
     if found is None or fixture.id in form.overdue:
         return None, ()
@@ -78,14 +78,14 @@ def _surebet_of(
     if standing is not None and not doubts:
         return evaluation.published(surebet, standing.since), ()
     if not doubts and (of_all := evaluation.found(state.terms.surebets)) is not None:
-        doubts = of_all.doubts  # what is too good with others is no better without them
+        doubts = of_all.doubts  # a surebet that is too good among all bookmakers is not believed among some
     if not (form.doubted and doubts):
         return None, ()
     return evaluation.published(surebet, evaluation.at.wall), doubts
 
 
 def evaluated(fixture: Fixture, form: Form, state: FixtureState) -> tuple[Evaluation, FoundSurebet] | None:
-    """Return the surebet that a fixture's bookmakers of a form make in this version, None for none."""
+    """Return the surebet that a form's bookmakers make of a fixture in this version, None if none."""
     candidate = state.candidates.by_fixture.get(fixture.id)
     if candidate is None or candidate.seen is None or (fixture.standing is None and not form.doubted):
         return None
@@ -96,10 +96,10 @@ def evaluated(fixture: Fixture, form: Form, state: FixtureState) -> tuple[Evalua
 def overdue(
     form: Form, state: FixtureState, books: Books, holds: Callable[[float], bool], *, weak: bool = False
 ) -> Form:
-    """Return a form with the fixtures whose surebet ended since this version, of some bookmakers only.
+    """Return a form with the fixtures whose surebet of the form's bookmakers ended since this version.
 
-    Weak ones count only with `weak`. Surebets of all bookmakers end in a version of their own. `holds` says
-    whether a monotonic second is still to come.
+    Weak surebets count only with `weak`. The surebets of all bookmakers end in a version of their own.
+    `holds` says whether a monotonic second is still to come.
     """
     if not form.bookmakers:
         return form
@@ -117,6 +117,6 @@ def overdue(
 
 
 def _companies(fixture: Fixture, form: Form, terms: FixtureSettings) -> Companies:
-    """Return the company of each bookmaker of a form that has live prices of a fixture."""
+    """Return the company of each bookmaker in a form with live prices of a fixture."""
     listed = {name: terms.roster[name] for name in fixture.bookmakers if name in form.bookmakers}
     return {name: info.company for name, info in listed.items() if info.prices is Prices.LIVE}

@@ -36,10 +36,10 @@ class Gone(Struct, frozen=True, gc=False):
 
 
 class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
-    """The last change of a fixture in the views of a kind: what they show, or why it has gone.
+    """The last change of a fixture in the views of a kind: its new content, or why it has gone.
 
-    `left` has the bookmakers whose views it left, and `left_leagues` the leagues; its own is `league`.
-    `terms` are those of its version. Before that it `was_main`, the main line of its match.
+    `left` has the bookmakers whose views it left, and `left_leagues` the leagues; `league` is its current
+    one. `terms` belong to its version. `was_main` says that it was its match's main line until this change.
     """
 
     id: FixtureId
@@ -54,7 +54,7 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def place(self) -> Place | None:
-        """Where it is shown."""
+        """Its sort key while it is shown."""
         return None if self.fixture is None else self.fixture.place
 
     def is_in(self, view: FixtureView) -> bool:
@@ -65,11 +65,11 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def match_id(self) -> FixtureId:
-        """The id that the fixtures of all markets of the match have in common."""
+        """The id that the fixtures of all markets of the match share."""
         return FixtureId(self.id.partition(" ")[0])
 
     def _was_in(self, view: FixtureView) -> bool:
-        """Return whether it is of the market of the view, or was its main line when it left."""
+        """Return whether it has the view's market, or was its match's main line when it left."""
         if view.is_of_main_lines:
             return self.was_main
         return view.market is ONE_X_TWO or view.has_every_line or self.id.endswith(f" {view.market}")
@@ -78,7 +78,7 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
         """Return when and why it left the view; None if it was never there."""
         if not self._was_in(view):
             return None
-        if view.is_of_main_lines and self.fixture is not None:  # another line is now
+        if view.is_of_main_lines and self.fixture is not None:  # now another line is the main line
             is_of_view = view.bookmaker is None or view.bookmaker in self.fixture.bookmakers
             return Gone(self.version, FixtureRemoval.NO_MARKET) if is_of_view else None
         if view.bookmaker is None and view.league is None:
@@ -104,7 +104,7 @@ _NOWHERE: Mapping[str, Gone] = {}
 
 
 class FixtureHistory(History[FixtureView, FixtureRecord]):
-    """The changes of fixtures, for two kinds of view, each whole or by bookmaker."""
+    """The changes of fixtures, for each kind of view; a view is of all fixtures or of one bookmaker's."""
 
     def __init__(self, first: Snapshot, limits: HistoryLimits) -> None:
         super().__init__(first, ViewKind, limits)
@@ -117,7 +117,7 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
         self._first = self._newest.first_version
 
     def add(self, snapshot: Snapshot) -> None:
-        """Add the newest snapshot, at once; `digest` works through its changes."""
+        """Add the newest snapshot, quickly; `digest` processes its changes."""
         super().add(snapshot)
         self._newest = fixtures_of(snapshot)
 
@@ -180,7 +180,7 @@ def _kinds_of(change: FixtureChange) -> Iterator[ViewKind]:
 def _left_leagues(
     before: Fixture | None, old: FixtureRecord | None, league: str | None, departure: Gone
 ) -> Mapping[str, Gone]:
-    """Return the leagues that a fixture left, which is of `league` now."""
+    """Return the leagues that a fixture left, given its current `league`."""
     left = _NOWHERE if old is None else old.left_leagues
     if before is not None and (was := _league(before, old)) != league:
         left = {**left, was: departure}
@@ -188,7 +188,7 @@ def _left_leagues(
 
 
 def _league(fixture: Fixture, known: FixtureRecord | None) -> str:
-    """Return the league of a fixture; the record of its last change has it, if only prices are others."""
+    """Return the league of a fixture, from the record of its last change if only prices have changed."""
     if known is not None and known.league is not None and _is_named_as(fixture, known.fixture):
         return known.league
     return league_of_fixture(fixture).id

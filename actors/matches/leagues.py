@@ -13,17 +13,17 @@ from actors.matches.model import Fixture, FixtureState
 from actors.matching.leagues import League, league_of, league_stated
 
 NO_LEAGUE = ":"
-"""The id of no league; ids that are only a label begin so."""
+"""The id for no league; ids that are only a label begin with it."""
 UNKNOWN = "Unknown"
-"""No league, as lists show it."""
+"""The label for no league in lists."""
 
 
 class FixtureLeague(Struct, frozen=True, gc=False):
-    """One league, whichever labels it has: its id, and its country as the shipped tables name it.
+    """A league, independent of its labels: its id, and its country as the shipped tables name it.
 
-    The id is that of the competition in the tables, else country and label, `international` standing for
-    several countries, else the key of The Odds API, else `:` and the label alone: two sources may mean two
-    leagues by such a label.
+    The id is the competition's in the tables; otherwise country and label (`international` for several
+    countries); otherwise the key of The Odds API; otherwise `:` and the label alone, because two sources
+    may mean different leagues by such a label.
     """
 
     id: str
@@ -31,9 +31,9 @@ class FixtureLeague(Struct, frozen=True, gc=False):
 
 
 def league_of_fixture(fixture: Fixture) -> FixtureLeague:
-    """Return what its sources' labels say: a competition first, then a label of a country, then a label.
+    """Return the league from the sources' labels: a competition wins, then a label with a country.
 
-    Where several say as much, that of the match that names the fixture counts.
+    Among equals the label of the match that names the fixture wins.
     """
     if (head := fixture.head) is not None:
         return FixtureLeague(head.league, head.country)
@@ -49,10 +49,10 @@ def league_of_fixture(fixture: Fixture) -> FixtureLeague:
 
 
 def leagues_named(text: str, state: FixtureState) -> Sliced[frozenset[str]]:
-    """Return the ids of the leagues that a text means now: an id, a label of any source, or "Unknown".
+    """Return the current league ids for a text: an id, a label of any source, or "Unknown".
 
-    A competition of the tables has its id also without any match. Another label means the leagues of the
-    fixtures that a source labels so; an id that is only a label counts where there is no other.
+    A competition of the tables has its id even without a match. Any other label means the leagues of the
+    fixtures with that label; ids that are only a label count if there is no other.
     """
     if text == UNKNOWN:
         return frozenset({NO_LEAGUE})

@@ -1,7 +1,7 @@
-"""Between the fixtures and the matcher: events that changed go there, its groups come back as links.
+"""Passes changed events to the matcher, and returns its groups as links of fixtures.
 
-Pure, in slices. Links have the events that they were made for: an event that changed meanwhile is
-left out when they are applied. It is on its way to the matcher again.
+Pure, in slices. Links name the events for which they were made: events that have changed since are skipped
+when links are applied, because they will reach the matcher again.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ from actors.matching.event import Event, EventKey
 from actors.matching.matcher import Group, GroupChanges, Member
 from actors.matching.rules import Rule, rules_of
 
-MAX_WAITING = 100_000  # events; with more all are linked again, which needs no more memory
-LOOKED_AT_AGAIN = 1000  # events at once
-PORTION = 48  # events linked in one commit: some milliseconds, for which prices wait
+MAX_WAITING = 100_000  # events; above that all events are linked again, which needs no list
+LOOKED_AT_AGAIN = 1000  # events in one check
+PORTION = 48  # events linked in one commit: some milliseconds, during which prices wait
 
 
 class Partition(Protocol):
     """Groups events (`matcher.py:Matcher`)."""
 
     def keys(self) -> Iterator[EventKey]:
-        """Iterate over all events that are here; they may change meanwhile."""
+        """Iterate over all its events; they may change meanwhile."""
         ...
 
     def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[GroupChanges]:
-        """Add or replace events, remove others, and return what that changed in the groups."""
+        """Add or replace events, remove others, and return the changes of groups."""
         ...
 
     def lists(self, event: Event) -> bool:
-        """Return whether an event is here as it is, but perhaps with other prices, or none."""
+        """Return whether it has an event, equal except for prices."""
         ...
 
     def group(self, key: EventKey) -> Group | None:
-        """Return the group that an event is in, None if it is in none."""
+        """Return the group of an event, None if it is in none."""
         ...
 
     def open(self, most: int) -> list[EventKey]:
-        """Return so many events that other prices may group otherwise, others the next time."""
+        """Return so many events whose groups may depend on prices; the next call returns others."""
         ...
 
 
 class Waiting:
-    """The events that are still to be linked; outlives the linker, which begins with all there are."""
+    """The events that are not linked yet; outlives the linker, which begins with all events."""
 
     def __init__(self) -> None:
         self._keys: dict[EventKey, None] | None = None
@@ -61,7 +61,7 @@ class Waiting:
 
     @property
     def depth(self) -> int:
-        """The number of events, 0 where it is all."""
+        """The number of waiting events, 0 if all wait."""
         return len(self._keys or ())
 
     def add(self, snapshot: Snapshot) -> None:
@@ -86,16 +86,16 @@ class Waiting:
         return self.get_nowait()
 
     def get_nowait(self) -> Iterable[EventKey] | None:
-        """Return the events that wait, perhaps none, or None for all."""
+        """Return the waiting events, perhaps none, or None for all."""
         keys, self._keys = self._keys, {}
         return keys
 
 
 class Links(Struct, frozen=True, eq=False):
-    """Groups that are to be fixtures, an event alone as a group of one; `events` are theirs, not priced.
+    """Groups to become fixtures (a single event is a group); `events` are their events, without prices.
 
-    `pending` events are still to be linked after them. The aggregator sets `applied` when a version has
-    them, or when it dropped them.
+    `pending` more events are not linked yet. The aggregator sets `applied` when a version has the links, or
+    when it dropped them.
     """
 
     groups: tuple[Group, ...]
@@ -105,7 +105,7 @@ class Links(Struct, frozen=True, eq=False):
 
 
 class Linking:
-    """Has a matcher group the events of fixtures, and returns the links that fixtures lack."""
+    """Has a matcher group the fixtures' events, and returns the missing links."""
 
     def __init__(self, linker: Partition, roster: Roster) -> None:
         self.linker = linker
@@ -114,11 +114,11 @@ class Linking:
     def update(
         self, state: FixtureState, keys: Iterable[EventKey] | None, *, look_again: bool = False
     ) -> Sliced[list[Links]]:
-        """Have these events, or (None) all there are, grouped as `state` has them.
+        """Group these events, or (None) all, in their state in `state`, and return the missing links.
 
-        With `look_again` also some events that other prices may group otherwise. Returns in portions the
-        links that differ from those of `state`, first those that end others; all have to be applied, or
-        dropped, before the next call.
+        With `look_again` some events whose groups may depend on prices are included. The links that differ
+        from `state` come in portions, first those that end other links; all must be applied or dropped
+        before the next call.
         """
         again = self.linker.open(LOOKED_AT_AGAIN) if look_again else []
         due, gone, events = yield from self._sorted(state, keys, dict.fromkeys(again))
@@ -138,9 +138,9 @@ class Linking:
     def _sorted(
         self, state: FixtureState, keys: Iterable[EventKey] | None, again: Mapping[EventKey, None]
     ) -> Sliced[tuple[list[EventKey], list[EventKey], list[Event]]]:
-        """Return which events are there, which are gone, and which the matcher has to look at.
+        """Return the existing events, the removed ones, and the ones that the matcher must compare.
 
-        It looks at the events in `again`, those that differ, and those not grouped as their fixture is.
+        These are the events in `again`, changed events, and events that are not grouped like their fixture.
         """
         if keys is None:
             here = (member.key for fixture in state for member in fixture.members)
@@ -163,15 +163,15 @@ class Linking:
         return due, gone, events
 
     def _group(self, key: EventKey) -> Group:
-        """Return the group of an event; alone in it if it is in none."""
+        """Return the group of an event; an event in no group is a group of one."""
         return self.linker.group(key) or (Member(key, Rule.FIRST),)
 
     def _lists(self, fixture: Fixture, key: EventKey) -> bool:
-        """Return whether the linker has an event as it is, but perhaps with other prices."""
+        """Return whether the linker has an event, equal except for prices."""
         return self.linker.lists(unpriced_event_of(fixture, key, self._roster))
 
     def _is_known(self, state: FixtureState, group: Group) -> bool:
-        """Return whether the events of a group are there as they were grouped: none has changed again."""
+        """Return whether the events of a group are unchanged since they were grouped."""
         return all(
             (there := state.of_event(member.key)) is not None and self._lists(there, member.key)
             for member in group
@@ -195,21 +195,21 @@ class Linking:
 
 
 def _ends_links(state: FixtureState, group: Group) -> bool:
-    """Return whether an event of a group is in a fixture with others."""
+    """Return whether an event of a group shares a fixture with an event outside the group."""
     keys = {member.key for member in group}
     fixtures = [fixture for key in keys if (fixture := state.of_event(key)) is not None]
     return any(member.key not in keys for fixture in fixtures for member in fixture.members)
 
 
 def _is_grouped(fixture: Fixture | None, group: Group) -> bool:
-    """Return whether a fixture has the events of a group, by the same rules."""
+    """Return whether a fixture has exactly the events of a group, linked by the same rules."""
     return fixture is not None and rules_of(fixture.members) == rules_of(group)
 
 
 def apply(draft: FixtureUpdate, links: Links, roster: Roster) -> Iterator[Fixture]:
-    """Make the groups fixtures, as far as their events are those compared; yield each that has several.
+    """Make the groups fixtures if all their events are unchanged; yield each with several events.
 
-    The matcher looks again at each event that is not as it was: it may be grouped otherwise meanwhile.
+    The matcher compares all events again that were not linked as in their group.
     """
     for group in links.groups:
         if _is_grouped(_fixture_of(draft, group[0].key), group):

@@ -1,7 +1,7 @@
-"""Groups of events applied to the fixtures: fixtures merge, and links that no longer hold are withdrawn.
+"""Applies groups of events to the fixtures: fixtures merge, and invalid links are withdrawn.
 
-Pure. If fixtures prove to be one match, the older stays, by version and then id. A fixture stays with the
-event that it began with; the part without it gets an id of its own.
+Pure. When fixtures merge, the older one stays, by version and then id. A fixture stays with the event that
+it began with; the other part gets a new id.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from actors.matching.matcher import Group, Member
 
 
 def join(draft: FixtureUpdate, group: Group) -> Fixture:
-    """Make these events, each of them in some fixture, the only members of a single fixture."""
+    """Put these events, each of which has a fixture, into one fixture without other members."""
     keys = {member.key for member in group}
     homes = _homes(draft, keys)
     stayers = [fixture for fixture in homes if fixture.members[0].key in keys]
     stayer = min(stayers, key=lambda fixture: (fixture.created, fixture.id), default=None)
     if stayer is not None and len(homes) == 1 and len(stayer.members) == len(keys):
         members = _ordered(group, stayer)
-        if bonds(members) != bonds(stayer.members):  # else the evidence stays that of the time of linking
+        if bonds(members) != bonds(stayer.members):  # otherwise the evidence at the time of linking stays
             stayer = msgspec.structs.replace(stayer, members=members, surebet=None)
             draft.put(stayer)
         return stayer
@@ -43,7 +43,7 @@ def join(draft: FixtureUpdate, group: Group) -> Fixture:
 
 
 def part(draft: FixtureUpdate, key: EventKey) -> None:
-    """Make an event a fixture of its own."""
+    """Move an event to a fixture of its own."""
     fixture_id = draft.id_of(key)
     fixture = None if fixture_id is None else draft.get(fixture_id)
     if fixture is None or len(fixture.members) == 1:
@@ -59,7 +59,7 @@ def part(draft: FixtureUpdate, key: EventKey) -> None:
 
 
 def _leave(draft: FixtureUpdate, home: Fixture, keys: Collection[EventKey], into: FixtureId | None) -> None:
-    """Take these events out of a fixture; the others begin another fixture if these have the first."""
+    """Take these events out of a fixture; if its first event goes, the others begin a new fixture."""
     others = tuple(member for member in home.members if member.key not in keys)
     if home.members[0].key not in keys:
         draft.reasons[home.id] = FixtureRemoval.SPLIT, None
@@ -74,12 +74,12 @@ def _leave(draft: FixtureUpdate, home: Fixture, keys: Collection[EventKey], into
 
 
 def _homes(draft: FixtureUpdate, keys: Collection[EventKey]) -> list[Fixture]:
-    """Return the fixtures that have any of these events, in the order of their ids."""
+    """Return the fixtures with any of these events, sorted by id."""
     ids = {fixture_id for key in keys if (fixture_id := draft.id_of(key)) is not None}
     return [fixture for name in sorted(ids) if (fixture := draft.get(name)) is not None]
 
 
 def _ordered(group: Group, stayer: Fixture) -> tuple[Member, ...]:
-    """Return the group; the event that the fixture began with is first."""
+    """Return the group, with the fixture's first event at the front."""
     first = stayer.members[0].key
     return tuple(sorted(group, key=lambda member: member.key != first))

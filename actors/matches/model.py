@@ -1,7 +1,7 @@
-"""Fixtures at one version: what several sources list of one real match, immutable and shared.
+"""Fixtures at one version: the entries of several sources for each real match, immutable and shared.
 
-Pure values. A version's cost is that of its changes: fixtures, chunks and parts of mappings that did not
-change are the same objects in the next state, and what is derived of them can be kept while they live.
+Pure values. A version costs as much as its changes: unchanged fixtures, chunks and parts of mappings are
+the same objects in the next state, so that values derived from them can be cached as long as they live.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from actors.matching.matcher import Member
 
 
 class Place(Struct, frozen=True, order=True, gc=False):
-    """Where a fixture stands in order: by kick-off (Unix seconds; infinity if unknown), then by id."""
+    """The sort key of a fixture: kick-off (Unix seconds; infinity if unknown), then id."""
 
     start: float
     id: FixtureId
@@ -41,20 +41,20 @@ class ViewKind(StrEnum):
     """The content of a view of fixtures."""
 
     FIXTURES = "fixtures"
-    SUREBETS = "surebets"  # those with a surebet
-    WEAK = "weak"  # the same, or with a weak surebet; of lines alone: other markets have none
+    SUREBETS = "surebets"  # only fixtures with a surebet
+    WEAK = "weak"  # the same, plus weak surebets of lines; other markets have none
 
 
 OF_EVERY_MARKET = (ViewKind.FIXTURES, ViewKind.SUREBETS)
-"""The kinds of view that are asked for by name, and that each kind of market has."""
+"""The kinds of view that clients request by name, and that every kind of market has."""
 
 
 class FixtureView(Struct, frozen=True):
-    """All fixtures of a kind or, with a bookmaker, those that it has prices of, whole.
+    """All fixtures of a kind; with a bookmaker, the complete fixtures that it has prices of.
 
-    With a `league` (its id), or another `market` than 1X2, changes are of these fixtures alone; versions
-    are still those of the whole view, which is of one kind of market. A kind that has lines, but without
-    one, is the main line of each match, unless the view `has_every_line`.
+    A `league` (its id) or a `market` other than 1X2 limits the changes to its fixtures; versions are still
+    those of the whole view of that kind of market. A kind with lines, without a line given, means the main
+    line of each match, or every line if the view `has_every_line`.
     """
 
     kind: ViewKind
@@ -72,47 +72,46 @@ class FixtureView(Struct, frozen=True):
 
     @property
     def is_of_main_lines(self) -> bool:
-        """Whether it has the main line of each match."""
+        """Whether it shows the main line of each match."""
         has_lines = FORMS[self.market.kind].lines is not None
         return has_lines and self.market.quarters is None and not self.has_every_line
 
     def has_market(self, fixture: Fixture) -> bool:
-        """Return whether a fixture is of the market of the view."""
+        """Return whether a fixture has the view's market."""
         market = self.market
         if market is ONE_X_TWO or self.has_every_line or fixture.market == market:
             return True
         return self.is_of_main_lines and fixture.is_main
 
     def shows(self, fixture: Fixture) -> bool:
-        """Return whether the view has it, if it is of the league and the market."""
+        """Return whether the view shows a fixture of its league and market."""
         if self.bookmaker is not None and self.bookmaker not in fixture.bookmakers:
             return False
         return self.kind is ViewKind.FIXTURES or self.surebet_of(fixture) is not None
 
     def surebet_of(self, fixture: Fixture) -> Surebet | None:
-        """Return the surebet that it shows of a fixture."""
+        """Return the surebet of a fixture in this view."""
         return fixture.standing if self.kind is ViewKind.WEAK else fixture.surebet
 
 
 class FixtureRemoval(StrEnum):
     """Why a fixture is no longer in a view."""
 
-    ENDED = "ended"  # no source lists it, or not the bookmaker of the view
+    ENDED = "ended"  # no source lists it any more, or the view's bookmaker does not
     MERGED = "merged"  # it is the same match as `into`
-    SPLIT = "split"  # the bookmaker's match turned out to be another one
-    GONE = "gone"  # its prices make no surebet any more
+    SPLIT = "split"  # the bookmaker's match was found to be another one
+    GONE = "gone"  # its prices make no surebet now
     AGE = "age"  # a price of its surebet was not confirmed in time
-    LEAGUE = "league"  # it is of another league now
-    NO_MARKET = "no_market"  # nobody lists the market any more, but another of the match
+    LEAGUE = "league"  # its league changed
+    NO_MARKET = "no_market"  # its market is listed no more, but other markets of the match are
 
 
 class BookmakerInfo(Struct, frozen=True):
-    """A bookmaker in the configuration: its source and what that vouches for, its place and its source's.
+    """A bookmaker in the configuration: its source, the meaning of its confirmations, and both places.
 
-    In play its handicap `counts_from_now` on: goals before the bet do not count, as they do of an exchange.
-
-    The place of a source is that of its first bookmaker. `commission` is the part of a win that it keeps,
-    `company` who pays: several may be of one company.
+    With `counts_from_now` its handicap in play ignores goals before the bet, as on exchanges. The place of
+    a source is its first bookmaker's. `commission` is the share that it keeps of a win. `company` is who
+    pays; several bookmakers may belong to one company.
     """
 
     source: SourceName
@@ -125,16 +124,16 @@ class BookmakerInfo(Struct, frozen=True):
 
 
 class Roster(dict[BookmakerId, BookmakerInfo]):
-    """All bookmakers in the order of the configuration; not changed once it is made."""
+    """All bookmakers in the order of the configuration; never changed after it is made."""
 
     @cached_property
     def live(self) -> frozenset[BookmakerId]:
-        """The bookmakers whose prices are vouched for while they are shown."""
+        """The bookmakers whose prices are confirmed as live while they are shown."""
         return frozenset(name for name, info in self.items() if info.prices is Prices.LIVE)
 
     @cached_property
     def shared(self) -> frozenset[BookmakerId]:
-        """The bookmakers that are not alone of their company."""
+        """The bookmakers that share their company with others."""
         companies = Counter(info.company for info in self.values())
         return frozenset(name for name, info in self.items() if companies[info.company] > 1)
 
@@ -148,7 +147,7 @@ class FixtureSettings(Struct, frozen=True):
 
 
 def roster_of(bookmakers: Mapping[BookmakerId, BookmakerInfo]) -> Roster:
-    """Return bookmakers in the order of the configuration with their places; its id is a company's name."""
+    """Return bookmakers with their places in the configuration; without a company, the id is used."""
     placed = Roster()
     sources: dict[SourceName, int] = {}
     for place, (name, info) in enumerate(bookmakers.items()):
@@ -159,19 +158,19 @@ def roster_of(bookmakers: Mapping[BookmakerId, BookmakerInfo]) -> Roster:
 
 
 class Highest(Struct, frozen=True, gc=False):
-    """The highest live price of each outcome; 1 where there is none."""
+    """The highest live price of each outcome; 1 for an outcome without one."""
 
     prices: Odds = (1.0,) * len(ONE_X_TWO.outcomes)
 
     @classmethod
     def of(cls, live: Collection[Match], market: Market = ONE_X_TWO) -> Highest:
-        """Return the highest of these prices of a market."""
+        """Return the highest prices among these matches of a market."""
         if not live:
             return cls((1.0,) * len(market.outcomes))
         return cls(tuple(map(max, zip(*[match.prices for match in live], strict=True))))
 
     def after(self, changed: Iterable[tuple[Match, Match]]) -> Highest | None:
-        """Return the highest prices after these changed; None if one of them fell: look at all."""
+        """Return the highest prices after these changes; None if a highest price fell: check all."""
         highest = self.prices
         for old, new in changed:
             prices = new.prices
@@ -183,10 +182,10 @@ class Highest(Struct, frozen=True, gc=False):
 
 
 class Head(Struct, frozen=True, gc=False):
-    """The names, league and kick-off that a fixture of another market takes from the 1X2 fixture.
+    """The names, league and kick-off that another market's fixture takes from the 1X2 fixture.
 
-    The prices of `match` are 0. By all entries it kicks off at `kick_off` at the earliest (Unix seconds;
-    infinity if no live source says), and is, or is not, in play (None: nobody says).
+    The prices of `match` are 0. `kick_off` is the earliest in any entry (Unix seconds; infinity if no live
+    source gives one), and `in_play` is what sources say (None: nothing).
     """
 
     match: Match
@@ -197,17 +196,16 @@ class Head(Struct, frozen=True, gc=False):
 
 
 class Fixture(Struct, frozen=True, eq=False, gc=False):
-    """One market of a match: its events, and what each bookmaker lists of them.
+    """One market of a match: its events, and each bookmaker's entry.
 
-    The first of `members` is the event that it began with, the others are in the order of their keys.
-    `bookmakers` are in the order of the configuration, `listed` has the entry of each. Names, league and
-    kick-off are what `lead` lists, a bookmaker of the first source. `created` is the version that it
-    appeared with. Of a company only the entry that was confirmed last, when the fixture changed last,
-    counts for best prices and fair odds: `outdone` has the other bookmakers, each with the one that counts.
-    Of another `market` than 1X2 its id has that behind it, and `head` names it where there are 1X2 prices.
-    A handicap `has_begun` once its match has, or may have: some bookmakers count the goals from then on.
-    Of several lines one `is_main`. Where all stakes may be returned no `surebet` is possible, but a `weak`
-    one.
+    `members` begins with the event that began the fixture; the others are sorted by key. `bookmakers` are
+    in the order of the configuration, `listed` has the entry of each. Names, league and kick-off come from
+    `lead`, a bookmaker of the first source. The fixture appeared with version `created`. In best prices and
+    fair odds only the last confirmed entry of each company counts, as of the fixture's last change:
+    `outdone` maps its other bookmakers to the one that counts. The id of a `market` other than 1X2 ends
+    with the market, and `head` names the fixture if there are 1X2 prices. A handicap `has_begun` once its
+    match has, or may have, because some bookmakers then ignore earlier goals. One of several lines
+    `is_main`. If all stakes may be returned, only a `weak` surebet is possible.
     """
 
     id: FixtureId
@@ -228,20 +226,20 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def standing(self) -> Surebet | None:
-        """Its surebet, weak or not: its market decides which it may have."""
+        """Its surebet, weak or not, according to its market."""
         return self.surebet or self.weak
 
     def with_standing(self, surebet: Surebet | None) -> Fixture:
-        """Return it with that surebet as the one that its market may have."""
+        """Return a copy with this surebet, weak or not, according to its market."""
         return replace(self, surebet=surebet) if may_gain(self.market) else replace(self, weak=surebet)
 
     @property
     def match_id(self) -> FixtureId:
-        """The id that the fixtures of all markets of the match have in common."""
+        """The id that the fixtures of all markets of the match share."""
         return FixtureId(self.id.partition(" ")[0])
 
     def superseded(self, among: Container[BookmakerId]) -> frozenset[BookmakerId]:
-        """Return the bookmakers whose prices do not count among those of these bookmakers."""
+        """Return the bookmakers whose prices do not count if only `among` are shown."""
         return frozenset([name for name, other in self.outdone.items() if other in among])
 
     @property
@@ -250,7 +248,7 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
         return dict(zip(self.bookmakers, self.listed, strict=True))
 
     def entry(self, bookmaker: BookmakerId) -> Entry | None:
-        """Return the entry of a bookmaker, None if it lists none."""
+        """Return the entry of a bookmaker, None if it has none."""
         names = self.bookmakers
         return self.listed[names.index(bookmaker)] if bookmaker in names else None
 
@@ -267,16 +265,16 @@ class FixtureChunk(SortedChunk[Place, Fixture], frozen=True, eq=False, weakref=T
 
     @classmethod
     def ends(cls, entries: Sequence[Fixture]) -> Sequence[int]:
-        """Return the length of the JSON up to each fixture, in entries; names and prices are one more."""
+        """Return the length of the JSON up to each fixture's end, in entries; a fixture adds one."""
         return [*accumulate([len(fixture.listed) + 1 for fixture in entries])]
 
 
 class FixtureChange(Struct, frozen=True, eq=False, gc=False):
-    """A commit's change of one fixture, as readers see it; None where there is none.
+    """A commit's change of one fixture, as readers see it; None for a missing state.
 
-    `reason` is why it is gone or, where it stays, why bookmakers are; `surebet_reason` why its surebet is.
-    The matches of the bookmakers in `apart` are not in the fixture `into`, with which it merged. If it
-    `is_of_weak`, nothing but its weak surebet changed.
+    `reason` is why the fixture, or else some of its bookmakers, are gone; `surebet_reason` why its surebet
+    is. The matches of the bookmakers `apart` are not in the fixture `into`, with which it merged. With
+    `is_of_weak` only its weak surebet changed.
     """
 
     id: FixtureId
@@ -290,7 +288,7 @@ class FixtureChange(Struct, frozen=True, eq=False, gc=False):
 
 
 class FixtureChanges(Struct, frozen=True, eq=False):
-    """A commit's changes, and their views; `events` are those that may have to be linked anew."""
+    """A commit's changes, and the changed views; `events` may need new links."""
 
     changes: tuple[FixtureChange, ...] = ()
     events: tuple[EventKey, ...] = ()
@@ -298,13 +296,12 @@ class FixtureChanges(Struct, frozen=True, eq=False):
 
 
 class FixtureState(Struct, frozen=True, eq=False):
-    """All fixtures at one version, in chunks by place; `versions` has those of the views that changed.
+    """All fixtures at one version, in chunks by place; `versions` has the last change of each changed view.
 
-    `places` is where to find a fixture by its id, `by_event` the fixture of each event, and `derived` each
-    event by the id that is derived of it. `pending` events are still to be linked; `pendings` has their
-    number when a view changed last, if any.
-    `candidates` are those whose prices would be a surebet. At `valid_until` (monotonic seconds), or at
-    `kick_off` (Unix seconds), the first of those that are shown ends.
+    `places` has each fixture's place by id, `by_event` the fixture of each event, and `derived` each event
+    by its derived id. `pending` events are not linked yet; `pendings` has that number at the last change of
+    a view. `candidates` are the fixtures whose prices would make a surebet. At `valid_until` (monotonic
+    seconds), or at `kick_off` (Unix seconds), the first shown surebet ends.
     """
 
     first_version: int
@@ -320,24 +317,24 @@ class FixtureState(Struct, frozen=True, eq=False):
 
     @property
     def valid_until(self) -> float:
-        """Monotonic second at which it changes by itself."""
+        """The monotonic second at which it changes without new data."""
         return self.candidates.until
 
     @property
     def kick_off(self) -> float:
-        """Unix second at which it changes by itself, also if that clock was set meanwhile."""
+        """The Unix second at which it changes without new data; valid even if that clock is set."""
         return self.candidates.kick_off
 
     def version(self, view: FixtureView) -> int:
-        """Return the last commit that changed what the view shows."""
+        """Return the last commit that changed the view's content."""
         return self.versions.get(view.kind, {}).get(view.bookmaker, self.first_version)
 
     def pending_in(self, view: FixtureView) -> int:
-        """Return how many events were still to be linked in the version of the view."""
+        """Return the number of unlinked events in the view's version."""
         return self.pendings.get(view.kind, {}).get(view.bookmaker, 0)
 
     def get(self, fixture_id: FixtureId) -> Fixture | None:
-        """Look a fixture up; None if it is not here."""
+        """Return a fixture by its id; None if there is none."""
         place = self.places.get(fixture_id)
         return None if place is None else find(self.chunks, place)
 
@@ -347,7 +344,7 @@ class FixtureState(Struct, frozen=True, eq=False):
         return None if fixture_id is None else self.get(fixture_id)
 
     def holder(self, fixture_id: FixtureId) -> Fixture | None:
-        """Return the fixture that has the event which that id is derived of, None if no source lists it."""
+        """Return the fixture of the event from which that id is derived, None if no source lists it."""
         key = self.derived.get(fixture_id)
         return None if key is None else self.of_event(key)
 
@@ -357,13 +354,13 @@ class FixtureState(Struct, frozen=True, eq=False):
 
 
 def fixtures_of(snapshot: Snapshot) -> FixtureState:
-    """Return the fixtures of a board that links. Raises: TypeError for one that does not."""
+    """Return the fixtures of a board. Raises: TypeError for a board without linking."""
     if not isinstance(snapshot.fixtures, FixtureState):
         raise TypeError("this board has no fixtures")
     return snapshot.fixtures
 
 
 def first_snapshot(version: int, terms: FixtureSettings, epoch: str = "0") -> Snapshot:
-    """Return a board without any list, and without fixtures yet."""
+    """Return a board without lists and fixtures."""
     empty = Snapshot.empty(version, tuple(terms.roster), epoch)
     return replace(empty, fixtures=FixtureState(version, terms))

@@ -1,7 +1,7 @@
-"""Surebets over time: since when they stand, when they appear, and when they end by themselves.
+"""Surebets over time: their beginning, their appearance, and their end without new data.
 
-Pure. A fixture that changed is evaluated in the same commit, all candidates once a second. A surebet
-appears once it has stood for `min_life_s`, and ends at the earliest kick-off that a live source gives.
+Pure. A changed fixture is evaluated in the same commit, all candidates once a second. A surebet appears
+after it has lasted for `min_life_s`, and ends at the earliest kick-off from a live source.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OF_TIME = {Doubt.AGE, Doubt.SKEW}
 
 
 class Surebets:
-    """Finds the surebets of fixtures, and what becomes of them as time passes."""
+    """Finds the surebets of fixtures, and follows them as time passes."""
 
     def __init__(self, terms: FixtureSettings) -> None:
         self._terms = terms
@@ -38,10 +38,10 @@ class Surebets:
     def settle(
         self, draft: FixtureUpdate, before: Books, books: Books, now: Instant, *, is_present: bool = True
     ) -> Sliced[None]:
-        """Set the surebets of the fixtures that changed.
+        """Set the surebets of the changed fixtures.
 
-        All candidates are evaluated once they are due, or when other lists are trusted than `before`. None
-        begins to stand unless `now` is the present moment: else it may have passed already.
+        All candidates are evaluated when they are due, or when other lists are trusted than in `before`. A
+        new surebet begins only if `now` is the present moment, because an older one may have ended already.
         """
         known = draft.base.candidates
         is_due = known.is_due(now) or any(
@@ -65,7 +65,7 @@ class Surebets:
             draft.candidates = known.changed(evaluated, due if is_due else min(known.due, due))
 
     def end(self, draft: FixtureUpdate) -> None:
-        """End all surebets, because the time is not known; candidates wait until it is."""
+        """End all surebets while the time is unknown; candidates wait until it is known."""
         known, changes = draft.base.candidates, dict[FixtureId, Candidate | None]()
         for fixture_id in dict.fromkeys([*draft.touched, *known.by_fixture]):
             fixture, old = draft.get(fixture_id), known.by_fixture.get(fixture_id)
@@ -84,7 +84,7 @@ class Surebets:
     def _evaluate(
         self, draft: FixtureUpdate, fixture: Fixture, books: Books, now: Instant, *, is_present: bool
     ) -> Candidate:
-        """Set the surebet of a fixture as of `now`, and return what it is as a candidate."""
+        """Set the surebet of a fixture at `now`, and return its candidate."""
         evaluation = self._evaluation(fixture, books, now)
         found = evaluation.found(self._terms.surebets)
         known, former = draft.base.get(fixture.id), draft.base.candidates.by_fixture.get(fixture.id)
@@ -110,26 +110,26 @@ class Surebets:
         return candidate
 
     def _longer_s(self, draft: FixtureUpdate) -> float:
-        """Return how much longer a surebet has to stand than by the rules of the base."""
+        """Return the increase of `min_life_s` over the base's rules."""
         return self._terms.surebets.min_life_s - draft.base.terms.surebets.min_life_s
 
     def _evaluation(self, fixture: Fixture, books: Books, now: Instant) -> Evaluation:
-        """Return what its surebets are made of at `now`."""
+        """Return the inputs for a fixture's surebets at `now`."""
         kick_off = self._kick_off(fixture)
         said = self._said_in_play(fixture)
         has_begun = any(said) or fixture.has_begun or now.mono + (kick_off - now.wall) <= now.mono
-        # In play a bookmaker's handicap is another bet, in which only goals that come later count.
+        # In play a handicap may be another bet, where only later goals count.
         may_have = kick_off == inf and not said and FORMS[fixture.market.kind].count_from_now
         return Evaluation(() if has_begun or may_have else tuple(self._legs(fixture, books)), now, kick_off)
 
     def _kick_off(self, fixture: Fixture) -> float:
-        """Return the earliest kick-off that a live source gives (Unix seconds); infinity if none does."""
+        """Return the earliest kick-off from live sources (Unix seconds); infinity if none gives one."""
         listed = [entry.match for name, entry in fixture.entries.items() if name in self._live]
         starts = [float(match.start_time) for match in listed if match.start_time is not None]
         return min([*starts, inf if fixture.head is None else fixture.head.kick_off])
 
     def _said_in_play(self, fixture: Fixture) -> list[bool]:
-        """Return what live sources, and those of the 1X2 prices, say of whether it is being played."""
+        """Return whether it is in play according to each live source, and to the 1X2 prices."""
         every = [entry.match.in_play for name, entry in fixture.entries.items() if name in self._live]
         head = None if fixture.head is None else fixture.head.in_play
         return [said for said in (*every, head) if said is not None]
@@ -162,12 +162,12 @@ class Surebets:
 
 
 def _trusted(book: Book) -> set[Scope]:
-    """Return the lists that the newest attempt gave or confirmed."""
+    """Return the lists whose newest attempt succeeded."""
     return {scope for scope, state in book.lists.items() if state.is_trusted}
 
 
 def is_candidate(fixture: Fixture) -> bool:
-    """Return whether its highest prices may never lose; commission and fees make them no better."""
+    """Return whether its highest prices may never lose; commission and fees only lower them."""
     return book_sum(of_one_winner(fixture.market, fixture.highest.prices)) < 1
 
 

@@ -1,4 +1,4 @@
-"""Best prices and surebets: a bet on each outcome, at several bookmakers, that gain whatever the result.
+"""Best prices and surebets: bets on each outcome, at several bookmakers, that gain after every result.
 
 Pure arithmetic over the legs of one market of a fixture; `actors/markets/covers.py` has their stakes.
 Outcomes are numbered from 0, in order; times are monotonic seconds. docs/fixtures.md has the reasons.
@@ -32,13 +32,13 @@ class Doubt(StrEnum):
 
     AGE = "age"  # a price was not confirmed lately
     SKEW = "skew"  # its prices were confirmed at times too far apart
-    LINK = "link"  # a leg is linked by evidence that is too weak
-    PRICE = "price"  # a price disagrees with those of the other bookmakers: probably an error
+    LINK = "link"  # the evidence for a leg's link is too weak
+    PRICE = "price"  # a price disagrees with the other bookmakers': probably an error
     PROFIT = "profit"  # too good to be true
 
 
 class SurebetRules(Struct, frozen=True, forbid_unknown_fields=True):
-    """When a surebet is shown, and when it is believed; docs/configuration.md has the meaning of each."""
+    """When a surebet is shown and believed; docs/configuration.md explains each rule."""
 
     max_age_s: Seconds | None = None
     max_skew_s: Seconds | None = None
@@ -57,12 +57,12 @@ class Best(Struct, frozen=True, gc=False):
 
 
 class PricedLeg(Struct, frozen=True, gc=False):
-    """One outcome at one bookmaker, whose legs are one market: it takes `commission` of what that wins net.
+    """One outcome at one bookmaker, which takes `commission` from the net win on the market.
 
-    Its list was vouched for at `vouched_mono`, which holds for `holds_s` seconds. `chances` are the fair
-    chances of the bookmaker's prices; if these are wrong by the other bookmakers', it `is_doubted`. A
-    prediction market's fee has the `fee_rate` of `Match`. Not `is_trusted`: the newest attempt to get its
-    list failed, so that it is no leg, nor is an older price of its company.
+    Its list was confirmed at `vouched_mono`, for `holds_s` seconds. `chances` are the fair chances of the
+    bookmaker's prices; it `is_doubted` if these contradict the other bookmakers'. `fee_rate` is that of
+    `Match`, for prediction markets. Without `is_trusted` the newest attempt to get its list failed: then
+    neither it nor an older price of its company is a leg.
     """
 
     bookmaker: BookmakerId
@@ -86,18 +86,18 @@ class PricedLeg(Struct, frozen=True, gc=False):
         return self.price / (1 + self.fee_rate * (1 - 1 / self.price)) if self.fee_rate else self.price
 
 
-SHARE_DIGITS = 10  # with fewer a share of a high price, up to 1,000, may return less than the total
-NO_GAIN = 1 - 1e-6  # a book sum from here on: what gains less is shown as a profit of 0
+SHARE_DIGITS = 10  # with fewer digits a share at a high price, up to 1,000, may return less than the total
+NO_GAIN = 1 - 1e-6  # from this book sum on the gain would be shown as a profit of 0
 
 Legs: TypeAlias = tuple[PricedLeg, ...]
 """A leg for each outcome, in their order."""
 
 
 class FoundSurebet(Struct, frozen=True):
-    """A leg for each outcome; `book_sum` is what returns 1 at least, `shares` how to divide a stake.
+    """A leg for each outcome; `book_sum` is the cost of a return of 1, `shares` divide the stake.
 
-    At `until` (monotonic seconds) a leg is too old. With doubts it is not believed. If it `is_weak` all
-    stakes may be returned: its numbers are those of all other results.
+    At `until` (monotonic seconds) a leg is too old. With doubts it is not believed. If it `is_weak`, all
+    stakes may be returned, and its numbers describe the other results.
     """
 
     legs: Legs
@@ -113,14 +113,14 @@ class FoundSurebet(Struct, frozen=True):
 
     @property
     def is_weak(self) -> bool:
-        """Whether a result gives all stakes back, so that nothing is gained for certain."""
+        """Whether a result returns all stakes, so that no gain is certain."""
         return not may_gain(self.legs[0].market)
 
 
 class Leg(Struct, frozen=True, gc=False):
     """An outcome, such as `X`, and the bookmaker with the price; `stake` is its share of the total.
 
-    The price was confirmed `age_s` seconds before.
+    The price was confirmed `age_s` seconds ago.
     """
 
     outcome: str
@@ -131,12 +131,12 @@ class Leg(Struct, frozen=True, gc=False):
 
 
 class Surebet(Struct, frozen=True, gc=False):
-    """Prices that win whatever happens, `since` when (Unix seconds); `profit` is a share of the total.
+    """Prices that win after every result, since `since` (Unix seconds); `profit` is a share of the total.
 
-    `book_sum` is what returns 1 at least, or of double chance 2: two of its bets win.
-    It ends `until` then (Unix seconds) if nothing is confirmed again. Ages and `until` are those of the
-    version that changed its fixture last. A weak one has a profit of 0, because all stakes may be returned,
-    and a `usual_profit`: what every other result gains at least.
+    `book_sum` is the cost of a return of 1, for double chance of 2, because two of its bets win. The
+    surebet ends at `until` (Unix seconds) without new confirmations. Ages and `until` are as of the version
+    that last changed its fixture. A weak one has a profit of 0, because all stakes may be returned, and a
+    `usual_profit`, the least gain after any other result.
     """
 
     profit: float
@@ -148,32 +148,32 @@ class Surebet(Struct, frozen=True, gc=False):
 
     @property
     def bets(self) -> tuple[object, ...]:
-        """All that does not depend on confirmations."""
+        """The parts that do not depend on confirmations."""
         legs = [(leg.outcome, leg.bookmaker, leg.odds, leg.stake) for leg in self.legs]
         return (self.profit, self.usual_profit, self.since, *legs)
 
 
 def best(prices: Mapping[BookmakerId, Odds]) -> tuple[Best, ...] | None:
-    """Return the best gross price of each outcome, None of no bookmaker."""
+    """Return the best gross price of each outcome, None without bookmakers."""
     if not prices:
         return None
     return tuple([_best(prices, of_outcome) for of_outcome in zip(*prices.values(), strict=True)])
 
 
 def doubted_legs(quotes: Quotes, rules: SurebetRules, market: Market = ONE_X_TWO) -> frozenset[BookmakerId]:
-    """Return the bookmakers whose prices are wrong by those of the others: no surebet rests on them.
+    """Return the bookmakers whose prices contradict the others': no surebet uses them.
 
-    Of a price that is too high two others are enough, of best prices three: a bet on it may be lost. With
-    the teams exchanged the outcomes of most markets are not those in reverse order.
+    Two other bookmakers are enough to call a price too high, while best prices need three, because a bet on
+    it may be lost. In most markets exchanging the teams does not reverse the outcomes.
     """
     found = overpriced(quotes, rules.max_price_ratio, MIN_BOOKMAKERS - 1)
     return found | crossed(quotes) if is_reversible(market) else found
 
 
 def surebet(legs: Iterable[PricedLeg], now: float, rules: SurebetRules) -> FoundSurebet | None:
-    """Return the most profitable surebet without a doubt, or with no doubt but its profit.
+    """Return the most profitable surebet whose only doubt, if any, is its profit.
 
-    Without such a surebet the most profitable, with its doubts, or None. Of equals the first legs win.
+    If there is none, return the most profitable one with its doubts, or None. Of equals the first legs win.
     Collected prices are never a leg.
     """
     live = _live(legs)
@@ -181,9 +181,9 @@ def surebet(legs: Iterable[PricedLeg], now: float, rules: SurebetRules) -> Found
 
 
 def weak_surebet(legs: Iterable[PricedLeg], now: float, rules: SurebetRules) -> FoundSurebet | None:
-    """Return the same of a line on which all stakes may be returned: it never loses, and mostly gains.
+    """Return the same for a line where all stakes may be returned: it never loses, and mostly gains.
 
-    No leg has a fee, because that is not returned.
+    No leg has a fee, because fees are not returned.
     """
     live = _live(legs)
     return None if not live or may_gain(live[0].market) else _surebet(live, now, rules)
@@ -194,7 +194,7 @@ def _surebet(live: list[PricedLeg], now: float, rules: SurebetRules) -> FoundSur
         return None
     highest = tuple([max([leg.price for leg in some]) for some in offered])
     if book_sum(of_one_winner(live[0].market, highest)) >= NO_GAIN:
-        return None  # nearly always; commission, fees and half results make no sum smaller
+        return None  # the usual case; commission, fees and half results only raise the sum
     is_weak = not may_gain(live[0].market)
     live = [leg for leg in _freshest(live) if leg.is_trusted and not (is_weak and leg.fee_rate)]
     sound = [leg for leg in live if leg.is_sure and not leg.is_doubted]
@@ -221,7 +221,7 @@ def _live(legs: Iterable[PricedLeg]) -> list[PricedLeg]:
 
 
 def _freshest(legs: Sequence[PricedLeg]) -> list[PricedLeg]:
-    """Return the legs of each company's bookmaker that was confirmed last."""
+    """Return the legs at the last confirmed bookmaker of each company."""
     latest: dict[str, PricedLeg] = {}
     for leg in legs:
         company = leg.company or leg.bookmaker
@@ -236,19 +236,19 @@ def _doubts(legs: Legs, now: float, rules: SurebetRules) -> tuple[Doubt, ...]:
         Doubt.SKEW: is_skewed(legs, rules.max_skew_s),
         Doubt.LINK: not all(leg.is_sure for leg in legs),
         Doubt.PRICE: any(leg.is_doubted for leg in legs) or not _agree(legs),
-        Doubt.PROFIT: 1 / sum(_needed(legs)) > 1 + rules.max_profit,  # as floats 1.1 - 1 is above 0.1
+        Doubt.PROFIT: 1 / sum(_needed(legs)) > 1 + rules.max_profit,  # in floats 1.1 - 1 is above 0.1
     }
     return tuple(doubt for doubt, is_so in found.items() if is_so)
 
 
 def _agree(legs: Legs) -> bool:
-    """Return whether the prices of any two of the bookmakers are not off."""
+    """Return whether the prices of all these bookmakers agree."""
     every = zip(*[leg.chances for leg in legs], strict=True)
     return all(max(of_outcome) - min(of_outcome) <= OFF for of_outcome in every)
 
 
 def _agreeing(legs: Sequence[PricedLeg]) -> Iterator[list[PricedLeg]]:
-    """Return groups of legs: any of one group, and no others, agree."""
+    """Yield the largest groups of legs that all agree with each other."""
     groups = [[*legs]]
     for outcome in _outcomes(legs):
         groups = [some for group in groups for some in _within(group, outcome)]
@@ -256,7 +256,7 @@ def _agreeing(legs: Sequence[PricedLeg]) -> Iterator[list[PricedLeg]]:
 
 
 def _within(legs: Sequence[PricedLeg], outcome: int) -> Iterator[list[PricedLeg]]:
-    """Return the largest groups of legs in which the chances of an outcome differ by no more than `OFF`."""
+    """Yield the largest groups of legs whose chances of an outcome differ by `OFF` at most."""
     highest = -1.0
     for low in sorted({leg.chances[outcome] for leg in legs}):
         group = [leg for leg in legs if 0 <= leg.chances[outcome] - low <= OFF]
@@ -266,7 +266,7 @@ def _within(legs: Sequence[PricedLeg], outcome: int) -> Iterator[list[PricedLeg]
 
 
 def _fresh(legs: Sequence[PricedLeg], now: float, rules: SurebetRules) -> Iterator[list[PricedLeg]]:
-    """Return groups of legs: any of one group, and no others, are fresh enough together."""
+    """Yield groups of legs that are all fresh enough to be combined."""
     ages = [(leg, max_age([leg], rules.max_age_s)) for leg in legs]
     for limit in sorted({age for _, age in ages}):
         fresh = [leg for leg, age in ages if now < leg.vouched_mono + limit and limit <= age]
@@ -278,11 +278,11 @@ def _fresh(legs: Sequence[PricedLeg], now: float, rules: SurebetRules) -> Iterat
 
 
 def _cheapest_of(legs: Sequence[PricedLeg]) -> Legs | None:
-    """Return the legs at two bookmakers or more that need the smallest stake; None if none are.
+    """Return the legs at two bookmakers or more that need the smallest stake; None if there are none.
 
-    These are the best net prices, with the next best of an outcome if all are one bookmaker's, except that
-    several legs of one market with commission need less; of four outcomes and more two such markets are not
-    tried together. The prices of one bookmaker alone that gain are an error.
+    They have the best net prices. If one bookmaker has all of these, one outcome takes its next best price,
+    because a gain at a single bookmaker is an error. Several legs on one market with commission may need
+    less, and are tried too; with four or more outcomes two such markets are not combined.
     """
     offered = [sorted(of_outcome, key=_net) for of_outcome in _by_outcome(legs)]
     if not offered:
@@ -312,7 +312,7 @@ def _cheapest_of(legs: Sequence[PricedLeg]) -> Legs | None:
 
 
 def _by_outcome(legs: Sequence[PricedLeg]) -> list[list[PricedLeg]]:
-    """Return the legs of each outcome; nothing if an outcome has none."""
+    """Return the legs of each outcome; empty if an outcome has none."""
     offered = [[leg for leg in legs if leg.outcome == outcome] for outcome in _outcomes(legs)]
     return offered if all(offered) else []
 
@@ -323,7 +323,7 @@ def _outcomes(legs: Sequence[PricedLeg]) -> range:
 
 
 def _net(leg: PricedLeg) -> float:
-    """Return what a stake of 1 costs, less what it returns if it wins, after fee and commission."""
+    """Return the negative net win of a stake of 1, after fee and commission, as a sort key."""
     return -(leg.paid - 1) * (1 - leg.commission)
 
 

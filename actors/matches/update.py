@@ -1,7 +1,7 @@
-"""Applies a commit to the fixtures, in time that depends on what it changed.
+"""Applies a commit to the fixtures, in time proportional to the changes.
 
-Pure, in slices. New events are fixtures of their own, prices change, members and fixtures go, links are
-applied, and prices that no longer agree end a link.
+Pure, in slices. New events become fixtures, prices change, members and fixtures go, links are applied, and
+disagreeing prices end a link.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Edits = dict[FixtureId, dict[BookmakerId, Entry | None]]
 
 
 class FixtureUpdater:
-    """The function for `Board` that takes fixtures from one version to the next."""
+    """The `Advance` function that takes fixtures from one version to the next."""
 
     def __init__(self, terms: FixtureSettings) -> None:
         self.roster = terms.roster
@@ -45,7 +45,7 @@ class FixtureUpdater:
         self._terms, self._surebets = terms, Surebets(terms)
 
     def rule(self, rules: SurebetRules) -> None:
-        """Find surebets by these rules from the next commit on, with which all fixtures change."""
+        """Use these rules for surebets from the next commit on, which then changes all fixtures."""
         self._terms = replace(self._terms, surebets=rules)
         self._surebets = Surebets(self._terms)
 
@@ -60,10 +60,10 @@ class FixtureUpdater:
         version: int,
         is_present: bool = True,
     ) -> Sliced[Linked | None]:
-        """Return the fixtures after these differences and links at `now`; None if they stay as they are.
+        """Return the fixtures after these differences and links at `now`; None if they stay.
 
-        Only surebets depend on the time, which may be of a while ago, unless it `is_present`; if it is not
-        known, there are none.
+        Only surebets depend on the time. Unless it `is_present`, the time may be a while ago. With an
+        unknown time (None) there are no surebets.
         """
         terms, surebets = self._terms, self._surebets
         draft = FixtureUpdate(fixtures_of(base), self.roster, version, books)
@@ -82,7 +82,7 @@ class FixtureUpdater:
         return (yield from draft.finish())
 
     def take(self, draft: FixtureUpdate, books: Books, noted: Noted) -> Sliced[None]:
-        """Take over what changed of the entries."""
+        """Apply the changes of the entries."""
         edits: Edits = {}
         new: dict[EventKey, None] = {}
         for bookmaker, differences in noted.items():
@@ -98,7 +98,7 @@ class FixtureUpdater:
                 yield
 
     def _begin(self, draft: FixtureUpdate, books: Books, key: EventKey) -> None:
-        """Begin a fixture of a new event, unless there is a fixture, or its entries are gone."""
+        """Begin a fixture for a new event, unless it has a fixture, or its entries are gone."""
         if draft.id_of(key) is not None:
             return
         entries = {
@@ -126,7 +126,7 @@ class FixtureUpdater:
             key, new = EventKey(source, match_id), after[match_id]
             fixture_id = fixture_of(key)
             if old is not None and new is not None and not is_other_event(old, new):
-                is_shown = new.is_named  # as nearly always: only prices differ
+                is_shown = new.is_named  # the usual case: only prices differ
             else:
                 was, new = named(old), named(new)
                 is_shown = was is not new
@@ -143,7 +143,7 @@ class FixtureUpdater:
                 yield
 
     def _edit(self, draft: FixtureUpdate, fixture: Fixture, changes: Changes) -> None:
-        """Put a fixture with these entries; it is ended if it has none left."""
+        """Change a fixture's entries; end the fixture if it has none left."""
         entries, members = fixture.entries, fixture.members
         for name, new in changes.items():
             if new is not None:
@@ -170,14 +170,14 @@ class FixtureUpdater:
         draft.remove(fixture.id, FixtureRemoval.ENDED)
 
     def _part(self, draft: FixtureUpdate, fixture: Fixture, sources: AbstractSet[SourceName]) -> None:
-        """Take out the members that are `apart`; the matcher is asked about all of the fixture again."""
+        """Take out the members that are `apart`, and have all the fixture's events compared again."""
         if parted := self.apart(fixture, sources):
             draft.events |= dict.fromkeys([member.key for member in fixture.members])
         for key in parted:
             part(draft, key)
 
     def apart(self, fixture: Fixture, sources: AbstractSet[SourceName]) -> list[EventKey]:
-        """Return the members whose link the prices speak against, as far as these sources' changed."""
+        """Return the members whose links contradict the prices, if these sources' prices changed."""
         changed = [member.key for member in fixture.members if member.key.source in sources]
         entries, known = fixture.entries, dict[EventKey, Chances | None]()
 
