@@ -1,1 +1,1 @@
-"""Which events of several sources are one match. Pure: knows neither the board nor the operator."""
+"""Decides which events of several sources are one match. Pure: knows neither board nor operator."""

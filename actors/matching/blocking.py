@@ -1,6 +1,6 @@
-"""Finds descriptions that may be of one match: by names within days, by parts of names within minutes.
+"""Finds descriptions that may be of one match: by team names within days, by parts of names within minutes.
 
-All lists are ordered by kick-off, so that near descriptions are a slice of them.
+All lists are sorted by kick-off, so that near descriptions are a slice.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from actors.naming.names import Name
 from actors.naming.similarity import INITIALS, alike_words, stems
 from actors.naming.tables import clubs_of, country_of
 
-MANY = 200  # that share parts of names: then whole words are compared first, all at once
-KEPT = 1 << 12  # sides with a name whose keys are kept: those of the matches of some hours
+MANY = 200  # matches sharing parts of names; above that all whole words are compared first
+KEPT = 1 << 12  # sides with a name whose keys are cached: those of the matches of some hours
 
 _start, _home_of, _away_of = attrgetter("start"), attrgetter("home"), attrgetter("away")
-_HOME, _AWAY = "h", "a"  # the first letter of a key
+_HOME, _AWAY = "h", "a"  # the first letter of a key: the side
 
 
 class Index:
@@ -32,8 +32,8 @@ class Index:
 
     def __init__(self, comparator: Comparator) -> None:
         self._comparator = comparator
-        self._by_key: dict[str, list[Description]] = {}  # of a team, or of a part of a name
-        self._untimed: dict[str, dict[Description, None]] = {}  # by key of a team
+        self._by_key: dict[str, list[Description]] = {}  # by the key of a team, or of a part of a name
+        self._untimed: dict[str, dict[Description, None]] = {}  # by the key of a team
 
     def add(self, description: Description) -> None:
         """Add a description."""
@@ -45,7 +45,7 @@ class Index:
                 insort(self._by_key.setdefault(key, []), description, key=_start)
 
     def remove(self, description: Description) -> None:
-        """Remove a description that was added."""
+        """Remove an added description."""
         if description.start is None:
             for key in self._both_teams(description):
                 del self._untimed[key][description]
@@ -62,9 +62,9 @@ class Index:
                 del self._by_key[key]
 
     def near(self, description: Description) -> set[Description]:
-        """Return all descriptions that a rule could link with this description, itself and some more.
+        """Return all descriptions that a rule could link with this one, including itself and some others.
 
-        Of two such descriptions each finds the other.
+        The result is symmetric: two descriptions that a rule could link find each other.
         """
         if (start := description.start) is None:
             return {found for key in self._both_teams(description) for found in self._untimed.get(key, ())}
@@ -99,7 +99,7 @@ class Index:
         return found | fuzzy
 
     def find(self, description: Description) -> set[Description]:
-        """Return all descriptions that resemble this description, itself and some more."""
+        """Return all descriptions that resemble this one, including itself and some others."""
         if (start := description.start) is None:
             return {found for key in self._both_teams(description) for found in self._untimed.get(key, ())}
         found: set[Description] = set()
@@ -110,7 +110,7 @@ class Index:
         return found
 
     def _by_parts(self, side: str, start: int, name: Name) -> set[Description]:
-        """Return those of about the same minute that have a part of that name on that side."""
+        """Return the descriptions of about the same minute that share a part of that name on that side."""
         found: set[Description] = set()
         first = (start // LONGEST_FUZZY - 1) * LONGEST_FUZZY
         for key in _parts(side, name):
@@ -133,7 +133,7 @@ class Index:
         return {key for side, name in sides for key in self._teams(side, name)}
 
     def _teams(self, side: str, name: Name) -> Iterable[str]:
-        """Return the keys of a team, also under the operator's other names."""
+        """Return the keys of a team, including its other names by the operator."""
         if not (aliases := self._comparator.aliases(name)):
             return _team(side, name)
         return {key for spelling in (name, *aliases) for key in _team(side, spelling)}
@@ -142,21 +142,21 @@ class Index:
 def _resembling(
     name_of: Callable[[Description], Name], description: Description, others: Iterable[Description]
 ) -> set[Description]:
-    """Return those with a word alike on that side: names without such a word are not alike."""
+    """Return the descriptions with a similar word on that side; names without one are not similar."""
     by_word: dict[str, list[Description]] = {}
     for other in others:
         for word in name_of(other).words:
             by_word.setdefault(word, []).append(other)
     words, every = name_of(description).words, [*by_word]
     similar = {word for own in words for word in alike_words(own, every)}
-    if any(len(word) <= INITIALS for word in words):  # the first letters of others
+    if any(len(word) <= INITIALS for word in words):  # possible initials of other words
         similar.update(by_word)
     similar.update(word for word in by_word if len(word) <= INITIALS)
     return {other for word in similar for other in by_word[word]}
 
 
 def _same_league(league: League) -> Callable[[League], bool]:
-    """Return a function that says whether another league may be the same as this."""
+    """Return a function that says whether a league may be the same as this one."""
     own, known = league.own, dict[League, bool]()
 
     def is_same(other: League) -> bool:

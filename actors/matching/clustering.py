@@ -1,6 +1,6 @@
-"""Groups the events of a component: events that rules connect, perhaps through others.
+"""Groups the events of a component: events that rules connect, directly or through others.
 
-A group is one match, with one event of a source at most. Pure: groups depend on the events alone, not on
+A group is one match, with at most one event of a source. Pure: groups depend on the events alone, not on
 the order in which they came. Sets of events are bits of an integer: bit i is event i, in order of keys.
 """
 
@@ -23,14 +23,14 @@ from actors.matching.event import Chances, Event, EventKey
 from actors.matching.overrides import Overridden, parted
 from actors.matching.rules import ON_TIME, Certainty, Group, Member, Relation, Rule, price_gap
 
-MARGIN = 0.25  # a rival with a rank nearer than that makes two candidates
-RUN = 4096  # edges sorted in one step, some milliseconds
-FEW = 50  # up to so many descriptions all are compared: looking up the similar takes as long
+MARGIN = 0.25  # a rival whose rank is nearer than this prevents a link
+RUN = 4096  # edges sorted in one step, which takes some milliseconds
+FEW = 50  # up to so many descriptions all are compared, because searching takes as long
 
 Edge: TypeAlias = tuple[float, int, int, Rule, float, bool]
-"""A link of events a and b, a < b: negative rank, a, b, rule, largest gap of prices, are both on time.
+"""A link of events a and b, a < b: negative rank, a, b, rule, largest price gap, whether both are on time.
 
-The best is the least: what the operator says has the highest rank.
+The smallest edge is the best; the operator's links have the highest rank.
 """
 Related: TypeAlias = list[tuple[int, int, Relation]]
 Limits: TypeAlias = Mapping[int, Mapping[int, float]]
@@ -38,15 +38,16 @@ Resembling: TypeAlias = Callable[[Description], set[Description]]
 
 
 class Component(Struct, eq=False, gc=False):
-    """Connected events."""
+    """A set of connected events."""
 
     keys: set[EventKey]
 
 
 class Node(Struct, eq=False, gc=False):
-    """An event with its description, its component, and the group that was last returned for it.
+    """An event with its description, its component, and the last returned group.
 
-    No description and no component refers to a node: there are no cycles, which nothing would find.
+    No description and no component refers to a node, so that no reference cycles arise, which nothing
+    collects.
     """
 
     event: Event
@@ -56,22 +57,22 @@ class Node(Struct, eq=False, gc=False):
 
 
 class _Pairs:
-    """The pairs of some events: edges, and sets of other events by event."""
+    """The pairs of some events: edges, and by event sets of other events."""
 
     def __init__(self, nodes: list[Node]) -> None:
         self.edges: list[Edge] = []
-        self.apart: list[tuple[int, int]] = []  # pairs without an edge only because of prices
-        self.compatible = [0] * len(nodes)  # of other sources, may be the same match
-        self.duplicates = [0] * len(nodes)  # of its source, with the same names and league
-        self.forbidden = [0] * len(nodes)  # kept apart from it by the operator
+        self.apart: list[tuple[int, int]] = []  # pairs that only prices keep from an edge
+        self.compatible = [0] * len(nodes)  # events of other sources that may be the same match
+        self.duplicates = [0] * len(nodes)  # events of its source with the same names and league
+        self.forbidden = [0] * len(nodes)  # events that the operator keeps apart from it
         of_source: dict[str, int] = defaultdict(int)
         for i, node in enumerate(nodes):
             of_source[node.event.source] |= 1 << i
-        self.same_source = [of_source[node.event.source] for node in nodes]  # itself included
+        self.same_source = [of_source[node.event.source] for node in nodes]  # including itself
         self._scopes = [node.event.scope for node in nodes]
 
     def add_duplicates(self, ours: list[int], theirs: list[int], *, anywhere: bool) -> None:
-        """Note that these list one match again where they are of the same source, in any or one scope."""
+        """Record events of one source as repetitions of a match, within one scope unless `anywhere`."""
         for some, others in ((ours, theirs), (theirs, ours)):
             every = sum(1 << i for i in others)
             for i in some:
@@ -90,7 +91,7 @@ class _Pairs:
 def clustered(
     nodes: list[Node], comparator: Comparator, overridden: Overridden, resembling: Resembling
 ) -> Sliced[tuple[list[list[Node]], list[Group], bool]]:
-    """Return the components and the groups of events in order, and if other prices may group otherwise."""
+    """Return the components, the sorted groups, and whether changed prices may change the groups."""
     pairs = _Pairs(nodes)
     yield from _compare(nodes, pairs, comparator, resembling)
     yield from _apply(overridden, nodes, pairs, comparator)
@@ -103,7 +104,7 @@ def clustered(
 
     groups, links = yield from _united(len(nodes), edges, may_join)
     parts = groups
-    if len(groups) > 1:  # else all are connected
+    if len(groups) > 1:  # otherwise all are connected
         parts, _ = yield from _united(len(nodes), edges, lambda *_: True)
     found = []
     for group in groups:
@@ -143,7 +144,7 @@ def _compare(
 def _compare_events(
     nodes: list[Node], pairs: _Pairs, sides: tuple[list[int], list[int]], relation: Relation
 ) -> Sliced[None]:
-    """Add the pairs of the events of two descriptions."""
+    """Add the pairs of two descriptions' events."""
     ours, theirs = sides
     is_on_time = abs(relation.delta_s) <= ON_TIME
     if is_again(nodes[ours[0]].description, nodes[theirs[0]].description):
@@ -171,14 +172,14 @@ def _compare_events(
 
 
 def is_again(a: Description, b: Description) -> bool:
-    """Return whether a source lists one match twice, perhaps with another kick-off."""
+    """Return whether a source may list one match under both descriptions, perhaps at another time."""
     return (a.home.text, a.away.text, a.league.key) == (b.home.text, b.away.text, b.league.key)
 
 
 def _apply(
     overridden: Overridden, nodes: list[Node], pairs: _Pairs, comparator: Comparator
 ) -> Sliced[None]:
-    """Keep apart and link what the operator says, but never one team with the prices of the other."""
+    """Apply the operator's decisions, but never link a team with its opponent's prices."""
     index = {node.event.key: i for i, node in enumerate(nodes)}
     by_hand = [i for i, node in enumerate(nodes) if overridden.must.of(node.event.key)]
     for key, i in index.items():
@@ -215,11 +216,11 @@ def _sorted(edges: list[Edge]) -> Sliced[list[Edge]]:
 
 
 class _Rivals:
-    """Which other events could stand in an edge's place; `edges` are all, the best first."""
+    """Finds other events that could take the place of an edge's end. The best `edges` are first."""
 
     def __init__(self, pairs: _Pairs, edges: list[Edge]) -> None:
         self._pairs, self._edges = pairs, edges
-        self._linked = [0] * len(pairs.compatible)  # by event: the events that it has an edge to
+        self._linked = [0] * len(pairs.compatible)  # by event: the events at the other ends of its edges
         self._ranked: dict[int, tuple[list[float], list[int]]] = {}
         for _, a, b, *_ in edges:
             connect(self._linked, a, b)
@@ -232,7 +233,7 @@ class _Rivals:
     def _has(self, edge: Edge, node: int, other: int) -> bool:
         may_stay = self._pairs.compatible[other] | 1 << other
         if edge[5]:
-            may_stay |= self._pairs.duplicates[other]  # the same match again: the order decides
+            may_stay |= self._pairs.duplicates[other]  # a repetition of the same match: the order decides
         excluding = self._linked[node] & ~may_stay
         return bool(excluding and excluding & self._linked_by(node, edge[0] + MARGIN))
 
@@ -253,12 +254,12 @@ class _Rivals:
 def _united(
     count: int, edges: Iterable[Edge], may_join: Callable[[int, int, Edge], bool]
 ) -> Sliced[tuple[list[int], list[Edge]]]:
-    """Return the sets of events that edges unite, taken in their order, and the edges that did."""
+    """Return the sets of events that edges unite in their order, and the edges that united them."""
     of = [1 << i for i in range(count)]
     links: list[Edge] = []
     for number, edge in enumerate(edges, 1):
         if len(links) == count - 1:
-            break  # all are united, as nearly always by the first few edges
+            break  # all are united, usually by the first few edges
         ours, theirs = of[edge[1]], of[edge[2]]
         if ours != theirs and may_join(ours, theirs, edge):
             links.append(edge)
@@ -279,7 +280,7 @@ def _may_join(pairs: _Pairs, ours: int, theirs: int, edge: Edge) -> bool:
 
 
 def _related(nodes: list[Node], group: int, comparator: Comparator) -> Related:
-    """Return the relations in a group: of the events of one set with those of another, or the same."""
+    """Return the relations in a group, each with the events of its two descriptions."""
     listed: dict[Description, int] = defaultdict(int)
     for i in bits(group):
         listed[nodes[i].description] |= 1 << i
@@ -291,7 +292,7 @@ def _related(nodes: list[Node], group: int, comparator: Comparator) -> Related:
 
 
 def _limits(related: Related) -> Limits:
-    """Return with which events before it the prices of an event may differ by at most so much."""
+    """Return for each event the largest price gaps to earlier events."""
     limits: dict[int, dict[int, float]] = defaultdict(dict)
     for some, others, relation in related:
         if relation.bearable < inf:
@@ -302,7 +303,7 @@ def _limits(related: Related) -> Limits:
 
 
 def _sure_core(nodes: list[Node], group: int, related: Related, overridden: Overridden) -> int:
-    """Return the most events of a group of which each is sure with each other."""
+    """Return the largest set of events in a group that are all sure with each other."""
     sure = [0] * len(nodes)
     for some, others, relation in related:
         if relation.certainty is Certainty.SURE:
@@ -320,7 +321,7 @@ def _sure_core(nodes: list[Node], group: int, related: Related, overridden: Over
 def _group(
     nodes: list[Node], group: int, inside: list[Edge], comparator: Comparator, *, core: int, limits: Limits
 ) -> Group:
-    """Return the members of a group; each is linked with the next toward the first."""
+    """Return the members of a group; each is linked with a member nearer to the first."""
     first = next(bits(group))
     certain = _certainty(core, first)
     members = {first: Member(nodes[first].event.key, Rule.FIRST, certainty=certain)}

@@ -1,7 +1,7 @@
-"""Compares two matches: names, class, kick-off and leagues, and which conditions that leaves open.
+"""Compares two matches: names, class, kick-off and leagues; tells which conditions for a link remain.
 
-Pure, given overrides. Prices are compared later, by event: everything else is alike for all
-events with the same names, league and kick-off, which share one `Description`.
+Pure, given overrides. Prices are compared later, event by event. Everything else is the same for all events
+with the same names, league and kick-off, which share one `Description`.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ from actors.naming.names import Name, are_equal, parse
 from actors.naming.similarity import stems
 from actors.naming.team_class import FIRST, TeamClass, differ
 
-MUST_RANK = 9.0  # more than evidence can give
-CLEARLY = 0.3  # how much more alike names must be than with home and away crossed, of 2
+MUST_RANK = 9.0  # above all ranks from evidence
+CLEARLY = 0.3  # how much more similar the names must be than when crossed, of 2
 _GIVEN = NameEvidence(Likeness.SAME, 1.0, How.GIVEN)
 _TOWNS_IN_BRACKETS = frozenset({"argentina", "uruguay"})
 _likeness_of = attrgetter("likeness")
@@ -67,8 +67,8 @@ class Description(Struct, eq=False, gc=False):
     """The common features of events that list a match in the same way; `start` is Unix seconds.
 
     `keys` are the keys of these events, by source. With `is_one_club` the tables have both teams as one
-    club, so that they say nothing of this match; with `is_of_several` two pairs of clubs of one country
-    have these names; with `is_unnamed` a team is not known yet.
+    club, so that the tables are ignored for this match. With `is_of_several` two pairs of clubs of one
+    country have these names. With `is_unnamed` a team is not known yet.
     """
 
     home: Name
@@ -84,14 +84,14 @@ class Description(Struct, eq=False, gc=False):
 
     @property
     def parts(self) -> tuple[Name, Name, League, int | None]:
-        """Its parts."""
+        """The values that identify it."""
         return self.home, self.away, self.league, self.start
 
 
 def teams_of(home: str, away: str, league: League) -> tuple[Name, Name]:
     """Return the names of both teams of a match in that league.
 
-    In Argentina and Uruguay a letter in brackets that one team alone has is its town: Sarmiento (J).
+    In Argentina and Uruguay a letter in brackets is a town if only one team has one: Sarmiento (J).
     """
     teams = parse(home), parse(away)
     if league.country in _TOWNS_IN_BRACKETS and (teams[0].team == FIRST) != (teams[1].team == FIRST):
@@ -109,12 +109,12 @@ def described(home: Name, away: Name, league: League, start: int | None) -> Desc
 
 
 def swapped(description: Description) -> Description:
-    """Return it with home and away the other way round, without events."""
+    """Return it with home and away exchanged, without events."""
     return described(description.away, description.home, description.league, description.start)
 
 
 class Comparator:
-    """Finds the relation of two descriptions. Reads the shipped tables when it is made, some 0.5 s."""
+    """Finds the relation of two descriptions. Its creation reads the shipped tables, some 0.5 s."""
 
     def __init__(self, overrides: Overrides) -> None:
         load()
@@ -135,15 +135,15 @@ class Comparator:
         return league_of(event.scope, event.league, given, (event.home, event.away))
 
     def aliases(self, name: Name) -> list[Name]:
-        """Return the operator's other names for that name, of any country."""
+        """Return the operator's other spellings of that name, in any country."""
         return [other for _, names in self._aliases.get(name.text, ()) for other in names]
 
     def relation(self, a: Description, b: Description) -> Relation | None:
-        """Return the relation; None if nothing speaks for one match."""
+        """Return the relation of two descriptions; None if nothing suggests one match."""
         if (delta_s := _apart(a, b)) is None or (far := abs(delta_s)) > LONGEST:
             return None
         if a.is_unnamed or b.is_unnamed:
-            return None  # two lists say "Winner QF1" of two cups, and a team may be the winner
+            return None  # "Winner QF1" may be of different cups, and either team may be the winner
         ours, theirs = a.league, b.league
         home = EQUAL if a.home is b.home else self._names(a, b, a.home, b.home)
         if home.likeness < 0 and far > LONGEST_FUZZY:
@@ -155,14 +155,14 @@ class Comparator:
         if not _may_be_one(worse, better, far):
             return None
         if better < Likeness.SAME and not (_share_stem(a.home, b.home) or _share_stem(a.away, b.away)):
-            return None  # no candidates: whether they are compared would depend on which others are there
+            return None  # no common stem: `near` finds such pairs only by chance
         country = countries_evidence(ours, theirs)
         league = league_evidence(ours, theirs, country)
         objection = self._objection(a, b, home, away)
         if objection is None and _are_namesakes(a, b, league):
             objection = Objection.LEAGUE
         is_timed = a.start is not None
-        if not is_timed and objection is None:  # then one label and prices that agree can show one match
+        if not is_timed and objection is None:  # only one label and agreeing prices can then link them
             objection = None if have_one_label(ours, theirs) else Objection.KICK_OFF
             league = LeagueEvidence.SAME
         return _relation(home, away, delta_s, league, country, objection, is_timed=is_timed)
@@ -170,7 +170,7 @@ class Comparator:
     def _objection(
         self, a: Description, b: Description, home: NameEvidence, away: NameEvidence
     ) -> Objection | None:
-        """Return what forbids a link whatever leagues and prices say, None if nothing."""
+        """Return the reason that forbids a link, whatever leagues and prices say; None if none."""
         worse, better = sorted((home.likeness, away.likeness))
         if self._is_crossed(a, b, home, away):
             return Objection.SWAPPED
@@ -182,7 +182,7 @@ class Comparator:
         return Objection.NAME if worse < 0 or is_short_for_two else None
 
     def _is_crossed(self, a: Description, b: Description, home: NameEvidence, away: NameEvidence) -> bool:
-        """Return whether the names fit about as well with home and away the other way round."""
+        """Return whether the names fit about as well with home and away exchanged."""
         if (a.home.text, a.away.text) == (b.home.text, b.away.text) and a.home.text != a.away.text:
             return False
         if are_equal(a.home, a.away) or are_equal(b.home, b.away):
@@ -196,7 +196,7 @@ class Comparator:
         )
 
     def is_swapped(self, a: Description, b: Description) -> bool:
-        """Return whether the teams are the same with home and away the other way round."""
+        """Return whether the teams are the same with home and away exchanged."""
         straight, crossed = (
             [self._names(a, b, a.home, home).likeness, self._names(a, b, a.away, away).likeness]
             for home, away in ((b.home, b.away), (b.away, b.home))
@@ -204,7 +204,7 @@ class Comparator:
         return min(crossed) >= Likeness.ALIKE and min(crossed) > max(straight)
 
     def evidence(self, a: Description, b: Description, gap: float | None) -> Evidence:
-        """Return the evidence about two events with these, whose prices differ by `gap`."""
+        """Return the evidence about two events with these descriptions, whose prices differ by `gap`."""
         home = self._names(a, b, a.home, b.home)
         away = self._names(a, b, a.away, b.away)
         delta_s = None if a.start is None or b.start is None else b.start - a.start
@@ -212,7 +212,7 @@ class Comparator:
         return Evidence(home, away, delta_s, league_evidence(a.league, b.league, country), country, gap)
 
     def _names(self, ours: Description, theirs: Description, a: Name, b: Name) -> NameEvidence:
-        """Return how alike a team of ours and a team of theirs are."""
+        """Return the similarity of two teams' names."""
         league, other = ours.league, theirs.league
         if ours.is_one_club or theirs.is_one_club:
             likeness = likeness_by_words(a, b)
@@ -223,7 +223,7 @@ class Comparator:
         return likeness
 
     def _is_given(self, a: Name, b: Name, league: League, other: League) -> bool:
-        """Return whether the operator has one name for both, or a spelling of the table for either."""
+        """Return whether the operator equates both names, directly or with a spelling of the tables."""
         ours = [(None, a), *self._given(a, league.country or other.country)]
         theirs = [(None, b), *self._given(b, other.country or league.country)]
         return any(
@@ -232,11 +232,11 @@ class Comparator:
             for other_country, y in theirs
             if country is None
             or other_country is None
-            or country == other_country  # what is called alike in two countries is two
+            or country == other_country  # equal names in two countries are two teams
         )
 
     def _given(self, name: Name, known: str | None) -> list[tuple[str | None, Name]]:
-        """Return the operator's other names, with the country of each."""
+        """Return the operator's other spellings, with the country of each."""
         return [
             (country, other)
             for country, names in self._aliases.get(name.text, ())
@@ -256,7 +256,7 @@ def _relation(  # noqa: PLR0917
     *,
     is_timed: bool,
 ) -> Relation:
-    """Return the relation that this makes, the same object where it is equal: most are a few."""
+    """Return a relation; equal arguments share a cached object, because few relations are frequent."""
     far, worse, better = abs(delta_s), *sorted((home.likeness, away.likeness))
     rank = rank_of(home, away, far, league, country)
     conditions, bearable = open_to(better, worse, LIMITS[bisect_left(LIMITS, far)], league, country)
@@ -271,7 +271,7 @@ def _relation(  # noqa: PLR0917
 
 
 def rank_with(relation: Relation, condition: Condition | None, gap: float | None) -> float:
-    """Return the rank of two events: of their descriptions, more by some rules, less for prices apart."""
+    """Return the rank of two events: the descriptions' rank, plus a rule's bonus, less a price gap."""
     bonus = BONUS.get(condition.rule, 0.0) if condition is not None else 0.0
     return relation.rank + bonus - (0.0 if gap is None else min(2 * gap, 0.5))
 
@@ -283,31 +283,31 @@ def _likeness(a: Name, b: Name, league: League, other: League) -> NameEvidence:
 
 
 def _apart(a: Description, b: Description) -> int | None:
-    """Return b's kick-off less a's, as for a moved match if neither is known, None if only one is."""
+    """Return b's kick-off minus a's; an assumed delay if both are unknown, None if one is."""
     if a.start is None or b.start is None:
         return UNKNOWN_APART if a.start is b.start else None
     return b.start - a.start
 
 
 def _moves_at_most(a: Description, b: Description) -> float:
-    """Return how far apart two kick-offs of one match can be, where the same teams soon meet again."""
+    """Return the largest plausible delay of a match, before the same teams meet again."""
     if a.home_team.other or a.away_team.other or _is_played(a) or _is_played(b):
-        return LONGEST_FUZZY  # simulated: some meet every quarter of an hour
+        return LONGEST_FUZZY  # simulated: some teams meet every quarter of an hour
     return ON_TIME if a.league.may_be_friendly or b.league.may_be_friendly else inf
 
 
 def _is_played(description: Description) -> bool:
-    """Return whether both teams have a word in brackets, as simulated ones have their player.
+    """Return whether both teams have a word in brackets, such as the player in simulated matches.
 
-    Where it is their country instead, only links of moved kick-offs are missed.
+    If it is their country instead, only links of moved kick-offs are missed.
     """
     return description.home.is_explained and description.away.is_explained
 
 
 def _may_be_one(worse: Likeness, better: Likeness, far: int) -> bool:
-    """Return whether names and kick-offs leave a chance of one match, or a doubt of the table of clubs.
+    """Return whether names and kick-offs allow one match, or a doubt about the table of clubs.
 
-    Two clubs by the table do not play one opponent at one minute: that is shown, and not linked.
+    Two clubs of the table cannot play one opponent at one minute: the pair is reported, and not linked.
     """
     if better < Likeness.SAME:
         return worse > 0 and far <= LONGEST_FUZZY
@@ -315,9 +315,9 @@ def _may_be_one(worse: Likeness, better: Likeness, far: int) -> bool:
 
 
 def _are_namesakes(a: Description, b: Description, league: LeagueEvidence) -> bool:
-    """Return whether other clubs have these names, and labels do not say which these are.
+    """Return whether other clubs have these names, and no label tells which clubs these are.
 
-    Of several clubs of one country no label says it: they may play in one league.
+    A label never tells clubs of one country apart, because they may play in one league.
     """
     if a.is_of_several or b.is_of_several:
         return True
@@ -331,10 +331,10 @@ def _share_stem(a: Name, b: Name) -> bool:
 
 
 def _differ(a: Description, b: Description) -> bool:
-    """Return whether a mark of class is on one side only."""
+    """Return whether the classes of a team differ."""
     return differ(a.home_team, b.home_team) or differ(a.away_team, b.away_team)
 
 
 def _have_marks(a: Description, b: Description) -> bool:
-    """Return whether both teams of one of them have an unknown mark of class."""
+    """Return whether both teams of either match have an unknown mark of class."""
     return have_marks(a.home, a.away, b.home, b.away) or have_marks(b.home, b.away, a.home, a.away)

@@ -1,4 +1,4 @@
-"""The evidence for and against one match, and the likeness of two names by words and tables."""
+"""The evidence for and against one match, and the similarity of two names by words and tables."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from actors.naming.tables import clubs_in, countries_of, countries_of_several, c
 
 NEAR_FROM = 0.8
 ALIKE_FROM = 0.5
-REDUCED = 0.95  # the highest similarity of names of which something was left out
-PAIRS = 1 << 15  # pairs of names whose likeness is kept
+REDUCED = 0.95  # the highest similarity of names that are not equal
+PAIRS = 1 << 15  # pairs of names whose likeness is cached
 
 
 class Likeness(IntEnum):
-    """How alike two names of teams are."""
+    """Levels of similarity of two team names."""
 
-    OTHER = -1  # two clubs
+    OTHER = -1  # names of different clubs
     WEAK = 0
     ALIKE = 1
     NEAR = 2
@@ -28,26 +28,26 @@ class Likeness(IntEnum):
 
 
 class How(StrEnum):
-    """Why two names are as alike as they are."""
+    """The source of a level of similarity."""
 
     EQUAL = "equal"
-    TABLE = "table"  # spellings of one club, or of two
-    GIVEN = "given"  # an alias of the operator
+    TABLE = "table"  # spellings of one club, or of two clubs
+    GIVEN = "given"  # an alias by the operator
     SIMILAR = "similar"
 
 
 class LeagueEvidence(StrEnum):
-    """What two leagues' labels say."""
+    """The evidence from two leagues' labels."""
 
     SAME = "same"
-    CONCLUDED = "concluded"  # the same, if the country is that of the only clubs that the table knows
-    UNKNOWN = "unknown"  # a source gives no label, or none with a country
-    UNCLEAR = "unclear"  # two labels, which may mean two competitions or teams of two classes
+    CONCLUDED = "concluded"  # the same, if the country concluded from the only clubs in the table is right
+    UNKNOWN = "unknown"  # a source gives no label, or a label without a country
+    UNCLEAR = "unclear"  # different labels, which may mean two competitions or classes of teams
     DIFFERENT = "different"
 
 
 class NameEvidence(Struct, frozen=True, gc=False):
-    """Two names of one side; `similarity` is 0 to 1."""
+    """The comparison of two names; `similarity` is 0 to 1."""
 
     likeness: Likeness
     similarity: float
@@ -57,8 +57,9 @@ class NameEvidence(Struct, frozen=True, gc=False):
 class Evidence(Struct, frozen=True, gc=False):
     """All evidence about two events, a and b.
 
-    `kickoff_delta_s` is b's kick-off less a's, None if one is unknown; `country` 1 if both leagues are of
-    one country, -1 if of two, else 0; `price_gap` the largest difference of the three probabilities.
+    `kickoff_delta_s` is b's kick-off minus a's, None if one is unknown. `country` is 1 if both leagues are
+    of one country, -1 if of two, otherwise 0. `price_gap` is the largest difference of the three
+    probabilities.
     """
 
     home: NameEvidence
@@ -76,7 +77,7 @@ _OF_TABLE = NameEvidence(Likeness.SAME, 1.0, How.TABLE)
 
 @lru_cache(maxsize=PAIRS)
 def likeness(a: Name, b: Name, country: str | None) -> NameEvidence:
-    """Return how alike two names are, in leagues of that country if it is known."""
+    """Return the similarity of two names, in leagues of that country if it is known."""
     if _are_two(a) != _are_two(b):
         return _OF_ANOTHER
     if a.text == b.text:
@@ -93,18 +94,18 @@ def likeness(a: Name, b: Name, country: str | None) -> NameEvidence:
 def _of_two_clubs(a: Name, b: Name, alike: float) -> NameEvidence:
     words, others = {*a.text.split()}, {*b.text.split()}
     is_left_out = (words <= others or others <= words) and not any(map(str.isdigit, words ^ others))
-    if a.joined == b.joined and is_left_out:  # Paris and Paris FC: one is short for two
+    if a.joined == b.joined and is_left_out:  # Paris and Paris FC: one may be short for the other
         return NameEvidence(Likeness.ALIKE, NEAR_FROM, How.TABLE)
     return NameEvidence(Likeness.OTHER, alike, How.TABLE)
 
 
 def _are_two(name: Name) -> bool:
-    """Return whether a name is of two clubs, one of which will play, and not as Bodo/Glimt is."""
+    """Return whether a name offers two clubs, one of which will play; Bodo/Glimt is one club."""
     return bool(name.either) and all(map(is_spelling, name.either))
 
 
 def likeness_by_words(a: Name, b: Name) -> NameEvidence:
-    """Return how alike two names are, whatever the tables say."""
+    """Return the similarity of two names without the tables."""
     return EQUAL if a.text == b.text else _by_words(a, b, similarity(a, b))
 
 
@@ -119,15 +120,15 @@ def _by_words(a: Name, b: Name, alike: float) -> NameEvidence:
 
 
 def are_of_several_countries(home: Name, away: Name) -> bool:
-    """Return whether clubs of several countries have both names: AEK v Aris. A label must say which."""
+    """Return whether clubs of several countries have both names, so that a label must tell: AEK v Aris."""
     return len(countries_of(home) & countries_of(away)) > 1
 
 
 def are_of_several(home: Name, away: Name, country: str | None) -> bool:
-    """Return whether two pairs of clubs of one country may have these names: San Martín v Estudiantes.
+    """Return whether two pairs of one country's clubs may have these names: San Martín v Estudiantes.
 
-    One of the names is that of several clubs there, the other at least short for several. `country` is that
-    of the league, if it is known.
+    Several clubs there have one of the names, and the other is at least short for several. `country` is the
+    league's, if known.
     """
     there = countries_of_several(home) & countries_of_several(away, is_short=True)
     there |= countries_of_several(home, is_short=True) & countries_of_several(away)

@@ -1,4 +1,4 @@
-"""Labels of leagues: which competition, country and class of teams they name."""
+"""Labels of leagues: the competition, country and class of teams that they name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FRIENDLY = re.compile(
     "friendl|amistos|amichevol|amical|amicaux|freundschaft|testspiel|oefen|venskab|vanskap|trening|traning"
     "|tovarishch|towarzysk|prijatelj|pratelsk|baratsag|hazirlik"
 ).search
-_CONTEST = re.compile(  # a word for what is won or lost: a label without one may be of friendlies
+_CONTEST = re.compile(  # words for contests: a label without one may be a label of friendlies
     r"\b(?:leagues?|li[gh]\w{0,3}|ligue\d?|leg[ae]|lyg\w|liiga\w*|super\w*|premie\w*|prim[ei]\w*|segund\w*"
     r"|terce\w*|seri[ea]\w*|di[vw]i[sz]\w*|[ck]h?ampion\w*|campeon\w*|sampion\w*|meister\w*|mester\w*"
     r"|[ck]up\w*|copa|coup?p?e|coppa|pokal\w*|puchar\w*|pohar\w*|beker\w*|taca|troph\w*|trofe\w*|shield"
@@ -43,10 +43,10 @@ _SHORT = {
 _SMALL = frozenset({"de", "del", "di", "da", "do", "of", "the"})
 _NO_SCOPE = Scope("")
 Teams: TypeAlias = tuple[str, str] | tuple[()]
-_KEY = re.compile(r"soccer_\w+|:.*|[a-z][a-z .'-]*:[a-z0-9]+", re.ASCII).fullmatch  # that is of no table
+_KEY = re.compile(r"soccer_\w+|:.*|[a-z][a-z .'-]*:[a-z0-9]+", re.ASCII).fullmatch  # not in the tables
 _ELECTRONIC = re.compile(r"\b(?!eSwatini)(?:e-\w|e[A-Z])").search  # eBundesliga, e-Cup
 _SEASON = re.compile(r"\b(?:19|20)\d\d(?: (?:20)?\d\d)?\b")
-_REGION = re.compile(  # before a competition of several countries: "Africa - CAF Champions League"
+_REGION = re.compile(  # precedes a competition of several countries: "Africa - CAF Champions League"
     "(?:world|internationals?(?: clubs)?|europe|africa|asia|oceania"
     "|(?:south|north|central|north and central) america) "
 )
@@ -63,10 +63,11 @@ _COMPETITION = re.compile(
 
 
 class League(Struct, frozen=True, eq=False, gc=False):
-    """A league as labels name it; `words` is its plain text without the country, in one word.
+    """A league as labels name it; `words` is its plain text without the country, joined.
 
-    `key` is the competition of the shipped table, else `own`, which is country and words, else the label:
-    two sources may mean two leagues by it. A competition of several countries has no country and an `own`.
+    `key` is the competition of the shipped table; otherwise `own`, which is country and words; otherwise
+    the label, which two sources may use for different leagues. A competition of several countries has an
+    `own` and no country.
     """
 
     key: str
@@ -76,23 +77,23 @@ class League(Struct, frozen=True, eq=False, gc=False):
     words: str
     own: str | None
     is_labelled: bool = True
-    may_be_friendly: bool = False  # two teams may meet twice on a day
-    is_concluded: bool = False  # its country is that of the clubs, which proves nothing
+    may_be_friendly: bool = False  # two teams may meet twice in a day
+    is_concluded: bool = False  # the country was concluded from the clubs, which is no proof
 
     @property
     def is_known(self) -> bool:
-        """Whether its key is of a single league."""
+        """Whether its key belongs to a single league."""
         return self.competition is not None or self.own is not None
 
 
 def league_of(
     scope: Scope, label: str | None, given: str | None = None, teams: Teams | None = None
 ) -> League:
-    """Return the league of an event; the scope may be the source's own key of it.
+    """Return the league of an event; the scope may be the source's own key for it.
 
-    `given` is a competition by the operator's word. A label that leagues of several countries have, such as
-    "Premier League", is of the country whose clubs the teams are by the table, else of none that is known.
-    `teams` are home and away.
+    `given` is a competition by the operator. A label that leagues of several countries have, such as
+    "Premier League", gets the country of the teams' clubs by the table, if that is known. `teams` are home
+    and away.
     """
     label = label or ""
     if not teams or is_telling(label, scope):
@@ -104,7 +105,7 @@ def league_of(
 
 @lru_cache(maxsize=1 << 14)
 def is_telling(label: str, scope: Scope = _NO_SCOPE) -> bool:
-    """Return whether a label or its scope names a country, or a competition without a country's name."""
+    """Return whether a label or its scope names a country, or a competition known without one."""
     return any(_known(label, scope))
 
 
@@ -116,10 +117,10 @@ def _known(label: str, scope: Scope) -> tuple[str | None, str | None]:
 
 
 def _country_of(home: str, away: str, words: str) -> str | None:
-    """Return the country of two clubs by the table; of one alone only where that country has the league."""
+    """Return the country of two clubs by the table; of one known club only if it has the league."""
     names = parse(home), parse(away)
     here, there = map(countries_of, names)
-    if not (here and there):  # what may be short for a club says nothing by itself
+    if not (here and there):  # a possible short name alone proves nothing
         hosts = hosts_of(frozenset(country for name in names for country, _ in clubs_of(name)))
         having = frozenset(country for country in hosts if f"{country}:{words}" in _table())
         return min(having) if len(having) == 1 else None
@@ -163,10 +164,10 @@ def _league_of(
 
 
 def _of_countries(scope: Scope, text: str, words: str, *, are_countries: bool) -> str | None:
-    """Return what two sources call alike if it is one competition of several countries, else None.
+    """Return the key of a competition of several countries that sources call alike, None for others.
 
-    That is a label with a federation's name or, where two countries play, that of a competition or of
-    friendlies; a key of The Odds API means one competition whatever its name.
+    It needs a label with a federation's name or, between two countries, the label of a competition or of
+    friendlies. A key of The Odds API always means one competition.
     """
     is_said = _COMPETITION(text) or _FRIENDLY(text)
     if (are_countries and is_said) or (" " in text and _OF_FEDERATION(text) and not _FRIENDLY(text)):
@@ -175,20 +176,20 @@ def _of_countries(scope: Scope, text: str, words: str, *, are_countries: bool) -
 
 
 def stated(league: League) -> League:
-    """Return the league that it is where its label proved to be of that country."""
+    """Return the league with its concluded country as proven."""
     parts = league.key, league.competition, league.country, league.team, league.words
     return _league(*parts, own=league.own, is_labelled=True, may_be_friendly=league.may_be_friendly)
 
 
 def countries_evidence(a: League, b: League) -> int:
-    """Return 1 for one country, -1 for two, 0 if one is unknown."""
+    """Return 1 if both leagues are of one country, -1 if of two, 0 if one is unknown."""
     if a.country is None or b.country is None:
         return 0
     return 1 if a.country == b.country else -1
 
 
 def league_evidence(a: League, b: League, country: int) -> LeagueEvidence:
-    """Return what two leagues' labels say; `country` is what their countries say."""
+    """Return the evidence from two leagues' labels; `country` is the result of `countries_evidence`."""
     concluded = a.is_concluded or b.is_concluded
     same = LeagueEvidence.CONCLUDED if concluded else LeagueEvidence.SAME
     if a.competition is not None and b.competition is not None:
@@ -202,15 +203,15 @@ def league_evidence(a: League, b: League, country: int) -> LeagueEvidence:
 
 
 def have_one_label(a: League, b: League) -> bool:
-    """Return whether two labels are one, but for a country that one of them does not have."""
+    """Return whether two labels are equal, apart from a country that only one of them has."""
     return a.key == b.key or (bool(a.words) and a.words == b.words and countries_evidence(a, b) >= 0)
 
 
 def given_competitions(same: Iterable[Sequence[str]]) -> dict[str, str]:
-    """Return the competition of each label; tables with a label in common are of one competition.
+    """Return the competition of each label; groups with a label in common form one competition.
 
-    It is the competition of the shipped table for any of these labels. If the table has several for them,
-    the operator overrules it, and the labels are a competition of their own.
+    It is the shipped table's competition for any of these labels. If the table has several, the operator
+    overrules it, and the labels form a competition of their own.
     """
     competitions: dict[str, str] = {}
     for label, every in joined(same).items():
@@ -225,9 +226,9 @@ def _competition_of(labels: list[str]) -> str:
 
 
 def _competitions_of(labels: Iterable[str]) -> set[str]:
-    """Return the competitions that the shipped table knows by labels, with or without their source.
+    """Return the shipped table's competitions for labels, with or without their source.
 
-    A label without a country's name, as "EPL", counts only if no other is known.
+    A label without a country's name, such as "EPL", counts only if no other label is known.
     """
     certain, others = set[str](), set[str]()
     for label in labels:
@@ -255,19 +256,19 @@ def _competition(label: str) -> str | None:
 
 
 def league_stated(text: str) -> str | None:
-    """Return the key of the league that a text is, or that it names wherever it is used; else None."""
+    """Return the key of a league from its key, or from a label with only one meaning; otherwise None."""
     if text in _countries() or _KEY(text) is not None:
         return text
     return _competition(text)
 
 
 def country_named(text: str) -> str | None:
-    """Return the country that a text is a word for, as leagues have it; None for another."""
+    """Return the country that a word or adjective means in labels; None for another text."""
     return _country_words()[0].get(_text(text))
 
 
 def load() -> None:
-    """Read the tables of clubs, countries and leagues, so that nothing later waits for it."""
+    """Read all tables now, so that no later call is slowed by reading."""
     load_clubs()
     _country_words()
     _table()
@@ -291,16 +292,16 @@ def _league(
 
 
 def _parts(label: str) -> tuple[str, str | None, str]:
-    """Return the plain label, its country, and its other words in one."""
+    """Return the plain label, its country, and its other words, joined."""
     text = _text(label)
     by_word, pattern = _country_words()
     named = {by_word[word] for word in pattern.findall(text)}
     rest = pattern.sub(" ", text) if named else text
-    return text, named.pop() if len(named) == 1 else None, _words(rest)  # of several: of none
+    return text, named.pop() if len(named) == 1 else None, _words(rest)  # several countries count as none
 
 
 def _words(text: str) -> str:
-    """Return the telling words of a label in one: small words and the season say nothing."""
+    """Return the distinctive words of a label, joined, without small words and the season."""
     parts = _SEASON.sub(" ", text).split()
     return "".join([_SHORT.get(word, word) for word in parts if word not in _SMALL])
 
@@ -312,7 +313,7 @@ def _text(label: str) -> str:
 
 @lru_cache(maxsize=1)
 def _country_words() -> tuple[dict[str, str], re.Pattern[str]]:
-    """Return the countries by each word for them, and what finds these words."""
+    """Return the countries by each word for them, and a pattern that finds these words."""
     by_word = {word: country for country, names, adjectives in countries() for word in names + adjectives}
     return by_word, re.compile(rf"\b(?:{'|'.join(sorted(by_word, key=len, reverse=True))})\b")
 
@@ -326,7 +327,7 @@ def _table() -> dict[str, str]:
             if not country or "_" in label or _parts(label)[1] is not None:
                 table[label] = competition
         for label in others.split("|"):
-            if label.startswith("=") and _parts(label)[1] is None:  # of one competition alone
+            if label.startswith("=") and _parts(label)[1] is None:  # means only this competition
                 table.setdefault(f"None:{_parts(label)[2]}", competition)
         for label in (*labels, *others.split("|")):
             if words := _parts(label)[2]:

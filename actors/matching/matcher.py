@@ -1,6 +1,6 @@
-"""Which events are one match: groups as a pure function of the events and the overrides.
+"""Groups events by match: the groups are a pure function of the events and the overrides.
 
-An event that comes, goes or changes has its component grouped anew, and those that it connects.
+An added, removed or changed event has its component grouped again, and all components that it connects.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from actors.matching.overrides import Overridden, Overrides
 from actors.matching.rules import Group, Member, price_gap, rules_of
 from actors.naming.names import Name
 
-ENOUGH, NEARLY_ALL = 4, 0.9  # matches of a label that say of which country it is
+ENOUGH, NEARLY_ALL = 4, 0.9  # matches that prove a label's country; least share of its matches
 
 __all__ = ["Group", "GroupChanges", "Matcher", "Member"]
 
 
 class GroupChanges(Struct, frozen=True):
-    """The changes of an update: groups that are new or different, and events that are no longer in any."""
+    """The result of an update: new or different groups, and events that are in no group any more."""
 
     groups: tuple[Group, ...] = ()
     alone: tuple[EventKey, ...] = ()
 
 
 class PlainLabels:
-    """The countries of labels that name none, by all matches that a source lists under the label.
+    """The countries of labels that name none, concluded from all matches of a source under the label.
 
-    Nearly all of them must be of one country by the table of clubs, and none of another. A single match
-    proves nothing, because the table may lack the clubs of that name in another country.
+    Nearly all of the matches must be of one country by the table of clubs, and none of another. A single
+    match proves nothing, because the table may lack clubs of the same names in another country.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class PlainLabels:
         self._changed: dict[tuple[str, ...], None] = {}
 
     def add(self, event: Event, league: League) -> None:
-        """Add a match whose label has no country, with what its clubs say."""
+        """Add a match whose label has no country, with the country of its clubs."""
         if event.league and (league.is_concluded or not league.is_known):
             label = _label_of(event)
             self._countries.setdefault(label, {})[event.key] = league.country
@@ -61,7 +61,7 @@ class PlainLabels:
             self._changed[label] = None
 
     def shifted(self) -> list[EventKey]:
-        """Return the matches of the labels whose country is another than at the last call."""
+        """Return the matches of labels whose country changed since the last call."""
         found: list[EventKey] = []
         for label in self._changed:
             there = self._countries[label]
@@ -75,13 +75,13 @@ class PlainLabels:
         return found
 
     def league(self, event: Event, league: League) -> League:
-        """Return the league of a match: stated if its label is of the country of its clubs."""
+        """Return the league of a match, as proven if its label's country is its clubs'."""
         is_proven = league.is_concluded and self._of_label.get(_label_of(event)) == league.country
         return stated(league) if is_proven else league
 
 
 class Matcher:
-    """The groups of the events that it was given. Mutable, with one owner."""
+    """The groups of its events. Mutable, with one owner."""
 
     def __init__(self, overrides: Overrides) -> None:
         self.comparator = Comparator(overrides)
@@ -90,14 +90,15 @@ class Matcher:
         self._nodes: dict[EventKey, Node] = {}
         self._descriptions: dict[tuple[Name, Name, League, int | None], Description] = {}
         self._labels = PlainLabels()
-        self._sources: Counter[SourceName] = Counter()  # of the events
-        self._dirty: dict[Component, None] = {}  # to be grouped anew
-        self._open: dict[EventKey, None] = {}  # that other prices may group otherwise
+        self._sources: Counter[SourceName] = Counter()  # counts of events
+        self._dirty: dict[Component, None] = {}  # to be grouped again
+        self._open: dict[EventKey, None] = {}  # events whose groups may depend on prices
 
     def update(self, changed: Iterable[Event], gone: Iterable[EventKey] = ()) -> Sliced[GroupChanges]:
-        """Add or replace events, remove others, and return what that changed in the groups.
+        """Add or replace events, remove others, and return the changes of groups.
 
-        No event may be in both, or occur twice. The generator must be run to its end before the next call.
+        No event may be in both arguments, or occur twice. Run the generator to its end before the next
+        call.
         """
         alone: list[EventKey] = []
         for key in gone:
@@ -127,54 +128,54 @@ class Matcher:
         return node is not None and node.event == event
 
     def _relabel(self, event: Event) -> None:
-        """Note what an event says of its label, in place of what it said before."""
+        """Replace an event's evidence about its label's country."""
         if (node := self._nodes.get(event.key)) is not None:
             self._labels.remove(node.event)
         self._labels.add(event, self.comparator.league(event))
 
     def node(self, key: EventKey) -> Node | None:
-        """Return an event with what is known of it; None if it is not here."""
+        """Return the node of an event; None if it is not here."""
         return self._nodes.get(key)
 
     def chances(self, key: EventKey) -> Chances | None:
-        """Return the chances that an event was last given with, None if it is not here."""
+        """Return the chances in the last state of an event, None if it is not here."""
         node = self._nodes.get(key)
         return None if node is None else node.event.chances
 
     def others(self, description: Description, source: SourceName) -> Iterator[Node]:
-        """Yield the events with a description that are not of this source."""
+        """Yield the events with a description, except those of this source."""
         for name, keys in description.keys.items():
             if name != source:
                 yield from map(self._nodes.__getitem__, keys)
 
     def lists(self, event: Event) -> bool:
-        """Return whether an event is here as it is, but perhaps with other prices, or none."""
+        """Return whether it has an event, equal except for prices."""
         node = self._nodes.get(event.key)
         return node is not None and node.event.is_listed_as(event)
 
     def group(self, key: EventKey) -> Group | None:
-        """Return the group that an event was last said to be in."""
+        """Return the last returned group of an event."""
         node = self._nodes.get(key)
         return None if node is None else node.group
 
     def keys(self) -> Iterator[EventKey]:
-        """Iterate over all events that are here; they may change meanwhile."""
+        """Iterate over all its events; they may change meanwhile."""
         return iter([*self._nodes])
 
     def open(self, most: int) -> list[EventKey]:
-        """Return so many events that other prices may group otherwise, others the next time."""
+        """Return so many events whose groups may depend on prices; the next call returns others."""
         keys = [*islice(self._open, most)]
         for key in keys:
             self._open[key] = self._open.pop(key)
         return keys
 
     def _remove(self, key: EventKey) -> Node | None:
-        """Remove an event, if it is there, and its description if it was the last with that."""
+        """Remove an event if it is here, and its description after its last event."""
         node = self._nodes.pop(key, None)
         if node is None:
             return None
         self._open.pop(key, None)
-        self._sources -= Counter([key.source])  # which keeps no zero
+        self._sources -= Counter([key.source])  # removes zero counts
         self.overridden.remove(node.event)
         description, component = node.description, node.component
         del description.keys[key.source][key]
@@ -191,7 +192,7 @@ class Matcher:
         return node
 
     def _add(self, event: Event, group: Group | None) -> Sliced[None]:
-        """Add an event that is not there, and connect it; `group` is what was last returned for it."""
+        """Add a new event, and connect it; `group` is the last group returned for it."""
         key = event.key
         node = Node(event, self._described(event), Component({key}), group)
         self._nodes[key] = node
@@ -203,21 +204,21 @@ class Matcher:
         self._connect([*there])
 
     def _connected(self, node: Node) -> Sliced[dict[Component, None]]:
-        """Return the components that rules connect with an event; what only prices keep apart is open."""
+        """Return the components that rules connect with an event; mark pairs parted by prices as open."""
         event, description, there = node.event, node.description, {node.component: None}
         if all(source == event.source for source in self._sources):
             return there
         apart: list[Node] = []
         for count, other in enumerate(self.index.near(description), 1):
-            if count % (SLICE // 8) == 0:  # here, so that the order of a set makes no difference
+            if count % (SLICE // 8) == 0:  # whatever the order of the set
                 yield
             if other.keys.keys() == {event.source}:
-                continue  # a source may list thousands of matches alike
+                continue  # a source may list thousands of equal descriptions
             if (relation := self.comparator.relation(description, other)) is None:
                 continue
             for known in self.others(other, event.source) if relation.conditions else ():
                 if known.component in there:
-                    continue  # nearly always: prices are compared with few of them
+                    continue  # usual, so that few prices are compared
                 if relation.condition(price_gap(event.chances, known.event.chances)) is not None:
                     there[known.component] = None
                 else:
@@ -227,7 +228,7 @@ class Matcher:
         return there
 
     def _described(self, event: Event) -> Description:
-        """Return the description of an event, the same for all that list a match alike."""
+        """Return the description of an event, shared by all events that are listed alike."""
         league = self._labels.league(event, self.comparator.league(event))
         parts = *teams_of(event.home, event.away, league), league, event.start_time
         if (description := self._descriptions.get(parts)) is None:
@@ -237,7 +238,7 @@ class Matcher:
         return description
 
     def _connect(self, components: list[Component]) -> None:
-        """Make a single component of them, to be grouped anew."""
+        """Merge components into one, to be grouped again."""
         largest = max(components, key=lambda component: len(component.keys))
         for component in components:
             self._dirty.pop(component, None)
@@ -248,7 +249,7 @@ class Matcher:
         self._dirty[largest] = None
 
     def _settle(self, component: Component, groups: list[Group], alone: list[EventKey]) -> Sliced[None]:
-        """Group a component anew, and note what that changed."""
+        """Group a component again, and record the changes."""
         nodes = [self._nodes[key] for key in sorted(component.keys)]
         steps = clustered(nodes, self.comparator, self.overridden, self.index.find)
         parts, found, is_open = yield from steps
@@ -275,7 +276,7 @@ def _label_of(event: Event) -> tuple[str, ...]:
 
 
 def _country_of_all(countries: Mapping[EventKey, str | None]) -> str | None:
-    """Return the country of nearly all matches of a label, if there are enough and none is of another."""
+    """Return the country of nearly all matches of a label, if there are enough, and none of another."""
     known = {country for country in countries.values() if country is not None}
     count = sum(country is not None for country in countries.values())
     is_proven = len(known) == 1 and count >= ENOUGH and count >= NEARLY_ALL * len(countries)

@@ -18,12 +18,12 @@ K = TypeVar("K", bound=Hashable)
 
 
 def joined(groups: Iterable[Iterable[K]]) -> dict[K, list[K]]:
-    """Return the merged group of each item: groups with an item in common are merged."""
+    """Return the merged group of each item; groups with a common item are merged."""
     of: dict[K, list[K]] = {}
     for group in groups:
         items = [*group]
         there = {id(known): known for item in items if (known := of.get(item)) is not None}
-        every = max(there.values(), key=len, default=[])  # others go into the longest, so each moves seldom
+        every = max(there.values(), key=len, default=[])  # the longest absorbs the others
         others = [item for known in there.values() if known is not every for item in known]
         for item in (*others, *items):
             if of.get(item) is not every:
@@ -33,14 +33,14 @@ def joined(groups: Iterable[Iterable[K]]) -> dict[K, list[K]]:
 
 
 class TeamAlias(Struct, frozen=True):
-    """Spellings of one team; with `country`, in leagues of that country or of no known country."""
+    """Spellings of one team; a `country` limits them to leagues of that country or of an unknown one."""
 
     names: tuple[str, ...]
     country: str | None = None
 
 
 class Listing(Struct, frozen=True):
-    """How a source lists an event: both teams as it spells them, and the first second of a day, UTC."""
+    """A source's listing of an event: both teams in its spelling, and the first second of a day, UTC."""
 
     home: str
     away: str
@@ -54,7 +54,7 @@ class Listing(Struct, frozen=True):
 class Pair(Struct, frozen=True):
     """Two events, and why they must, or must not, be one fixture.
 
-    With `listed` these are any events of the two sources that are listed so, whatever their ids.
+    With `listed` it means all events of the two sources with these listings, whatever their ids.
     """
 
     a: EventKey
@@ -64,7 +64,7 @@ class Pair(Struct, frozen=True):
 
     @property
     def sides(self) -> tuple[Hashable, Hashable]:
-        """The two events, each by its key, or by its source and how that lists it."""
+        """The two events, each by its key, or by its source and listing."""
         if self.listed is None:
             return self.a, self.b
         return (self.a.source, self.listed[0]), (self.b.source, self.listed[1])
@@ -73,7 +73,7 @@ class Pair(Struct, frozen=True):
 class Overrides(Struct, frozen=True):
     """The operator's decisions. Each of `leagues` has labels of one competition, `source:label` or plain.
 
-    With `none` the operator says that there is nothing to say.
+    With `none` the operator confirms that there are no decisions.
     """
 
     teams: tuple[TeamAlias, ...] = ()
@@ -100,12 +100,12 @@ class _Node(Protocol):
 
 
 class ByHand:
-    """Which of the events that are here the operator's pairs are about. Mutable, with one owner."""
+    """The present events named by the operator's pairs. Mutable, with one owner."""
 
     def __init__(self, pairs: Iterable[Pair]) -> None:
         self._by_key: dict[EventKey, list[int]] = {}
         self._by_names: dict[tuple[str, str, str], list[tuple[Listing, int]]] = {}
-        self._here: list[dict[EventKey, None]] = []  # by side: those of pair n are 2n and 2n + 1
+        self._here: list[dict[EventKey, None]] = []  # by side: pair n has the sides 2n and 2n + 1
         self._of: dict[EventKey, set[EventKey]] = {}
         self._starts: dict[EventKey, int | None] = {}
         for pair in pairs:
@@ -119,17 +119,17 @@ class ByHand:
                     self._by_names.setdefault(names, []).append((listing, side))
 
     def of(self, key: EventKey) -> AbstractSet[EventKey]:
-        """Return the events here of which a pair says something together with this one."""
+        """Return the present events that share a pair with this one."""
         return self._of.get(key, frozenset())
 
     def here(self, number: int) -> Iterator[tuple[EventKey, EventKey]]:
-        """Yield the events here that the pair of that number is about, the first is 0."""
+        """Yield the pairs of present events for the operator's pair of that number, from 0."""
         return product(self._here[2 * number], self._here[2 * number + 1])
 
     def doubt(self, a: _Node, b: _Node) -> str:
-        """Return why no surebet may rest on what a pair says of these two, empty if one may.
+        """Return why no surebet may rest on the operator's pair of these two, empty if one may.
 
-        A source may use an id again, for another match or one of another class, or list two matches alike.
+        A source may reuse an id for another match or class, or list two matches alike.
         """
         ours, theirs = a.description, b.description
         if ours.start is None or theirs.start is None:
@@ -143,11 +143,11 @@ class ByHand:
         return ""
 
     def _has_several(self, key: EventKey, source: SourceName) -> bool:
-        """Return whether pairs name this event together with several of a source, at other times."""
+        """Return whether pairs combine this event with several events of a source, at different times."""
         return len({self._starts[other] for other in self.of(key) if other.source == source}) > 1
 
     def add(self, event: Event) -> None:
-        """Add an event that is not here."""
+        """Add a new event."""
         for side in self._sides(event):
             self._here[side][event.key] = None
             self._starts[event.key] = event.start_time
@@ -157,7 +157,7 @@ class ByHand:
                     self._of.setdefault(other, set()).add(event.key)
 
     def remove(self, event: Event) -> None:
-        """Remove an event as it was added."""
+        """Remove an event, in the state in which it was added."""
         for side in self._sides(event):
             self._here[side].pop(event.key, None)
         self._starts.pop(event.key, None)
@@ -172,28 +172,28 @@ class ByHand:
 
 
 class Overridden(Struct, frozen=True):
-    """The pairs that must be, and must not be, in one group, with the events that are here."""
+    """The operator's pairs that must, and must not, be in one group, with the present events."""
 
     must: ByHand
     must_not: ByHand
 
     @classmethod
     def by(cls, overrides: Overrides) -> Overridden:
-        """Return what these overrides say, without events."""
+        """Return the pairs of these overrides, without events."""
         return cls(ByHand(overrides.must), ByHand(overrides.must_not))
 
     def add(self, event: Event) -> None:
-        """Add an event that is not here."""
+        """Add a new event."""
         self.must.add(event)
         self.must_not.add(event)
 
     def remove(self, event: Event) -> None:
-        """Remove an event as it was added."""
+        """Remove an event, in the state in which it was added."""
         self.must.remove(event)
         self.must_not.remove(event)
 
 
 def parted(a: int | None, b: int | None) -> float:
-    """Return how far apart two kick-offs are, from 0 to 1 (unknown), to link the nearest of several."""
+    """Return the distance of two kick-offs from 0 to 1 (unknown), to prefer the nearest event."""
     far = None if a is None or b is None else abs(a - b)
     return 1.0 if far is None else far / (far + DAY)

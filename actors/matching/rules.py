@@ -1,4 +1,4 @@
-"""The rules by which two events are linked, in order, the reasons why they are not, and what they link.
+"""The rules that link two events, in order; the reasons against a link; and the resulting members.
 
 Pure. Names are judged by the better and the worse of the two sides.
 """
@@ -17,43 +17,43 @@ from msgspec import Struct
 from actors.matching.event import Chances, EventKey
 from actors.matching.evidence import Evidence, LeagueEvidence, Likeness, NameEvidence
 
-CLOSE = 0.03  # prices are close: half of what makes them agree
-AGREE = 0.06  # prices agree: the largest difference of the three probabilities
-OFF = 0.12  # more than that: they are off
-FAR = 0.25  # more than that: they are far apart
+CLOSE = 0.03  # prices are close: half of `AGREE`
+AGREE = 0.06  # prices agree up to this difference of any probability
+OFF = 0.12  # prices are off above this
+FAR = 0.25  # prices are far apart above this
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
-LONGEST = 4 * DAY  # between two kick-offs of one match
-LONGEST_ALIKE = 30 * HOUR  # the same, unless both names are the same
-LONGEST_FUZZY = 5 * MINUTE  # the same, if no name is the same
-UNKNOWN_APART = 3 * HOUR  # assumed between two kick-offs that are both unknown
+LONGEST = 4 * DAY  # longest delay between two kick-offs of one match
+LONGEST_ALIKE = 30 * HOUR  # the longest, unless both names are the same
+LONGEST_FUZZY = 5 * MINUTE  # the longest, if neither name is the same
+UNKNOWN_APART = 3 * HOUR  # assumed delay between two unknown kick-offs
 ON_TIME = 15 * MINUTE
-SURE_WITHIN = 5 * MINUTE  # between two kick-offs of a match on which a surebet may rest
+SURE_WITHIN = 5 * MINUTE  # longest delay in a match on which a surebet may rest
 
 
 class Rule(StrEnum):
     """Why an event is a member of its fixture; the conditions are in `CONDITIONS`."""
 
     FIRST = "first"  # the fixture's first member
-    MUST = "must"  # the operator says so
+    MUST = "must"  # a decision by the operator
     SAME = "same"  # the same names and league
-    SAME_NAMES = "same_names"  # the same names, the league is not known to be the same
-    MOVED = "moved"  # the same names, the kick-off was moved
+    SAME_NAMES = "same_names"  # the same names, without proof of the same league
+    MOVED = "moved"  # the same names, and a changed kick-off
     DAY_MOVED = "day_moved"
-    ONE_ALIKE = "one_alike"  # one name is the same, one alike
+    ONE_ALIKE = "one_alike"  # one name is the same, the other similar
     ALIKE_MOVED = "alike_moved"
     BOTH_ALIKE = "both_alike"
 
 
 class Certainty(StrEnum):
-    """How sure it is that two events are one match, or one event with each of its group's sure core."""
+    """The certainty that two events are one match; for a member, together with its group's sure core."""
 
-    SURE = "sure"  # the same names and league, at one minute
+    SURE = "sure"  # the same names and league, within minutes
     LIKELY = "likely"
 
 
 class Objection(StrEnum):
-    """Why two events that resemble each other are not linked."""
+    """Why two similar events are not linked."""
 
     CLASS = "class"  # women, youth, reserves
     LEAGUE = "league"
@@ -61,21 +61,21 @@ class Objection(StrEnum):
     KICK_OFF = "kick-off"
     NAME = "name"
     TWO_CANDIDATES = "two candidates"
-    SWAPPED = "swapped"  # home and away are the other way round
-    MUST_NOT = "must not"  # the operator says so
-    MEMBER = "member"  # another member of the fixture speaks against it
+    SWAPPED = "swapped"  # home and away are exchanged
+    MUST_NOT = "must not"  # a decision by the operator
+    MEMBER = "member"  # another member of the fixture contradicts it
 
 
 class Member(Struct, frozen=True, gc=False):
     """An event in its group, with the rule and the evidence that link it with the event `to`.
 
-    The link holds while their prices are at most `max_price_gap` apart, and while those of this event and
-    of each member in `limits` are at most so far apart. The links are those that made the group, the best
-    first; all lead to the first member, perhaps through others. That has the rule `first` and no link. In
-    the evidence this event is a, the other b.
+    The link holds while both events' prices differ by at most `max_price_gap`, and while the prices of this
+    event and of each member in `limits` differ by at most that limit. The links are the best of those that
+    made the group; all lead to the first member, directly or through others. The first member has the rule
+    `first` and no link. In the evidence this event is a, the other b.
 
-    The sure core are the most events of a group of which each is sure with each other, compared directly:
-    `certainty` is that with all of them, `likely` of an event that is not in it.
+    The sure core is the largest set of events in a group that are all sure with each other, compared
+    directly. An event outside it has the `certainty` `likely`.
     """
 
     key: EventKey
@@ -90,15 +90,16 @@ class Member(Struct, frozen=True, gc=False):
         return hash(self.key)
 
 
-Group: TypeAlias = tuple[Member, ...]  # two or more members, ordered by key
+Group: TypeAlias = tuple[Member, ...]  # two or more members, sorted by key
 
 
 class Condition(Struct, frozen=True, gc=False):
-    """One way in which a rule holds: what the evidence must be at least.
+    """One way to satisfy a rule: the least evidence.
 
-    `within_s` is between the kick-offs; prices that are known may differ by `gap`, and with `priced` they
-    must be known. A different league is tolerated only by a condition with `any_league`; with `unlabelled`
-    no two labels that may mean two competitions are; with `stated` labels say the league, not clubs.
+    `within_s` limits the distance of the kick-offs, `gap` the difference of known prices; with `priced`
+    prices must be known. Only a condition with `any_league` tolerates different leagues. With `unlabelled`
+    the labels must not suggest two competitions. With `stated` labels must name the league, instead of
+    clubs suggesting it.
     """
 
     rule: Rule
@@ -140,8 +141,8 @@ LIMITS = (
     3 * HOUR,
     30 * HOUR,
     LONGEST,
-)  # all within_s, ascending
-BONUS = {Rule.SAME: 1.0, Rule.SAME_NAMES: 1.0, Rule.MOVED: 0.5}  # to the rank, by rule
+)  # all `within_s`, ascending
+BONUS = {Rule.SAME: 1.0, Rule.SAME_NAMES: 1.0, Rule.MOVED: 0.5}  # added to the rank, by rule
 _SAID = frozenset({LeagueEvidence.SAME, LeagueEvidence.CONCLUDED})
 _STEPS = 10_000
 
@@ -149,11 +150,12 @@ _STEPS = 10_000
 def price_gap(a: Chances | None, b: Chances | None) -> float | None:
     """Return the distance of two events' prices, rounded up to four decimals; None if one has no prices.
 
-    It is above a limit of the conditions, which have fewer decimals, if and only if the distance is.
+    The result exceeds a limit of the conditions, which have fewer decimals, if and only if the distance
+    does.
     """
     if a is None or b is None:
         return None
-    return min(ceil(distance(a, b) * _STEPS - 1e-6), _STEPS) / _STEPS  # the rest is an error of floats
+    return min(ceil(distance(a, b) * _STEPS - 1e-6), _STEPS) / _STEPS  # 1e-6 absorbs errors of floats
 
 
 def distance(a: Chances, b: Chances) -> float:
@@ -165,8 +167,8 @@ def distance(a: Chances, b: Chances) -> float:
 class Relation(Struct, frozen=True, gc=False):
     """The relation of two descriptions, a and b.
 
-    With prices further apart than `bearable` no condition can hold, whatever else becomes known; -1 if
-    none can anyway. `reason` applies if no condition holds.
+    `bearable` is the largest price gap with which any condition can still hold, whatever else becomes
+    known; -1 if none can. `reason` applies if no condition holds.
     """
 
     conditions: tuple[Condition, ...]
@@ -180,19 +182,19 @@ class Relation(Struct, frozen=True, gc=False):
     country: int
 
     def condition(self, gap: float | None) -> Condition | None:
-        """Return the first condition that holds with that difference of prices."""
+        """Return the first condition that holds with that price gap."""
         for condition in self.conditions:
             if (gap is None and not condition.priced) or (gap is not None and gap <= condition.gap):
                 return condition
         return None
 
     def bears(self, gap: float | None) -> bool:
-        """Return whether the two may be one match, although perhaps nothing shows it."""
+        """Return whether the two may be one match, even if no condition holds."""
         return self.bearable >= (gap or 0.0)
 
     @property
     def certainty(self) -> Certainty:
-        """How sure it is that the two are one match, whatever other events say."""
+        """The certainty that the two are one match, independent of other events."""
         is_same = min(self.home.likeness, self.away.likeness) is Likeness.SAME
         is_on_time = abs(self.delta_s) <= SURE_WITHIN
         is_sure = self.conditions and is_same and is_on_time and self.league is LeagueEvidence.SAME
@@ -203,10 +205,10 @@ class Relation(Struct, frozen=True, gc=False):
 def open_to(
     better: Likeness, worse: Likeness, within_s: int, league: LeagueEvidence, country: int
 ) -> tuple[tuple[Condition, ...], float]:
-    """Return the conditions that hold but for prices, and the largest gap of prices that any could bear.
+    """Return the conditions that hold apart from prices, and the largest price gap that any could bear.
 
-    The gap counts conditions that hold once unknown leagues and countries prove the same; -1 if none.
-    `within_s` is one of `LIMITS`.
+    The gap includes conditions that would hold if unknown leagues and countries proved the same; -1 if
+    there are none. `within_s` is one of `LIMITS`.
     """
     hoped = league if league is LeagueEvidence.DIFFERENT else LeagueEvidence.SAME
     ways = tuple(
@@ -230,7 +232,7 @@ def lacks(  # noqa: PLR0917
     league: LeagueEvidence,
     country: int,
 ) -> str:
-    """Return what the evidence without prices lacks for the condition, empty if nothing."""
+    """Return which evidence, except prices, is missing for the condition; empty if none is."""
     if better < condition.better or worse < condition.worse:
         return "name"
     if delta_s > condition.within_s:
@@ -246,7 +248,7 @@ def lacks(  # noqa: PLR0917
 def rank_of(
     home: NameEvidence, away: NameEvidence, far: int, league: LeagueEvidence, country: int
 ) -> float:
-    """Return how much speaks for one match, without prices; the larger, the more. `far` is in seconds."""
+    """Return the rank of one match without prices; higher is more likely. `far` is in seconds."""
     known = (league in _SAID) - (league is LeagueEvidence.DIFFERENT)
     return home.similarity + away.similarity - far / DAY / 2 + 0.3 * known + 0.1 * country
 
@@ -254,8 +256,8 @@ def rank_of(
 def rules_of(members: Iterable[Member]) -> set[tuple[object, ...]]:
     """Return each member's key, rule, whether it has evidence, certainty and limits, but not its `to`.
 
-    Two groups of the same events differ in these. The choice of one of several equal links depends on the
-    prices of the moment; each holds by itself.
+    Two groups of the same events count as different if these differ. `to` is left out, because the choice
+    among equal links depends on current prices, and each of them holds.
     """
     return {
         (member.key, member.rule, member.evidence is None, member.certainty, tuple(member.limits.items()))
