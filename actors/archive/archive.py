@@ -44,7 +44,7 @@ from actors.runtime.facts import announce
 log = structlog.get_logger()
 
 CLOSE_S = 3.0
-"""Seconds for what waits to be written at the end."""
+"""Seconds at the end for writing the waiting commits."""
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 

@@ -41,10 +41,10 @@ _PRICED: Final = (
     "source_time",
 )
 MARKET_COLUMNS: Final = ("version", "time", "kind", "bookmaker", "id", *_PRICED, "reason")
-"""The columns where all markets are exported, a row a price."""
+"""The columns of an export of all markets, one price a row."""
 Values = dict[str, str | int | float | None]
 Write: TypeAlias = Callable[[Iterator[Values], TextIO], None]
-"""Writes rows to a file, which is open for text; Parquet to the bytes below it."""
+"""Writes rows to a file that is open for text; Parquet goes to the bytes below it."""
 
 CSV, NDJSON, PARQUET = "csv", "ndjson", "parquet"
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # noqa: RUF001 - wide forms
@@ -53,7 +53,7 @@ FORMATS: Final = (CSV, NDJSON, PARQUET)
 WHOLE: Final = {"version", "start_time"}
 REAL: Final = {"time", *_ODDS, "odds", "updated", "source_time"}
 ROWS: Final = 50_000
-"""Rows of a group of a Parquet file: some 40 MB of memory while they are written."""
+"""Rows in a group of a Parquet file: some 40 MB of memory while they are written."""
 
 
 class Chosen(Struct, frozen=True):

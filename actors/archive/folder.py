@@ -43,9 +43,9 @@ log = structlog.get_logger()
 VERSIONS, LOCK, ENDING = "versions.json", "lock", "ending.msgpack"
 BAD, MARKED = ".bad", "reserved-"
 LOOK_AGAIN_S = 5.0
-"""Seconds from the first look that finds a day damaged until the second, which counts."""
+"""Seconds between the first look that finds a day damaged, and the second, which decides."""
 BESIDE = ("-wal", "-journal")
-"""The files that SQLite keeps beside a file: commits may be in them."""
+"""The files that SQLite keeps beside a file; they may contain commits."""
 _BAD_DAY = re.compile(r"(\d{4}-\d{2}-\d{2}\.db)\.bad\d*", re.ASCII)
 
 

@@ -38,11 +38,11 @@ from actors.monitoring.status import ArchiveStatus
 T = TypeVar("T")
 
 MAX_READS, MAX_HANGING = 2, 4
-"""Reads at a time, and with those that were given up: their threads may hang in the system for ever."""
+"""Reads at a time; and including those that timed out, whose threads may hang in the system for ever."""
 READ_S = 5.0
-"""Seconds after which a read is given up."""
+"""Seconds after which a read times out."""
 PATIENCE_S = 2.0
-"""Seconds that a read of what was published just now waits for the disk."""
+"""Seconds that a read of a version just published waits for the disk."""
 
 
 class Listed(Struct, frozen=True):
@@ -61,7 +61,7 @@ class Elsewhere(Struct, frozen=True):
 
 
 BEFORE_FIRST = "before_first"
-"""The reason for what was before the first day that is kept."""
+"""The reason for data from before the first stored day."""
 
 
 class Unknown(Struct, frozen=True):

@@ -32,7 +32,7 @@ SEAL_S = 0.1  # work on sealing in one step
 RETRY_S = 60.0
 
 ROWS = 500
-"""Rows copied in a slice: some milliseconds, a second where the event loop takes a whole core."""
+"""Rows copied in a slice: some milliseconds, or a second if the event loop takes a whole core."""
 
 
 class Sealer:

@@ -31,13 +31,13 @@ from actors.runtime.facts import announce
 log = structlog.get_logger()
 
 STEP_S = 0.25
-"""Seconds between two transactions: all that was committed meanwhile is written at once."""
+"""Seconds between two transactions: commits in between are written together."""
 RETRY_S = 1.0
 TIDY_S = 60.0
 MAX_WAITING = 200_000
-"""Changes that wait for the disk at most, and as many commits of one change."""
+"""The most changes that wait for the disk; each commit counts as one more."""
 RESERVED = 2_000_000
-"""Versions reserved at once, renewed when half of them are used."""
+"""Versions reserved at once; the reservation is renewed when half are used."""
 
 
 class Writer:
@@ -48,15 +48,15 @@ class Writer:
     ) -> None:
         self.folder = folder
         self.epoch = ""
-        """That of what is published: set with the first version of another; "" if nothing is reserved."""
+        """The epoch of the published versions, set with the first of a new epoch. "" reserves none."""
         self.newest_until: Callable[[Instant], float] = lambda now: now.wall
-        """Returns until when (Unix seconds) the newest version is known to have been the newest."""
+        """Returns until when (Unix seconds) the newest version is known to have been current."""
         self.reserved_until: float = 0
         self.reserved_epoch: str | None = None
         self.written: int = 0
         self.max_waiting = MAX_WAITING
         self.marked_after: int | None = None
-        """After how many changes those of each entry are noted, as of `Day.mark`."""
+        """Changes after which `Day.mark` records each entry's last change; None: its default."""
         self._settings, self._status, self._clock = settings, status, clock
         self._waiting: deque[Commit] = deque()
         self._added = self._taken = 0  # each is written by one thread only

@@ -22,9 +22,9 @@ from actors.matching.event import FixtureId
 from actors.matching.matcher import Member
 
 LOST, MISSED, BEGAN_ANEW = "lost", "missed", "began_anew"
-"""Why versions are missing: the disk was not fast enough; nobody has them any more; it is another epoch."""
+"""Why versions are missing: the disk was too slow; no process has them any more; a new epoch began."""
 DAMAGED, MISSING, UNREAD = "damaged", "missing", "unread"
-"""The same: a day was set aside; a day was removed; what is kept could not be read at the start."""
+"""Likewise: a day was set aside; a day was removed; a day could not be read at the start."""
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 

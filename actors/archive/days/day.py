@@ -43,9 +43,9 @@ from actors.board.validity import ListState
 from actors.core.messages import BookmakerId, Scope
 
 Reached = Callable[[str], None]
-"""Is told of each boundary of what becomes durable; tests end the process there."""
+"""Called at each crash point, where a write becomes durable; tests end the process there."""
 MARKED = 500_000
-"""Changes after which the last change of each entry is noted again: what a list has to read at most."""
+"""Changes after which the last change of each entry is recorded again: the most that a list has to read."""
 
 _CHANGE = f"INSERT OR REPLACE INTO changes ({COLUMNS})"
 

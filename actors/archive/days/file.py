@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 BUSY_S = 1.0
 ROWS_AT_ONCE = 100
-"""Rows of up to nine values in a statement: SQLite has always allowed 999 values."""
+"""Rows of up to nine values in a statement: every SQLite allows 999 values."""
 
 
 def connect(path: Path, how: str = "rwc") -> sqlite3.Connection:

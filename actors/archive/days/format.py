@@ -14,15 +14,15 @@ from typing import Final
 from msgspec import Struct
 
 FORMAT: Final = 1
-"""`PRAGMA user_version` of a day's file; a file of an unknown one is set aside."""
+"""`PRAGMA user_version` of a day's file; a file with an unknown one is refused or set aside."""
 MARKETS_FORMAT: Final = 2
-"""The same of a file that has entries of other markets than 1X2, too (`markets.py`)."""
+"""The same for a file that also has entries of other markets than 1X2 (`markets.py`)."""
 SUFFIX: Final = ".db"
 MOST_WHOLE: Final = 2**52
-"""Whole numbers up to this are stored as such; SQLite has 64 bits, an exact double 53."""
+"""The largest integer that is stored as a whole number; SQLite has 64 bits, an exact double 53."""
 DAY_MS: Final = 86_400_000
 BY_VERSION, BY_ENTRY = "by_version", "by_entry"
-"""The order of the changes: of the day that is written, and of a day that is over."""
+"""The order of the changes: in the day being written, and in a sealed day."""
 
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.db", re.ASCII)
 _CHANGES = """
@@ -57,14 +57,14 @@ TABLES: Final = (
   PRIMARY KEY (bookmaker, scope)
 ) WITHOUT ROWID""",
 )
-"""All tables but `changes`, which a sealed file has in another order."""
+"""All tables except `changes`, which has another order in a sealed file."""
 MARKS: Final = """
 CREATE TABLE IF NOT EXISTS marks (
   mark INTEGER, entry INTEGER, version INTEGER NOT NULL, PRIMARY KEY (mark, entry)
 ) WITHOUT ROWID"""
-"""At some versions (marks) the version of the last change of each entry, so that no list needs all changes.
+"""For some versions (marks) the version of each entry's last change: no list has to read all changes.
 
-Only the day that is written needs it: a sealed file is in the order of entries.
+Only the day being written needs it: a sealed file is sorted by entry.
 """
 COPIED: Final = tuple(re.findall(r"CREATE TABLE (\w+)", " ".join(TABLES)))
 COLUMNS: Final = "version, entry, listing, home, draw, away, updated, source, reason"

@@ -21,7 +21,7 @@ from actors.board.snapshot import Entry
 from actors.markets.market import OUTCOMES, Kind, Market, parsed
 
 MARKED = 500_000
-"""Changes after which the last change of each offer is noted again, as of `Day.mark`."""
+"""Changes after which the last change of each offer is recorded again, like `Day.mark`."""
 PRICES: Final = max(len(outcomes) for outcomes in OUTCOMES.values())
 TABLES: Final = (
     """CREATE TABLE offers (
@@ -32,7 +32,7 @@ TABLES: Final = (
   kind TEXT, place INTEGER, outcome TEXT NOT NULL, PRIMARY KEY (kind, place)
 ) WITHOUT ROWID""",
 )
-"""All tables but `market_changes`, which a sealed file has in another order."""
+"""All tables except `market_changes`, which has another order in a sealed file."""
 _CHANGES = """
 CREATE TABLE market_changes (
   version INTEGER NOT NULL, offer INTEGER NOT NULL, listing INTEGER,

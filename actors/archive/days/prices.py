@@ -15,7 +15,7 @@ COLUMNS: Final = (
     "version, time, bookmaker, id, home, away, league, start_time, market, kind, line, place, outcome,"
     " odds, updated, source_time, reason, is_state"
 )
-"""The columns of `prices`, and of `market_prices` (`markets.py`): one plan."""
+"""The columns of `prices` and of `market_prices` (`markets.py`)."""
 _PLACES: Final = tuple(enumerate(ONE_X_TWO.outcomes, 1))
 
 

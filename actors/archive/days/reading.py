@@ -51,7 +51,7 @@ _ROWS = (
     " ORDER BY c.version, e.id"
 )
 MAX_LOOKED_AT = 1_000_000
-"""Changes of the day that is written that are searched for those of an entry: half a second at most."""
+"""Newest changes of the day being written that are searched for an entry's: half a second at most."""
 _OF_ENTRY = (
     f"SELECT {_ROW}, k.version FROM (SELECT * FROM {{changes}}"  # noqa: S608 - constants only
     " WHERE entry = (SELECT entry FROM entries WHERE id = ?2) ORDER BY version DESC LIMIT ?3) c"

@@ -24,7 +24,7 @@ from actors.matching.event import Chances, FixtureId
 
 DAY_MS: Final = 86_400_000
 SEEN_MS: Final = 7 * DAY_MS
-"""How long before the kick-off the first price is looked for."""
+"""The longest time before the kick-off at which the first price is searched."""
 MOST = 250
 """Fixtures in an answer: with 50 bookmakers each a second or two of a processor; a read may take five."""
 

@@ -30,7 +30,7 @@ from actors.matching.event import FixtureId
 MOST: Final = 100
 """Fixtures in an answer."""
 _AT_ONCE: Final = 10_000
-"""Entries that are asked for in a statement: SQLite takes 32,766 values."""
+"""Entries in one statement: SQLite allows 32,766 values."""
 
 
 class AskedMovers(Struct, frozen=True):
