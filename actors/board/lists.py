@@ -11,7 +11,7 @@ from actors.core.clock import Instant
 from actors.core.messages import Batch, ListId, SourceMatchId
 
 RESTORED = ListId("\0restored")
-"""The id of a list from before a restart: its first complete list replaces it, nothing else changes it."""
+"""The id of a list from before a restart: only its first complete list replaces it."""
 
 
 def refusal_of(batch: Batch, state: ListState | None, now: Instant) -> Verdict | None:

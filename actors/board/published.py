@@ -39,7 +39,7 @@ class Rejection(Struct, frozen=True):
 
 
 Request: TypeAlias = Overdue | Rejection
-"""A request of a read to the aggregator."""
+"""A request by a read to the aggregator."""
 
 
 class Published:
@@ -65,7 +65,7 @@ class Published:
         self._snapshot = snapshot
         self.versions = 0
         self.admit: Callable[[Snapshot], Snapshot] = lambda new: new
-        """Returns what may be published for a new snapshot: the same, perhaps in another epoch."""
+        """Returns the form in which a new snapshot may be published, perhaps in another epoch."""
         self._clock = clock
         self._read_at = Instant(inf, inf)
         self._turn = anyio.Event()

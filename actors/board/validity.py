@@ -18,7 +18,7 @@ from actors.core.clock import Instant
 from actors.core.messages import Batch, ListId, Match, SourceMatchId
 
 HOLDS_S = 5.0
-"""Seconds for which a replica shows what a collector has committed after it was in order."""
+"""Seconds for which a replica shows a collector's commits after the collector was in order."""
 
 
 class BoardRules(Struct, frozen=True, forbid_unknown_fields=True):
