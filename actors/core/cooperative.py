@@ -11,7 +11,7 @@ from actors.core.clock import elapsed_s
 
 T = TypeVar("T")
 Sliced: TypeAlias = Generator[None, None, T]
-"""A computation that yields None between slices, of some milliseconds at 20,000 matches, and returns T."""
+"""A computation that yields None between slices (some milliseconds at 20,000 matches), and returns T."""
 
 BUDGET_S = 0.001  # seconds of work between two yields: a tenth of the longest step allowed
 SLICE = 128  # matches handled between two yields: a fraction of a millisecond

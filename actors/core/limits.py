@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 LOCAL = "local"
-"""Names the peers over a Unix socket, among trusted proxies."""
+"""Stands for the peers over a Unix socket among trusted proxies."""
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):

@@ -17,7 +17,7 @@ _OF_MARKETS: Final = ("market", "odds")
 FIELDS: Final[dict[str, Any]] = {
     field.name: field.type for field in fields(Match) if field.name not in _OF_MARKETS
 }
-"""The type of each field of a 1X2 match, in their order: that of the constructor."""
+"""The type of each field of a 1X2 match, in the constructor's order."""
 
 _UNLISTED: Final = ("latest_start", "in_play", "url")  # fields that lists do not show
 # Only surebets publish fee and stake, and their legs are entries.

@@ -22,8 +22,8 @@ ListId = NewType("ListId", str)  # names a complete list of a scope; confirmatio
 SourceMatchId = NewType("SourceMatchId", str)
 """`[A-Za-z0-9._~-]{1,128}`, stable while the match is listed.
 
-The id of another market than 1X2 has the market behind it, as in `4711 over_under:2.5`: each market of a
-match enters a list, and leaves it, by itself.
+The id for another market than 1X2 ends with the market, as in `4711 over_under:2.5`: each market of a match
+enters and leaves a list by itself.
 """
 
 

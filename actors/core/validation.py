@@ -72,7 +72,7 @@ class Reason(StrEnum):
 
 TWO_WAY = (0.97, 1.20)
 DOUBLE_CHANCE = (1.94, 2.60)
-"""The sums of 1 / price that are believed of two outcomes, and of the three of which two win."""
+"""The believable sums of 1 / price: of two outcomes, and of the three of which two win."""
 BOOK_SUMS: Mapping[Kind, tuple[float, float]] = {
     kind: TWO_WAY if form.winners == 1 else DOUBLE_CHANCE
     for kind, form in FORMS.items()
