@@ -12,7 +12,7 @@ from actors.lines.line import Absence, Point
 from actors.markets.odds import Odds
 
 LIMIT_MS: Final = 3_600_000
-"""A price that left longer before the kick-off is no close: bookmakers take a match off minutes before."""
+"""A price that left longer before the kick-off is no close: bookmakers remove a match minutes before."""
 
 
 class NoClose(StrEnum):

@@ -24,11 +24,11 @@ from actors.matching.rules import LONGEST, Certainty, Objection, Rule
 
 DAY_MS: Final = 86_400_000
 IN_PLAY_MS: Final = 4 * 3_600_000
-"""So long after the kick-off a bet may still have been on the match."""
+"""The longest time after the kick-off at which a bet may still have been on the match."""
 RESEMBLING = 3
-"""Fixtures that resemble a bet's match, and are not it, that are told of a bet."""
+"""The most fixtures listed for a bet that resemble its match without being it."""
 _SOMETIME = 0
-"""The kick-off of all matches while their names are compared."""
+"""A common kick-off for all matches while their names are compared."""
 
 
 class Bet(Struct, frozen=True):

@@ -23,9 +23,9 @@ class Absence(StrEnum):
 
 
 UNKNOWN: Final = "unknown"
-"""The reason of what left the board in a gap."""
+"""The reason for entries that left the board in a gap."""
 _DOWN: Final = ("stopped", "killed")
-"""Reasons of gaps after which the board goes on: what left meanwhile is known."""
+"""Gaps with these reasons do not interrupt the board: all removals in them are known."""
 
 
 class Break(Struct, frozen=True):
