@@ -33,7 +33,7 @@ from actors.monitoring.status import MarketCounts
 
 OTHERS = tuple(kind for kind in Kind if kind is not Kind.ONE_X_TWO)
 LINES = 8
-"""So many times as many entries as matches there may be of a kind that has lines."""
+"""The most entries of a kind with lines, as a multiple of the most matches."""
 
 
 class MarketBoards(Struct, frozen=True, eq=False):

@@ -21,7 +21,7 @@ from actors.markets.market import FORMS, Kind
 from actors.matches.model import fixtures_of
 
 Kept: TypeAlias = Mapping[BookmakerId, tuple[Mapping[Scope, ListState], Iterable[Entry]]]
-"""The lists of bookmakers that still hold, with their entries, of which none has kicked off."""
+"""The bookmakers' lists that are still valid, with their entries; none of these has kicked off."""
 
 
 def restored(

@@ -91,7 +91,7 @@ class SideUpdate:
         self._base, self._before, self._after = base, before, after
         self._roster, self._books = roster, books
         self.changed: tuple[EventKey, ...] = ()
-        """The events that differ from the base, once all is done."""
+        """The events that differ from the base, after `finish`."""
         self._touched: dict[EventKey, None] = {}
         self._events: dict[EventKey, SideEvent | None] = {}
         self._homes: dict[FixtureId, dict[EventKey, None]] = {}
