@@ -14,7 +14,7 @@ from actors.markets.market import ONE_X_TWO, Market
 from actors.markets.returns import Result, gaining_results, results, returned
 
 _ROUNDS = 8
-"""Times that it is looked at which bookmakers take commission; two are enough for usual prices."""
+"""The most iterations to find which bookmakers take commission; two are enough for usual prices."""
 
 
 class Bet(Protocol):

@@ -14,13 +14,13 @@ from typing import Final
 from msgspec import Struct
 
 QUARTERS: Final = 4
-"""The parts of a goal that a line is counted in."""
+"""The units of a line: quarters of a goal."""
 _LINE = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{1,4})?", re.ASCII)
 
 Margin = Callable[[int, int, int], int]
 """Takes home goals, away goals and a line; returns by how much an outcome is won, in quarters of a goal.
 
-Half a goal or more is won, a quarter half won, nothing returned; below that it is lost likewise.
+Half a goal or more is won, a quarter is half won, nothing is returned; negative margins are lost likewise.
 """
 
 
@@ -93,7 +93,7 @@ FORMS: Final[Mapping[Kind, Form]] = {
         winners=2,
     ),
 }
-"""All that is to be known of a kind: a new one is a row here."""
+"""The only definition of each kind: a new kind is a row here."""
 
 OUTCOMES: Final = {kind: tuple(form.outcomes) for kind, form in FORMS.items()}
 """The names of the outcomes of each kind, in their order."""

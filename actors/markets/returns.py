@@ -14,7 +14,7 @@ from actors.markets.market import FORMS, Market
 from actors.markets.odds import Odds
 
 MAX_GOALS = 21
-"""Goals of a team up to which scores are looked at: any line lies below, so that more change no result."""
+"""The most goals of a team in checked scores: every line is below, so that more goals change no result."""
 
 
 class Result(IntEnum):

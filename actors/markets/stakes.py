@@ -23,9 +23,9 @@ from actors.markets.market import ONE_X_TWO, Market
 from actors.markets.returns import Result, gaining_results
 
 MAX_TOTALS = 100
-"""Sums that are tried in steps of more than a cent, the largest first."""
+"""The most sums tried in steps of more than a cent, the largest first."""
 _NEAR = 3
-"""So many steps around the stakes that gain most, if cents were divided, the whole ones are looked for."""
+"""Whole stakes are searched within so many steps of the best stakes in fractions of cents."""
 
 
 class NoStakes(StrEnum):
@@ -180,7 +180,7 @@ def _least(terms: Sequence[_Terms], count: int, step: int, goal: int) -> list[in
 
 
 Condition: TypeAlias = tuple[tuple[int, ...], int]
-"""The returns of stakes of 1 on the outcomes after a result, in whole parts, and the parts that 1 has."""
+"""The returns of stakes of 1 on the outcomes after a result, multiplied by the second number."""
 
 
 def _conditions(market: Market, legs: Legs) -> list[Condition]:
