@@ -26,9 +26,10 @@ _LEGAL = re.compile(  # kinds of clubs, which seldom distinguish two clubs
     r"|club|calcio|sad|asd|spa|fut[eb]bol|fotbal|football|futebol|fotboll|clube|clubul|sportklub"
 ).fullmatch
 FORMS = frozenset(["fc", "afc", "cf", "sc", "sk", "fk", "bk", "club"])
-"""Kinds of clubs that lists put on and leave out as they like, and that no list uses as a mark of class.
+"""Kinds of clubs that lists add and omit freely, and that no list uses as a mark of class.
 
-Labelled pairs need all but CF and BK, and none speaks against any. FF, SF, KV and VFL are marks somewhere.
+Labelled pairs need all except CF and BK, and none contradicts one. FF, SF, KV and VFL are marks in some
+lists.
 """
 _SMALL = re.compile(
     r"de|la|le|el|al|los|las|les|of|the|da|do|di|du|del|della|dos|das|and|und|et|og|och|[yieva]|von|der|den"
