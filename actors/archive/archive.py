@@ -140,7 +140,9 @@ class FollowedArchive(OpenArchive):
         return replace(
             commit_of(before, main, self._time_of(main), self.names),
             markets={kind: undiffed(board) for kind, board in others.items()},
-            market_differences={kind: of.differences for kind, of in others.items() if of.differences},
+            market_differences={
+                kind: board.differences for kind, board in others.items() if board.differences
+            },
         )
 
     def _time_of(self, snapshot: Snapshot) -> float:
@@ -218,7 +220,7 @@ class Archive(OpenArchive):
         """Write all waiting commits, and then the ending if the end is orderly. Waits for the disk."""
         try:
             if not self.writer.stop(CLOSE_S):
-                error = self.status.error or "not all could be written in time"
+                error = self.status.error or "some commits were not written in time"
                 announce(log, "archive.not_ended", error=error)
             elif is_orderly and self.folder.is_held and self.epoch == self.writer.reserved_epoch:
                 at = self.on_machine(), self.clock.now().mono

@@ -193,7 +193,10 @@ class Days:
         for day in held:
             if day.last > after and day.base < until:
                 with self.reader(day.day) as reader:
-                    found |= {of.id: of for of in reader.changes(after, min(until, day.last), bookmaker)}
+                    found |= {
+                        change.id: change
+                        for change in reader.changes(after, min(until, day.last), bookmaker)
+                    }
                 if len(found) > MAX_ANSWER:
                     return None
         return [*found.values()]

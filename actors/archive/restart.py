@@ -199,9 +199,9 @@ def beginning(
         name: ending.names[name]
         for name in configured
         if ending is not None and configured[name].name is None
-        if any(name in of and of[name][1] for of in kept.values())
+        if any(name in books and books[name][1] for books in kept.values())
     }
-    names = {name: of.name or titles.get(name, str(name)) for name, of in configured.items()}
+    names = {name: settings.name or titles.get(name, str(name)) for name, settings in configured.items()}
     differences = _left(() if stood is None else stood.entries, _shown(of_main))
     made = _snapshot(version, epoch, terms, of_main, now)
     books: Mapping[BookmakerId, Book] = made.books
@@ -283,10 +283,10 @@ def _markets_left(
     """Return the removal of all previous entries in other markets, except those shown again."""
     markets = () if stood is None else stood.markets
     gone = {
-        kind: _left([of for of in markets if _kind(of) is kind], _shown(kept.get(kind, {})))
+        kind: _left([change for change in markets if _kind(change) is kind], _shown(kept.get(kind, {})))
         for kind in Kind
     }
-    return {kind: of for kind, of in gone.items() if of}
+    return {kind: differences for kind, differences in gone.items() if differences}
 
 
 def _kind(past: PastChange) -> Kind | None:

@@ -157,7 +157,7 @@ class Writer:
             is_over = True
         finally:
             if not is_over:  # an unexpected exception ended the loop
-                self._status.error = "the thread that writes has ended"
+                self._status.error = "the writer's thread has ended"
 
     def step(self) -> None:
         """Write the waiting commits, and do some of the due maintenance."""

@@ -87,11 +87,11 @@ def shown_at(reader: Reader, numbers: Numbers, wanted: Collection[Asked]) -> dic
     Raises: sqlite3.Error, ValueError.
     """
     found = _found(reader, numbers, wanted)
-    rows = {(asked[0], version) for asked, of in found.items() for version in of[1:]}
+    rows = {(asked[0], version) for asked, versions in found.items() for version in versions[1:]}
     cells = _cells(reader, numbers, rows)
     return {
-        (entry_id, version): Shown(of[0], cells[entry_id, of[1]], cells[entry_id, of[2]])
-        for (entry_id, version), of in found.items()
+        (entry_id, version): Shown(versions[0], cells[entry_id, versions[1]], cells[entry_id, versions[2]])
+        for (entry_id, version), versions in found.items()
     }
 
 

@@ -85,7 +85,11 @@ class Commit(Struct, frozen=True, eq=False):
         """An upper limit of its number of records, plus one for itself."""
         changes = () if self.fixture_changes is None else self.fixture_changes.changes
         of_boards = (self.differences, *self.market_differences.values())
-        return 1 + len(changes) + sum([len(of.before) for board in of_boards for of in board.values()])
+        return (
+            1
+            + len(changes)
+            + sum([len(differences.before) for board in of_boards for differences in board.values()])
+        )
 
     def entries(self) -> Iterator[EntryRecord]:
         """Iterate over the changes in the v2 list."""

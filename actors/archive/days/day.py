@@ -204,8 +204,8 @@ class Day:
                 milliseconds(state.confirmed_mono + wall_less_mono),
                 None if state.withdrawn else state.stale_after_s,
             )
-            for bookmaker, of in lists.items()
-            for scope, state in of.items()
+            for bookmaker, states in lists.items()
+            for scope, state in states.items()
         ]
         insert(self._connection, "INSERT OR REPLACE INTO lists", rows)
 
@@ -227,7 +227,7 @@ class Day:
     def _note_names(self, commit: Commit) -> None:
         names = [(str(bookmaker), text(name)) for bookmaker, name in commit.names.items()]
         if names != self._names:
-            rows = [(commit.version, place, *of) for place, of in enumerate(names)]
+            rows = [(commit.version, place, *name) for place, name in enumerate(names)]
             self._connection.executemany("INSERT OR REPLACE INTO bookmakers VALUES (?, ?, ?, ?)", rows)
             self._names = names
 
@@ -280,7 +280,7 @@ class Day:
 
     def _note_members(self, version: int, records: Iterable[MembersRecord], whole: Snapshot) -> None:
         members = [*records]
-        rows = [(version, of.fixture, of.json, of.reason, of.into) for of in members]
+        rows = [(version, record.fixture, record.json, record.reason, record.into) for record in members]
         insert(self._connection, "INSERT OR REPLACE INTO fixtures", rows)
         self._links.note(version, members)
         self._links.note_roster(version, whole)

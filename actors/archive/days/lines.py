@@ -49,21 +49,21 @@ def entry_rows(
     found = {number: EntryRows(name, [], []) for number, (_, name) in numbers.items()}
     listed = reader.connection.execute(sql.format(_in(found), order), (reader.base, high, low))
     outcomes, newest = len(market.outcomes), dict[int, int]()
-    prices_of = lru_cache(maxsize=4096)(
-        _prices_of
-    )  # cached, because `number` takes as long as the rest and an entry has few different prices
+    prices_of = lru_cache(maxsize=4096)(_prices_of)  # an entry has few prices, and `number` is slow
     for entry, version, at_ms, listing, reason, *cells in listed.fetchall():
-        of = found[entry]
+        there = found[entry]
         if listing is None:
-            of.rows.append((version, at_ms, None, str(reason)))
+            there.rows.append((version, at_ms, None, str(reason)))
             continue
-        of.rows.append((version, at_ms, prices_of(outcomes, *cells), None))
+        there.rows.append((version, at_ms, prices_of(outcomes, *cells), None))
         if newest.get(entry) != listing:
             newest[entry] = listing
-            of.starts.append((version, listing))
-    starts = _starts(reader, {listing for of in found.values() for _, listing in of.starts if listing})
-    for of in found.values():
-        of.starts = [(version, starts[listing]) for version, listing in of.starts if listing]
+            there.starts.append((version, listing))
+    starts = _starts(
+        reader, {listing for there in found.values() for _, listing in there.starts if listing}
+    )
+    for there in found.values():
+        there.starts = [(version, starts[listing]) for version, listing in there.starts if listing]
     return {entry_id: found[number] for number, (entry_id, _) in numbers.items()}
 
 

@@ -48,7 +48,7 @@ class LinkTables:
     def note(self, version: int, records: Iterable[MembersRecord]) -> None:
         """Add the members of fixtures in a version."""
         if self._are_there:
-            rows = [(version, of.fixture, _json(of)) for of in records if of.members]
+            rows = [(version, record.fixture, _json(record)) for record in records if record.members]
             insert(self._connection, "INSERT OR REPLACE INTO links", rows)
 
     def note_roster(self, version: int, whole: Snapshot) -> None:
@@ -111,8 +111,8 @@ def links(connection: sqlite3.Connection, fixture: str | None = None) -> list[Li
         " WHERE ?1 IS NULL OR f.fixture = ?1 ORDER BY f.version"
     )
     return [
-        LinkRow(version, at_ms, of, () if members is None else _links_of(members), into)
-        for version, at_ms, of, members, into in connection.execute(sql, (fixture,))
+        LinkRow(version, at_ms, of_fixture, () if members is None else _links_of(members), into)
+        for version, at_ms, of_fixture, members, into in connection.execute(sql, (fixture,))
     ]
 
 
@@ -128,5 +128,8 @@ def _links_of(members: str) -> tuple[Link, ...]:
 
 def _json(record: MembersRecord) -> str:
     """Return each member's source, id there, rule and certainty."""
-    keys = [(of.key.source, of.key.source_match_id, of.rule, of.certainty) for of in record.members]
+    keys = [
+        (member.key.source, member.key.source_match_id, member.rule, member.certainty)
+        for member in record.members
+    ]
     return _encode(keys).decode()

@@ -162,7 +162,7 @@ def create(connection: sqlite3.Connection, layout: str) -> None:
         create_prices(connection, has_markets=True)
     if layout == BY_VERSION:
         places = ((kind, names) for kind, names in OUTCOMES.items() if kind is not Kind.ONE_X_TWO)
-        rows = [(kind, *of) for kind, names in places for of in enumerate(names, 1)]
+        rows = [(kind, *placed) for kind, names in places for placed in enumerate(names, 1)]
         insert(connection, "INSERT INTO outcomes", rows)
 
 

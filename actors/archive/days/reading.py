@@ -144,7 +144,7 @@ class Reader:
         self.has_markets = found == MARKETS_FORMAT
         facts = dict(self._execute("SELECT key, value FROM day"))
         if not {"day", "layout", "base", "seen_ms"} <= facts.keys():
-            raise UnreadableError("it does not say which day it is")
+            raise UnreadableError("its day is missing")
         self.day = date.fromisoformat(facts["day"])
         self._layout: str = facts["layout"]
         self.is_sealed = self._layout == BY_ENTRY
@@ -176,7 +176,7 @@ class Reader:
     def check_day(self, day: date | None) -> None:
         """Raise UnreadableError if the file is not that day's."""
         if self.day != day:
-            raise UnreadableError(f"it is of {self.day}")
+            raise UnreadableError(f"its day is {self.day}")
 
     def pages_fault(self) -> str | None:
         """Return the result of SQLite's own check of all pages; None if nothing is wrong."""
@@ -218,9 +218,11 @@ class Reader:
     def entries(self, version: int, bookmaker: BookmakerId | None = None) -> list[PastChange]:
         """Return the entries of a list at a version, in the list's order."""
         keyframe = self._one("SELECT max(version) FROM keyframes WHERE version <= ?", version)
-        found = [of for of in self._latest(keyframe, version, bookmaker) if of.entry is not None]
+        found = [
+            change for change in self._latest(keyframe, version, bookmaker) if change.entry is not None
+        ]
         places = {name: place for place, name in enumerate(self.names(version))}
-        return sorted(found, key=lambda of: (places[of.bookmaker], of.id))
+        return sorted(found, key=lambda change: (places[change.bookmaker], change.id))
 
     def changes(self, after: int, until: int, bookmaker: BookmakerId | None = None) -> list[PastChange]:
         """Return the last change of each entry after `after`, up to `until`, in no order."""
@@ -235,8 +237,8 @@ class Reader:
     def state(self, version: int, bookmaker: BookmakerId | None) -> list[Row]:
         """Return the list at a version as rows of that version, by id."""
         at_ms = self.time(version)
-        shown = sorted(self.entries(version, bookmaker), key=lambda of: of.id)
-        return [Row(replace(of, version=version), at_ms, is_state=True) for of in shown]
+        shown = sorted(self.entries(version, bookmaker), key=lambda change: change.id)
+        return [Row(replace(change, version=version), at_ms, is_state=True) for change in shown]
 
     def market_entries(self, version: int, bookmaker: BookmakerId | None = None) -> list[PastChange]:
         """Return the entries of markets other than 1X2 at a version, by match and market."""
@@ -244,8 +246,8 @@ class Reader:
             return []
         keyframe = self._one("SELECT max(version) FROM keyframes WHERE version <= ?", version)
         found = markets.latest(self.connection, self._layout, keyframe, version, bookmaker)
-        shown = [of for row in found if (of := market_change_of(row)).entry is not None]
-        return sorted(shown, key=lambda of: market_place(of.id))
+        shown = [change for row in found if (change := market_change_of(row)).entry is not None]
+        return sorted(shown, key=lambda change: market_place(change.id))
 
     def market_rows(self, after: int, until: int, bookmaker: BookmakerId | None) -> Iterator[Row]:
         """Yield the changes of other markets after a version, up to another, by version, match, market."""
@@ -257,8 +259,8 @@ class Reader:
         """Return the entries of other markets at a version as rows of that version."""
         at_ms = self.time(version)
         return [
-            Row(replace(of, version=version), at_ms, is_state=True)
-            for of in self.market_entries(version, bookmaker)
+            Row(replace(change, version=version), at_ms, is_state=True)
+            for change in self.market_entries(version, bookmaker)
         ]
 
     def keyframes(self, after: int, until: int) -> list[int]:
@@ -281,7 +283,7 @@ class Reader:
         if not self.has_markets:
             return []
         found = markets.rows_of_match(self.connection, self._layout, match_id, most, MAX_LOOKED_AT)
-        return [Row(market_change_of(of), of[-1], keyframe is not None) for *of, keyframe in found]
+        return [Row(market_change_of(row), row[-1], keyframe is not None) for *row, keyframe in found]
 
     def named(self, is_wanted: Callable[[str, str], bool], most: int) -> list[str]:
         """Return the ids of entries whose teams are wanted, those shown last first, `most` at most."""
@@ -349,15 +351,15 @@ def market_change_of(row: Sequence[Any]) -> PastChange:
     """Return the change from a row of `markets.py`. Raises: ValueError, TypeError."""
     match_id, name, bookmaker, home, away, league, start_time, *cells = row
     *prices, updated, source_time, reason, version, _ = cells
-    market_id, of = f"{match_id} {name}", BookmakerId(bookmaker)
+    market_id, named = f"{match_id} {name}", BookmakerId(bookmaker)
     if reason is not None:
-        return PastChange(of, market_id, version, None, RemovalReason(reason))
+        return PastChange(named, market_id, version, None, RemovalReason(reason))
     if home is None:
         raise ValueError(f"{market_id} of version {version} is not an entry")
     market, event_id = parsed(name), SourceMatchId(match_id.partition("_")[2])
     listed = Match(event_id, home, away, league, 0.0, 0.0, 0.0, start_time, source_time)
     match = listed.of_market(market, markets.prices_of(market, prices))
-    return PastChange(of, market_id, version, Entry(market_id, Scope(""), match, float(updated)), None)
+    return PastChange(named, market_id, version, Entry(market_id, Scope(""), match, float(updated)), None)
 
 
 def market_place(market_id: str) -> tuple[str, Market]:

@@ -125,7 +125,7 @@ class Closings:
         )
         next_from = wanted[most][0] if len(wanted) > most else None
         if next_from is not None and next_from > wanted[0][0]:  # otherwise all kick off together
-            wanted = [of for of in wanted if of[0] < next_from]
+            wanted = [found for found in wanted if found[0] < next_from]
         else:
             next_from = None
         shown = self._closed([(fixture, named[fixture], found[fixture].rows) for _, fixture in wanted])
@@ -142,15 +142,15 @@ class Closings:
                 self._rosters += rosters_of(reader, self._asked.bookmakers)
                 for row in links(reader.connection):
                     rows.setdefault(row.fixture, []).append(row)
-            for fixture, of in rows.items():
-                of_day = with_ends(of, self._gaps, day.last)
+            for fixture, links_there in rows.items():
+                of_day = with_ends(links_there, self._gaps, day.last)
                 held = next((row for row in reversed(of_day) if row.links), None)
                 before = found.setdefault(fixture, _Held([], day, 0))
                 before.rows += of_day
                 if held is not None:
                     later = next((row.version for row in of_day if row.version > held.version), None)
                     before.day, before.end = day, day.last if later is None else later - 1
-        return {fixture: of for fixture, of in found.items() if of.end}
+        return {fixture: held for fixture, held in found.items() if held.end}
 
     def _roster(self, version: int) -> Bookmakers:
         return next((row.bookmakers for row in reversed(self._rosters) if row.version <= version), {})
@@ -159,19 +159,23 @@ class Closings:
         """Return the last names and kick-off of fixtures, from their first bookmakers at the end."""
         named: dict[FixtureId, Listed] = {}
         for day in self._held:
-            some = {fixture: of for fixture, of in found.items() if of.day is day}
+            some = {fixture: held for fixture, held in found.items() if held.day is day}
             if not some:
                 continue
-            ids = {fixture: self._in_order(of) for fixture, of in some.items()}
-            wanted = {(entry_id, some[fixture].end) for fixture, of in ids.items() for entry_id in of}
+            ids = {fixture: self._in_order(held) for fixture, held in some.items()}
+            wanted = {(entry_id, some[fixture].end) for fixture, every in ids.items() for entry_id in every}
             with self._days.reader(day.day) as reader:
                 shown = shown_at(reader, self._numbers_of(day, ONE_X_TWO), wanted)
                 leads = {
                     fixture: (lead, some[fixture].end)
-                    for fixture, of in ids.items()
-                    if (lead := self._lead(of, shown, some[fixture].end)) is not None
+                    for fixture, in_order in ids.items()
+                    if (lead := self._lead(in_order, shown, some[fixture].end)) is not None
                 }
-                numbers = {it: listing for it in leads.values() if (listing := shown[it].last.listing)}
+                numbers = {
+                    named_by: listing
+                    for named_by in leads.values()
+                    if (listing := shown[named_by].last.listing)
+                }
                 names = listings(reader, {*numbers.values()})
             for fixture, named_by in leads.items():
                 home, away, league, start = names[numbers[named_by]]
@@ -182,18 +186,21 @@ class Closings:
     def _lead(self, in_order: Iterable[str], shown: Mapping[At, Shown], end: int) -> str | None:
         """Return the first entry that was on the board at a version."""
         for entry_id in in_order:
-            of = shown.get((entry_id, end))
-            is_on = of is not None and of.last is of.price
+            seen = shown.get((entry_id, end))
+            is_on = seen is not None and seen.last is seen.price
             if is_on and not left_in_a_gap(self._gaps, shown[entry_id, end].price.at.version, end):
                 return entry_id
         return None
 
-    def _in_order(self, of: _Held) -> list[str]:
+    def _in_order(self, known: _Held) -> list[str]:
         """Return the last entries of a fixture, in the order of sources and bookmakers."""
-        held = next(row for row in reversed(of.rows) if row.links)
-        roster = self._roster(of.end)
+        held = next(row for row in reversed(known.rows) if row.links)
+        roster = self._roster(known.end)
         ids = entry_ids(held.links, roster)
-        return sorted(ids, key=lambda it: (roster[ids[it][0]].source_place, roster[ids[it][0]].place))
+        return sorted(
+            ids,
+            key=lambda entry_id: (roster[ids[entry_id][0]].source_place, roster[ids[entry_id][0]].place),
+        )
 
     def _numbers_of(self, day: Held, market: Market) -> Numbers:
         if (day, market) not in self._numbers:
@@ -229,11 +236,11 @@ class Closings:
         return self._held[-1].last + 1 if cut is None else cut
 
     def _of_day(self, day: Held, some: Sequence[_AtKickOff]) -> Iterator[FixtureClose]:
-        wanted = {(entry_id, of.cut - 1) for of in some for entry_id in of.ids}
+        wanted = {(entry_id, fixture.cut - 1) for fixture in some for entry_id in fixture.ids}
         market = self._asked.market
         with self._days.reader(day.day) as reader:
             shown = shown_at(reader, self._numbers_of(day, market), wanted)
-        earliest = min(of.listed.kick_off for of in some) * 1000
+        earliest = min(fixture.listed.kick_off for fixture in some) * 1000
         seen: dict[At, tuple[Held, int]] = {}
         for before in self._held:
             if before is day or before.base > day.base:
@@ -247,18 +254,23 @@ class Closings:
             seen.setdefault(at, (day, of_entry.first))
         older = self._just_before(day, some, shown)
         times = self._times(seen)
-        for of in some:
-            yield self._fixture(of, shown | older, seen, times)
+        for fixture in some:
+            yield self._fixture(fixture, shown | older, seen, times)
 
     def _just_before(
         self, day: Held, some: Sequence[_AtKickOff], shown: Mapping[At, Shown]
     ) -> dict[At, Shown]:
         """Return entries that left on the day before, unless that was too long before the kick-off."""
-        before = next((of for of in reversed(self._held) if of.base < day.base), None)
-        near = [of for of in some if day.first_ms > of.listed.kick_off * 1000 - LIMIT_MS]
+        before = next((held for held in reversed(self._held) if held.base < day.base), None)
+        near = [fixture for fixture in some if day.first_ms > fixture.listed.kick_off * 1000 - LIMIT_MS]
         if before is None or not near:
             return {}
-        rest = {(it, of.cut - 1) for of in near for it in of.ids if (it, of.cut - 1) not in shown}
+        rest = {
+            (entry_id, fixture.cut - 1)
+            for fixture in near
+            for entry_id in fixture.ids
+            if (entry_id, fixture.cut - 1) not in shown
+        }
         with self._days.reader(before.day) as reader:
             wanted = {(entry_id, before.last) for entry_id, _ in rest}
             found = shown_at(reader, self._numbers_of(before, self._asked.market), wanted)
@@ -277,21 +289,21 @@ class Closings:
 
     def _fixture(
         self,
-        of: _AtKickOff,
+        fixture: _AtKickOff,
         shown: Mapping[At, Shown],
         seen: Mapping[At, tuple[Held, int]],
         times: Mapping[tuple[Held, int], int],
     ) -> FixtureClose:
-        kick_off_ms = of.listed.kick_off * 1000
+        kick_off_ms = fixture.listed.kick_off * 1000
         entries, odds = list[EntryClose](), {}
-        is_known, roster = self._held[-1].seen_ms >= kick_off_ms, self._roster(of.cut - 1)
+        is_known, roster = self._held[-1].seen_ms >= kick_off_ms, self._roster(fixture.cut - 1)
         whole = {gap.until for gap in self._gaps}
-        for entry_id, (name, _) in of.ids.items():
-            first = seen.get((entry_id, of.cut - 1))
+        for entry_id, (name, _) in fixture.ids.items():
+            first = seen.get((entry_id, fixture.cut - 1))
             if first is None:
                 continue
             close = (
-                self._close(shown.get((entry_id, of.cut - 1)), of.cut, kick_off_ms)
+                self._close(shown.get((entry_id, fixture.cut - 1)), fixture.cut, kick_off_ms)
                 if is_known
                 else NoClose.GAP
             )
@@ -305,9 +317,11 @@ class Closings:
                 chances = fair(self._asked.method, of_one_winner(self._asked.market, close.odds))
             entries.append(EntryClose(entry_id, name, close, first[1], times[first], is_state, chances))
         terms = Terms(self._asked.market, self._asked.method)
-        prices = counted(odds, of.members, roster)
+        prices = counted(odds, fixture.members, roster)
         consensus = consensus_of(terms, prices, kick_off_ms)
-        return FixtureClose(of.fixture, of.listed, of.members, entries, consensus, into=of.into)
+        return FixtureClose(
+            fixture.fixture, fixture.listed, fixture.members, entries, consensus, into=fixture.into
+        )
 
     def _close(self, shown: Shown | None, cut: int, kick_off_ms: int) -> Close | NoClose:
         """Return the close from the last price before the cut, and how it ended."""

@@ -128,10 +128,10 @@ class Found:
         for day in self.span.days:
             with self._days.reader(day.day) as reader:
                 high = min(day.last, self.span.last.version)
-                for entry_id, of in entry_rows(reader, self.asked.market, wanted, high).items():
-                    there = self.entries.setdefault(entry_id, EntryRows(of.bookmaker, [], []))
-                    there.rows += of.rows
-                    there.starts += of.starts
+                for entry_id, found in entry_rows(reader, self.asked.market, wanted, high).items():
+                    there = self.entries.setdefault(entry_id, EntryRows(found.bookmaker, [], []))
+                    there.rows += found.rows
+                    there.starts += found.starts
 
     def points(self, entry_id: str) -> list[Point]:
         """Return the points of an entry."""
@@ -173,12 +173,12 @@ def _entry_lines(days: Days, asked: Asked, span: Span) -> Lines | None:
     found.read([asked.id])
     if asked.id not in found.entries:
         return None
-    of = found.entries[asked.id]
+    rows = found.entries[asked.id]
     points = found.points(asked.id)
-    kick_off = of.starts[-1][1] if of.starts else None
+    kick_off = rows.starts[-1][1] if rows.starts else None
     _, bookmakers = _history(days, asked, span)
     close = found.close(asked.id, points, kick_off, bookmakers)
-    entry, prices = (asked.id, of.bookmaker), kind_at(bookmakers, span.last.version, of.bookmaker)
+    entry, prices = (asked.id, rows.bookmaker), kind_at(bookmakers, span.last.version, rows.bookmaker)
     line = line_of(entry, points, share_of(asked.points, 1), close, prices=prices)
     about = asked.id, asked.market, span.first, span.last, kick_off
     return Lines(*about, [line], span.gaps, is_over=_is_over(kick_off, [points], asked))
@@ -189,8 +189,8 @@ def _fixture_lines(days: Days, asked: Asked, span: Span) -> Lines | None:
     ids = {
         entry_id: None
         for row in linked
-        for of in bookmakers
-        for entry_id in entry_ids(row.links, of.bookmakers)
+        for roster in bookmakers
+        for entry_id in entry_ids(row.links, roster.bookmakers)
     }
     found = Found(days, span, asked)
     found.read(ids)
@@ -219,7 +219,7 @@ def _told(found: Found, past: Past, kick_off: int | None, is_over: bool) -> Line
     ]
     terms = Terms(asked.market, asked.method, None if kick_off is None else kick_off * 1000)
     fair = [*consensus_points(terms, past, span.last.version)]
-    shown = thinned(fair, most, (), lambda of: of.absent is not None)
+    shown = thinned(fair, most, (), lambda point: point.absent is not None)
     about = asked.id, asked.market, span.first, span.last, kick_off
     return Lines(*about, lines, span.gaps, shown, len(fair), is_over)
 
@@ -282,13 +282,15 @@ def kick_off_of(
     end = later[0] - 1 if later else last
     roster = next((row.bookmakers for row in reversed(bookmakers) if row.version <= end), {})
     ids = entry_ids(held.links, roster)
-    in_order = sorted(ids, key=lambda of: (roster[ids[of][0]].source_place, roster[ids[of][0]].place))
+    in_order = sorted(
+        ids, key=lambda entry_id: (roster[ids[entry_id][0]].source_place, roster[ids[entry_id][0]].place)
+    )
     for entry_id in in_order:
-        if (of := entries.get(entry_id)) is None:
+        if (rows := entries.get(entry_id)) is None:
             continue
-        shown = [(version, odds) for version, _, odds, _ in of.rows if version <= end]
+        shown = [(version, odds) for version, _, odds, _ in rows.rows if version <= end]
         if shown and shown[-1][1] is not None and not left_in_a_gap(gaps, shown[-1][0], end):
-            return next((start for version, start in reversed(of.starts) if version <= end), None)
+            return next((start for version, start in reversed(rows.starts) if version <= end), None)
     return None
 
 

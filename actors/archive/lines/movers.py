@@ -83,8 +83,12 @@ def read_movers(days: Days, asked: AskedMovers) -> Movers | NotYet:
         move = move_of(reading.terms(fixture), reading.past(fixture), reading.end)
         moves |= {} if move is None else {fixture: move}
     movers = [
-        Mover(of, moves[of], followers(reading.terms(of), reading.past(of), moves[of], reading.end))
-        for of in _largest(moves, asked.least)
+        Mover(
+            fixture,
+            moves[fixture],
+            followers(reading.terms(fixture), reading.past(fixture), moves[fixture], reading.end),
+        )
+        for fixture in _largest(moves, asked.least)
     ]
     return Movers(span.first, span.last, movers)
 
@@ -103,7 +107,7 @@ def _span(days: Days, held: list[Held], asked: AskedMovers) -> Span:
 
 def _largest(moves: Mapping[Fixture, Move], least: float) -> list[Fixture]:
     found = [fixture for fixture, move in moves.items() if abs(move.change) >= least]
-    return nsmallest(MOST, found, key=lambda of: (-abs(moves[of].change), of.id))
+    return nsmallest(MOST, found, key=lambda fixture: (-abs(moves[fixture].change), fixture.id))
 
 
 class _Reading:
@@ -119,8 +123,8 @@ class _Reading:
                 rosters += rosters_of(reader, asked.bookmakers)
                 for row in links(reader.connection):
                     linked.setdefault(row.fixture, []).append(row)
-        whole = {of: with_ends(rows, span.gaps, span.last.version) for of, rows in linked.items()}
-        self._linked = {of: between(rows, span) for of, rows in whole.items()}
+        whole = {fixture: with_ends(rows, span.gaps, span.last.version) for fixture, rows in linked.items()}
+        self._linked = {fixture: between(rows, span) for fixture, rows in whole.items()}
         self._rosters = between(rosters, span)
         self._begun: dict[str, Odds] = {}
         self._rows: dict[str, list[Row]] = {}
@@ -169,8 +173,8 @@ class _Reading:
                 for begin in range(0, len(ids), _AT_ONCE):
                     some = ids[begin : begin + _AT_ONCE]
                     found = entry_rows(reader, self._asked.market, some, min(day.last, high), low)
-                    for entry_id, of in found.items():
-                        self._rows.setdefault(entry_id, []).extend(of.rows)
+                    for entry_id, there in found.items():
+                        self._rows.setdefault(entry_id, []).extend(there.rows)
 
     def _counted(self, fixture: Fixture, odds: Mapping[str, Odds], at: Moment) -> Mapping[str, Odds]:
         """Return the prices that count for the consensus at a moment."""
@@ -182,11 +186,13 @@ class _Reading:
         first, day = self._span.first, self._span.days[0]
         with self._days.reader(day.day) as reader:
             numbers = Numbers(reader, self._asked.market)
-            shown = shown_at(reader, numbers, {(of, first.version) for of in self._ids(fixtures)})
-        for (entry_id, _), of in shown.items():
-            row = of.price.at.version
-            if of.last is of.price and not left_in_a_gap(self._span.gaps, row, first.version):
-                self._begun[entry_id] = of.price.odds
+            shown = shown_at(
+                reader, numbers, {(entry_id, first.version) for entry_id in self._ids(fixtures)}
+            )
+        for (entry_id, _), seen in shown.items():
+            row = seen.price.at.version
+            if seen.last is seen.price and not left_in_a_gap(self._span.gaps, row, first.version):
+                self._begun[entry_id] = seen.price.odds
 
     def _ids(self, fixtures: Iterable[Fixture]) -> dict[str, None]:
         linked = (self._linked.get(fixture.match_id, ()) for fixture in fixtures)
@@ -195,4 +201,9 @@ class _Reading:
 
 def _ids(linked: Sequence[LinkRow], rosters: Sequence[RosterRow]) -> dict[str, None]:
     """Return the ids of all entries that these members had."""
-    return {it: None for row in linked for of in rosters for it in entry_ids(row.links, of.bookmakers)}
+    return {
+        entry_id: None
+        for row in linked
+        for roster in rosters
+        for entry_id in entry_ids(row.links, roster.bookmakers)
+    }
