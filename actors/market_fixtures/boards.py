@@ -112,8 +112,8 @@ def updater_of(kind: Kind, terms: FixtureSettings) -> MarketUpdater:
 def of_batch(applied: Mapping[Kind, Applied]) -> Applied:
     """Return the fate of a whole batch: its 1X2 part's, if there is one, with the sum of `too_many`."""
     every = [*applied.values()]
-    founded = [it for it in every if it.verdict is not Verdict.UNFOUNDED]
-    return replace((founded or every)[0], too_many=sum([it.too_many for it in every]))
+    founded = [each for each in every if each.verdict is not Verdict.UNFOUNDED]
+    return replace((founded or every)[0], too_many=sum([each.too_many for each in every]))
 
 
 class Drafts:

@@ -73,7 +73,9 @@ class SideLinking:
         for count, (key, side) in enumerate(sides.by_event.items(), 1):
             group = matcher.group(key) or (Member(key, Rule.FIRST),)
             if group[0].key not in groups and not _is_linked(side, group, state):
-                some = {it.key: self._event(state, sides, it.key, is_priced=False) for it in group}
+                some = {
+                    member.key: self._event(state, sides, member.key, is_priced=False) for member in group
+                }
                 found = {name: event for name, event in some.items() if event is not None}
                 if len(found) == len(group):  # otherwise some events have gone
                     groups[group[0].key] = group
@@ -101,4 +103,4 @@ def _is_linked(side: SideEvent, group: Group, state: FixtureState) -> bool:
         return False
     homes = {state.by_event[other] for other in others if other in state.by_event}
     fixture = state.get(next(iter(homes))) if len(homes) == 1 and side.home not in homes else None
-    return fixture is None or side.key.source in {it.key.source for it in fixture.members}
+    return fixture is None or side.key.source in {member.key.source for member in fixture.members}

@@ -234,7 +234,7 @@ class SideUpdate:
 
     def _link_all(self, links: SideLinks) -> Sliced[None]:
         """Link the groups with unchanged events; then place their events again, where room has appeared."""
-        groups = [it for it in links.groups if all(map(self._is_as_linked, map(links.of, it)))]
+        groups = [group for group in links.groups if all(map(self._is_as_linked, map(links.of, group)))]
         for group in groups:
             self._link(group)
             yield
