@@ -145,7 +145,7 @@ class FollowerActor:
                 at = self._known().at
                 announce(log, "log.gap_found", version=at.version)
                 if at == self._gap_at:
-                    raise StoreDamagedError(f"the log lacks what follows version {at.version}")
+                    raise StoreDamagedError(f"the log lacks the records after version {at.version}")
                 self._gap_at = at
                 await self._restore(state.snapshot.epoch)
             self._end_turn()

@@ -59,11 +59,11 @@ class RedisStore:
         found = await self._run(scripts.JOIN, *about, int(seen.is_new), damaged, damage)
         if found[0] == b"wait":
             why = damage or _damage_of(found[1])
-            raise StoreLostError(f"{why}; the board begins anew a minute after it did so last")
+            raise StoreLostError(f"{why}; the board begins anew once a minute at most")
         if found[0] != b"ok":
             raise StoreLostError(
-                "the board of this prefix is of processes with another configuration, release or zlib: "
-                "end all of them, or use another prefix"
+                "the board of this prefix belongs to processes with another configuration, release or "
+                "zlib: end all of them, or use another prefix"
             )
         seen.is_new = False
         self._epoch = found[1].decode()
@@ -152,7 +152,7 @@ class RedisStore:
         found = await self._run(script, self._epoch, self._seen.version, *arguments, within_s=within_s)
         if found[0] == b"epoch":
             await self.close()
-            raise OtherBoardError("the board of this epoch is over, or has lost something")
+            raise OtherBoardError("the epoch of this board is over, or it has lost versions")
         if found[0] == b"damaged":
             raise StoreDamagedError(_damage_of(found[1]))
         return found
@@ -228,7 +228,7 @@ def _is_of_data(error: Exception) -> bool:
 
 
 def _damage_of(key: bytes) -> str:
-    return f"the server's key {key.decode()!r} is not as it was left"
+    return f"the server's key {key.decode()!r} differs from what was stored"
 
 
 @contextmanager
@@ -237,7 +237,7 @@ def _readable() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise StoreDamagedError(f"what the server has cannot be read: {error}") from error
+        raise StoreDamagedError(f"the server's data cannot be read: {error}") from error
 
 
 def _pairs(flat: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:

@@ -111,7 +111,7 @@ def _books_from(
     for name in empty:
         wire = wires[name]
         chunks = yield from chunks_of(name, wire.chunks)
-        lists = {scope: _state_of(of) for scope, of in wire.lists.items()}
+        lists = {scope: _state_of(state) for scope, state in wire.lists.items()}
         books[name] = _book(Book(wire.v1_version, wire.v2_version), chunks, lists)
     return books
 
@@ -138,7 +138,7 @@ def _kept_books(
     made = {}
     for name, book in books.items():
         chunks = yield from all_chunk_bytes(book.chunks)
-        lists = {scope: wire_list(of, _times_of(of)) for scope, of in book.lists.items()}
+        lists = {scope: wire_list(state, _times_of(state)) for scope, state in book.lists.items()}
         made[name] = WireBook(book.v1_version, book.v2_version, collectors[name], lists, chunks)
     return made
 
@@ -293,7 +293,7 @@ class _Step:
             reasons.pop(wire.source_match_id, None)
             if count % SLICE == 0:
                 yield
-        told = {scope: _state_of(of, is_timed=self._is_timed) for scope, of in change.lists.items()}
+        told = {scope: _state_of(state, is_timed=self._is_timed) for scope, state in change.lists.items()}
         if name in self._shared:
             again = {scope for scope, state in told.items() if _becomes_known(lists.get(scope), state)}
             if again:  # the last confirmed bookmaker of the company may now be another
@@ -306,7 +306,7 @@ class _Step:
         """Withdraw all lists of a book, because no collector confirms them any more."""
         book = self.books[name]
         gone: Entries = dict.fromkeys(entry.source_match_id for entry in entries_of(book.chunks))
-        lists = {scope: replace(of, withdrawn=True, doubted=0) for scope, of in book.lists.items()}
+        lists = {scope: replace(state, withdrawn=True, doubted=0) for scope, state in book.lists.items()}
         yield from self._put(name, Differences({}, gone, dict.fromkeys(gone, RemovalReason.STALE)), lists)
 
     def made(self, linked: Linked | None, record: Record) -> Snapshot:
@@ -315,7 +315,9 @@ class _Step:
         return Snapshot(
             self._at.version,
             self.books,
-            differences={name: of for name, of in noted.items() if seen_of(of.before, of.after)[1]},
+            differences={
+                name: change for name, change in noted.items() if seen_of(change.before, change.after)[1]
+            },
             epoch=base.epoch,
             fixtures=base.fixtures if linked is None else linked.fixtures,
             fixture_changes=None if linked is None else linked.changes,
@@ -344,7 +346,7 @@ def _book(versions: Book, chunks: tuple[Chunk, ...], lists: Mapping[Scope, ListS
         lists=lists,
         count=sum([len(chunk.entries) for chunk in chunks]),
         named=sum([chunk.named for chunk in chunks]),
-        is_serving=any(not of.withdrawn for of in lists.values()),
+        is_serving=any(not state.withdrawn for state in lists.values()),
     )
 
 

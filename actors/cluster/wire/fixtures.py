@@ -109,7 +109,7 @@ def fixtures_from(
     places: dict[FixtureId, Place] = {}
     by_event: dict[EventKey, FixtureId] = {}
     for data in wire.chunks:
-        fixtures = [_fixture(of, books) for of in _fixtures.decode(data)]
+        fixtures = [_fixture(kept, books) for kept in _fixtures.decode(data)]
         chunks.append(FixtureChunk.of([fixture.place for fixture in fixtures], fixtures))
         places |= {fixture.id: fixture.place for fixture in fixtures}
         by_event |= {member.key: fixture.id for fixture in fixtures for member in fixture.members}
@@ -174,7 +174,7 @@ def wire_views(
     of_views: Mapping[ViewKind, Mapping[BookmakerId | None, int]],
 ) -> tuple[tuple[ViewKind, BookmakerId | None, int], ...]:
     """Return the views' numbers in wire form."""
-    return tuple([(kind, name, value) for kind, of in of_views.items() for name, value in of.items()])
+    return tuple([(kind, name, value) for kind, views in of_views.items() for name, value in views.items()])
 
 
 def nested(

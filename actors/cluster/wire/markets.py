@@ -90,7 +90,7 @@ def market_fixtures_from(
     by_event: dict[EventKey, FixtureId] = {}
     markets: dict[FixtureId, list[FixtureId]] = {}
     for data in wire.chunks:
-        fixtures = [_fixture(of, books, main, wire.heads) for of in _fixtures.decode(data)]
+        fixtures = [_fixture(kept, books, main, wire.heads) for kept in _fixtures.decode(data)]
         chunks.append(FixtureChunk.of([fixture.place for fixture in fixtures], fixtures))
         for fixture in fixtures:
             places[fixture.id] = fixture.place
