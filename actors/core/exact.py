@@ -50,7 +50,7 @@ def exact_extract(given: object) -> Extract:
     A match with any other value becomes a removal; if its id has a wrong type, the match is only counted.
     """
     if not isinstance(given, Extract):
-        raise NotExactError(f"what it read was a {type(given).__name__}, must be an Extract")
+        raise NotExactError(f"its result was a {type(given).__name__}, must be an Extract")
     parts: tuple[object, ...] = (given.matches, given.removals, given.notes)
     if not all(isinstance(part, tuple | list) for part in parts):  # a generator may never end
         raise NotExactError("its matches, removals and notes must be tuples")
