@@ -133,15 +133,15 @@ class Finder:
         for description in self._bets:
             self._index.add(description)
 
-    def _description(self, of: Bet | AtClose) -> Description:
+    def _description(self, match: Bet | AtClose) -> Description:
         """Return the description of a match without a time; bets with equal names share one."""
-        names = of.home, of.away, of.league
+        names = match.home, match.away, match.league
         if (known := self._known.get(names)) is None:
             key = EventKey(SourceName(""), SourceMatchId(""))
-            event = Event(key, of.home, of.away, of.league, Scope(""), _SOMETIME)
+            event = Event(key, match.home, match.away, match.league, Scope(""), _SOMETIME)
             league = self._comparator.league(event)
-            known = described(*teams_of(of.home, of.away, league), league, _SOMETIME)
-            if isinstance(of, Bet):
+            known = described(*teams_of(match.home, match.away, league), league, _SOMETIME)
+            if isinstance(match, Bet):
                 self._known[names] = known
         return known
 

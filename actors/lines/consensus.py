@@ -166,8 +166,8 @@ def _events(past: Past, last: int) -> Iterator[_Event]:
         for point in points:
             if point.absent is not Absence.GAP:
                 yield _Event(point.version, _CHANGES, point.at_ms, (entry_id, point))
-    for of in past.rosters:
-        yield _Event(of.version, _CHANGES, of.at_ms, of)
+    for roster in past.rosters:
+        yield _Event(roster.version, _CHANGES, roster.at_ms, roster)
     for row in past.links:
         yield _Event(row.version, _CHANGES, row.at_ms, row)
     for gap in past.gaps:

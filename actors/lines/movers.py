@@ -61,10 +61,10 @@ def move_between(
     """
     (begin, odds_then), (end, odds_now) = then, now
     both = [entry_id for entry_id in odds_then if entry_id in odds_now]
-    if len(both) < MIN_BOOKMAKERS or all(odds_then[it] == odds_now[it] for it in both):
+    if len(both) < MIN_BOOKMAKERS or all(odds_then[name] == odds_now[name] for name in both):
         return None
-    before = consensus_of(terms, [odds_then[it] for it in both], begin.at_ms).chances
-    after = consensus_of(terms, [odds_now[it] for it in both], end.at_ms).chances
+    before = consensus_of(terms, [odds_then[name] for name in both], begin.at_ms).chances
+    after = consensus_of(terms, [odds_now[name] for name in both], end.at_ms).chances
     if before is None or after is None or before == after:
         return None
     shown = of_all_winners(terms.market, before), of_all_winners(terms.market, after)
@@ -104,14 +104,14 @@ def price_at(points: Sequence[Point], version: int) -> Odds | None:
 def followers(terms: Terms, past: Past, move: Move, end: Moment) -> list[Follower]:
     """Return the entries of the members at the end, in the order of the configuration."""
     found = [*_followers(terms, past, move, end)]
-    seen = [of.followed.version for of in found if of.is_compared and of.followed is not None]
+    seen = [entry.followed.version for entry in found if entry.is_compared and entry.followed is not None]
     first = min(seen, default=None)
     return [
         Follower(
-            *(of.id, of.bookmaker, of.before, of.now, of.followed, of.is_compared),
-            of.is_compared and of.followed is not None and of.followed.version == first,
+            *(entry.id, entry.bookmaker, entry.before, entry.now, entry.followed, entry.is_compared),
+            entry.is_compared and entry.followed is not None and entry.followed.version == first,
         )
-        for of in found
+        for entry in found
     ]
 
 

@@ -94,7 +94,9 @@ def memberships(
     """Return when an entry was a member of a fixture, with which certainty, from the first moment on."""
     found: list[Membership] = []
     for row in links:
-        bookmakers = next((of.bookmakers for of in reversed([*rosters]) if of.version <= row.version), {})
+        bookmakers = next(
+            (roster.bookmakers for roster in reversed([*rosters]) if roster.version <= row.version), {}
+        )
         link = entry_ids(row.links, bookmakers).get(entry_id)
         at = (row.version, row.at_ms) if row.version > first.version else (first.version, first.at_ms)
         now = Membership(*at, link is not None, None if link is None else link[1].certainty)
