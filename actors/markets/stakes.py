@@ -101,7 +101,7 @@ def stakes(legs: Legs, total: int, step: int = 1, market: Market = ONE_X_TWO) ->
 class _Terms(Struct, frozen=True):
     """The terms of a leg as whole numbers.
 
-    p / q is the price after the fee, t / u the commission; net / of is the return of a stake of 1 that is
+    p / q is the price after the fee, t / u the commission; net / whole is the return of a stake of 1 as
     the only bet at its bookmaker. `is_together`: several legs are on this market; `is_sharing`: it takes a
     commission, which they share.
     """
@@ -111,7 +111,7 @@ class _Terms(Struct, frozen=True):
     t: int
     u: int
     net: int
-    of: int
+    whole: int
     is_together: bool
     is_sharing: bool
 
@@ -170,12 +170,12 @@ def _least(terms: Sequence[_Terms], count: int, step: int, goal: int) -> list[in
     Money that the other legs do not need goes on the market that legs share: the larger the sum on it, the
     less each of its legs needs.
     """
-    amounts = [0 if it.is_sharing else -(-goal * it.of // (it.net * step)) for it in terms]
+    amounts = [0 if leg.is_sharing else -(-goal * leg.whole // (leg.net * step)) for leg in terms]
     staked = (count - sum(amounts)) * step
-    for place, it in enumerate(terms):
-        if it.is_sharing:
-            needed = (goal * it.u - it.t * staked) * it.q
-            amounts[place] = max(-(-needed // (it.p * (it.u - it.t) * step)), 0)
+    for place, leg in enumerate(terms):
+        if leg.is_sharing:
+            needed = (goal * leg.u - leg.t * staked) * leg.q
+            amounts[place] = max(-(-needed // (leg.p * (leg.u - leg.t) * step)), 0)
     return amounts if sum(amounts) <= count else None
 
 
@@ -203,7 +203,8 @@ def _conditions(market: Market, legs: Legs) -> list[Condition]:
     ]
     scales = [lcm(*[value.denominator for value in row]) for row in needed_rows]
     return [
-        (tuple([int(value * of) for value in row]), of) for row, of in zip(needed_rows, scales, strict=True)
+        (tuple([int(value * scale) for value in row]), scale)
+        for row, scale in zip(needed_rows, scales, strict=True)
     ]
 
 
@@ -218,8 +219,8 @@ def _returns(leg: StakedLeg, result: Result) -> list[tuple[Fraction, bool]]:
 def _least_of_line(conditions: Sequence[Condition], count: int, step: int, goal: int) -> list[int] | None:
     """Return stakes on two outcomes that use all steps: each condition limits the first stake."""
     least, most = 0, count
-    for (first, second), of in conditions:
-        left, slope = goal * of - second * count * step, (first - second) * step
+    for (first, second), scale in conditions:
+        left, slope = goal * scale - second * count * step, (first - second) * step
         if slope > 0:
             least = max(least, -(-left // slope))
         elif slope < 0:
@@ -251,8 +252,8 @@ def _completed(
 ) -> list[int] | None:
     """Return stakes with the smallest last stake that returns the goal, None if none does."""
     last = 0
-    for (*others, of_last), of in conditions:
-        left = goal * of - step * sum(
+    for (*others, of_last), scale in conditions:
+        left = goal * scale - step * sum(
             [stake * returns for stake, returns in zip(some, others, strict=True)]
         )
         if left > 0 and not of_last:
@@ -264,7 +265,9 @@ def _completed(
 
 def _spread(terms: Sequence[_Terms], amounts: list[int], left: int) -> None:
     """Add the remaining steps, one by one, to the lowest return; only to shared legs, if any."""
-    places = [place for place, it in enumerate(terms) if it.is_together] or range(len(terms))
+    places = [place for place, leg in enumerate(terms) if leg.is_together] or range(len(terms))
     for _ in range(left):
-        lowest = min(places, key=lambda place: Fraction(amounts[place] * terms[place].net, terms[place].of))
+        lowest = min(
+            places, key=lambda place: Fraction(amounts[place] * terms[place].net, terms[place].whole)
+        )
         amounts[lowest] += 1
