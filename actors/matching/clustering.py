@@ -255,19 +255,19 @@ def _united(
     count: int, edges: Iterable[Edge], may_join: Callable[[int, int, Edge], bool]
 ) -> Sliced[tuple[list[int], list[Edge]]]:
     """Return the sets of events that edges unite in their order, and the edges that united them."""
-    of = [1 << i for i in range(count)]
+    home = [1 << i for i in range(count)]
     links: list[Edge] = []
     for number, edge in enumerate(edges, 1):
         if len(links) == count - 1:
             break  # all are united, usually by the first few edges
-        ours, theirs = of[edge[1]], of[edge[2]]
+        ours, theirs = home[edge[1]], home[edge[2]]
         if ours != theirs and may_join(ours, theirs, edge):
             links.append(edge)
             for i in bits(ours | theirs):
-                of[i] = ours | theirs
+                home[i] = ours | theirs
         if number % (SLICE // 16) == 0:
             yield
-    return sorted(set(of)), links
+    return sorted(set(home)), links
 
 
 def _may_join(pairs: _Pairs, ours: int, theirs: int, edge: Edge) -> bool:

@@ -259,10 +259,10 @@ class Matcher:
             own = Component({node.event.key for node in part})
             for node in part:
                 node.component = own
-        of = {member.key: group for group in found for member in group}
+        home = {member.key: group for group in found for member in group}
         for node in nodes:
             key, old = node.event.key, node.group
-            node.group = of.get(key)
+            node.group = home.get(key)
             if node.group is None:
                 if old is not None:
                     alone.append(key)

@@ -19,17 +19,17 @@ K = TypeVar("K", bound=Hashable)
 
 def joined(groups: Iterable[Iterable[K]]) -> dict[K, list[K]]:
     """Return the merged group of each item; groups with a common item are merged."""
-    of: dict[K, list[K]] = {}
+    home: dict[K, list[K]] = {}
     for group in groups:
         items = [*group]
-        there = {id(known): known for item in items if (known := of.get(item)) is not None}
+        there = {id(known): known for item in items if (known := home.get(item)) is not None}
         every = max(there.values(), key=len, default=[])  # the longest absorbs the others
         others = [item for known in there.values() if known is not every for item in known]
         for item in (*others, *items):
-            if of.get(item) is not every:
+            if home.get(item) is not every:
                 every.append(item)
-                of[item] = every
-    return of
+                home[item] = every
+    return home
 
 
 class TeamAlias(Struct, frozen=True):
@@ -139,7 +139,7 @@ class ByHand:
         if differ(ours.home_team, theirs.home_team) or differ(ours.away_team, theirs.away_team):
             return "one is women's, youth or reserves, and the other is not"
         if self._has_several(a.event.key, b.event.source) or self._has_several(b.event.key, a.event.source):
-            return "one source lists several matches so, at other times"
+            return "one source lists several matches alike, at other times"
         return ""
 
     def _has_several(self, key: EventKey, source: SourceName) -> bool:
