@@ -371,7 +371,7 @@ def _begin(
     if ending is None and reserved is not None:
         highest = max(highest, reserved.until)
     elif ending is None and highest:
-        highest += 2 * RESERVED  # more than any reservation exceeds its version
+        highest += 2 * RESERVED  # no reservation is so far above its version
     if reserved is None:
         highest = max(highest, _floor(writer.folder, start.now.wall))
     version = max(highest + 1, int(start.now.wall * 1000))

@@ -1,4 +1,4 @@
-"""The beginning of a service's life: which lists and entries of the last life are still valid.
+"""The beginning of a life (a run of the service): which lists and entries of the last are still valid.
 
 After an orderly end the folder has an ending: the whole board, and the machine's clock. Its lists are
 restored if their configuration is unchanged and they are young enough by that clock, except matches that

@@ -28,7 +28,7 @@ from actors.runtime.facts import announce
 
 log = structlog.get_logger()
 
-SEAL_S = 0.1  # work on sealing in one step
+SEAL_S = 0.1  # seconds of sealing in one step
 RETRY_S = 60.0
 
 ROWS = 500

@@ -61,7 +61,7 @@ class Writer:
         self._waiting: deque[Commit] = deque()
         self._added = self._taken = 0  # each is written by one thread only
         self._latest: Commit | None = None
-        self._first: tuple[Commit, Gap | None] | None = None  # of this life, until it is written
+        self._first: tuple[Commit, Gap | None] | None = None  # first commit, until written
         self._lost = LOST
         self._day: Day | None = None
         self._seen_ms = 0
