@@ -94,7 +94,7 @@ class NextBook:
         if reason is RemovalReason.STALE and any(
             scope not in scopes and not state.withdrawn for scope, state in lists.items()
         ):
-            # Probably the list of a past day: nobody misses it or asks for it again.
+            # The list of a past day, which is neither missed nor requested again.
             over = scopes - {entry.scope for entry in gone.values()}
             lists = {scope: state for scope, state in lists.items() if scope not in over}
             scopes = scopes - over
