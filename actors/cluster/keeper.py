@@ -46,7 +46,7 @@ LINKS = SourceName("@links")
 CYCLE_S = 0.5  # a look and a beat in each cycle
 RETRY_S = 0.3
 LEAVE_S = 1.0  # time for withdrawing its lists at the end
-SHARE = 4  # takes at most this share (1 in 4) of all sources in a cycle, so that other collectors get some
+SHARE = 4  # takes at most one in so many sources in a cycle, so that other collectors get some
 
 
 class Polls(Protocol):
@@ -207,7 +207,7 @@ class KeeperActor:
                 announce(log, "lease.acquired", source=name, token=acquired.token, collector=self.id)
 
     async def _tick(self, look: Look) -> None:
-        """Commit a tick, if this is the matcher; with a version while it may change what clients see."""
+        """If this is the matcher, commit a tick, with a new version if it may change what clients see."""
         if LINKS not in self._held or self._pending is not None:
             return
         now, shown = self.clock.now(), self.shown.newest

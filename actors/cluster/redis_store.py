@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 1.0
 """For a short request; shorter than the silence after which a collector is deposed."""
-COMMIT_S = 2.5  # for a record, perhaps a megabyte; shorter than a silent collector has
+COMMIT_S = 2.5  # for a record of up to a megabyte; below `SILENT_S`
 LONG_S = 5.0  # for a checkpoint, or many records: perhaps some megabytes
 MAX_RECORDS = 256  # read at once
 
