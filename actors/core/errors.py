@@ -31,7 +31,7 @@ OF_ACCOUNT = frozenset(
     }
 )
 REFUSED = frozenset({401, 402, 403})  # HTTP statuses that deny an account access
-MAX_FAULTS: Final = 100  # reported at once for a configuration
+MAX_FAULTS: Final = 100  # faults of a configuration that are reported at once
 
 
 class OddsboardError(Exception):

@@ -24,10 +24,10 @@ from actors.markets.market import FORMS, Kind
 from actors.markets.odds import book_sum
 
 MAX_NAME_CHARS = 128
-MAX_RAW_CHARS = 1024  # read of a name
+MAX_RAW_CHARS = 1024  # characters of a name that are read
 MAX_URL_CHARS = 2048
 MASK = "***"  # replaces a secret
-MAX_REFUSED = 20  # reported one by one for a batch
+MAX_REFUSED = 20  # matches of a batch that are reported one by one
 MAX_START_TIME = 4_102_444_800  # 2100-01-01T00:00:00Z: a later kick-off is a typing error
 
 _URL = re.compile(
