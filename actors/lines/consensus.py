@@ -29,7 +29,7 @@ class NoConsensus(StrEnum):
     GAP = "gap"
     KIND_UNKNOWN = "kind_unknown"  # which prices were live was not stored
     TOO_FEW = "too_few"  # too few bookmakers
-    IN_PLAY = "in_play"  # from here on some bookmakers ignore earlier goals
+    IN_PLAY = "in_play"  # in play some bookmakers count later goals only
 
 
 class FairPoint(Struct, frozen=True, gc=False):
