@@ -57,7 +57,7 @@ from actors.naming.similarity import stems
 from actors.naming.team_class import FIRST, TeamClass, differ
 
 MUST_RANK = 9.0  # above all ranks from evidence
-CLEARLY = 0.3  # how much more similar the names must be than when crossed, of 2
+CLEARLY = 0.3  # needed lead in similarity over the crossed names, of 2
 _GIVEN = NameEvidence(Likeness.SAME, 1.0, How.GIVEN)
 _TOWNS_IN_BRACKETS = frozenset({"argentina", "uruguay"})
 _likeness_of = attrgetter("likeness")

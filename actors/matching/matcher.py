@@ -210,7 +210,7 @@ class Matcher:
             return there
         apart: list[Node] = []
         for count, other in enumerate(self.index.near(description), 1):
-            if count % (SLICE // 8) == 0:  # whatever the order of the set
+            if count % (SLICE // 8) == 0:  # before `continue`: a set's order must not matter
                 yield
             if other.keys.keys() == {event.source}:
                 continue  # a source may list thousands of equal descriptions
