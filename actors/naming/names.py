@@ -41,7 +41,7 @@ _OTHER_SCRIPT = re.compile(  # a mark in letters of another script, in front of 
 )
 _OTHER_LETTERS = re.compile(rf"[^\W\d_{_LATIN}]+")
 _LATIN_LETTER = re.compile(f"[{_LATIN}]").search
-_GREEK_OR_CYRILLIC = re.compile("[\u0370-\u04ff]+").fullmatch  # these can spell FK, a form, too
+_GREEK_OR_CYRILLIC = re.compile("[\u0370-\u04ff]+").fullmatch  # these alphabets spell the form FK, too
 _GLUED = re.compile(r"(?<=[a-z]{2})(?=u-?(?:1[2-9]|2[0-3])(?!\w)|\d{1,2}(?!\w))")  # ChelseaU21, Lech2
 _CAPITAL = re.compile(r"(?:(?<=[a-z\u00df-\u00ff]{3})|(?<=\d\d))(?=[A-Z](?!\w))")  # SpainW, Wil 1900W
 _LETTERS = str.maketrans({"'": None, "\u2019": None, "`": None, "\u2018": None, "\u02bb": None})
