@@ -150,13 +150,13 @@ class Days:
             return NotYet(held[-1].last if held else 0)
         gap = next((gap for gap in self.gaps(held) if gap.after < version < gap.until), None)
         if gap is None and version >= held[0].base:
-            with self.reader(_of(held, version).day) as reader:
+            with self.reader(_day_with(held, version).day) as reader:
                 own = reader.view_version(view, version)
                 if own == version:
                     return _listed(reader, version, version, bookmaker)
                 return Unknown("unknown_bookmaker") if own is None else Elsewhere(own)
         until = held[0].base if gap is None else gap.until
-        with self.reader(_of(held, until).day) as reader:
+        with self.reader(_day_with(held, until).day) as reader:
             if reader.view_version(view, until) == version:  # the list did not change after that version
                 return _listed(reader, version, until, bookmaker)
         return self._unknown(held, view, gap)
@@ -257,7 +257,7 @@ class Days:
         return BEFORE_FIRST if is_older or not bad else DAMAGED
 
     def _view_version(self, held: list[Held], view: str, version: int) -> int | None:
-        with self.reader(_of(held, version).day) as reader:
+        with self.reader(_day_with(held, version).day) as reader:
             return reader.view_version(view, version)
 
     @contextmanager
@@ -359,7 +359,7 @@ def _held(reader: Reader) -> Held:
     )
 
 
-def _of(held: list[Held], version: int) -> Held:
+def _day_with(held: list[Held], version: int) -> Held:
     """Return the newest day that has a version."""
     return next(day for day in reversed(held) if day.base <= version)
 

@@ -35,8 +35,8 @@ _CELLS = (
     " CROSS JOIN {changes} c ON c.{key} = w.entry AND c.version = w.version"
     " CROSS JOIN commits m ON m.version = c.version + ?"
 )
-_OF_1X2 = {"changes": "changes", "key": "entry", "prices": "c.home, c.draw, c.away"}
-_OF_OTHERS = {"changes": "market_changes", "key": "offer", "prices": "c.price_1, c.price_2, c.price_3"}
+_TABLES_OF_1X2 = {"changes": "changes", "key": "entry", "prices": "c.home, c.draw, c.away"}
+_OTHER_TABLES = {"changes": "market_changes", "key": "offer", "prices": "c.price_1, c.price_2, c.price_3"}
 
 
 class Cell(NamedTuple):
@@ -131,7 +131,7 @@ def listings(reader: Reader, wanted: Iterable[int]) -> dict[int, tuple[str, str,
 
 
 def _tables(numbers: Numbers) -> Mapping[str, str]:
-    return _OF_1X2 if numbers.market == ONE_X_TWO else _OF_OTHERS
+    return _TABLES_OF_1X2 if numbers.market == ONE_X_TWO else _OTHER_TABLES
 
 
 def _base(reader: Reader, numbers: Numbers) -> int:

@@ -14,12 +14,12 @@ from actors.lines.line import Row
 from actors.markets.market import ONE_X_TWO, Market
 from actors.markets.odds import Odds
 
-_OF_1X2 = (
+_ROWS_OF_1X2 = (
     "SELECT c.entry, c.version + ?1, m.at, c.listing, c.reason, c.home, c.draw, c.away FROM changes c"
     " CROSS JOIN commits m ON m.version = c.version + ?1"
     " WHERE c.entry IN ({}) AND c.version BETWEEN ?3 - ?1 AND ?2 - ?1 ORDER BY {}c.version"
 )
-_OF_OTHERS = (
+_OTHER_ROWS = (
     "SELECT c.offer, c.version, m.at, c.listing, c.reason, c.price_1, c.price_2, c.price_3"
     " FROM market_changes c CROSS JOIN commits m ON m.version = c.version"
     " WHERE c.offer IN ({}) AND c.version BETWEEN ?3 AND ?2 ORDER BY {}c.version"
@@ -44,7 +44,7 @@ def entry_rows(
     numbers = _numbers(reader, market, entry_ids)
     if not numbers:
         return {}
-    sql, key = (_OF_1X2, "c.entry") if market == ONE_X_TWO else (_OF_OTHERS, "c.offer")
+    sql, key = (_ROWS_OF_1X2, "c.entry") if market == ONE_X_TWO else (_OTHER_ROWS, "c.offer")
     order = f"{key}, " if reader.is_sealed else ""  # the table's own order, so that nothing is sorted
     found = {number: EntryRows(name, [], []) for number, (_, name) in numbers.items()}
     listed = reader.connection.execute(sql.format(_in(found), order), (reader.base, high, low))

@@ -83,7 +83,7 @@ _ROWS = (
     f" LEFT JOIN keyframes k ON k.version = c.version{_JOINED}"
     " AND c.version > ?1 AND c.version <= ?2 ORDER BY c.version, o.id, o.kind, o.line"
 )
-_OF_MATCH = (
+_MATCH_ROWS = (
     f"{_ROW}, k.version FROM (SELECT *, row_number() OVER (PARTITION BY offer ORDER BY version DESC)"  # noqa: S608 - constants only
     " AS place FROM {changes} WHERE offer IN (SELECT offer FROM offers WHERE id = ?1)) c"
     " JOIN offers o ON o.offer = c.offer JOIN commits m ON m.version = c.version"
@@ -215,7 +215,7 @@ def rows_of_match(
     """
     newest = f"(SELECT * FROM market_changes ORDER BY version DESC LIMIT {looked_at})"  # noqa: S608 - numbers only
     changes = "market_changes" if layout == BY_ENTRY else newest
-    return connection.execute(_OF_MATCH.format(changes=changes), (match_id, most))
+    return connection.execute(_MATCH_ROWS.format(changes=changes), (match_id, most))
 
 
 def prices_of(market: Market, cells: Iterable[Any]) -> tuple[float, ...]:

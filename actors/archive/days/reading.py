@@ -52,7 +52,7 @@ _ROWS = (
 )
 MAX_LOOKED_AT = 1_000_000
 """Newest changes of the day being written that are searched for an entry's: half a second at most."""
-_OF_ENTRY = (
+_ENTRY_ROWS = (
     f"SELECT {_ROW}, k.version FROM (SELECT * FROM {{changes}}"  # noqa: S608 - constants only
     " WHERE entry = (SELECT entry FROM entries WHERE id = ?2) ORDER BY version DESC LIMIT ?3) c"
     " JOIN commits m ON m.version = c.version + ?1 JOIN entries e ON e.entry = c.entry"
@@ -80,7 +80,7 @@ _ONE = (
 )
 
 
-_OF_THE_CONTENT = {
+_DAMAGE_CODES = {
     *(sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT),
     sqlite3.SQLITE_ERROR,  # also raised for a missing table
 }
@@ -100,7 +100,7 @@ def may_be_damage(error: sqlite3.Error | UnreadableError) -> bool:
     if isinstance(error, UnreadableError):
         return True
     code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-    return code & 0xFF in _OF_THE_CONTENT
+    return code & 0xFF in _DAMAGE_CODES
 
 
 class PastChange(Struct, frozen=True, gc=False):
@@ -274,7 +274,7 @@ class Reader:
 
     def rows_of(self, entry_id: str, most: int) -> list[Row]:
         """Return an entry's last changes, newest first; in the day being written only recent ones."""
-        sql = _OF_ENTRY.format(changes="changes" if self.is_sealed else _NEWEST)
+        sql = _ENTRY_ROWS.format(changes="changes" if self.is_sealed else _NEWEST)
         rows = self._execute(sql, (self.base, entry_id, most))
         return [Row(change_of(change), change[-1], keyframe is not None) for *change, keyframe in rows]
 

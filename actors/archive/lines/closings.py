@@ -225,7 +225,7 @@ class Closings:
             at = _AtKickOff(fixture, listed, members, cut, ids, into)
             by_day.setdefault(day, []).append(at)
         for day, some in by_day.items():
-            found |= {close.id: close for close in self._of_day(day, some)}
+            found |= {close.id: close for close in self._closes_on(day, some)}
         return [found[fixture] for fixture, _, _ in wanted]
 
     def _cut(self, kick_off_ms: int) -> int:
@@ -235,7 +235,7 @@ class Closings:
         cut = self._cuts[kick_off_ms]
         return self._held[-1].last + 1 if cut is None else cut
 
-    def _of_day(self, day: Held, some: Sequence[_AtKickOff]) -> Iterator[FixtureClose]:
+    def _closes_on(self, day: Held, some: Sequence[_AtKickOff]) -> Iterator[FixtureClose]:
         wanted = {(entry_id, fixture.cut - 1) for fixture in some for entry_id in fixture.ids}
         market = self._asked.market
         with self._days.reader(day.day) as reader:
