@@ -182,7 +182,7 @@ class RedisStore:
                 yield
         except (RedisError, OSError, TimeoutError) as error:
             await self.close()
-            if _is_of_data(error):
+            if _is_damage(error):
                 raise StoreDamagedError(f"a key of the server cannot be used: {error}") from error
             raise StoreLostError(f"the server of the cluster: {type(error).__name__}: {error}") from error
         except anyio.get_cancelled_exc_class():  # a late answer must not be read as another's
@@ -215,7 +215,7 @@ def said_of(info: bytes, field: str) -> str:
     return next((line.partition(":")[2] for line in lines if line.startswith(f"{field}:")), "")
 
 
-def _is_of_data(error: Exception) -> bool:
+def _is_damage(error: Exception) -> bool:
     """Return whether a script or a read failed because of a key's content, not the server's state.
 
     An error of the server's state begins with its name in capitals, such as MISCONF.
