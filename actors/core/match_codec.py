@@ -13,9 +13,9 @@ from msgspec.structs import astuple, fields
 from actors.core.messages import Match
 from actors.markets.market import ONE_X_TWO, Market
 
-_OF_MARKETS: Final = ("market", "odds")
+_MARKET_FIELDS: Final = ("market", "odds")
 FIELDS: Final[dict[str, Any]] = {
-    field.name: field.type for field in fields(Match) if field.name not in _OF_MARKETS
+    field.name: field.type for field in fields(Match) if field.name not in _MARKET_FIELDS
 }
 """The type of each field of a 1X2 match, in the constructor's order."""
 
