@@ -270,7 +270,7 @@ class SideUpdate:
 
     def _first_entry(self, key: EventKey) -> Entry | None:
         """Return the entry that names an event: from the first market of its first bookmaker."""
-        for name in self._of_source.get(key.source, ()):
+        for name in self._by_source.get(key.source, ()):
             for books in self._books:
                 for entry in beginning_with(books[name].chunks, f"{key.source_match_id} "):
                     if entry.is_named:
@@ -278,7 +278,7 @@ class SideUpdate:
         return None
 
     @cached_property
-    def _of_source(self) -> dict[SourceName, list[BookmakerId]]:
+    def _by_source(self) -> dict[SourceName, list[BookmakerId]]:
         names: dict[SourceName, list[BookmakerId]] = {}
         for name, info in self._roster.items():
             names.setdefault(info.source, []).append(name)
