@@ -47,9 +47,9 @@ def needed(market: Market, bets: Sequence[Bet]) -> list[float]:
     """
     if market is not ONE_X_TWO:
         if market.quarters is not None:
-            return _of_line(market, *bets)
+            return _needed_on_line(market, *bets)
         if market.winners > 1:
-            return _of_several_winners(market, bets)
+            return _needed_for_several(market, bets)
     # With stakes s and their sum S on one market, price o after the fee and commission c, an outcome there
     # returns s o - c (s o - S). That is 1 for s = (1 - c S) / (o (1 - c)).
     stakes = []
@@ -61,7 +61,7 @@ def needed(market: Market, bets: Sequence[Bet]) -> list[float]:
     return stakes
 
 
-def _of_line(market: Market, first: Bet, second: Bet) -> list[float]:
+def _needed_on_line(market: Market, first: Bet, second: Bet) -> list[float]:
     """Return the stakes on two outcomes that may both be half won, returned or half lost.
 
     Let t be the share on the first outcome. Each result's return is a straight line over t, and the least
@@ -79,7 +79,7 @@ def _of_line(market: Market, first: Bet, second: Bet) -> list[float]:
     return [share / least, (1 - share) / least]
 
 
-def _of_several_winners(market: Market, bets: Sequence[Bet]) -> list[float]:
+def _needed_for_several(market: Market, bets: Sequence[Bet]) -> list[float]:
     """Return the stakes that return 1 after each result, where several outcomes are won together.
 
     If each bet is at another bookmaker, each returns 1 / winners (`of_one_winner`). Two bets at one
