@@ -98,7 +98,7 @@ class FixtureRecord(Struct, frozen=True, eq=False, gc=False):
 
 
 _version = attrgetter("version")
-_OF_ALL = {kind: FixtureView(kind) for kind in ViewKind}
+_WHOLE_VIEWS = {kind: FixtureView(kind) for kind in ViewKind}
 _NOBODY: Mapping[BookmakerId, Gone] = {}
 _NOWHERE: Mapping[str, Gone] = {}
 
@@ -141,7 +141,7 @@ class FixtureHistory(History[FixtureView, FixtureRecord]):
                     yield kind, self._record(kind, change, snapshot)
 
     def _record(self, kind: ViewKind, change: FixtureChange, snapshot: Snapshot) -> FixtureRecord:
-        view, version, terms = _OF_ALL[kind], snapshot.version, fixtures_of(snapshot).terms
+        view, version, terms = _WHOLE_VIEWS[kind], snapshot.version, fixtures_of(snapshot).terms
         before, after = (
             fixture if fixture is not None and view.shows(fixture) else None
             for fixture in (change.before, change.after)

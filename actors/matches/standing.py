@@ -25,7 +25,7 @@ from actors.matches.model import Fixture, FixtureSettings
 from actors.matches.surebets import Doubt, PricedLeg, Surebet, doubted_legs
 from actors.matching.event import FixtureId
 
-_OF_TIME = {Doubt.AGE, Doubt.SKEW}
+_TIME_DOUBTS = {Doubt.AGE, Doubt.SKEW}
 
 
 class Surebets:
@@ -100,7 +100,7 @@ class Surebets:
                 until = min(found.until, now.mono + (kick_off - now.wall))
                 candidate = Candidate(since, appears, until, kick_off, evaluation)
                 surebet = evaluation.published(found, since)
-        elif found is not None and _OF_TIME.issuperset(found.doubts):
+        elif found is not None and _TIME_DOUBTS.issuperset(found.doubts):
             draft.aged.add(fixture.id)
         is_known = former is not None and draft.terms is draft.base.terms
         if is_known and known is not None and _is_as_before(known, fixture, surebet):

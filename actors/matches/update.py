@@ -39,9 +39,9 @@ class FixtureUpdater:
 
     def __init__(self, terms: FixtureSettings) -> None:
         self.roster = terms.roster
-        self._of_source: dict[SourceName, list[BookmakerId]] = {}
+        self._by_source: dict[SourceName, list[BookmakerId]] = {}
         for name, info in terms.roster.items():
-            self._of_source.setdefault(info.source, []).append(name)
+            self._by_source.setdefault(info.source, []).append(name)
         self._terms, self._surebets = terms, Surebets(terms)
 
     def rule(self, rules: SurebetRules) -> None:
@@ -103,7 +103,7 @@ class FixtureUpdater:
             return
         entries = {
             name: entry
-            for name in self._of_source[key.source]
+            for name in self._by_source[key.source]
             if (entry := named(find(books[name].chunks, key.source_match_id))) is not None
         }
         if entries:
@@ -183,7 +183,7 @@ class FixtureUpdater:
 
         def chances(key: EventKey) -> Chances | None:
             if key not in known:
-                some = [entries[name] for name in self._of_source[key.source] if name in entries]
+                some = [entries[name] for name in self._by_source[key.source] if name in entries]
                 known[key] = chances_of(some) if some else None
             return known[key]
 
