@@ -71,27 +71,27 @@ class Evidence(Struct, frozen=True, gc=False):
 
 
 EQUAL = NameEvidence(Likeness.SAME, 1.0, How.EQUAL)
-_OF_ANOTHER = NameEvidence(Likeness.WEAK, LITTLE, How.SIMILAR)
-_OF_TABLE = NameEvidence(Likeness.SAME, 1.0, How.TABLE)
+_MAYBE_ANOTHER = NameEvidence(Likeness.WEAK, LITTLE, How.SIMILAR)
+_SAME_BY_TABLE = NameEvidence(Likeness.SAME, 1.0, How.TABLE)
 
 
 @lru_cache(maxsize=PAIRS)
 def likeness(a: Name, b: Name, country: str | None) -> NameEvidence:
     """Return the similarity of two names, in leagues of that country if it is known."""
     if _are_two(a) != _are_two(b):
-        return _OF_ANOTHER
+        return _MAYBE_ANOTHER
     if a.text == b.text:
         return EQUAL
     clubs, others = clubs_in(country, a), clubs_in(country, b)
     alike = similarity(a, b)
     if (ours := country_of(a)) and (theirs := country_of(b)):  # Ireland is not Iceland
-        return _OF_TABLE if ours == theirs else NameEvidence(Likeness.OTHER, alike, How.TABLE)
+        return _SAME_BY_TABLE if ours == theirs else NameEvidence(Likeness.OTHER, alike, How.TABLE)
     if len(clubs) == len(others) == 1:
-        return _OF_TABLE if clubs == others else _of_two_clubs(a, b, alike)
+        return _SAME_BY_TABLE if clubs == others else _different_clubs(a, b, alike)
     return _by_words(a, b, alike)
 
 
-def _of_two_clubs(a: Name, b: Name, alike: float) -> NameEvidence:
+def _different_clubs(a: Name, b: Name, alike: float) -> NameEvidence:
     words, others = {*a.text.split()}, {*b.text.split()}
     is_left_out = (words <= others or others <= words) and not any(map(str.isdigit, words ^ others))
     if a.joined == b.joined and is_left_out:  # Paris and Paris FC: one may be short for the other

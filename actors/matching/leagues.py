@@ -54,7 +54,7 @@ _STAGE = re.compile(
     " (?:group [a-l]|group stage|(?:league|knockout) (?:phase|stage)|final (?:stage|tournament)|round of 16"
     "|(?:quarter |semi )?finals?)$"
 )
-_OF_FEDERATION = re.compile(
+_FEDERATION = re.compile(
     r"\b(?:fifa|uefa|conmebol|concacaf|caf|afc|ofc|cosafa|cecafa|waff|saff|asean|eaff|unaf|wafu)\b"
 ).search
 _COMPETITION = re.compile(
@@ -149,7 +149,7 @@ def _league_of(
     if words and known is None and country is not None:
         own = f"{country}:{words}"
     elif words and known is None and not team.other:
-        own = _of_countries(scope, text, words, are_countries=are_countries)
+        own = _international_key(scope, text, words, are_countries=are_countries)
     return _league(
         given or known or own or f":{label}",
         given or known,
@@ -163,14 +163,14 @@ def _league_of(
     )
 
 
-def _of_countries(scope: Scope, text: str, words: str, *, are_countries: bool) -> str | None:
+def _international_key(scope: Scope, text: str, words: str, *, are_countries: bool) -> str | None:
     """Return the key of a competition of several countries that sources call alike, None for others.
 
     It needs a label with a federation's name or, between two countries, the label of a competition or of
     friendlies. A key of The Odds API always means one competition.
     """
     is_said = _COMPETITION(text) or _FRIENDLY(text)
-    if (are_countries and is_said) or (" " in text and _OF_FEDERATION(text) and not _FRIENDLY(text)):
+    if (are_countries and is_said) or (" " in text and _FEDERATION(text) and not _FRIENDLY(text)):
         return f"international:{words}"
     return scope if scope.startswith("soccer_") else None
 

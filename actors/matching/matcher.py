@@ -43,7 +43,7 @@ class PlainLabels:
 
     def __init__(self) -> None:
         self._countries: dict[tuple[str, ...], dict[EventKey, str | None]] = {}
-        self._of_label: dict[tuple[str, ...], str | None] = {}
+        self._known_countries: dict[tuple[str, ...], str | None] = {}
         self._changed: dict[tuple[str, ...], None] = {}
 
     def add(self, event: Event, league: League) -> None:
@@ -65,18 +65,18 @@ class PlainLabels:
         found: list[EventKey] = []
         for label in self._changed:
             there = self._countries[label]
-            if self._of_label.get(label) != (country := _country_of_all(there)):
-                self._of_label[label] = country
+            if self._known_countries.get(label) != (country := _country_of_all(there)):
+                self._known_countries[label] = country
                 found += there
             if not there:
                 del self._countries[label]
-                self._of_label.pop(label, None)
+                self._known_countries.pop(label, None)
         self._changed.clear()
         return found
 
     def league(self, event: Event, league: League) -> League:
         """Return the league of a match, as proven if its label's country is its clubs'."""
-        is_proven = league.is_concluded and self._of_label.get(_label_of(event)) == league.country
+        is_proven = league.is_concluded and self._known_countries.get(_label_of(event)) == league.country
         return stated(league) if is_proven else league
 
 

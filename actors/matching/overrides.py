@@ -106,7 +106,7 @@ class ByHand:
         self._by_key: dict[EventKey, list[int]] = {}
         self._by_names: dict[tuple[str, str, str], list[tuple[Listing, int]]] = {}
         self._here: list[dict[EventKey, None]] = []  # by side: pair n has the sides 2n and 2n + 1
-        self._of: dict[EventKey, set[EventKey]] = {}
+        self._partners: dict[EventKey, set[EventKey]] = {}
         self._starts: dict[EventKey, int | None] = {}
         for pair in pairs:
             for key, listing in zip((pair.a, pair.b), pair.listed or (None, None), strict=True):
@@ -120,7 +120,7 @@ class ByHand:
 
     def of(self, key: EventKey) -> AbstractSet[EventKey]:
         """Return the present events that share a pair with this one."""
-        return self._of.get(key, frozenset())
+        return self._partners.get(key, frozenset())
 
     def here(self, number: int) -> Iterator[tuple[EventKey, EventKey]]:
         """Yield the pairs of present events for the operator's pair of that number, from 0."""
@@ -153,16 +153,16 @@ class ByHand:
             self._starts[event.key] = event.start_time
             for other in self._here[side ^ 1]:
                 if other != event.key:
-                    self._of.setdefault(event.key, set()).add(other)
-                    self._of.setdefault(other, set()).add(event.key)
+                    self._partners.setdefault(event.key, set()).add(other)
+                    self._partners.setdefault(other, set()).add(event.key)
 
     def remove(self, event: Event) -> None:
         """Remove an event, in the state in which it was added."""
         for side in self._sides(event):
             self._here[side].pop(event.key, None)
         self._starts.pop(event.key, None)
-        for other in self._of.pop(event.key, ()):
-            self._of[other].discard(event.key)
+        for other in self._partners.pop(event.key, ()):
+            self._partners[other].discard(event.key)
 
     def _sides(self, event: Event) -> Iterator[int]:
         yield from self._by_key.get(event.key, ())
