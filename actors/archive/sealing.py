@@ -52,9 +52,7 @@ class Sealer:
     def find(self, live: date | None) -> None:
         """Queue all unsealed days, except the one being written."""
         for day in self._folder.days():
-            with suppress(
-                sqlite3.Error, UnreadableError, OSError
-            ):  # read at another moment, or not held by this process
+            with suppress(sqlite3.Error, UnreadableError, OSError):  # left to a later look
                 if day != live and self._folder.check(day, is_last=False):
                     with Reader.open(self._folder.file(day), is_written=False) as reader:
                         if not reader.is_sealed:

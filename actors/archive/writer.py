@@ -48,7 +48,7 @@ class Writer:
     ) -> None:
         self.folder = folder
         self.epoch = ""
-        """The epoch of the published versions, set with the first of a new epoch. "" reserves none."""
+        """The epoch of the published versions, set with the first of a new one; "" if none is reserved."""
         self.newest_until: Callable[[Instant], float] = lambda now: now.wall
         """Returns until when (Unix seconds) the newest version is known to have been current."""
         self.reserved_until: float = 0

@@ -22,7 +22,7 @@ from actors.matching.event import FixtureId
 from actors.matching.matcher import Member
 
 LOST, MISSED, BEGAN_ANEW = "lost", "missed", "began_anew"
-"""Why versions are missing: the disk was too slow; no process has them any more; a new epoch began."""
+"""Why versions are missing: the disk was too slow; no process still has them; a new epoch began."""
 DAMAGED, MISSING, UNREAD = "damaged", "missing", "unread"
 """Likewise: a day was set aside; a day was removed; a day could not be read at the start."""
 
