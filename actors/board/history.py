@@ -99,7 +99,7 @@ class History(ABC, Generic[V, R]):
         self._pending: deque[Iterator[tuple[Hashable, R]]] = deque()
         self._changed: set[V] = set()
         self.committed_s = 0.0
-        """When (`elapsed_s`) the oldest commit came of which the listeners have not been told."""
+        """The arrival (`elapsed_s`) of the first commit behind the listeners' current or next call."""
 
     def restart(self, first: Snapshot, views: Collection[V]) -> None:
         """Begin anew with a snapshot that does not follow the last, and notify the clients of `views`."""
