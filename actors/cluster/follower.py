@@ -53,7 +53,7 @@ class FollowerActor:
 
     The collector with the smallest id stores checkpoints for all. `markets` are the boards of other kinds
     of market, published together with it. `restarted` is called with boards that do not follow the ones
-    before; `links` is told the applied position, `matcher` each tick. `archived`, if this process has an
+    before; `links` gets the applied position, `matcher` each tick. `archived`, if this process has an
     archive, returns the newest archived version of an epoch, or 0: the records since then are replayed, if
     the log still has them.
     """

@@ -1,4 +1,4 @@
-"""How long a replica may show what a collector has committed, at a distance. Pure.
+"""How long a replica may show a collector's commits. Pure.
 
 Each look of a replica raises a round. A collector answers the newest round that it has read, and only when
 its board has nothing overdue and is committed completely. When a replica sees the answer to round R, and
