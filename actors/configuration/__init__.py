@@ -1,1 +1,1 @@
-"""Files of options: how they are read, and what errors in them say."""
+"""Reads configuration files, and words the error messages about them."""

@@ -1,4 +1,4 @@
-"""What an option may be, in words, made from the type that is checked."""
+"""Describes in words the values that an option allows, from the annotations that msgspec checks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BOUNDS = (("gt", "above"), ("ge", "at least"), ("lt", "below"), ("le", "at most
 
 
 class Option(Struct, frozen=True):
-    """A key of a table: what it may be, what it is for (perhaps empty), its default (None: required)."""
+    """A key of a table. `meaning` may be empty; a `default` of None says that the key is required."""
 
     name: str
     allowed: str
@@ -45,7 +45,7 @@ def options_of(table: type[Struct]) -> dict[str, Option]:
 
 
 def allowed(hint: Any) -> str:
-    """Return in words what a value of that annotation may be; a `title` says what a pattern means."""
+    """Return in words the values that an annotation allows: the `title` of its `Meta`, if it has one."""
     metas = _metas(hint)
     if (title := next((meta.title for meta in metas if meta.title), None)) is not None:
         return title
@@ -81,11 +81,11 @@ def _simple(kind: Any, metas: list[Meta]) -> str:
 
 
 def refusals(raw: Any, given: Any, table: type[Any], at: str) -> dict[str, list[str]]:
-    """Return for each key of a table that cannot be used what is wrong with it, a sentence for each fault.
+    """Return the faults of each unusable key of a table, a sentence a fault.
 
-    `given` is the table at the place `at` that is checked, `raw` what the file has there. A value that is
-    msgspec.UNSET cannot be used either, and there is nothing to be said of it. If it is no table the key is
-    empty.
+    `given` is the table at the place `at`; `raw` is the table as written in the file, which faults quote. A
+    key whose value is msgspec.UNSET has an empty list: its fault is reported elsewhere. If `given` is not a
+    table the fault has the key "".
     """
     if not isinstance(given, dict):
         return {"": [refusal("Expected a table", raw, table, at)]}
@@ -110,14 +110,14 @@ def refusals(raw: Any, given: Any, table: type[Any], at: str) -> dict[str, list[
 
 
 def _message(key: str, value: Any, hint: Any, *, is_strict: bool) -> str | None:
-    """Return msgspec's message for a key's value if it may not be that, by its annotation `hint`."""
+    """Return msgspec's message if a key's value does not fit its annotation `hint`, otherwise None."""
     if hint is None:
         return f"unknown field `{key}`" if is_strict else None
     try:
         msgspec.convert(value, hint)
     except msgspec.ValidationError as error:
         text, _, path = str(error).partition(" - at `$")
-        if path.startswith("[...]"):  # of a table with names of the operator
+        if path.startswith("[...]"):  # in a table whose keys the operator chooses
             (found,) = [name for name, item in value.items() if not _is(item, _item_of(hint))][:1]
             path = f".{found}`"
         return f"{text} - at `$.{key}{path or '`'}"
@@ -133,7 +133,7 @@ def _is(value: Any, hint: Any) -> bool:
 
 
 def _item_of(hint: Any) -> Any:
-    """Return the annotation of the values of a table with names of the operator, Any for another type."""
+    """Return the annotation of the values of a table whose keys the operator chooses, otherwise Any."""
     kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     return get_args(kind)[1] if get_origin(kind) is dict else Any
 
@@ -144,9 +144,9 @@ def _is_unset(value: Any) -> bool:
 
 
 def refusal(message: str, raw: Any, table: type, at: str) -> str:
-    """Return msgspec's "Expected ... - at `$.a.b`" as our key, the value found and what is allowed.
+    """Turn msgspec's "Expected ... - at `$.a.b`" into a sentence with key, value and allowed values.
 
-    `raw` is what the file has at the place `at`, checked as `table`.
+    `raw` is the content of the file at the place `at`, which was checked as a `table`.
     """
     text, _, path = message.partition(" - at `")
     keys = re.findall(r"\.([^.\[\]`]+)", path)
@@ -179,7 +179,7 @@ def _hints(table: Any) -> dict[str, Any]:
 
 
 def _meant(text: str, hint: Any) -> str:
-    """Return what a text may have been meant for: the nearest that is allowed, or a list of it."""
+    """Return a "did you mean" with the nearest allowed text, or with a list in place of the text."""
     if not (near := did_you_mean(text, _choices(hint))):
         with suppress(msgspec.ValidationError, TypeError):
             parts = [part for part in re.split(r"[,\s]+", text) if part]
@@ -189,7 +189,7 @@ def _meant(text: str, hint: Any) -> str:
 
 
 def _choices(hint: Any) -> list[str]:
-    """Return the texts that are allowed, where only some are."""
+    """Return the allowed texts of an enumeration or a Literal; empty for other annotations."""
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return [*hint]
     parts = get_args(hint)
@@ -216,7 +216,7 @@ def _figure(value: float) -> str:
 
 
 def _metas(hint: Any) -> list[Meta]:
-    """Return what is said of a type itself, the outermost first."""
+    """Return the `Meta` of an annotation, the outermost first."""
     return [meta for meta in getattr(hint, "__metadata__", ()) if isinstance(meta, Meta)][::-1]
 
 

@@ -1,6 +1,6 @@
-"""The references ${NAME} of a configuration to its environment, whose values errors never show. Pure.
+"""Replaces ${NAME} in a configuration by values of the environment, which errors never show. Pure.
 
-In a text $$ is a dollar. The arguments of a command may have others: a shell reads them.
+In a text $$ stands for a dollar sign. The arguments of `command` may have single dollars, for a shell.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _COMMAND = re.compile(r"sources\.[^.]+\.command")
 
 
 def is_variable(text: str) -> bool:
-    """Return whether a text is one reference, and nothing else."""
+    """Return whether a text is one ${NAME} and nothing else."""
     return _VARIABLE.fullmatch(text) is not None
 
 
 def expanded(
     value: Any, environment: Mapping[str, str], used: dict[str, str], faults: list[str], at: str
 ) -> Any:
-    """Replace ${NAME} in every string from the environment; `used` gets the name of each value.
+    """Replace ${NAME} in every string from the environment; `used` gets the reference by each value.
 
-    A string with a name that is not set, or with another dollar, becomes UNSET, a fault.
+    A string with an unset name, or with a single dollar, becomes UNSET, and `faults` gets a sentence.
     """
     if isinstance(value, dict):
         return {
@@ -59,13 +59,13 @@ def expanded(
 
 
 def _meant(text: str, environment: Mapping[str, str]) -> str:
-    """Return the reference that a text may be meant for, if its name is set: no secret is shown."""
+    """Suggest ${NAME} for $NAME, but only if it is set: any other text could be a secret."""
     found = re.match(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)", text)
     return f"; did you mean ${{{found[1]}}}?" if found and found[1] in environment else ""
 
 
 def masked(message: str, secrets: Mapping[str, str]) -> str:
-    """Replace values from the environment by their names, should a message quote them."""
+    """Replace values of the environment in a message by their references."""
     for secret in sorted(secrets, key=len, reverse=True):
         for form in (secret, repr(secret)[1:-1], ascii(secret)[1:-1]):
             message = message.replace(form, secrets[secret])

@@ -52,8 +52,8 @@ def test_a_text_without_a_deep_key_is_searched_once(text: str) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("a = 1".encode("utf-16"), "it is UTF-16, as of PowerShell; save it as UTF-8"),
-        ("a = 1".encode("utf-16-le"), "it is UTF-16, as of PowerShell; save it as UTF-8"),
+        ("a = 1".encode("utf-16"), "it is UTF-16, PowerShell's default; save it as UTF-8"),
+        ("a = 1".encode("utf-16-le"), "it is UTF-16, PowerShell's default; save it as UTF-8"),
         ("a = 1\nb = 'é'".encode("latin-1"), "line 2 is not UTF-8; save it as UTF-8"),
     ],
 )
