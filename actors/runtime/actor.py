@@ -1,4 +1,4 @@
-"""An actor as its supervisor sees it: its method, its states and the record of them."""
+"""The interface between an actor and its supervisor: `run`, the states, and their record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Actor(Protocol):
-    """A unit under supervision."""
+    """What a supervisor can run."""
 
     async def run(self) -> None:
         """Work until cancelled; returning is a crash."""
@@ -20,7 +20,7 @@ class ActorState(StrEnum):
 
     WAITING = "waiting"  # not started yet
     RUNNING = "running"
-    QUARANTINED = "quarantined"  # crashed too often; is started again later
+    QUARANTINED = "quarantined"  # crashed too often; will be started again later
     STOPPED = "stopped"
     ABANDONED = "abandoned"  # did not stop in time
 

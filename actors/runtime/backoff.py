@@ -1,4 +1,4 @@
-"""When to try again: exponential backoff with full jitter, and the restart window. Pure."""
+"""Delays before the next attempt: exponential backoff with full jitter, and the restart window. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 
 BASE_S = 0.5
 MIN_CAP_S = 30.0
-CALM_S = 60.0  # of success after which attempts are counted from zero again
+CALM_S = 60.0  # success for this long resets the count of attempts
 
 MAX_CRASHES = 3
 WINDOW_S = 60.0
@@ -44,7 +44,7 @@ class Backoff:
         return self._random.uniform(self._least_share * longest_s, longest_s)
 
     def succeeded(self, now: float) -> None:
-        """Note a success; only `CALM_S` of it reset the attempts, so a flapping peer keeps its delay."""
+        """Note a success; only `CALM_S` of it resets the count, so a flapping peer keeps its delay."""
         if self._good_since is None:
             self._good_since = now
 
@@ -52,7 +52,7 @@ class Backoff:
 class RestartWindow:
     """Restart intensity as in OTP: more than `MAX_CRASHES` within `WINDOW_S` lead to a quarantine.
 
-    After it a crash within `WINDOW_S` leads to the next, twice as long, up to `LONGEST_QUARANTINE_S`;
+    A crash within `WINDOW_S` after a quarantine starts one twice as long, at most `LONGEST_QUARANTINE_S`.
     `FORGIVEN_AFTER_S` without a crash reset the length.
     """
 

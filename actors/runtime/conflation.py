@@ -1,7 +1,7 @@
 """Conflation: merges a waiting batch or document with a newer one.
 
-Pure. A newer complete list replaces, a newer delta is merged match by match, a confirmation only changes
-the time of receipt and how long it holds. Nothing newer is ever replaced by something older.
+Pure. A newer complete list replaces the waiting one; a newer delta is merged match by match; a confirmation
+only changes the time of receipt and the period of validity. Older content never replaces newer content.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def merged_batches(old: Batch, new: Batch) -> Batch:
     if new.complete or new.withdrawn:
         return new
     if old.withdrawn:
-        return old  # only a complete list may follow a withdrawal
+        return old  # after a withdrawal changes and confirmations have no list to apply to
     if new.list_id != old.list_id:
-        return new  # what it changes or confirms is not `old`, so `old` no longer holds
+        return new  # `new` belongs to another list, so `old` is obsolete
     if new.is_confirmation:
         return _confirmed(old, new)
     matches = {match.source_match_id: _dated(match, old.received_at) for match in old.matches}
@@ -37,7 +37,7 @@ def merged_batches(old: Batch, new: Batch) -> Batch:
     for match in new.matches:
         removals.pop(match.source_match_id, None)
         known = matches.get(match.source_match_id)
-        # The same content keeps its earlier time.
+        # An unchanged match keeps its earlier source time.
         if known is None or known != msgspec.structs.replace(match, source_time=known.source_time):
             matches[match.source_match_id] = match
     return msgspec.structs.replace(
@@ -71,7 +71,7 @@ def _confirmed(old: _Delivery, new: Batch) -> _Delivery:
 
 
 def _dated(match: Match, received_at: float) -> Match:
-    """Return `match` with the time of its receipt: that of the merged batch is later."""
+    """Keep the original receipt time as the source time; the merged batch has a later one."""
     if match.source_time is not None and match.source_time <= received_at:
         return match
     return msgspec.structs.replace(match, source_time=received_at)

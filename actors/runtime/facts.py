@@ -1,7 +1,7 @@
 """Transitions of a source, a bookmaker, the archive, the cluster: each is a value that is published once.
 
-`facts.tsv` has each kind with the level of its log line and what an operator does then;
-`scripts/operations` writes it to docs/operations.md.
+`facts.tsv` lists the kinds, each with its log level and the operator's action; `scripts/operations` writes
+them to docs/operations.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from actors.core.clock import wall_s
 
 
 class Fact(Struct, frozen=True):
-    """A kind of transition: `level` is that of its log line, or several that a line may have."""
+    """A kind of transition; `level` is the log level, or the possible levels, of its log line."""
 
     kind: str
     level: str
@@ -47,7 +47,7 @@ _secrets: list[str] = []
 
 
 def conceal(secrets: Iterable[str]) -> None:
-    """Mask these texts from now on, in place of those of the last call."""
+    """Mask these texts in every later transition; replaces the texts of the previous call."""
     _secrets[:] = secrets
 
 
@@ -61,9 +61,9 @@ def masked(value: Any) -> Any:
 
 @contextmanager
 def followed(follower: Callable[[Transition], None]) -> Iterator[None]:
-    """Pass each transition of the process to `follower` within the block, at whatever level the log is.
+    """Pass each transition of the process to `follower` during the block, whatever the log level.
 
-    It is called where the transition happens, in any thread; it neither waits nor raises.
+    `follower` is called where the transition happens, in any thread; it must neither wait nor raise.
     """
     _followers.append(follower)
     try:
@@ -73,10 +73,10 @@ def followed(follower: Callable[[Transition], None]) -> Iterator[None]:
 
 
 def announce(log: Log, kind: str, level: str = "", /, **why: Any) -> None:
-    """Publish a transition: to `log`, with what it has bound, and to all that follow.
+    """Publish a transition: to `log`, with the values bound to it, and to all followers.
 
-    The subject is the most precise of `_SUBJECTS` that the fields name, otherwise the first part of `kind`.
-    `level` is for a kind that has several. Raises: KeyError without such a kind.
+    The subject is the most precise of `_SUBJECTS` among the fields, otherwise the first part of `kind`.
+    `level` is for a kind that has several. Raises: KeyError for an unknown kind.
     """
     fact, bound = FACTS[kind], log.bind(**why)
     getattr(bound, level or fact.level)(kind)

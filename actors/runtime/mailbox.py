@@ -1,6 +1,6 @@
-"""The ways into an actor: the bus, its mailbox, and the poison-message guard.
+"""The inputs of an actor: the bus, its mailbox, and the poison-message guard.
 
-Mailbox and guard outlive the actor. After a crash the item in flight is to blame.
+Mailbox and guard outlive the actor. The item in flight during a crash counts as its cause.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ V = TypeVar("V")
 
 
 class Bus:
-    """Publish/subscribe for batches, and for attempts that gave none; never waits."""
+    """Publish/subscribe for batches and failures; never waits."""
 
     def __init__(self) -> None:
         self._subscribers: list[Callable[[Batch | Failure], None]] = []
@@ -55,7 +55,7 @@ class Mailbox(Generic[K, V]):
 
     @property
     def is_idle(self) -> bool:
-        """Whether the effect of every item is safe."""
+        """Whether every item was acknowledged."""
         return not self._pending and self.in_flight is None and not self._unacked
 
     @property
@@ -74,7 +74,7 @@ class Mailbox(Generic[K, V]):
         self._arrived.set()
 
     def put_back(self, item: V) -> None:
-        """Add the rest of an item that was taken: older than what is pending of its key."""
+        """Return the rest of a taken item; it counts as older than the pending item of its key."""
         key = self._key(item)
         newer = self._pending.get(key)
         self._pending[key] = item if newer is None else self._merge(item, newer)
@@ -125,7 +125,7 @@ class Mailbox(Generic[K, V]):
 
 
 class PoisonGuard:
-    """Crashes by list, of the newest `MAX_CULPRITS` lists; outlives its actor."""
+    """Counts crashes by list, for the newest `MAX_CULPRITS` lists; outlives its actor."""
 
     def __init__(self) -> None:
         self.in_flight: ListId | None = None
@@ -133,7 +133,7 @@ class PoisonGuard:
 
     def begin(self, list_id: ListId) -> bool:
         """Note that work on `list_id` begins; return False instead if it crashed the actor twice."""
-        self.recover()  # what has not ended has crashed, even if the actor itself is still to be ended
+        self.recover()  # work without an end counts as a crash, even before its actor has ended
         if self._crashes.get(list_id, 0) >= MAX_CRASHES:
             return False
         self.in_flight = list_id
@@ -144,7 +144,7 @@ class PoisonGuard:
         self.in_flight = None
 
     def recover(self) -> ListId | None:
-        """At the start of an instance: return the list that crashed the last, None without a crash."""
+        """Return the list that crashed the previous instance, if any; called when an instance starts."""
         culprit, self.in_flight = self.in_flight, None
         if culprit is not None:
             self._crashes[culprit] = self._crashes.pop(culprit, 0) + 1

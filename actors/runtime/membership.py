@@ -1,4 +1,4 @@
-"""The record of a process in a cluster: its connections to the shared server, and how far it follows."""
+"""The record of a process in a cluster: its connections to the shared server, and how far it has read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from actors.runtime.facts import announce
 
 @dataclass(slots=True)
 class ServerLink:
-    """The connection of one actor; `error` is why there is none now, or None. `failures` are in a row."""
+    """One actor's connection; `error` is None while it works. `failures` counts consecutive failures."""
 
     name: str
     error: str | None = "not connected yet"
@@ -29,7 +29,7 @@ class ServerLink:
             announce(log, "cluster.lost", link=self.name, error=error)
 
     def damaged(self, error: Exception, log: Log) -> str:
-        """Return why what the server has is not what it must be; log it."""
+        """Log that the server's data is invalid; return the reason."""
         why = str(error) or type(error).__name__
         announce(log, "board.damaged", link=self.name, error=why)
         return why
@@ -45,12 +45,12 @@ class ServerLink:
 
 @dataclass(slots=True)
 class ClusterStatus:
-    """A process in a cluster. `roles` are its own, `collector` is its name as one, None if it is none.
+    """A process in a cluster, with its `roles`; `collector` is its name as a collector, None if it is none.
 
-    `epoch` is that of the board that is shown, "" before there is one, `version` how far it is applied,
-    `head` the newest version that the server told. `leases` has the collector of each source, as last seen,
-    `silent` those for whose lists nothing vouches any more. `damage` is why the board began anew lately,
-    `evicts` the policy by which the server may drop keys; both may be empty.
+    `epoch` and `version` are those of the shown board ("" and 0 before there is one); `head` is the newest
+    version on the server. `leases` has the collector of each source, as last seen; `silent` are the
+    collectors whose lists nobody confirms any more. `damage` is the reason of the last reset of the board,
+    `evicts` the server's policy if it may drop keys; both may be empty.
     """
 
     roles: tuple[str, ...]
@@ -74,7 +74,7 @@ class ClusterStatus:
 
     @property
     def error(self) -> str | None:
-        """Why a connection that this process needs is missing, or None."""
+        """The error of the first missing connection that this process needs, or None."""
         links = (self.follower,) if self.collector is None else (self.keeper, self.follower)
         return next((link.error for link in links if link.error is not None), None)
 
@@ -95,7 +95,7 @@ class ClusterStatus:
         return f"the board began anew: {self.damage}" if self.damage else None
 
     def note(self, damage: str, evicts: str, log: Log) -> None:
-        """Note what is to be warned of; log a policy the first time."""
+        """Note the causes of warnings; log an evicting policy the first time."""
         if evicts and evicts != self.evicts:
             announce(log, "cluster.evicts", policy=evicts)
         self.damage, self.evicts = damage, evicts
@@ -105,16 +105,16 @@ class ClusterStatus:
         return self.leases.get(source, self.collector) != self.collector
 
     def begin(self, epoch: str, version: int) -> None:
-        """Note that the board began anew."""
+        """Note that the board was replaced by one of another epoch."""
         self.resets += self.epoch != ""
         self.epoch, self.version, self.head = epoch, version, version
 
     def follow(self, version: int, mono: float) -> None:
-        """Note how far the log is applied."""
+        """Note the version up to which the log is applied."""
         self.version = version
         if version >= self.head:
             self.caught_up_mono = mono
 
     def lag_s(self, mono: float) -> float | None:
-        """Return how long ago all that the server had was applied; None if it never was."""
+        """Return the seconds since this process was last level with the server; None if it never was."""
         return None if self.caught_up_mono == -inf else round(mono - self.caught_up_mono, 3)

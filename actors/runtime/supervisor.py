@@ -1,6 +1,6 @@
 """The supervisor: starts actors in order, restarts them after a crash, quarantines them after too many.
 
-Actors keep expected failures as state, so an exception that gets here is a bug.
+Actors keep expected failures as state, so an exception that reaches the supervisor is a bug.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ MAX_ERROR_CHARS = 1000
 class ChildSpec(Struct, frozen=True):
     """How to run a child; `start` makes a new instance.
 
-    A crash does not count if `is_explained` then says that something else is to blame for it. A quarantine
-    of a child with `is_core` ends the process. Nothing depends on one with `is_leaf`.
+    A crash does not count if `is_explained` then returns true: something else caused it. The quarantine of
+    a child with `is_core` ends the process. No other child depends on one with `is_leaf`.
     """
 
     status: ActorStatus
@@ -49,7 +49,7 @@ class Supervisor:
         self._children = {spec.status.name: _Child(spec, clock) for spec in specs}
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Run all children, started in order, until they stop. Raises: CoreFailure, also in a group."""
+        """Run all children, started in order, until they stop. Raises: CoreFailure, or a group with one."""
         async with anyio.create_task_group() as tasks:
             for child in self._children.values():
                 tasks.start_soon(child.supervise, name=child.spec.status.name)
@@ -75,9 +75,9 @@ async def contained(work: Callable[P, Awaitable[None]], *args: P.args, **kwargs:
     """Run `work`, a task of an actor, so that nothing it raises can end the event loop.
 
     asyncio ends the loop as soon as a task raises SystemExit or KeyboardInterrupt. Signals do not raise
-    while actors run, so these come from the code of a kind: every task that runs such code begins here.
+    while actors run, so only a kind's code can raise these: every task that runs such code begins here.
 
-    Raises: ActorExited instead of what is no Exception; cancellation and exceptions go through.
+    Raises: ActorExited in place of SystemExit and the like; cancellation and exceptions pass unchanged.
     """
     try:
         await work(*args, **kwargs)
@@ -85,16 +85,16 @@ async def contained(work: Callable[P, Awaitable[None]], *args: P.args, **kwargs:
         raise
     except BaseException as error:
         root = error
-        while isinstance(root, BaseExceptionGroup):  # of the actor's own tasks
+        while isinstance(root, BaseExceptionGroup):  # raised by the actor's own task groups
             root = root.exceptions[0]
-        raise ActorExited(f"its code raised {error_text(root)}, which may end nothing but it") from error
+        raise ActorExited(f"its code raised {error_text(root)}, which may end only this actor") from error
 
 
 def error_text(error: BaseException) -> str:
-    """Return type and text, cut to `MAX_ERROR_CHARS`; the text may be made by the code of a plug-in."""
+    """Return type and text, cut to `MAX_ERROR_CHARS`. A plug-in's code may make the text, and may fail."""
     try:
         text = str(error)
-    except BaseException:  # noqa: BLE001 - what it raises is of no interest
+    except BaseException:  # noqa: BLE001 - a plug-in's __str__ may raise anything
         text = "it has no text"
     return f"{type(error).__name__}: {text}"[:MAX_ERROR_CHARS]
 
@@ -141,7 +141,7 @@ class _Child:
         with anyio.CancelScope() as self._scope:
             try:
                 await contained(lambda: self.spec.start().run())
-            except Exception as error:  # noqa: BLE001 - the other children go on
+            except Exception as error:  # noqa: BLE001 - the other children must continue
                 self._crashed(error)
             except anyio.get_cancelled_exc_class():
                 if anyio.current_effective_deadline() == -inf:
@@ -151,7 +151,7 @@ class _Child:
                 self._crashed(ActorReturned("it returned, but must run until it is cancelled"))
 
     def _crashed(self, error: Exception) -> None:
-        while isinstance(error, ExceptionGroup):  # of an actor's own tasks: the first that failed
+        while isinstance(error, ExceptionGroup):  # raised by the actor's own task groups
             error = error.exceptions[0]
         was_ended = self._is_stopping or self._quarantine_s is not None
         if was_ended and isinstance(error, ActorReturned):
@@ -160,7 +160,7 @@ class _Child:
         status.crashes += 1
         announce(log, "actor.crashed", actor=status.name, crashes=status.crashes, exc_info=error)
         if was_ended:
-            return  # the reason for which it was ended stays
+            return  # keeps the reason that `quarantine` gave
         status.last_error = error_text(error)
         if self.spec.is_explained():
             return

@@ -67,7 +67,7 @@ async def test_exit_is_a_crash_of_one_actor(error: BaseException, where: str) ->
             assert (ActorState.RUNNING, 2, 1) == (leaving.state, leaving.starts, leaving.crashes)
             told = f"{type(error).__name__}: {error}"
             assert (
-                f"ActorExited: its code raised {told}, which may end nothing but it" == leaving.last_error
+                f"ActorExited: its code raised {told}, which may end only this actor" == leaving.last_error
             )
             assert (ActorState.RUNNING, 1) == (other.status.state, other.status.starts)
     assert [("actor.crashed", "leaving")] == [(line["event"], line["actor"]) for line in logs]
