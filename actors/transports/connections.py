@@ -1,4 +1,4 @@
-"""Connections to a peer: the loop that looks up its name, and the errors of all of it."""
+"""An event loop that looks up host names in threads, and the errors of connections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import httpx2
 
 from actors.core.errors import TransportError
 
-# ValueError and OverflowError: addresses and header values that only fail when they are used.
+# ValueError and OverflowError: invalid addresses and header values, found only when they are used.
 CONNECTION_ERRORS = (
     *(httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError),
     *(ssl.SSLError, OSError, ValueError, OverflowError),
@@ -24,7 +24,7 @@ CONNECTION_ERRORS = (
 
 
 def connection_error(error: BaseException, *, is_sent: bool = True) -> TransportError:
-    """Return what the actors see of an error: its type, and the text of its first cause."""
+    """Return an error for the actors, with the type of this one and the text of its first cause."""
     message = f"{type(error).__name__}: {_in_words(_first_cause(error))}"
     return TransportError(message, reason="connection", is_sent=is_sent)
 
@@ -43,10 +43,10 @@ def _in_words(cause: BaseException) -> str:
 
 
 class LookUpLoop(asyncio.SelectorEventLoop):
-    """The event loop of the service: each look-up of a name has a thread of its own.
+    """The event loop of the service: each look-up of a host name has its own thread.
 
-    A look-up blocks a thread and cannot be cancelled. So it uses none that others share, the end of the
-    process does not wait for it, and a name has at most one look-up at a time, for which others wait.
+    A look-up blocks a thread and cannot be cancelled. So it uses no shared thread, the process does not
+    wait for it at its end, and simultaneous requests for one name share a look-up.
     """
 
     def __init__(self, resolve: Callable[..., list[Any]] = socket.getaddrinfo) -> None:
@@ -69,8 +69,8 @@ class LookUpLoop(asyncio.SelectorEventLoop):
         if (answer := self._look_ups.get(question)) is None:
             answer = self.create_future()
             threading.Thread(target=self._look_up, args=(question,), daemon=True).start()
-            self._look_ups[question] = answer  # not before: there may be no thread left
-        await asyncio.wait([answer])  # unlike `await answer`, this leaves it to others when cancelled
+            self._look_ups[question] = answer  # only now: starting the thread may fail
+        await asyncio.wait([answer])  # unlike `await answer`, this never cancels the shared future
         return answer.result()
 
     def _look_up(self, question: Any) -> None:
@@ -79,13 +79,13 @@ class LookUpLoop(asyncio.SelectorEventLoop):
             found = self.resolve(*question)
         except (OSError, ValueError, OverflowError) as error:
             found = error if isinstance(error, OSError) else OSError(str(error))
-        with suppress(RuntimeError):  # the loop has been closed in the meantime
+        with suppress(RuntimeError):  # the loop is already closed
             self.call_soon_threadsafe(self._finish, question, found)
 
     def _finish(self, question: Any, found: list[Any] | OSError) -> None:
         answer = self._look_ups.pop(question)
         if isinstance(found, OSError):
             answer.set_exception(found)
-            answer.exception()  # perhaps nothing waits for it any more
+            answer.exception()  # marks it retrieved, in case nothing waits for it any more
         else:
             answer.set_result(found)

@@ -1,6 +1,6 @@
-"""Reading a file that another program writes: only when it is the same at two looks, so not half-written.
+"""Reads a file that another program writes, once it is unchanged between two looks, so not half-written.
 
-Looks and reads run in a thread, because a disk of the network may not answer.
+Looks and reads run in a thread, because a network disk may not answer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BETWEEN_LOOKS_S = 1.0
 
 
 class Look(Struct, frozen=True):
-    """The marks of a file that stay the same while it is read; its time is in nanoseconds."""
+    """The attributes that show whether a file changed; `time_ns` is its modification time."""
 
     device: int
     number: int
@@ -33,7 +33,7 @@ class Look(Struct, frozen=True):
 
 
 class FileTransport:
-    """Reads files in place of addresses; `pause` is what is waited for between two looks."""
+    """Reads files in place of addresses; it awaits `pause` between two looks."""
 
     def __init__(
         self, limits: FetchLimits, clock: Clock, pause: Callable[[], Awaitable[None]] | None = None
@@ -49,9 +49,9 @@ class FileTransport:
         pass
 
     async def fetch(self, url: str, validators: Validators, body: bytes = b"") -> Fetched:
-        """Read the file whose path is `url`, whatever the validators; its time is as Last-Modified.
+        """Read the file with the path `url`, whatever the validators; `modified_at` is the file's time.
 
-        Raises: TransportError for no regular file, one that is too large, or that changes at every look.
+        Raises: TransportError if it is not a regular file, is too large, or changes at every look.
         """
         del validators, body
         path, limit, now = Path(url), self._limits.max_payload_bytes, self._clock.now()
@@ -78,7 +78,7 @@ async def _in_thread(
 ) -> tuple[Look, bytes | None]:
     try:
         return await anyio.to_thread.run_sync(read, path, before, limit, abandon_on_cancel=True)
-    except (OSError, ValueError) as error:  # the latter for a zero byte in the path
+    except (OSError, ValueError) as error:  # ValueError: the path has a zero byte
         why = error.strerror if isinstance(error, OSError) else error
         raise TransportError(f"{path} cannot be read: {why}", reason="file") from error
     except RuntimeError as error:  # the system allows no further thread
@@ -86,10 +86,10 @@ async def _in_thread(
 
 
 def _read(path: Path, before: Look | None, limit: int) -> tuple[Look, bytes | None]:
-    """Look at a file, and read it if it is as it was `before`. Raises: OSError, TransportError."""
-    _check(path, path.stat().st_mode)  # before it is opened: that has effects on devices
+    """Look at a file, and read it if it is unchanged since `before`. Raises: OSError, TransportError."""
+    _check(path, path.stat().st_mode)  # before opening: opening a device can have effects
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(number, "rb") as file:  # noqa: PTH123 - of a descriptor
+    with open(number, "rb") as file:  # noqa: PTH123 - opens a descriptor
         _check(path, os.fstat(number).st_mode)
         look = _look(number)
         if look != before:

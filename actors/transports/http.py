@@ -25,7 +25,7 @@ DENIED_RETRY_S = 60.0
 MAX_RETRY_AFTER_S = 3600.0
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 MAX_RATIO = 100
-MANY_PARTS = 4096  # after so many chunks their average length counts: each takes some 40 µs
+MANY_PARTS = 4096  # from this many chunks on their average length is checked: each takes some 40 µs
 MIN_PART_BYTES = 16
 USER_AGENT = "oddsboard"
 SLICE_BYTES = 512 * 1024  # inflated between two yields: up to 2 ms
@@ -34,12 +34,12 @@ _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL, ht
 
 
 class HttpTransport:
-    """One connection pool of one source; use it as an asynchronous context manager. Follows no redirect."""
+    """A source's connection pool; use it as an asynchronous context manager. Follows no redirects."""
 
     def __init__(self, timeout_s: float, clock: Clock, context: ssl.SSLContext | None = None) -> None:
         self._timeout_s = timeout_s
         self._clock = clock
-        # trust_env: the environment is read by settings.py alone. timeout: the total deadline is ours.
+        # trust_env: only settings.py reads the environment. timeout: `_request` has a total deadline.
         self._client = httpx2.AsyncClient(
             trust_env=False,
             timeout=None,
@@ -56,7 +56,7 @@ class HttpTransport:
 
     @contextmanager
     def _request(self) -> Iterator[None]:
-        """Limit the time of a request and its whole answer. Raises: TransportError for what goes wrong."""
+        """Limit the time of a request and its whole answer. Raises: TransportError for any failure."""
         self._client.cookies.clear()  # requests share nothing
         try:
             with anyio.fail_after(self._timeout_s):
@@ -70,7 +70,7 @@ class HttpTransport:
     def _refusal(
         self, response: httpx2.Response, headers: Mapping[str, str] | None = None, body: bytes = b""
     ) -> TransportError:
-        """Return the error for an answer that is not 200, with the delay that its Retry-After asks for."""
+        """Return the error for an answer other than 200, with the delay that its Retry-After asks for."""
         status = response.status_code
         delay_s = retry_after_s(response.headers.get("retry-after"), self._clock.now().wall)
         if status in {401, 403}:
@@ -119,7 +119,7 @@ def inflated(body: bytes, encoding: str, max_bytes: int) -> Sliced[bytes]:
         raise PayloadError(f"content encoding was {encoding[:40]!r}, must be gzip, deflate or none")
     limit = min(max_bytes, MAX_RATIO * len(body))
     content = BytesIO()
-    inflater, unread = zlib.decompressobj(zlib.MAX_WBITS | 32), body  # 32: gzip or zlib
+    inflater, unread = zlib.decompressobj(zlib.MAX_WBITS | 32), body  # 32: detect gzip or zlib
     while not inflater.eof:
         try:
             piece = inflater.decompress(unread, min(SLICE_BYTES, limit - content.tell() + 1))
@@ -147,7 +147,7 @@ def retry_after_s(value: str | None, now: float) -> float | None:
 
 
 def http_date(value: str | None) -> float | None:
-    """Read an HTTP date (RFC 9110, 5.6.7) as Unix seconds; None if there is none that can be read."""
+    """Read an HTTP date (RFC 9110, 5.6.7) as Unix seconds; None if it is missing or unreadable."""
     try:
         date = parsedate_to_datetime(value or "")
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()

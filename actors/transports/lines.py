@@ -1,6 +1,6 @@
 """A connection that carries lines, over verified TLS, with a limit on the length of a line.
 
-Without TLS it connects only where the caller asks for it, which is allowed on this machine alone.
+It connects without TLS only to a `tcp://` address, which is allowed on this machine alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LineConnection:
         self._unfinished = bytearray()
 
     async def receive(self) -> list[bytes]:
-        """Wait for bytes; return the lines that are whole now, perhaps none. Raises: TransportError."""
+        """Wait for bytes; return the complete lines so far, perhaps none. Raises: TransportError."""
         try:
             chunk = await self._stream.receive(CHUNK_BYTES)
         except anyio.EndOfStream as error:
@@ -79,7 +79,7 @@ async def _opened(url: str, context: ssl.SSLContext, closing: AsyncExitStack) ->
     closing.push_async_callback(anyio.aclose_forcefully, stream)
     if parts.scheme != "tls":
         return stream
-    # A server that ends without TLS's own goodbye has ended all the same.
+    # Many servers close without TLS's close_notify: that counts as an ordinary end.
     return await TLSStream.wrap(stream, hostname=host, ssl_context=context, standard_compatible=False)
 
 
@@ -90,6 +90,6 @@ def tls_context(certificate: str | None, key: str | None) -> ssl.SSLContext:
     """
     context = ssl.create_default_context()
     if certificate is not None:
-        # A passphrase, so that OpenSSL does not ask for one on the terminal.
+        # An empty passphrase stops OpenSSL from asking for one on the terminal.
         context.load_cert_chain(certificate, key, password="")
     return context

@@ -1,7 +1,7 @@
-"""Connections of the HTTP client that read as much at once as it works through in about a millisecond.
+"""HTTP connections that limit each read to about a millisecond of parsing.
 
-The client parses all that it has read before it waits again. Of chunks of one byte, or of one 1xx answer
-after the other, the 64 kB that it would read take it half a second, in which nothing else runs.
+The HTTP client parses all that it has read before it waits again. It would read 64 kB at once: if these are
+chunks of one byte, or many 1xx answers, parsing blocks the event loop for half a second.
 """
 
 # ruff: noqa: ASYNC109 - the methods of httpcore2, with its timeouts
@@ -29,18 +29,18 @@ from actors.core.cooperative import BUDGET_S
 FIRST_BYTES = 2048
 LEAST_BYTES = 256
 MOST_BYTES = 64 * 1024
-MAX_WORK_S = 1.0  # processor time for one answer: 32 MiB take a tenth
+MAX_WORK_S = 1.0  # processor time for one answer; an ordinary one of 32 MiB takes 0.1 s
 
 
 class PacedTransport(httpx2.AsyncHTTPTransport):
-    """The client's own transport, over paced connections; a `context` for TLS, else the default."""
+    """The client's own transport, over paced connections; without a TLS `context` it uses the default."""
 
     def __init__(self, context: ssl.SSLContext | None) -> None:
         context = context or default_context()
         super().__init__(verify=context, trust_env=False)
         self._pool = AsyncConnectionPool(
             context,
-            max_connections=100,  # this and the others as in `httpx2.Limits`
+            max_connections=100,  # the defaults of `httpx2.Limits`
             max_keepalive_connections=20,
             keepalive_expiry=5.0,
             network_backend=_PacedBackend(),
@@ -49,7 +49,7 @@ class PacedTransport(httpx2.AsyncHTTPTransport):
 
 @cache
 def default_context() -> ssl.SSLContext:
-    """Return the TLS context that all sources share: reading its certificates takes 20 ms."""
+    """Return the TLS context that all sources share, because reading its certificates takes 20 ms."""
     return httpx2.create_ssl_context(trust_env=False)
 
 
@@ -73,9 +73,9 @@ class _PacedBackend(AsyncNetworkBackend):
 
 
 class PacedStream(AsyncNetworkStream):
-    """A connection; the size of a read halves after one that took long to work through, and else doubles.
+    """A connection; the size of a read halves after one that took long to parse, and doubles otherwise.
 
-    `worked_s` returns seconds of processor time, from any moment on.
+    `worked_s` returns seconds of processor time, with any origin.
     """
 
     def __init__(self, stream: AsyncNetworkStream, worked_s: Callable[[], float] = worked_s) -> None:
@@ -86,7 +86,7 @@ class PacedStream(AsyncNetworkStream):
         self._took_s = 0.0
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Read at most `max_bytes`, or as many as are due. Raises: ReadError after too much work."""
+        """Read at most `max_bytes` or the paced size. Raises: ReadError if the answer takes too long."""
         if self._read_at is not None:
             took_s = self._worked_s() - self._read_at
             self._took_s += took_s
@@ -99,7 +99,7 @@ class PacedStream(AsyncNetworkStream):
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Write all of it: the next read is of another answer."""
+        """Write `buffer`; this starts the measurement of a new answer."""
         self._read_at, self._took_s = None, 0.0
         await self._stream.write(buffer, timeout)
 
@@ -110,9 +110,9 @@ class PacedStream(AsyncNetworkStream):
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> AsyncNetworkStream:
-        """Return the connection with TLS on it."""
+        """Return a paced connection with TLS over this one."""
         return PacedStream(await self._stream.start_tls(ssl_context, server_hostname, timeout))
 
     def get_extra_info(self, info: str) -> Any:
-        """Return what is known of the connection itself."""
+        """Return a property of the underlying connection, such as its socket."""
         return self._stream.get_extra_info(info)

@@ -31,14 +31,14 @@ ERROR_BODY_WITHIN_S = 1.0
 
 
 class Validators(Struct, frozen=True):
-    """The values to ask "changed since?" with, from an earlier answer: as sent, None where absent."""
+    """ETag and Last-Modified of an earlier answer, as sent, for a conditional request; None if absent."""
 
     etag: str | None = None
     last_modified: str | None = None
 
 
 class FetchLimits(Struct, frozen=True):
-    """Total deadline of one request (seconds), most bytes on the wire and after inflating."""
+    """Limits of a request: its deadline in seconds, and its bytes on the wire and after inflating."""
 
     timeout_s: float
     max_payload_bytes: int
@@ -48,10 +48,10 @@ class FetchLimits(Struct, frozen=True):
 class Fetched(Struct, frozen=True):
     """A whole answer: its content, its validators and its Last-Modified as Unix seconds, if any.
 
-    `asked_mono` is the time of the request (monotonic seconds): no answer vouches for a later moment.
-    `is_framed`: its length was announced, so it cannot be cut. `age_s` is for how long a cache has had it
-    (RFC 9111, 5.1). `answered_at` is the source's clock at receipt (Unix seconds): its Date and the age, or
-    our own clock where it has no Date that can be read (RFC 9110, 6.6.1).
+    `asked_mono` is the time of the request (monotonic seconds): an answer is valid for no later moment.
+    `is_framed` says that the length was announced, so a cut answer is noticed. `age_s` is the time that the
+    answer spent in caches (RFC 9111, 5.1). `answered_at` is the source's clock at receipt (Unix seconds):
+    its Date plus the age, or our own clock if the Date is missing or unreadable (RFC 9110, 6.6.1).
     """
 
     body: bytes
@@ -66,9 +66,9 @@ class Fetched(Struct, frozen=True):
 
 
 class NotModified(Struct, frozen=True):
-    """The server vouches for what the validators stand for, as of `asked_mono` (monotonic seconds).
+    """The server confirms the content behind the validators, as of `asked_mono` (monotonic seconds).
 
-    `age_s` is for how long a cache has had this answer.
+    `age_s` is the time that this answer spent in caches.
     """
 
     asked_mono: float
@@ -84,9 +84,9 @@ class Transport(Protocol):
 
 
 class PollingTransport(HttpTransport):
-    """Gets what a source publishes; `kept` names headers to keep, beside those that all may need.
+    """Gets what a source publishes; `kept` names response headers to keep, beside the usual ones.
 
-    `sent` are headers of every request. No redirect takes them to another place.
+    `sent` are headers of every request; no redirect takes them to another host.
     """
 
     def __init__(
@@ -104,9 +104,9 @@ class PollingTransport(HttpTransport):
         self._kept = sorted({"date", "etag", "last-modified", *kept})
 
     async def fetch(self, url: str, validators: Validators, body: bytes = b"") -> Fetched | NotModified:
-        """Get `url`, conditionally where there are validators; without any, never return NotModified.
+        """Get `url`, conditionally if there are validators; without them, never return NotModified.
 
-        With a `body`, which is JSON, post it.
+        A `body` is JSON and is posted.
 
         Raises: TransportError for no usable answer; PayloadError for content that cannot be inflated.
         """
@@ -118,7 +118,7 @@ class PollingTransport(HttpTransport):
                 headers[b"Content-Type"] = b"application/json"
             method = "POST" if body else "GET"
             for _ in range(MAX_REDIRECTS + 1):
-                if urlsplit(url).port == 0:  # asking for the port raises ValueError for one above 65535
+                if urlsplit(url).port == 0:  # `port` raises ValueError above 65535
                     raise TransportError("the port was 0, must be 1 to 65535")
                 async with self._client.stream(
                     method, url, headers=headers, content=body or None
@@ -154,12 +154,12 @@ class PollingTransport(HttpTransport):
 
 
 def _age_s(value: str) -> float:
-    """Read the Age of an answer (RFC 9111, 5.1); 0 where there is none that can be read."""
+    """Read the Age of an answer (RFC 9111, 5.1); 0 if it is missing or unreadable."""
     return float(value) if re.fullmatch("[0-9]{1,9}", value) else 0.0
 
 
 async def _body(response: httpx2.Response, max_wire_bytes: int, max_bytes: int) -> tuple[int, bytes]:
-    """Read a body and inflate it; return its bytes on the wire and its content."""
+    """Read a body and inflate it; return its length on the wire and its content."""
     length = response.headers.get("content-length", "")
     announced = int(length) if re.fullmatch("[0-9]{1,18}", length) else 0
     if announced > max_wire_bytes:
@@ -171,7 +171,7 @@ async def _body(response: httpx2.Response, max_wire_bytes: int, max_bytes: int) 
 
 
 async def _error_body(response: httpx2.Response) -> bytes:
-    """Read the body of a refusal if it is short and comes soon: its status and headers are what counts."""
+    """Read the body of a refusal if it is short and comes soon; without it status and headers suffice."""
     try:
         with anyio.move_on_after(ERROR_BODY_WITHIN_S):
             return (await _body(response, MAX_ERROR_BODY_BYTES, MAX_ERROR_BODY_BYTES))[1]
@@ -184,7 +184,7 @@ def _redirected(url: str, location: str) -> str:
     old, new = urlsplit(url), urlsplit(urljoin(url, location))
     is_same_place = (new.scheme, new.netloc) == (old.scheme, old.netloc)
     is_upgrade = (old.scheme, new.scheme, old.hostname) == ("http", "https", new.hostname) and (
-        old.port in {None, 80} and new.port in {None, 443}  # at another port there may be another service
+        old.port in {None, 80} and new.port in {None, 443}  # another port may belong to another service
     )
     if not location or not (is_same_place or is_upgrade):
         raise TransportError("redirected to another host, which is not followed")

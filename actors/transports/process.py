@@ -1,6 +1,6 @@
-"""A child process that prints lines: started without a shell, read without waiting for it, ended in order.
+"""Runs a child process that prints lines: starts it without a shell, never blocks, ends its whole group.
 
-It leads a process group of its own, and on Linux dies with us. Its standard input is empty.
+The child leads its own process group, and on Linux dies with us. Its standard input is empty.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from actors.core.errors import TransportError
 
 CHUNK_BYTES = 64 * 1024
 MAX_LINE_BYTES = 4 * 1024 * 1024
-MAX_REMARK_BYTES = 4096  # of a line of standard error; the rest of it is dropped
+MAX_REMARK_BYTES = 4096  # longest line of standard error; the rest of a line is dropped
 GRACE_S = 5.0  # from SIGTERM to SIGKILL
 EXIT_S = 0.2  # between the end of the output and the exit
 KILL_S = 1.0  # for SIGKILL to have its effect
 LOOK_S = 0.02
 DRAINED_CHUNKS = 16
 
-# Runs the command with the signal for the death of its parent: prctl(PR_SET_PDEATHSIG, SIGKILL). It is set
-# in the new process, because Python must not run between fork and exec where there are threads.
+# Runs the command so that it is killed when its parent dies: prctl(PR_SET_PDEATHSIG, SIGKILL). This is set
+# in the new process, because Python must not run between fork and exec if there are threads.
 _CAN_LAUNCH = sys.platform == "linux"
 _LAUNCH = """
 import ctypes, os, signal, sys
@@ -55,14 +55,14 @@ class Program:
         self._remarks = _Pipe(process.stderr)
 
     async def receive(self) -> bytes:
-        """Wait for output; return the lines that are whole now, each with its end, perhaps none.
+        """Wait for output; return the complete lines so far, with their line ends, perhaps none.
 
         Raises: TransportError when the output has ended, or if a line is too long.
         """
         chunk = await self._output.read()
         if not chunk:
             with anyio.move_on_after(EXIT_S):
-                await anyio.sleep(LOOK_S)  # also for what it said last
+                await anyio.sleep(LOOK_S)  # lets the last remarks arrive too
                 await _until(self.has_exited)
             raise self.ending()
         unfinished = self._output.unfinished
@@ -72,7 +72,7 @@ class Program:
         return self._output.whole_lines(chunk)
 
     async def remark(self) -> str | None:
-        """Wait for a line on standard error, and return it cut; None once that has ended."""
+        """Wait for a line on standard error; return it, cut to its limit, or None at the end."""
         while not self._remarks.lines:
             chunk = await self._remarks.read()
             if not chunk:
@@ -83,11 +83,11 @@ class Program:
         return self.last_remark
 
     def has_exited(self) -> bool:
-        """Return whether the program has exited, though others may have its output open."""
+        """Return whether the program has exited; its own children may still have its output open."""
         return _exit_of(self._process.pid) is not None
 
     def ending(self) -> TransportError:
-        """Return an error that says how it ended."""
+        """Return an error that says how the program ended."""
         found = _exit_of(self._process.pid)
         if found is None:
             return TransportError("it closed its output", reason="closed")
@@ -98,9 +98,9 @@ class Program:
         return TransportError(f"it ended {how}{said}", reason="exited")
 
     async def end(self) -> None:
-        """End the whole group: SIGTERM, then SIGKILL once it has ended, or after `GRACE_S`.
+        """End the whole process group: SIGTERM, then SIGKILL once its output has ended, or after `GRACE_S`.
 
-        Until then the program is not waited for, so that the number of its group is nobody else's.
+        The program is reaped only afterwards, so that no other group can get its number before the SIGKILL.
         """
         self._signal(signal.SIGTERM)
         with anyio.move_on_after(GRACE_S):
@@ -112,12 +112,12 @@ class Program:
         self._remarks.close()
 
     def _is_silent(self) -> bool:
-        """Drop all output; return whether there can be no more, neither of the program nor of others."""
+        """Drop all output; return whether the program has exited and nothing has its output open."""
         self._remarks.is_drained()
         return self._output.is_drained() and self.has_exited()
 
     def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):  # macOS: nothing but a zombie is left
+        with suppress(ProcessLookupError, PermissionError):  # macOS: only a zombie is left
             os.killpg(self._process.pid, number)
 
 
@@ -126,7 +126,7 @@ async def running(command: Sequence[str], environment: Mapping[str, str]) -> Asy
     """Run a program within the block, and end it. Raises: TransportError if it cannot be started."""
     launcher = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(os.getpid())] if _CAN_LAUNCH else []
     try:
-        process = subprocess.Popen(  # noqa: ASYNC220, S603 - returns at once; what the operator configured
+        process = subprocess.Popen(  # noqa: ASYNC220, S603 - returns at once; the operator configured the command
             [*launcher, *command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -147,7 +147,7 @@ async def running(command: Sequence[str], environment: Mapping[str, str]) -> Asy
 
 
 class _Pipe:
-    """The reading end of a pipe, and the line that is not whole yet."""
+    """The reading end of a pipe, and its incomplete last line."""
 
     def __init__(self, file: IO[bytes] | None) -> None:
         assert file is not None  # noqa: S101 - it is a pipe
@@ -158,9 +158,9 @@ class _Pipe:
         os.set_blocking(self._number, False)
 
     async def read(self) -> bytes:
-        """Wait for some bytes; none: it has ended. Others run first, so that a flood leaves them time."""
+        """Wait for bytes; b"" is the end. Yields first, so that other tasks run during a flood."""
         await anyio.lowlevel.checkpoint()
-        while not self._file.closed:  # the number may be another file's then
+        while not self._file.closed:  # a closed file's number may belong to another file
             try:
                 return os.read(self._number, CHUNK_BYTES)
             except BlockingIOError:
@@ -168,7 +168,7 @@ class _Pipe:
         return b""
 
     def whole_lines(self, chunk: bytes) -> bytes:
-        """Add a chunk; return the lines that are whole now."""
+        """Add a chunk; return the complete lines so far."""
         end = chunk.rfind(b"\n") + 1
         if not end:
             self.unfinished += chunk
@@ -178,7 +178,7 @@ class _Pipe:
         return lines
 
     def is_drained(self) -> bool:
-        """Drop what is there; return whether it has ended."""
+        """Drop the waiting output; return whether the pipe has ended."""
         with suppress(BlockingIOError):
             for _ in range(DRAINED_CHUNKS):
                 if not os.read(self._number, CHUNK_BYTES):
@@ -190,11 +190,11 @@ class _Pipe:
 
 
 async def _until(condition: Callable[[], bool]) -> None:
-    """Wait, without an event: what others of the group do cannot be waited for."""
+    """Poll `condition`: no event tells what the other processes of the group do."""
     while not condition():  # noqa: ASYNC110
         await anyio.sleep(LOOK_S)
 
 
 def _exit_of(pid: int) -> os.waitid_result | None:
-    """Return how a child has exited, None if it runs. It stays a zombie."""
+    """Return how a child has exited, None if it runs. The child stays a zombie."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
