@@ -1,1 +1,1 @@
-"""Status records, meters, the log lines of transitions, the watch over the event loop, log set-up."""
+"""Status records, meters, log lines of transitions, the watch over the event loop, and log set-up."""

@@ -1,6 +1,6 @@
-"""The record of the log: the lines that it lost, and the newest, without stacks, in bounded memory.
+"""Keeps counters of lost log lines, and the newest lines, without stacks, in bounded memory.
 
-Only our own events, whose names hold no values, and of these what a person looks for: changes of state.
+Only our own events that report a change of state are kept; their names contain no values.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from msgspec import Struct
 from actors.monitoring.metrics import Count, Counts, Metrics
 
 is_own = re.compile("[a-z]+[.][a-z_]+").fullmatch
-"""Whether a text is the name of an event of ours; texts of others may hold values."""
+"""Whether a text is the name of one of our events; other packages put values into their texts."""
 
 MAX_EVENTS, MAX_FIELDS, MAX_CHARS = 100, 12, 300
 
 _LEVELS = frozenset({"info", "warning", "error", "critical"})
-_OFTEN = frozenset({"program.remarked"})  # up to 60 a minute: they would push out all others
+_OFTEN = frozenset({"program.remarked"})  # up to 60 a minute, which would displace all other events
 _NOT_SHOWN = frozenset({"timestamp", "level", "event", "exception", "stack"})
 
 
@@ -38,9 +38,9 @@ class EventReport(Struct, frozen=True):
 class LogStatus:
     """Lines that did not reach the log; written by `log_writer` and `log_limits`.
 
-    `dropped` lines were too many for their reader, `failed` lines could not be written.
-    `client_errors` counts by kind what clients caused, which is logged once a minute at most.
-    `events` are the newest lines, the last the newest; written by `log_events`, from any thread.
+    `dropped` counts lines for which the log's reader was too slow, `failed` lines that could not be
+    written. `client_errors` counts clients' errors by kind; each kind is logged once a minute at most.
+    `events` are the newest lines, in order; `log_events` writes them, from any thread.
     """
 
     metrics: Metrics = field(default_factory=Metrics)
@@ -58,7 +58,7 @@ class LogStatus:
 def keep(status: LogStatus, line: Mapping[str, Any]) -> None:
     """Add a line to the newest events, if it is one of ours; its secrets are masked already.
 
-    The tuple is replaced, never changed, because the line may be of another thread than the reader.
+    The tuple is replaced, never changed, because another thread may be reading it.
     """
     event, level = line.get("event"), line.get("level")
     if not (isinstance(event, str) and is_own(event)) or level not in _LEVELS or event in _OFTEN:

@@ -1,7 +1,7 @@
-"""Keeps clients from writing the log: what they cause is counted by kind, and logged once a minute at most.
+"""Keeps clients from flooding the log: counts their errors by kind, logs a kind once a minute at most.
 
-asyncio and the HTTP server log each error by itself, most with a stack, and a client can cause thousands a
-second. A bug keeps its stack, but a bug that a client can repeat has a line a minute as well.
+asyncio and the HTTP server log each error singly, most with a stack, and a client can cause thousands a
+second. A bug is logged with its stack, but also once a minute at most, because a client may repeat it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CONNECTION = "Unhandled exception in client_connected_cb"
 
 
 class LogLimits(logging.Filter):
-    """A filter for a handler. Errors of clients are counted in `status`; `now` returns seconds."""
+    """A filter for a handler; counts clients' errors in `status`. `now` returns seconds."""
 
     def __init__(self, status: LogStatus, now: Callable[[], float] = elapsed_s) -> None:
         super().__init__()
@@ -38,21 +38,21 @@ class LogLimits(logging.Filter):
         self._logged: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether the record is to be logged as it is."""
+        """Return whether the record is to be logged unchanged."""
         error = _error(record)
         if record.name not in LIMITED:
             return not _is_event(record, "request.failed") or self._is_due(_place(record, error))
         kind = _client_error(record, error)
         if kind is None:
             return record.levelno >= logging.root.level and self._is_due(_place(record, error))
-        if record.name != "hypercorn.error":  # the end of the same connection reports it again
+        if record.name != "hypercorn.error":  # hypercorn.error repeats it when the connection ends
             self._status.client_errors.add(kind)
             if self._is_due(kind):
                 announce(log, "http.client_errors", kind=kind, errors=self._status.client_errors[kind])
         return False
 
     def _is_due(self, key: str) -> bool:
-        """Return whether this key was not logged within the last minute, and note that it is now."""
+        """Return whether this key was not logged within the last minute; if so, note that it is now."""
         last, now = self._logged.get(key), self._now()
         if last is not None and now - last < EVERY_S:
             return False
@@ -61,19 +61,19 @@ class LogLimits(logging.Filter):
 
 
 def _client_error(record: logging.LogRecord, error: BaseException | None) -> str | None:
-    """Return the kind of error if a client caused it."""
+    """Return the kind of an error that a client caused, otherwise None."""
     first = record.getMessage().partition("\n")[0]
     if first in _KINDS:
         return _KINDS[first]
     if record.name == "asyncio" and first != _CONNECTION:
         return None
-    if isinstance(error, OSError):  # of the connection: those of the application are answered by 500
+    if isinstance(error, OSError):  # from the connection: an OSError of the application becomes a 500
         return "timed_out" if isinstance(error, TimeoutError) else "disconnected"
     return None
 
 
 def _error(record: logging.LogRecord) -> BaseException | None:
-    """Return the exception of a record; of a group the first that is not of a connection."""
+    """Return the exception of a record; from a group, the first that no connection caused."""
     exc_info = record.msg.get("exc_info") if isinstance(record.msg, dict) else record.exc_info
     error = exc_info[1] if isinstance(exc_info, tuple) else exc_info
     while isinstance(error, BaseExceptionGroup):
@@ -86,7 +86,7 @@ def _is_event(record: logging.LogRecord, event: str) -> bool:
 
 
 def _place(record: logging.LogRecord, error: BaseException | None) -> str:
-    """Return the type of the exception and where it was raised, or where the line is logged."""
+    """Return the exception's type and the place where it was raised, or the place that logged the line."""
     if error is None or (traceback := error.__traceback__) is None:
         return f"{record.name}:{record.pathname}:{record.lineno}"
     while traceback.tb_next is not None:

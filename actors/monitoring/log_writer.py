@@ -1,8 +1,8 @@
-"""Writes log lines from a thread of its own: a reader that stands still never blocks the event loop.
+"""Writes log lines from its own thread, so that a stalled reader of the log never blocks the event loop.
 
-At most `MAX_WAITING` bytes wait; then lines are dropped and counted until half of them are written. An
-output that takes nothing (closed, a full disk) costs its lines, nothing else. Without a free thread lines
-are written at once.
+Beyond `MAX_WAITING` waiting bytes, lines are dropped and counted until only half as many wait. If the
+output fails (closed, full disk) its lines are lost and nothing else. If no thread can start, lines are
+written at once.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from actors.runtime.facts import announce
 log = structlog.get_logger()
 
 MAX_WAITING = 2_000_000
-"""Bytes that may wait: hours of an ordinary service at level info."""
+"""Bytes that may wait: hours of a normal service's lines at level info."""
 FLUSH_S = 0.9
-"""Seconds that the end of the process waits for the lines that are left."""
+"""Seconds that the end of the process waits for the remaining lines."""
 
 
 class BackgroundHandler(QueueHandler):
-    """A handler that writes formatted lines to the descriptor of `stream`, and counts in `status`.
+    """A handler that writes formatted lines to the descriptor of `stream`, and counts losses in `status`.
 
-    It writes past the stream, whose lock a write that hangs would hold, and its end would wait for.
+    It bypasses the stream itself: a hanging write would hold the stream's lock, and block the process's
+    end.
     """
 
     def __init__(self, stream: TextIO, status: LogStatus, max_waiting: float = MAX_WAITING) -> None:
@@ -46,11 +47,11 @@ class BackgroundHandler(QueueHandler):
         self._reported = 0
         self._is_full = False
         self._thread = Thread(target=self._write_all, name="log", daemon=True)
-        with suppress(RuntimeError):  # the system allows no more threads
+        with suppress(RuntimeError):  # the system allows no further thread
             self._thread.start()
 
     def enqueue(self, record: LogRecord) -> None:
-        """Have a formatted record written; never waits, but without a thread."""
+        """Queue a formatted record; without a thread write it now, which may block."""
         line = f"{record.msg}\n".encode(self._encoding, "backslashreplace")
         if not self._thread.is_alive():
             self._write(line)
@@ -65,8 +66,8 @@ class BackgroundHandler(QueueHandler):
             self._lines.put(line)
 
     def close(self) -> None:
-        """Write what is left, for at most `FLUSH_S` seconds; called by `logging.shutdown`."""
-        self._max_waiting = inf  # for the line that tells of the dropped ones
+        """Write the remaining lines, for at most `FLUSH_S` seconds; called by `logging.shutdown`."""
+        self._max_waiting = inf  # room for the line with the count of dropped lines
         self._report()
         self._lines.put(None)
         if self._thread.is_alive():

@@ -1,4 +1,4 @@
-"""Logging: structlog events, and those of other packages, as JSON lines, or coloured on a terminal."""
+"""Logs structlog events and other packages' records as JSON lines, or coloured on a terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHARED: tuple[Processor, ...] = (
 
 
 class _ShortenedError(Exception):
-    """An exception of which the text was too long for the log."""
+    """Stands in the log for an exception whose text was too long."""
 
 
 def configure(
@@ -36,8 +36,8 @@ def configure(
 ) -> LogStatus:
     """Send all logs of at least `level` ("debug", "info", ...) to `stream`, with no secret in them.
 
-    On a terminal they are coloured unless it `is_colourless`. Returns the counters of what is not logged,
-    and the newest events.
+    A terminal shows colours unless it `is_colourless`. Returns the counters of lost lines and the newest
+    events.
     """
     status = LogStatus()
     conceal(secrets)
@@ -56,7 +56,7 @@ def configure(
     handler.setFormatter(ProcessorFormatter(foreign_pre_chain=_SHARED, processors=processors))
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    for name in ("hypercorn", *LIMITED):  # errors of clients are counted at every level
+    for name in ("hypercorn", *LIMITED):  # clients' errors are counted at every level
         logging.getLogger(name).setLevel(logging.WARNING)
     structlog.configure(
         processors=[*_SHARED, ProcessorFormatter.wrap_for_formatter],
@@ -70,18 +70,18 @@ def configure(
 def set_level(level: str) -> None:
     """Log events of at least this level from now on.
 
-    Loggers that are bound already keep their own filter, so that this must not be above `info`.
+    Loggers that are bound already keep the filter that they have, so `level` must not be above `info`.
     """
     root = logging.getLogger()
     root.setLevel(level.upper())
-    for noisy in ("httpx2", "httpcore2"):  # every request
+    for noisy in ("httpx2", "httpcore2"):  # they log every request
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
     shown = "debug" if root.level <= logging.DEBUG else "info"
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(shown))
 
 
 def show(*lines: str) -> None:
-    """Write plain lines after the log so far, on a terminal alone; never waits."""
+    """Write plain lines after the log so far, only on a terminal; never waits."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler, BackgroundHandler) and handler.is_terminal:
             handler.enqueue(logging.makeLogRecord({"msg": "\n".join(lines)}))
@@ -93,7 +93,7 @@ def _is_ours(key: str, value: Any) -> bool:
 
 
 def _renderers(stream: TextIO, last: Processor, *, is_colourless: bool) -> list[Processor]:
-    # Plain stacks: the richer renderers show local variables, and with them secrets.
+    # Plain stacks: the richer renderers show local variables, which may contain secrets.
     first: list[Processor] = [_with_short_error, structlog.processors.format_exc_info]
     if stream.isatty():
         console = ConsoleRenderer(
@@ -104,7 +104,7 @@ def _renderers(stream: TextIO, last: Processor, *, is_colourless: bool) -> list[
 
 
 def _with_short_error(_logger: object, _name: str, event: EventDict) -> EventDict:
-    """Replace an exception that has a long text, or has one behind it; a plug-in may quote its input."""
+    """Replace an exception if its text, or the text of a cause, is long; a plug-in may quote its input."""
     found = event.get("exc_info")
     error = found[1] if isinstance(found, tuple) else found
     if isinstance(error, BaseException) and any(map(_is_long, _behind(error))):
@@ -113,11 +113,11 @@ def _with_short_error(_logger: object, _name: str, event: EventDict) -> EventDic
 
 
 def _is_long(error: BaseException) -> bool:
-    return len(error_text(error)) == MAX_ERROR_CHARS  # cut
+    return len(error_text(error)) == MAX_ERROR_CHARS  # so it was cut
 
 
 def _behind(error: BaseException) -> Iterator[BaseException]:
-    """Return an exception, and those that it comes from or consists of, a hundred at most."""
+    """Yield an exception, its causes and its parts, a hundred at most."""
     waiting, seen = [error], set[int]()
     while waiting and len(seen) < MAX_ERRORS:
         found = waiting.pop()
@@ -134,7 +134,7 @@ def _main_fields_first(_logger: object, _name: str, event: EventDict) -> EventDi
 
 
 def _without_controls(_logger: object, _name: str, event: EventDict) -> EventDict:
-    """Replace what a terminal would obey, such as ESC, by visible escapes; stacks keep their lines."""
+    """Replace control characters, such as ESC, by visible escapes; stacks keep their line ends."""
     return {_visible(key): _visible(item, key) for key, item in event.items()}
 
 

@@ -1,7 +1,7 @@
-"""Watches the event loop from a thread of its own, and logs while it is blocked what blocks it.
+"""Watches the event loop from its own thread; while the loop is blocked, logs the stack that blocks it.
 
-A call that holds the interpreter's lock stops the thread as well: it is logged when it has ended, and then
-the stack may be that of what came next. No values are logged, and so no secrets.
+A call that holds the interpreter's lock stops this thread as well: it is logged after its end, perhaps with
+the stack of later code. No values are logged, so no secrets.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from actors.runtime.facts import announce
 
 log = structlog.get_logger()
 
-# Between two calls, until the loop is late, and until that is believed: all of it within a second.
+# Time between checks; lateness that counts as blocked; wait for a late answer. Together below a second.
 PAUSE_S, LAGGED_S, SECOND_CHANCE_S = 0.1, 0.7, 0.1
 MAX_FRAMES = 50
 
 
 @contextmanager
 def watched(status: LoopStatus) -> Iterator[None]:
-    """Watch the running event loop while the block runs, if a thread is free; stalls count in `status`."""
+    """Watch the running event loop during the block, if a thread can start; count stalls in `status`."""
     watch = _Watch(asyncio.get_running_loop(), threading.get_ident(), status)
     try:
         threading.Thread(target=watch.run, name="loop watch", daemon=True).start()
@@ -63,10 +63,10 @@ class _Watch:
         answered.wait(LAGGED_S)
         if elapsed_s() - began < LAGGED_S:
             return
-        stack = _stack(sys._current_frames().get(self.ident))  # noqa: SLF001 - documented, and the only way
+        stack = _stack(sys._current_frames().get(self.ident))  # noqa: SLF001 - documented; no public function exists
         task = asyncio.current_task(self.loop)
-        # A process that was stopped has used no processor time, and its loop answers at once now. A call
-        # that holds the interpreter's lock stops this thread too, but uses processor time.
+        # After SIGSTOP or a suspend the loop answers at once, and the process used no processor time. A
+        # call that holds the interpreter's lock stops this thread too, but uses processor time.
         if answered.wait(SECOND_CHANCE_S) and worked_s() - worked < LAGGED_S:
             return
         self.status.stalls.inc()
@@ -79,13 +79,13 @@ class _Watch:
         announce(log, "loop.recovered", lagged_for_s=round(took_s, 3))
 
     def _answer(self, answered: threading.Event, asked_s: float) -> None:
-        """Note in the loop how late it does what is due."""
+        """Record, in the loop, the delay between the request and this call."""
         self.status.lag.observe(elapsed_s() - asked_s)
         answered.set()
 
 
 def _stack(frame: FrameType | None) -> str:
-    """Return one line a frame, the innermost last."""
+    """Return a line for each frame, the innermost last."""
     lines: list[str] = []
     while frame is not None and len(lines) < MAX_FRAMES:
         lines.append(f"{frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_qualname}")

@@ -1,4 +1,4 @@
-"""A meter: what a histogram has counted lately, quantiles and rates of the last minutes. Pure."""
+"""A meter: rates and quantiles of a histogram over the last one or two minutes. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WINDOW_S = 60.0
 
 
 class Summary(Struct, frozen=True):
-    """Samples and their sizes a second, and the quantiles, None without a sample."""
+    """Samples per second, their sizes per second, and quantiles (None without a sample)."""
 
     count: int
     per_s: float
@@ -24,7 +24,7 @@ class Summary(Struct, frozen=True):
 
 
 class _Mark(Struct, frozen=True):
-    """The counts until a window began, in monotonic seconds."""
+    """The counts at the begin of a window (monotonic seconds)."""
 
     began: float
     counted: Sequence[int]
@@ -57,7 +57,7 @@ class Meter:
         return Summary(total, total / elapsed_s, (until.size - since.size) / elapsed_s, *quantiles)
 
     def _rotate(self, now: float) -> None:
-        """Begin with the first sample or summary; begin another window when this window has ended."""
+        """Start the first window, or the next one if the current window has ended."""
         if isinf(self._new.began):
             self._new = self._mark(now)
         elapsed_s = now - self._new.began
@@ -70,9 +70,9 @@ class Meter:
 
 
 def _quantile(ends: Sequence[float], counted: Sequence[int], share: float) -> float | None:
-    """Return the sample at that share of all, evenly spread in its bucket, as `histogram_quantile` does.
+    """Return the `share` quantile, interpolated in its bucket as Prometheus' `histogram_quantile` does.
 
-    `counted` samples are at most as long as each of `ends`.
+    `counted` has for each of `ends` the number of samples up to it.
     """
     if not counted[-1]:
         return None
@@ -82,4 +82,4 @@ def _quantile(ends: Sequence[float], counted: Sequence[int], share: float) -> fl
         return ends[place - 1]
     start, before = (ends[place - 1], counted[place - 1]) if place else (0.0, 0)
     inside = start + (ends[place] - start) * (rank - before) / (counted[place] - before)
-    return min(inside, ends[place])  # rounding
+    return min(inside, ends[place])  # `inside` may exceed it by rounding

@@ -1,8 +1,8 @@
 """The registry of a service: the counters and histograms of /metrics, /api/stats and /monitor.
 
-`metrics.tsv` has each metric with its labels and texts; `scripts/operations` writes the table of
-docs/operations.md from it. Names and units follow Prometheus' conventions. Labels have values of the
-configuration or of a closed set, never of a client or a match.
+`metrics.tsv` lists the metrics with labels and texts; `scripts/operations` writes the table of
+docs/operations.md from it. Names and units follow Prometheus' conventions. Values of labels come from the
+configuration or a closed set, never from a client or a match.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Count(Counter):
     @property
     def number(self) -> int:
         """The count so far."""
-        return int(self._value.get())  # `collect` takes twenty times as long
+        return int(self._value.get())  # the public `collect` takes twenty times as long
 
 
 class Level(Gauge):
@@ -55,15 +55,15 @@ class Timing(Histogram):
         return tuple(self._upper_bounds)
 
     def counted(self) -> list[int]:
-        """Return how many durations were at most as long as each upper end."""
+        """Return for each upper end the number of durations up to it."""
         return [*accumulate(int(bucket.get()) for bucket in self._buckets)]
 
 
 class Counts(Mapping[str, int]):
-    """The counters of a metric as numbers by its last label; those above zero.
+    """The counters of a metric that are above zero, by the value of its last label.
 
-    A label without a count is 0. The values of its other labels are `fixed`, or given each time. The last
-    label may have any text: of more than a hundred values, further ones count as `OTHER`.
+    A missing value reads as 0. The other labels are `fixed`, or given in each call. The last label may have
+    any text; after a hundred different values, new ones count as `OTHER`.
     """
 
     def __init__(self, metric: Count, *fixed: str) -> None:
@@ -73,7 +73,7 @@ class Counts(Mapping[str, int]):
         self._bound: dict[tuple[str, ...], Count] = {}
 
     def add(self, *values: str, number: int = 1) -> None:
-        """Count for these values of the labels that are not fixed."""
+        """Add to the counter with these values of the labels that are not fixed."""
         child = self._bound.get(values) or self._bind(*values)
         child.inc(number)
 
@@ -108,15 +108,15 @@ class Counts(Mapping[str, int]):
 
 
 def plain(text: str) -> str:
-    """Return a text that has an encoding: half a character, as in a plug-in's text, as an escape."""
+    """Return a text that UTF-8 can encode: lone surrogates, as in a plug-in's text, become escapes."""
     return text.encode(errors="backslashreplace").decode()
 
 
 class Described(Struct, frozen=True):
-    """A metric: its name as clients see it, the names of its labels, and its text in /metrics.
+    """A metric: its public name, its labels, and its text in /metrics.
 
     `kind` is counter, gauge, histogram or info, followed by `read` (`present.py`) or the name of buckets.
-    `meaning` is the text of the documents, if it says more.
+    `meaning` is the text in the documents, if it says more.
     """
 
     name: str
@@ -131,7 +131,7 @@ METRICS: Mapping[str, Described] = {row.name: row for row in (Described(*row.spl
 
 
 class Metrics:
-    """All that count, by name, in a registry of their own."""
+    """All counters, gauges and histograms by name, in their own registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -150,11 +150,11 @@ class Metrics:
 
 
 class Report(Struct, frozen=True):
-    """The part of a probe about a record: it takes each field that the record has by the same name."""
+    """A part of a probe's answer: takes the fields that a record has by the same names."""
 
     @classmethod
     def of(cls, record: object, **others: Any) -> Self:
-        """Return the report of a record; `others` are what it has not. Numbers have three decimals."""
+        """Return the report of a record; `others` are further fields. Numbers have three decimals."""
         names = cls.__struct_fields__
         values = [others[name] if name in others else getattr(record, name) for name in names]
         return cls(*[plain(value) if (plain := _PLAIN.get(type(value))) else value for value in values])

@@ -1,7 +1,7 @@
-"""Withdrawn lists in the log: an outage of a source is one line down and one line up, with counts.
+"""Logs withdrawn lists: one line when a source's outage begins and one when it ends, with counts.
 
-The lists of a source become stale one after another, as they were confirmed. A line is written when they
-are all withdrawn or all back, or when no further list has followed for `QUIET_S`.
+The lists of a source become stale one after another, in the order of their confirmations. So a line waits
+until all lists are withdrawn or all are back, or until no list has changed for `QUIET_S`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from structlog.typing import FilteringBoundLogger as Log
 from actors.core.messages import BookmakerId, Scope, SourceName
 from actors.runtime.facts import announce
 
-QUIET_S, LONGEST_S = 10.0, 60.0  # without a further change, and after the first of them
+QUIET_S, LONGEST_S = 10.0, 60.0  # since the last change; since the first one that is not logged
 SHOWN_SCOPES = 3
 
 List = tuple[BookmakerId, Scope]
@@ -22,7 +22,7 @@ List = tuple[BookmakerId, Scope]
 
 @dataclass(slots=True)
 class Outage:
-    """The withdrawn lists of a source, and which changes are still to be logged. Times are monotonic."""
+    """The withdrawn lists of a source, and the changes that are not logged yet. Times are monotonic."""
 
     withdrawn: frozenset[List] = frozenset()
     _lost: set[List] = field(default_factory=set)
@@ -35,9 +35,9 @@ class Outage:
     def note(
         self, source: SourceName, now: frozenset[List], lists: int, mono: float, log: Log, *, is_down: bool
     ) -> None:
-        """Take which of so many lists are withdrawn now; log what is due.
+        """Take the lists, of `lists` in all, that are withdrawn `now`; log a line if one is due.
 
-        While the source `is_down` there is one line for the first lists and one for all of them at most.
+        While the source `is_down` at most two lines are written: for the first lists, and for all of them.
         """
         if now != self.withdrawn:
             self._add(now, mono)
@@ -75,7 +75,7 @@ class Outage:
 
 
 def _names(lists: Collection[List]) -> dict[str, list[str]]:
-    """Return the bookmakers of these lists, and some of the scopes."""
+    """Return the bookmakers of these lists, and the first scopes."""
     bookmakers = sorted({bookmaker for bookmaker, _ in lists})
     scopes: list[str] = sorted({scope for _, scope in lists})
     if len(scopes) > SHOWN_SCOPES:

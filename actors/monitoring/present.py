@@ -1,4 +1,4 @@
-"""The states of the service, which are no counts, as metrics of the moment of reading the registry."""
+"""Shows the service's present state as metrics, computed whenever the registry is read."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ QUOTAS = {
     "credits_left_today": "oddsboard_source_credits_left_today",
     "credits_per_day": "oddsboard_source_credits_per_day",
 }
-"""The entries of a source's quota that are shown."""
+"""The metric of each shown entry of a source's quota."""
 
 _FAMILIES = {"counter": CounterMetricFamily, "gauge": GaugeMetricFamily, "info": InfoMetricFamily}
 
 _Values = Iterator[tuple[str, Any]]
-"""Metrics by name: each a number, None while it is unknown, or pairs of labels and such a number."""
+"""Pairs of a metric's name and a number (None while unknown), or pairs of labels and such numbers."""
 
 
 @dataclass(eq=False, slots=True)
 class Present:
-    """A collector of a registry: reads the records, and the newest snapshot of `board`."""
+    """A Prometheus collector that reads the records, and the newest snapshot of `board`."""
 
     status: ServiceStatus
     board: Readable
@@ -39,7 +39,7 @@ class Present:
     release: str
 
     def collect(self) -> Iterator[Metric]:
-        """Return the metrics of this moment; those that are not known yet are left out."""
+        """Return the present metrics; unknown ones are left out."""
         snapshot, now = self.board.newest, self.clock.now()
         self.status.observe(snapshot, now)
         for name, values in self._values(snapshot, now):
@@ -140,7 +140,7 @@ def _of_cluster(cluster: ClusterStatus, now: Instant) -> _Values:
 
 
 def _family(name: str, values: Iterable[tuple[str | tuple[str, ...], Any]]) -> Metric:
-    """Return a metric of the table with the samples that are known, each by the value of its labels."""
+    """Return a metric of the table with its known samples."""
     row = METRICS[name]
     family: Any = _FAMILIES[row.kind.split()[0]](
         name.removesuffix("_info"), row.help, labels=row.labels.split()

@@ -1,6 +1,6 @@
-"""Which listed matches of a bookmaker are not shown now, and which were rejected last. Pure.
+"""Holds which listed matches of a bookmaker are not shown now, and which were rejected last. Pure.
 
-Unlike the counters, which grow with every list.
+Counters of rejected matches, unlike this, grow with every list.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from msgspec import Struct
 from actors.core.messages import Batch, Match, Scope, SourceMatchId
 from actors.core.validation import Reason, RefusedMatch, cleaned
 
-MAX_IDS = 5  # that are shown of a reason
-MAX_NOTED = 20_000  # of a scope; of a list with more the rest is only counted
+MAX_IDS = 5  # shown ids of a reason
+MAX_NOTED = 20_000  # remembered ids of a scope; further ones are only counted
 MAX_KEPT = 20
 
 FAULTY = frozenset({Reason.UNREADABLE, Reason.TYPE, Reason.MATCH_ID, Reason.START_TIME})
-"""Reasons of which the source's text is the cause, and no offer: a part of it could not be read."""
+"""Reasons that lie in the source's text, not in its offer: a part of it could not be read."""
 
 OUTSIDE = frozenset({Reason.PAST, Reason.AHEAD, "finished", "closed"})
-"""Reasons of which the time of the match is the cause: a source that lists nothing else has nothing."""
+"""Reasons that lie in the match's time: a source with only such matches has nothing to show now."""
 
 _REASONS = frozenset(Reason)
-_GONE = frozenset({"withdrawn", "finished", "closed"})  # as a change: no longer listed
+_GONE = frozenset({"withdrawn", "finished", "closed"})  # in a delta: the match is no longer listed
 
 
 class RejectedNow(Struct, frozen=True):
@@ -35,9 +35,9 @@ class RejectedNow(Struct, frozen=True):
 
 
 class Rejections:
-    """The matches of each scope's newest list, and of its changes since, that are not shown.
+    """The matches of each scope's newest list, and of its later changes, that are not shown.
 
-    An id is of one scope; what two scopes have, as when a match moves, counts once.
+    An id that two scopes list, as while a match moves, counts once.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Rejections:
         self._left_out: dict[Scope, Counter[str]] = {}
 
     def note(self, batch: Batch, rejected: Mapping[str, int]) -> Mapping[str, int]:
-        """Take a batch and what was `rejected` of it; return that with the matches that have no name."""
+        """Take a batch and its `rejected` counts by reason; return these, with unnamed matches added."""
         scope = batch.scope
         if batch.complete or batch.withdrawn:
             for known in (self._named, self._others, self._left_out):
@@ -71,25 +71,25 @@ class Rejections:
         return {**rejected, Reason.UNNAMED: unnamed} if unnamed else rejected
 
     def note_left_out(self, scope: Scope, left_out: Mapping[str, int]) -> None:
-        """Take what the board left out of a complete list, by reason."""
+        """Take the numbers of matches of a complete list that the board left out, by reason."""
         self._left_out[scope] = +Counter(left_out)
 
     def now(self, lists: Container[Scope] | None = None) -> dict[str, RejectedNow]:
-        """Return those that are rejected by reason, in no order; of these lists only, if given."""
+        """Return the rejected matches by reason, in no order; only of `lists`, if given."""
         found = self._not_shown(lists).items()
         return {reason: rejected for reason, rejected in found if reason in _REASONS}
 
     def counts(self, lists: Container[Scope] | None = None) -> dict[str, int]:
-        """Return by reason how many listed matches are not shown, rejected or not on offer."""
+        """Return the number of listed matches that are not shown (rejected or not on offer), by reason."""
         return {reason: rejected.count for reason, rejected in sorted(self._not_shown(lists).items())}
 
     def reason_of(self, match_id: SourceMatchId) -> str | None:
-        """Return why a match is rejected now, None if it is not, or if its list has too many such."""
+        """Return why a match is rejected now; None if it is not, or was only counted (`MAX_NOTED`)."""
         found = (named.get(match_id) for named in self._named.values())
         return next((reason for reason in found if reason in _REASONS), None)
 
     def markets_of(self, event_id: SourceMatchId) -> dict[SourceMatchId, str]:
-        """Return why other markets than 1X2 of a match are rejected now, by their ids."""
+        """Return why markets of an event other than 1X2 are rejected now, by their ids."""
         begin = f"{event_id} "
         return {
             match_id: reason
@@ -99,22 +99,22 @@ class Rejections:
         }
 
     def is_any_of_now(self, lists: Container[Scope] | None) -> bool:
-        """Return whether these lists have matches of these days that are not shown."""
+        """Return whether these lists have matches that are not shown for a reason other than their time."""
         return not OUTSIDE.issuperset(self._not_shown(lists))
 
     def in_words(
         self, lists: Container[Scope] | None, shown: int, names_error: str | None = None
     ) -> str | None:
-        """Return why listed matches are not shown, None if each has a state or a price that explains it.
+        """Return in words why listed matches are not shown; None if that is ordinary, such as a suspension.
 
-        So many of these lists are `shown`; `names_error` is why names could not be had.
+        `shown` matches of these lists are on the board; `names_error` is why names are missing.
         """
         counts = self.counts(lists)
         if names_error is not None and (unnamed := counts.get(Reason.UNNAMED)):
-            return f"the names of {unnamed} matches could not be had: {names_error}"
+            return f"the names of {unnamed} matches are missing: {names_error}"
         if not shown and self.is_any_of_now(lists):
             found = ", ".join(f"{reason} {count}" for reason, count in counts.items())
-            return f"no match that its source lists can be shown: {found}"
+            return f"none of the matches that its source lists can be shown: {found}"
         for scope in {**self._named, **self._others}:
             if lists is not None and scope not in lists:
                 continue
@@ -141,7 +141,7 @@ class Rejections:
 
 
 class KeptRejected(Struct, frozen=True):
-    """A match as it was when it was rejected, at `at` (Unix seconds); its names can be shown."""
+    """A match that was rejected at `at` (Unix seconds); its names are cleaned."""
 
     at: float
     scope: Scope
@@ -150,13 +150,13 @@ class KeptRejected(Struct, frozen=True):
 
 
 class NewestRejected:
-    """The newest of them, rejected still or not; of each match the last time counts."""
+    """The newest rejected matches, each once, by its last rejection; it may be accepted since."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Scope, SourceMatchId], KeptRejected] = {}
 
     def __iter__(self) -> Iterator[KeptRejected]:
-        """Iterate over them, the newest last."""
+        """Iterate over the matches, the newest last."""
         return iter(tuple(self._kept.values()))
 
     def note(self, scope: Scope, refused: Iterable[RefusedMatch], at: float) -> None:

@@ -1,4 +1,4 @@
-"""Short names of bookmakers, for places that are too narrow for their names. Pure."""
+"""Short names of bookmakers, for places too narrow for their full names. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import TypeVar
 
-MAX_SHORT = 9  # characters, as many as "Ladbrokes" has
+MAX_SHORT = 9  # characters, the length of "Ladbrokes"
 
 Id = TypeVar("Id", bound=str)
 
@@ -16,9 +16,9 @@ Id = TypeVar("Id", bound=str)
 def shorts_of(names: Mapping[Id, str], given: Mapping[Id, str]) -> dict[Id, str]:
     """Return a short name of at most `MAX_SHORT` characters for each bookmaker, in the order of `names`.
 
-    No two are equal, whatever their case. Those that are `given` are kept, and must differ. Another is
-    the first form of its name that is nobody else's (`_forms`): what several would be called, none of them
-    is called. So a name depends on all names, but not on their order, unless no form is its own.
+    No two are equal, ignoring case. The `given` ones are kept, and must differ. Any other bookmaker gets
+    the first form of its name (`_forms`) that no other bookmaker would get; if there is none, a number is
+    added. So a short name depends on all names, but on their order only if it has a number.
     """
     shorts = {name: given[name] for name in names if name in given}
     taken = {short.casefold() for short in shorts.values()}
@@ -41,9 +41,9 @@ _TURNS, _BEGINNING = 5, 3
 
 
 def _forms(name: str) -> Iterator[str]:
-    """Yield the forms of a name, "" for one that is too long or has no other words.
+    """Yield the five forms of a name, "" for a form that is too long or needs more words.
 
-    Of "Betfair Exchange (UK)" they are "", "Betfair", "BetfairEU", "BetfairEx" and "BetfairUK".
+    "Betfair Exchange (UK)" has the forms "", "Betfair", "BetfairEU", "BetfairEx" and "BetfairUK".
     """
     plain = re.sub(r"(?<=.) \([^)]*\)$", "", name)
     words = re.sub(r"[()]", "", name).split() or [name]
@@ -56,5 +56,5 @@ def _forms(name: str) -> Iterator[str]:
 
 
 def _cut(text: str, end: str) -> str:
-    """Return the beginning of a text and an end, together no longer than allowed."""
+    """Return `end` after as much of `text` as `MAX_SHORT` allows."""
     return text[: MAX_SHORT - len(end)] + end

@@ -1,4 +1,4 @@
-"""The records of actors: each written by its owner alone, read by the probes. Times are Unix seconds."""
+"""The records of actors: only its actor writes a record, the probes read it. Times are Unix seconds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BookmakerState(StrEnum):
 
     STARTING = "starting"  # nothing accepted yet
     LIVE = "live"
-    ENDED = "ended"  # its recording is over
+    ENDED = "ended"  # its recording has ended
     RETRYING = "retrying"  # the last attempt failed
     SUSPECT = "suspect"  # the newest payload is doubted
     STALE = "stale"  # withdrawn
@@ -35,9 +35,9 @@ class BookmakerState(StrEnum):
 
 @dataclass(slots=True)
 class ScopeStatus:
-    """A scope of a source: `failures` in a row, `is_lost` after two of them while other scopes answer.
+    """A scope of a source. `is_lost` after two consecutive `failures` while other scopes answer.
 
-    `needs_operator` says of the last error that trying again cannot help, `is_explained` that it says why.
+    `needs_operator`: trying again cannot mend the last error. `is_explained`: that error says why.
     """
 
     interval_s: float | None = None
@@ -55,12 +55,12 @@ class ScopeStatus:
 class SourceStatus:
     """A source; written by its actor.
 
-    `last_error` outlives its failures only where the source withdrew a list, and says why.
-    `prices`: what a confirmation vouches for. `failures` counts polls in a row that failed while no other
-    scope answered; `is_down` after two. `failed_by` counts all by reason, `quota` shows its budget,
-    `slow_messages` what a stream held back because we read slowly. `delayed_s`: how late its prices come.
-    At `ended_at` its recording was over. `keys_found`: all keys of bookmakers that answers had; `unlisted`
-    says whose key no answer had. `names_error` says why names are not there.
+    `last_error` is cleared by a success, unless it says why the source withdrew a list. `prices` says what
+    a confirmation means. `failures` counts consecutive failed polls while no other scope answered;
+    `is_down` after two. `failed_by` counts all failures by reason. `quota` is its budget. `slow_messages`
+    counts messages that a stream held back because we read slowly. `delayed_s` is the delay of its prices.
+    At `ended_at` its recording ended. `keys_found` are the bookmakers' keys in its answers; `unlisted` has
+    an error for each bookmaker whose key no answer had. `names_error` says why names are missing.
     """
 
     name: SourceName
@@ -98,18 +98,18 @@ class SourceStatus:
 
     @property
     def failures_total(self) -> int:
-        """All failures since the start."""
+        """The number of failures since the start."""
         return sum(self.failed_by.values())
 
     @property
     def error(self) -> str | None:
-        """The present error of a scope that only the operator can mend, else of the source or a scope."""
+        """The present error: one that only the operator can mend, then the source's, then a scope's."""
         others = [scope.last_error for scope in self.scopes.values() if scope.failures]
         return self.operator_error or (self.last_error if self.failures else next(iter(others), None))
 
     @property
     def operator_error(self) -> str | None:
-        """The present error of a scope that only the operator can mend, if possible one that says why."""
+        """The present error of a scope that only the operator can mend; an explained one comes first."""
         ours = [scope for scope in self.scopes.values() if scope.failures and scope.needs_operator]
         ours = [scope for scope in ours if scope.is_explained] or ours
         return ours[-1].last_error if ours else None
@@ -119,12 +119,12 @@ class SourceStatus:
 class BookmakerStatus:
     """A bookmaker; written by its actor, `state` by `observe`.
 
-    `errors` has the scopes whose newest document cannot be read, `rejections` the matches that are rejected
-    now, `newest_rejected` the last whose prices are known; `rejected` counts all since the start by reason.
-    `offer` says what kind of offer its prices are, `short` is its configured short name. Without `is_named`
-    the name is the id until the source gives one. `meter` measures its batches from receipt to commit, with
-    the entries they changed; at `changed_at` the newest of these was received, at `accepted_at` the newest
-    that was accepted at all.
+    `errors` has the scopes whose newest document cannot be read. `rejections` are the matches rejected now,
+    `newest_rejected` the last ones with known prices; `rejected` counts since the start, by reason. `offer`
+    is the kind of its offer, `short` its configured short name. Without `is_named` the name is the id until
+    the source gives one. `meter` measures the time of its batches from receipt to commit, and the changed
+    entries. `accepted_at` and `changed_at` are the times of receipt of the newest accepted batch, and of
+    the newest one that changed entries.
     """
 
     id: BookmakerId
@@ -154,9 +154,9 @@ class BookmakerStatus:
         self.meter = Meter(timings["oddsboard_source_to_commit_seconds"].labels(self.id), changes)
 
     def learn_name(self, title: str, *, is_in_use: bool) -> None:
-        """Take the first display name from the source that is not empty, if none is configured or in use.
+        """Take the source's first non-empty display name, if none is configured or in use.
 
-        Shown names stay: another name would be a change without a version.
+        A shown name stays, because its change would have no version.
         """
         if not self.is_named and (title or is_in_use):
             self.name, self.is_named = title or self.name, True
@@ -167,39 +167,39 @@ class BookmakerStatus:
             self.rejected.add(reason, number=number)
 
     def observe(self, book: Book, at: Instant) -> BookmakerState:
-        """Return the state that follows from this record and the bookmaker's book; note a new state."""
+        """Return the state of the bookmaker with this book; note a new state."""
         state = self._derived(book, at.mono)
         if state is not self.state or self.since is None:
             self.state, self.since = state, at.wall
         return state
 
     def confirmed_at(self, book: Book, now: Instant) -> float | None:
-        """Return when the source last vouched for what is shown; None if that is unknown, or nothing is."""
+        """Return when the source last confirmed a shown list; None if unknown, or nothing is shown."""
         if self.source.prices is Prices.COLLECTED:
             return None
         shown = [state for state in book.lists.values() if not state.withdrawn]
         times = [state.confirmed_mono - state.delay_s - book.ahead_s for state in shown]
-        newest = max(filter(isfinite, times), default=None)  # those of another process may not be known yet
+        newest = max(filter(isfinite, times), default=None)  # times of another process may not be known yet
         return None if newest is None else now.wall - max(now.mono - newest, 0.0)
 
     @property
     def error(self) -> str | None:
-        """The error of a document of a scope that still exists, or None."""
+        """The error of an unreadable document of a scope that still exists, or None."""
         scopes = self.source.scopes
         return next((error for scope, error in self.errors.items() if scope in scopes or not scopes), None)
 
     def shows_nothing(self, book: Book) -> bool:
-        """Return whether its source lists matches of these days, and none of them can be shown."""
+        """Return whether its source lists current matches, and none of them can be shown."""
         return not book.named and self.rejections.is_any_of_now(book.scopes)
 
     def last_error(self, book: Book | None = None) -> str | None:
         """Return the last error, None when nothing is wrong; with a book also why it shows nothing.
 
-        First what only the operator can mend, then the nearest cause.
+        An error that only the operator can mend comes first, then the nearest cause.
         """
         source = self.source
         if source.ended_at is not None:
-            return "the recording is over: its last prices stay, and are not live"
+            return "the recording is over: its last prices stay, but are not live"
         unlisted = source.unlisted.get(self.id)
         found = (source.operator_error, self.error, source.error, unlisted, source.last_error)
         if any(found):
@@ -227,9 +227,9 @@ class BookmakerStatus:
 
 @dataclass(slots=True)
 class BoardStatus:
-    """The aggregator's record: batches by verdict, what became of entries (`changes`).
+    """The aggregator's record: batches by verdict, changes of entries by kind.
 
-    `commits` measures the turns that changed entries, `versions` counts those of the board that is shown.
+    `commits` measures the turns that changed entries; `versions` counts versions of the shown board.
     """
 
     actor: ActorStatus
@@ -241,7 +241,7 @@ class BoardStatus:
     commits: Meter = field(init=False)
     outages: dict[SourceName, Outage] = field(default_factory=dict)
     books: Mapping[BookmakerId, Book] = field(default_factory=dict)
-    """Those that the last turn was recorded with."""
+    """The books at the last recorded turn."""
     look_at_all_mono: float = -inf
     versions: Callable[[], int] = lambda: 0
     received: Callable[[], int] = lambda: 0
@@ -256,9 +256,9 @@ class BoardStatus:
 
 @dataclass(slots=True)
 class LinksStatus:
-    """The linker's record; without it fixtures stay as they are, but for what commits take away.
+    """The linker's record. While the linker does not run, commits only remove entries from fixtures.
 
-    `file_warning` is what is wrong with the operator's file of links, or None.
+    `file_warning` is the fault of the operator's file of links, or None.
     """
 
     actor: ActorStatus
@@ -266,16 +266,16 @@ class LinksStatus:
 
 
 MAX_LAG_S = 10.0
-"""Seconds that the archive may be behind the board: it writes four times a second."""
+"""Seconds that the archive may be behind the board; it writes four times a second."""
 
 
 @dataclass(slots=True)
 class ArchiveStatus:
     """The archive's record, written by its thread; `error` is why it cannot be written now, or None.
 
-    `written` is the newest version on disk, `gaps` counts gaps since the start, and days that were found
-    damaged since then; `size_bytes` is that of the files, and `lag_s` returns how old at a time (Unix
-    seconds) the oldest version is that waits to be written, also while the thread is stuck.
+    `written` is the newest version on disk. `gaps` counts gaps, and days found damaged, since the start.
+    `size_bytes` is the size of the files. `lag_s` returns the age, at a time in Unix seconds, of the oldest
+    version that waits to be written, also while the thread is stuck.
     """
 
     error: str | None = None
@@ -285,17 +285,17 @@ class ArchiveStatus:
     lag_s: Callable[[float], float] = lambda _: 0.0
 
     def is_well(self, wall: float) -> bool:
-        """Return whether it is written in time, and has no gap since the start."""
+        """Return whether the archive is up to date and has had no gap since the start."""
         return self.error is None and not self.gaps and self.lag_s(wall) < MAX_LAG_S
 
     def count_gap(self) -> None:
-        """Count a gap, of which `/health` warns from now on."""
+        """Count a gap; `/health` warns from now on."""
         self.gaps += 1
 
 
 @dataclass(slots=True)
 class LoopStatus:
-    """How late the event loop is, and how often it was blocked for long; written by `loop_watch`."""
+    """The event loop's lag and its number of long stalls; written by `loop_watch`."""
 
     metrics: Metrics = field(default_factory=Metrics)
     longest_s: float = 0.0
@@ -308,7 +308,7 @@ class LoopStatus:
 
 
 class MarketCounts(Struct, frozen=True):
-    """The entries of one kind of market, by bookmaker, and its fixtures: each line is one."""
+    """Counts of a kind of market: entries by bookmaker, and fixtures; each line counts as one."""
 
     entries: Mapping[BookmakerId, int]
     fixtures: int
@@ -316,10 +316,9 @@ class MarketCounts(Struct, frozen=True):
 
 @dataclass(slots=True)
 class ServiceStatus:
-    """Everything that the probes read; bookmakers as configured. `is_idle`: all is on the board.
+    """Everything that the probes read; bookmakers in configured order. `is_idle`: no batch is waiting.
 
-    `markets` returns the entries, by bookmaker, and the number of fixtures of each other kind of market
-    than 1X2 that a source reads.
+    `markets` returns the counts of each kind of market, other than 1X2, that a source reads.
     """
 
     started_at: float
@@ -341,16 +340,16 @@ class ServiceStatus:
 
     @property
     def metrics(self) -> Metrics:
-        """The registry that all records count in."""
+        """The registry of all records' counters."""
         return self.board.metrics
 
     @property
     def names(self) -> Mapping[BookmakerId, str]:
-        """The display names, current at each access: a source may give them later."""
+        """The present display names; a source may give further ones later."""
         return _Names(self.bookmakers)
 
     def observe(self, snapshot: Snapshot, now: Instant) -> dict[BookmakerId, BookmakerState]:
-        """Return the state of every bookmaker at `now`, as `snapshot` shows them."""
+        """Return the state of every bookmaker at `now` with the books of `snapshot`."""
         return {name: of.observe(snapshot.books[name], now) for name, of in self.bookmakers.items()}
 
 

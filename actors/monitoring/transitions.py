@@ -1,4 +1,4 @@
-"""Changes of the records of sources and bookmakers, with a log line for each way down and each way up.
+"""Changes the records of sources and bookmakers, and logs each outage's begin and end.
 
 Single failures are only counted. Live actors and the replay of recordings share these functions.
 """
@@ -27,13 +27,13 @@ from actors.runtime.facts import announce
 FAILURES_TO_BE_DOWN = 2
 EVERY_S = 1.0
 MAX_KEYS = 200
-"""Keys of other bookmakers that are remembered of a source's answers; The Odds API has half as many."""
+"""Remembered keys of unconfigured bookmakers in a source's answers; The Odds API has half as many."""
 
 
 def failed(
     status: SourceStatus, error: SourceError, now: Instant, log: Log, *, at_once: bool = False
 ) -> None:
-    """Record a failed attempt of any scope; log `source.down` at the second in a row, or `at_once`."""
+    """Record a failed attempt; log `source.down` at the second consecutive one, or `at_once`."""
     status.failed_by.add(error.reason)
     status.failures += 1
     status.last_error = str(error)
@@ -47,9 +47,9 @@ def failed(
 def scope_failed(
     status: SourceStatus, scope: Scope, error: SourceError, now: Instant, log: Log, *, alone: bool
 ) -> None:
-    """Record a failed poll of `scope`; if `alone`, as others answer, the scope is lost instead.
+    """Record a failed poll of `scope`; if `alone` (other scopes answer) only the scope can be lost.
 
-    What needs an operator, such as a key that is refused, is told at once: it is not tried again soon.
+    An error that needs an operator, such as a refused key, is logged at once: the next attempt is far off.
     """
     record = status.scopes.setdefault(scope, ScopeStatus())
     record.failures += 1
@@ -76,14 +76,14 @@ def succeeded(status: SourceStatus, now: Instant, log: Log) -> None:
 
 
 def ended(status: SourceStatus, now: Instant, log: Log) -> None:
-    """Record that nothing will change any more; log `source.ended` the first time."""
+    """Record that the source's recording has ended; log `source.ended` the first time."""
     if status.ended_at is None:
         status.ended_at = now.wall
-        announce(log, "source.ended", note="the recording is over: its last prices stay, and are not live")
+        announce(log, "source.ended", note="the recording is over: its last prices stay, but are not live")
 
 
 def rested(status: ServiceStatus, source: SourceName) -> None:
-    """Record that this process does not ask a source any more: what it knew of it says nothing then."""
+    """Clear the state of a source that this process does not poll any more."""
     record = status.sources[source]
     record.failures, record.is_down = 0, False
     record.failing_since = record.failing_since_mono = None
@@ -111,9 +111,9 @@ def scope_succeeded(status: SourceStatus, scope: Scope, now: Instant, log: Log) 
 def note_found(
     status: SourceStatus, found: Iterable[str], keys: Mapping[BookmakerId, str], known: Collection[str]
 ) -> None:
-    """Remember the keys of an answer: all that bookmakers have, and up to `MAX_KEYS` others.
+    """Remember the keys of an answer: all configured ones, and up to `MAX_KEYS` others.
 
-    Words on keys that no answer had follow from all that are remembered.
+    New keys may change the suggestions in `status.unlisted`, so these are made again.
     """
     remembered, own, new = status.keys_found, {*keys.values()}, {*found} - status.keys_found
     room = MAX_KEYS - len(remembered - own)
@@ -126,9 +126,9 @@ def note_found(
 def note_keys(
     status: SourceStatus, keys: Mapping[BookmakerId, str], known: Collection[str], log: Log
 ) -> None:
-    """Log `bookmaker.unlisted` when all scopes have answered, some with keys, none with a bookmaker's.
+    """Log `bookmaker.unlisted` if all scopes have answered, some with keys, none with this bookmaker's key.
 
-    `known` are keys that such a source may have; `bookmaker.listed` follows when a key comes after all.
+    `known` are the keys that such a source may have. Log `bookmaker.listed` if the key comes later.
     """
     has_all = all(scope.last_success_at is not None for scope in status.scopes.values())
     for bookmaker, key in keys.items():
@@ -143,10 +143,10 @@ def note_keys(
 def _unlisted(
     status: SourceStatus, key: str, keys: Mapping[BookmakerId, str], known: Collection[str]
 ) -> str:
-    """Return what is said of a key that no answer had.
+    """Return the error for a key that no answer had.
 
-    A key of the answers may be meant, else a known one if the key itself is not known; in either case one
-    that no bookmaker has already.
+    It suggests a similar key of the answers, otherwise (if the key is unknown) a known one, but never a key
+    that a bookmaker has already.
     """
     taken = {*keys.values()}
     near = did_you_mean(key, status.keys_found - taken, () if key in known else {*known} - taken)
@@ -160,9 +160,9 @@ def record_turn(
     now: Instant,
     log: Log,
 ) -> None:
-    """Record a turn of the board that ended at `now`; log what was withdrawn, and what came back.
+    """Record a turn of the board that ended at `now`; log lists that were withdrawn or came back.
 
-    Sources of which no list changed are looked at once in `EVERY_S`.
+    Sources without a changed list are checked every `EVERY_S`.
     """
     board = status.board
     board.last_turn_mono = now.mono
@@ -182,7 +182,7 @@ def record_turn(
     for bookmaker, record in records:
         if record.source.name not in changed:
             continue
-        if status.cluster is None:  # else this is not the board that is shown
+        if status.cluster is None:  # in a cluster another board is shown
             record.observe(snapshot.books[bookmaker], now)
         lists = snapshot.books[bookmaker].lists
         gone = [(bookmaker, scope) for scope, state in lists.items() if state.withdrawn]
@@ -196,9 +196,9 @@ def record_turn(
 def record_latencies(
     status: ServiceStatus, batches: Iterable[Batch], applied: Iterable[Applied], now: Instant
 ) -> None:
-    """Record the latency of each accepted batch up to its commit at `now`, and when entries changed.
+    """Record the latency of each accepted batch up to its commit at `now`, and the time of changed entries.
 
-    Also the matches of a complete list that the board left out: without room, or long past.
+    Also record the matches of a complete list that the board left out: those without room or long past.
     """
     for batch, change in zip(batches, applied, strict=True):
         record = status.bookmakers[batch.bookmaker]
@@ -215,5 +215,5 @@ def record_latencies(
 
 
 def left_out_of(change: Applied) -> dict[str, int]:
-    """Return how many matches of a complete list the board left out, by reason."""
+    """Return the number of matches that the board left out of a complete list, by reason."""
     return {Reason.TOO_MANY: change.too_many, Reason.PAST: change.finished}

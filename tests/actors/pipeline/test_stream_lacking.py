@@ -102,6 +102,6 @@ async def test_error_says_why_names_did_not_come(answer: bytes | TransportError 
             await anyio.sleep(60)
             stage.say(image(market()))
 
-    assert str(told[0]).startswith("the names of 1 matches could not be had: ")
+    assert str(told[0]).startswith("the names of 1 matches are missing: ")
     assert str(told[0]).endswith(why)
     assert (told[1] is None) is (answer is not None)
