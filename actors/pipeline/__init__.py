@@ -1,1 +1,1 @@
-"""The actors between transport and published snapshot; nothing of the web, the settings or a venue."""
+"""The actors between transport and published snapshot; independent of web, settings and venues."""

@@ -1,8 +1,8 @@
 """The aggregator actor: it alone changes the board, commits it, and mints versions.
 
-All that may change it comes through its mailbox: batches, links, and what reads ask for. Each turn
-withdraws what is overdue, applies what waits, makes the fixtures, and publishes both with one swap. A batch
-that crashes the actor is dropped by the next instance, its list withdrawn and requested again.
+Every change arrives in its mailbox: batches, links, and requests of reads. Each turn withdraws overdue
+lists, applies the waiting items, makes the fixtures, and publishes board and fixtures with one swap. If a
+batch crashes the actor, the next instance drops it, withdraws its list, and requests the list again.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from actors.runtime.mailbox import Mailbox
 log: FilteringBoundLogger = structlog.get_logger()
 
 TICK_S = 1.0
-STEP_S = 0.005  # of a turn at once: five times as long as others, or overload would starve it
-PAUSE_S = 1.0  # that a tick is late when the process, or the machine, must have been suspended
-MAX_RECORDS = 20_000  # of a turn and one batch more: a longer turn would let its own lists become stale
-MAX_TRIES = 3  # commits made again because something fell due meanwhile: a read would wait for it anyway
+STEP_S = 0.005  # until a turn yields: five times the usual, so that overload does not starve it
+PAUSE_S = 1.0  # a tick this late means that the process or the machine was suspended
+MAX_RECORDS = 20_000  # no further batch in a turn after these: its own lists would become stale
+MAX_TRIES = 3  # builds of a commit: it is rebuilt if a deadline passes while it is built
 
 Item: TypeAlias = Batch | Failure | Links | SideLinks | Overdue | Rejection
 Intake: TypeAlias = Mailbox[Hashable, Item]
 
 
 def new_intake() -> Intake:
-    """Return the mailbox of the aggregator: a batch for each bookmaker and scope, and the newest links."""
+    """Return the aggregator's mailbox: a batch for each bookmaker and scope, and the newest links."""
     return Mailbox(_key, _merged)
 
 
@@ -79,12 +79,13 @@ class _Turn:
 
 @dataclass(slots=True)
 class AggregatorActor:
-    """Applies what is in its mailbox; calls `blame` with an item that crashed it.
+    """Applies the items of its mailbox; calls `blame` with an item that crashed it.
 
-    `advance` makes the fixtures of a commit (None: there are none). `markets` are the boards of the other
-    kinds of market, which are committed right after that of 1X2. `on_rejected` is called with a list
-    that was withdrawn because an entry cannot be shown, and why; `resumed` after the process was
-    suspended, because timers elsewhere are late then. `tick_s` is the longest time between two turns.
+    `advance` makes the fixtures of a commit (None: no fixtures). `markets` are the boards of the other
+    kinds of market, which are committed right after the board of 1X2. `on_rejected` is called with a list
+    that was withdrawn because one of its entries cannot be shown, and with the reason. `resumed` is called
+    after a suspension of the process, because timers elsewhere are late then. `tick_s` is the longest time
+    between two turns.
     """
 
     intake: Intake
@@ -98,16 +99,16 @@ class AggregatorActor:
     markets: MarketBoards = field(default_factory=MarketBoards)
     tick_s: float = TICK_S
     _singly: int = field(init=False, default=0)
-    """So many turns take one item each, to find the item that crashes."""
+    """The number of further turns that take one item each, to find the item that crashes."""
 
     @property
     def _log(self) -> FilteringBoundLogger:
-        """Bound anew each time: the level of the log may have changed."""
+        """The actor's logger, bound anew each time because the log's level may have changed."""
         bound: FilteringBoundLogger = log.bind(actor="aggregator")
         return bound
 
     async def run(self) -> None:
-        """Run for ever: a turn at once, after every arrival, at every deadline, at least every `tick_s`."""
+        """Run for ever: a turn at the start, on every arrival, at every deadline, and every `tick_s`."""
         self._recover()
         last_mono = self.clock.now().mono
         first: Item | None = None
@@ -124,7 +125,7 @@ class AggregatorActor:
 
     @property
     def _boards(self) -> tuple[Published, ...]:
-        """The published boards, first that of 1X2."""
+        """The published boards, the board of 1X2 first."""
         return self.published, *(self.markets.published[kind] for kind in self.markets.updaters)
 
     async def _turn(self, first: Item | None) -> None:
@@ -137,7 +138,7 @@ class AggregatorActor:
         while first is not None:
             await self._take(board, first, turn)
             self.intake.mark_processed()
-            if elapsed_s() - yielded >= STEP_S:  # many short items add up
+            if elapsed_s() - yielded >= STEP_S:  # many short items add up to a long step
                 await anyio.lowlevel.checkpoint()
                 yielded = elapsed_s()
             first = self.intake.get_nowait() if waiting and turn.records < MAX_RECORDS else None
@@ -180,13 +181,13 @@ class AggregatorActor:
             case Rejection(bookmaker, entry, why):
                 if (scope := await run_sliced(board.reject(bookmaker, entry), STEP_S)) is not None:
                     turn.rejected.append((bookmaker, scope, why))
-            case Overdue():  # each turn withdraws it
+            case Overdue():  # each turn withdraws overdue lists anyway
                 pass
 
     async def _finished(self, board: Drafts) -> Snapshot:
-        """Return the next snapshot of 1X2; nothing in any board is overdue yet."""
+        """Return the next snapshot of 1X2, without overdue lists in any board."""
         items = self.intake.unacked
-        if len(items) == 1 and not isinstance(items[0], Overdue):  # a crash can only be due to that
+        if len(items) == 1 and not isinstance(items[0], Overdue):  # only this item can cause a crash
             self.intake.in_flight = items[0]
         for _ in range(MAX_TRIES):
             now = self.clock.now()
@@ -198,7 +199,7 @@ class AggregatorActor:
         return snapshot
 
     def _recover(self) -> None:
-        """Drop the item that crashed the last instance; apply several items one by one."""
+        """Drop the item that crashed the last instance; if it is unknown, apply the items one by one."""
         crashed = len(self.intake.unacked)
         item = self.intake.requeue_unacked()
         if item is None:

@@ -1,4 +1,4 @@
-"""The bookmaker actor: publishes its part of each document of its source as a batch on the bus."""
+"""The bookmaker actor: publishes its part of each of its source's documents as a batch on the bus."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from actors.runtime.facts import announce
 from actors.runtime.mailbox import Bus, PoisonGuard
 from actors.runtime.supervisor import MAX_ERROR_CHARS
 
-MAX_NOTES = 3  # of a list that are logged
+MAX_NOTES = 3  # logged notes of a list
 NOTES_EVERY_S = 60.0
 
 log: FilteringBoundLogger = structlog.get_logger()
@@ -40,7 +40,7 @@ class BookmakerActor:
     refresh: asyncio.Event
     poison_guard: PoisonGuard
     clock: Clock
-    noted: dict[Scope, tuple[str, ...]] = field(default_factory=dict)  # as they were logged
+    noted: dict[Scope, tuple[str, ...]] = field(default_factory=dict)  # the notes that were logged last
     noted_mono: float = -inf
 
     async def run(self) -> None:
@@ -52,7 +52,7 @@ class BookmakerActor:
                 try:
                     await self._deliver(delivery)
                 except anyio.get_cancelled_exc_class():
-                    self.poison_guard.end()  # stopped from outside: the list did no harm
+                    self.poison_guard.end()  # stopped from outside: the list did not crash
                     raise
             else:
                 error = f"set aside: list {delivery.list_id} has crashed this actor twice"
@@ -62,7 +62,7 @@ class BookmakerActor:
             self.inbox.ack_all()
 
     def _recover(self) -> None:
-        """Request a new list, and drop confirmations of a list that the last instance lost a part of."""
+        """Request a new list; drop changes of the list whose delivery the last instance lost."""
         self.poison_guard.recover()
         lost = self.inbox.in_flight
         self.inbox.ack_all()
@@ -80,7 +80,7 @@ class BookmakerActor:
         except PayloadError as error:
             self._failed(delivery.scope, str(error)[:MAX_ERROR_CHARS])
             return
-        finally:  # also after a crash
+        finally:  # also if the list crashes this actor
             if not is_read:
                 self._report_failure(delivery)
         self.status.note_rejected(self.status.rejections.note(read.batch, read.rejected))
@@ -94,7 +94,7 @@ class BookmakerActor:
         self.status.newest_rejected.note(delivery.scope, read.refused, self.status.last_batch_at)
 
     def _log_notes(self, scope: Scope, notes: tuple[str, ...]) -> None:
-        """Log what is to be told of a list if it is new, once a minute at most."""
+        """Log the notes of a list if they are new, once a minute at most."""
         now_mono = self.clock.now().mono
         if not notes:
             self.noted.pop(scope, None)

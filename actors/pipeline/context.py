@@ -31,10 +31,10 @@ Options = TypeVar("Options", bound=SourceOptions)
 
 @dataclass(frozen=True, slots=True)
 class SourceContext(Generic[Options]):
-    """One source's context; `keys` and `inboxes` are those of its bookmakers.
+    """One source's context, with `keys` and `inboxes` by bookmaker.
 
-    `refresh` is set to request a new list, `wake` to have the clock and the schedule looked at again, as
-    after the machine has slept; `record`, where given, gets every payload as it came.
+    `refresh` is set to request a new list. `wake` is set to check the clock and the schedule again, as
+    after the machine has slept. `record`, if given, gets every payload as received.
     """
 
     options: Options
@@ -52,14 +52,14 @@ class SourceContext(Generic[Options]):
     markets: MarketBoards = field(default_factory=MarketBoards)
 
     def holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
-        """Return whether all boards, each of a kind of market, that have the scope have that very list."""
+        """Return whether every board with this scope (each kind of market has a board) shows this list."""
         every = (self.published, *self.markets.published.values())
         boards = [board for board in every if scope in board.newest.books[bookmaker].lists]
         return bool(boards) and all(board.holds(bookmaker, scope, list_id) for board in boards)
 
     @contextmanager
     def attempt(self, scope: Scope) -> Iterator[None]:
-        """Tell the board of each bookmaker if the block, an attempt to get a list, does not end well."""
+        """Report a failure to each bookmaker's board if the block, an attempt to get a list, fails."""
         is_done = False
         try:
             yield
@@ -69,18 +69,18 @@ class SourceContext(Generic[Options]):
                 self.report_failure(scope)
 
     def report_failure(self, scope: Scope) -> None:
-        """Tell the board of each bookmaker that an attempt to get a list did not end well."""
+        """Tell each bookmaker's board that an attempt to get a list failed."""
         for bookmaker in self.inboxes:
             self.bus.publish(Failure(bookmaker, scope, self.clock.now().mono))
 
     def record_payload(self, scope: Scope, now: Instant, body: bytes = b"", list_id: str = "") -> None:
-        """Record what was received, or what the source did itself, at `now`."""
+        """Record received bytes, or an action of the source itself, at `now`."""
         if self.record is not None:
             name, listed, stale_after_s = self.status.name, ListId(list_id), self.options.staleness_s
             self.record(Payload(name, scope, listed, body, now.wall, now.mono, stale_after_s=stale_after_s))
 
     def logger(self) -> FilteringBoundLogger:
-        """Return a logger whose lines name the actor and the source."""
+        """Return a logger that adds the actor and the source to its lines."""
         return log.bind(actor=self.status.actor.name, source=self.status.name)
 
 

@@ -1,6 +1,6 @@
 """Turns a payload into a document, a confirmation or a batch for each bookmaker of its source.
 
-Pure. Live actors and replays call the same functions, so a recording gives the batches that it gave live.
+Pure. Live actors and replays call the same functions, so a replay gives the same batches as the live run.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from actors.core.validation import Bounds, Reason, RefusedMatch, admit, clean_na
 from actors.source_api.kinds import Kind, PolledKind
 from actors.source_api.options import SourceOptions
 
-Delivery = Document | Batch  # what a bookmaker gets from its source
+Delivery = Document | Batch  # an item from a source to a bookmaker
 Extractor = Callable[[object], Sliced[Extract]]  # reads one bookmaker's part of a document's content
-HasList = Callable[[BookmakerId, Scope, ListId], bool]  # whether the board shows that very list
+HasList = Callable[[BookmakerId, Scope, ListId], bool]  # whether the board shows this list
 
 _BATCHES = msgspec.json.Decoder(tuple[Batch, ...])
 
 
 class ReadBatch(Struct, frozen=True):
-    """A batch that passed the integrity gate; what did not, by reason; the bookmaker's name, or "".
+    """A batch that passed the integrity gate, counts of `rejected` matches, the bookmaker's name or "".
 
-    `refused` is as of `Admission`, `notes` of `Extract`.
+    `refused` comes from `Admission`, `notes` from `Extract`.
     """
 
     batch: Batch
@@ -50,14 +50,14 @@ class ReadBatch(Struct, frozen=True):
 
 
 def list_id_of(body: bytes) -> ListId:
-    """Return the name of the list that a body is: the same bytes are the same list."""
+    """Return the id of a body's list, a hash: equal bytes are the same list."""
     return ListId(blake2b(body, digest_size=16).hexdigest())
 
 
 def needing_document(
     payload: Payload, kind: PolledKind, bookmakers: Iterable[BookmakerId], has_list: HasList
 ) -> list[BookmakerId]:
-    """Return the bookmakers that need the payload decoded; a 304 has nothing to decode."""
+    """Return the bookmakers that need the payload decoded; none for a 304, which has no body."""
     if payload.status == NOT_MODIFIED:
         return []
     if not kind.repeats_confirm:
@@ -72,9 +72,9 @@ def deliveries(
     bookmakers: Iterable[BookmakerId],
     has_list: HasList,
 ) -> list[tuple[BookmakerId, Delivery]]:
-    """Return what each bookmaker gets: the decoded content if it needs it, else a confirmation.
+    """Return the delivery of each bookmaker: a document for those in `needing`, a confirmation for others.
 
-    A bookmaker whose list was withdrawn since gets nothing: only a complete list can restore it.
+    A bookmaker whose list was withdrawn meanwhile gets none: only a complete list can restore it.
     """
     confirmed = [
         name
@@ -89,13 +89,13 @@ def deliveries(
 
 
 def document_of(payload: Payload, content: object) -> Document:
-    """Return the document of a payload with that content."""
+    """Return a document with the decoded content of a payload."""
     at, mono = payload.received_at, payload.received_mono
     return Document(payload.scope, payload.list_id, content, at, mono, payload.stale_after_s)
 
 
 def extractor(kind: Kind, key: str, options: SourceOptions) -> Extractor:
-    """Return the function that reads the part of that bookmaker key; only a polled source has documents."""
+    """Return the function that reads the part of a bookmaker's key; only polled sources have documents."""
 
     def extract(content: object) -> Sliced[Extract]:
         if not isinstance(kind, PolledKind):
@@ -108,7 +108,7 @@ def extractor(kind: Kind, key: str, options: SourceOptions) -> Extractor:
 def read_delivery(
     bookmaker: BookmakerId, delivery: Delivery, extract: Extractor, bounds: Bounds
 ) -> Sliced[ReadBatch]:
-    """Return the batch of a delivery, judged by the integrity gate. Raises: PayloadError."""
+    """Return the batch of a delivery, checked by the integrity gate. Raises: PayloadError."""
     read = None
     if isinstance(delivery, Document):
         read = yield from extract(delivery.content)
@@ -125,7 +125,8 @@ def read_delivery(
 def complete_batch(bookmaker: BookmakerId, document: Document, extract: Extract) -> Batch:
     """Return the complete list that `extract` read from `document`.
 
-    A match that was stale when the source answered becomes a removal. Raises: PayloadError if all were.
+    A match that was stale when the source answered becomes a removal. Raises: PayloadError if all were
+    stale.
     """
     if extract.lag_s is not None and extract.lag_s > document.stale_after_s:
         raise PayloadError(
@@ -156,7 +157,7 @@ def batches_of_tick(payload: Payload, bookmakers: Container[BookmakerId]) -> tup
             batch,
             received_at=payload.received_at,
             received_mono=payload.received_mono,
-            is_image=batch.complete,  # as of every computed source, also where a recording does not say so
+            is_image=batch.complete,  # true for every computed source; old recordings do not say so
         )
         for batch in batches
         if batch.bookmaker in bookmakers
@@ -172,7 +173,7 @@ def batch_of(
     is_image: bool = False,
     withdrawn: bool = False,
 ) -> Batch:
-    """Return an extract as a batch of the bookmaker's list; the content is not read."""
+    """Return an extract as a batch of the bookmaker's list; the origin's content is ignored."""
     return Batch(
         bookmaker=bookmaker,
         scope=origin.scope,

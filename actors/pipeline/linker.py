@@ -1,6 +1,6 @@
-"""The linker actor: has the matcher group the events that commits have changed, and sends the links.
+"""The linker actor: lets the matcher group the events that commits have changed, and sends the links.
 
-The board never waits for it: without it fixtures stay as they are, but for what commits take away.
+The board never waits for it: while it does not run, commits only remove entries from fixtures.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from actors.matching.matcher import Matcher
 from actors.matching.overrides import Overrides
 from actors.review.review import Review
 
-LOOK_AGAIN_S = 5.0  # between two looks at events that other prices may link otherwise
+LOOK_AGAIN_S = 5.0  # between two checks of events whose links may change with their prices
 
 
 @dataclass(slots=True)
 class LinkerActor:
-    """Groups the events in `waiting`, and gives `send` the links that the fixtures lack, one after another.
+    """Groups the events in `waiting`, and sends the links that the fixtures lack, one after another.
 
-    Side events, which have no 1X2 prices, are linked after them, or within seconds.
+    Side events, which have no 1X2 prices, are linked afterwards, or within seconds.
 
-    A new instance begins with all events, in a matcher from `start`. So does this instance when the
-    operator's overrides are replaced. Links that prices alone kept from being made follow within seconds
-    after the prices agree, so that what is linked does not depend on the prices of an event's first moment.
+    A new instance begins with all events, in a matcher from `start`; so does this one when the operator's
+    overrides are replaced. A link that failed only because of its prices is made within seconds after the
+    prices agree, so that links do not depend on the first prices of an event.
     """
 
     published: Published
@@ -67,7 +67,7 @@ class LinkerActor:
             now_mono = self.clock.now().mono
             if look_again := now_mono >= looked_mono + LOOK_AGAIN_S:
                 looked_mono = now_mono
-            async with self.review.turn:  # from when it is begun: a survey must not see it without events
+            async with self.review.turn:  # before `_begun`: a survey must not see an empty matcher
                 if linking is None or overrides is not self.review.overrides:
                     linking, overrides = self._begun(), self.review.overrides
                     side_linking = SideLinking(self.start, self.roster)
@@ -83,22 +83,22 @@ class LinkerActor:
             )
 
     async def _publish(self, portions: list[Links], overrides: Overrides) -> None:
-        """Send links in order, each once the last is in a version; without any, the number that waits.
+        """Send portions of links, each after the last was committed; without links only the pending number.
 
-        Each is taken out of `portions`: to free those of all events at once is a long step of the loop.
+        Each portion is removed from `portions`, because freeing the links of all events at once takes long.
         """
         left = sum([len(links.events) for links in portions])
         if not portions and fixtures_of(self.published.newest).pending != self.waiting.depth:
             portions = [Links((), {})]
         portions.reverse()
-        while portions and overrides is self.review.overrides:  # else all are linked anew
+        while portions and overrides is self.review.overrides:  # new overrides: all events are linked anew
             links = portions.pop()
             left -= len(links.events)
             self.send(replace(links, pending=left + self.waiting.depth))
             await links.applied.wait()
 
     def _begun(self) -> Linking:
-        """Return the linking of all events from nothing."""
+        """Return a new linking, which begins with all events."""
         matcher = self.start()
         self.review.matcher = matcher if isinstance(matcher, Matcher) else None
         self.waiting.begin_anew()

@@ -1,6 +1,6 @@
-"""The actor of a polled source: requests on its schedule, decodes once for all bookmakers of the source.
+"""The actor of a polled source: requests on schedule, decodes once for all bookmakers of the source.
 
-It owns the HTTP session and the validators. Only a bug in a decoder leaves it as a crash.
+It owns the HTTP session and the validators. Only a bug, as in a decoder, crashes it.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from actors.transports.polling import (
 )
 
 MAX_FIRST_DELAY_S = 0.5
-SUSPENDED_S = 1.0  # an answer that is later than its timeout by more came while the process was suspended
-MAX_AHEAD_S = 60.0  # by which the clock of who writes a file may be fast
-MAX_WAIT_S = 600.0  # without a look at the plan, which may depend on a wall clock that was wrong
+SUSPENDED_S = 1.0  # if an answer is this much later than its timeout, the process was suspended
+MAX_AHEAD_S = 60.0  # how far the clock of a file's writer may be ahead of ours
+MAX_WAIT_S = 600.0  # longest wait until the plan is asked again: a wrong wall clock may have misled it
 
 
 class LastAnswer(Struct, frozen=True):
-    """The list that a scope's last answer was, and how to ask whether it changed."""
+    """The list in a scope's last answer, and the validators to ask whether it changed."""
 
     list_id: ListId
     validators: Validators
@@ -60,9 +60,9 @@ def connection(kind: PolledKind, options: PolledOptions, clock: Clock) -> Pollin
 
 
 def dated(answer: Fetched | NotModified, options: PolledOptions, holds_s: float) -> Fetched | NotModified:
-    """Return an answer with its age, which is that of its file where the options say so.
+    """Return an answer with its age; it is at least the age of its file if the options say so.
 
-    Raises: TransportError for prices that are as old as they hold, `holds_s`.
+    Raises: TransportError if its prices are older than `holds_s`.
     """
     found = f"a cache had the answer for {answer.age_s:.0f} s"
     if isinstance(answer, Fetched) and options.is_as_old_as_its_file:
@@ -80,7 +80,7 @@ def dated(answer: Fetched | NotModified, options: PolledOptions, holds_s: float)
 
 
 def payload_of(source: SourceName, target: Target, answer: Fetched, now: Instant) -> Payload:
-    """Return the answer of a target, received now, as a payload."""
+    """Return the answer of a target, received at `now`, as a payload."""
     body, answered_at = target.preface + answer.body, answer.answered_at
     return Payload(
         source,
@@ -91,13 +91,13 @@ def payload_of(source: SourceName, target: Target, answer: Fetched, now: Instant
         answer.asked_mono - answer.age_s,
         source_time=answer.last_modified_at,
         is_framed=answer.is_framed,
-        answered_at=None if answered_at is None else answered_at - answer.age_s,  # as received_mono
+        answered_at=None if answered_at is None else answered_at - answer.age_s,
         headers=answer.headers,
     )
 
 
 def known_by(payload: Payload, known_mono: float) -> Payload:
-    """Return a payload that is confirmed no later than what it stands on is known (monotonic seconds)."""
+    """Return a payload that counts as received no later than `known_mono`, when its catalogue was known."""
     older_s = payload.received_mono - known_mono
     if older_s <= 0:
         return payload
@@ -107,14 +107,14 @@ def known_by(payload: Payload, known_mono: float) -> Payload:
 
 
 def explain(error: SourceError, kind: PolledKind, options: PolledOptions) -> None:
-    """Add the venue's own words to a refusal, and take out the credentials of the source."""
+    """Add the venue's explanation to a refusal, and remove the source's credentials."""
     if isinstance(error, TransportError) and error.body and kind.explain is not None:
         kind.explain(error)
     redact(error, secrets_of(options))
 
 
 class SourceActor:
-    """One polled source; `connect` opens its transport, over HTTP unless a test has another."""
+    """One polled source; `connect` opens its transport: HTTP or a file unless a test replaces it."""
 
     def __init__(
         self,
@@ -129,13 +129,13 @@ class SourceActor:
         self._schedule = schedule
         self._plan = schedule.plan
         self._connect = connect or partial(connection, kind, context.options, context.clock)
-        self._decoding = anyio.Lock()  # one at a time, so that a crash has one possible cause
+        self._decoding = anyio.Lock()  # one payload at a time, so that a crash has one possible cause
         self._last: dict[Scope, LastAnswer] = {}
         self._facts: Mapping[str, object] = {}  # as they were logged
         self._log = context.logger()
 
     async def run(self) -> None:
-        """Poll for ever; the next poll of a scope is planned when its last has ended."""
+        """Poll for ever; the next poll of a scope is planned after its last one has ended."""
         self._context.poison_guard.recover()
         self._log_plan()
         self._schedule.restart(self._context.clock.now())
@@ -159,7 +159,7 @@ class SourceActor:
                 await self._context.wake.wait()
 
     async def _handle_refreshes(self) -> None:
-        """When a new list is requested, ask soon and unconditionally for what the board does not show."""
+        """When `refresh` is set, poll the scopes that the board does not show soon and unconditionally."""
         while True:
             await self._context.refresh.wait()
             self._context.refresh.clear()
@@ -187,7 +187,7 @@ class SourceActor:
         self._context.wake.set()
 
     def _note_failure(self, target: Target, error: SourceError, now: Instant) -> None:
-        """Record a failure; what the peer refuses for good is told once, and is left out from now on."""
+        """Record a failure; log markets that the API refuses for good, which the plan now omits."""
         for refusal in self._plan.take_refusals():
             announce(self._log, "markets.refused", error=refusal)
         if self._plan.asks_otherwise(target):
@@ -205,7 +205,7 @@ class SourceActor:
                 if self._confirmable(target) is not None:
                     await self._confirmed(target, last.list_id, answer)
                     return
-                # Withdrawn during the request: only the list itself can restore it.
+                # The list was withdrawn during the request: only the list itself can restore it.
                 answer = await self._fetch(transport, target, Validators())
             if isinstance(answer, Fetched):
                 await self._received(target, answer)
@@ -216,9 +216,9 @@ class SourceActor:
     async def _fetch(
         self, transport: Transport, target: Target, validators: Validators
     ) -> Fetched | NotModified:
-        """Request `target`; the timeout also holds by the clock, which goes on while timers stand still.
+        """Request `target`; check the timeout by the clock too, because a suspension stops timers.
 
-        Raises: TransportError, also for prices that a cache has had for as long as they hold.
+        Raises: TransportError, also if a cache has had the answer for longer than its prices are valid.
         """
         answer = await transport.fetch(target.url, validators, target.body)
         now, options = self._context.clock.now(), self._context.options
@@ -230,7 +230,7 @@ class SourceActor:
         return answer if target.is_catalogue else dated(answer, options, holds_s)
 
     def _confirmable(self, target: Target) -> LastAnswer | None:
-        """Return what a conditional request may refer to: a list that every bookmaker has on the board."""
+        """Return the last answer, for a conditional request, if every bookmaker's board shows its list."""
         is_shown = self._kind.repeats_confirm and self._is_shown(target.scope)
         return self._last.get(target.scope) if is_shown else None
 
@@ -261,7 +261,7 @@ class SourceActor:
         self._last[target.scope] = LastAnswer(payload.list_id, answer.validators)
 
     async def _learn(self, target: Target, payload: Payload, now: Instant) -> None:
-        """Give the plan a catalogue, also if it is refused the lists that follow. Raises: PayloadError."""
+        """Give the plan a catalogue, then hand out the plan's lists, even if it refuses the catalogue."""
         content = await self._decoded(payload)
         try:
             self._plan.on_learnt(target, content, now)
@@ -274,7 +274,7 @@ class SourceActor:
         self._log_plan()
 
     async def _offer(self, payload: Payload) -> None:
-        """Hand out a list that was not asked for by itself."""
+        """Hand out a list that the plan made from other answers."""
         inboxes, holds = self._context.inboxes, self._context.holds
         content = await self._decoded(payload)
         if self._context.record is not None:
@@ -283,7 +283,7 @@ class SourceActor:
             inboxes[bookmaker].put_nowait(delivery)
 
     def _newest(self, target: Target) -> Target:
-        """Return what its scope is asked for now: a catalogue may have said more during the request."""
+        """Return the present target of its scope: a catalogue may have changed it during the request."""
         return next((each for each in self._plan.targets() if each.scope == target.scope), target)
 
     async def _hand_out(self, target: Target, payload: Payload, now: Instant) -> None:
@@ -296,7 +296,7 @@ class SourceActor:
                 if self._kind.keys_in is not None:
                     found = self._kind.keys_in(content)
                     note_found(self._status, found, self._context.keys, self._kind.known_keys)
-        finally:  # only now is it known how long it holds; what cannot be read is recorded as well
+        finally:  # the plan knows the interval only now; unreadable payloads are recorded too
             stale_after_s = self._context.options.staleness_at(self._plan.interval_s(target, now))
             payload = replace(payload, stale_after_s=stale_after_s)
             if self._context.record is not None:
@@ -328,11 +328,11 @@ class SourceActor:
             announce(self._log, "source.planned", **facts)
 
     def _note_wait(self, wait_s: float | None) -> None:
-        """Set for the probes when the source, and each new scope, is asked next."""
+        """Show in the status when the source, and each new scope, is polled next."""
         now, targets = self._context.clock.now(), self._plan.targets()
         self._status.next_attempt_at = None if wait_s is None else now.wall + wait_s
         self._status.quota = self._plan.quota()
-        if len(targets) != len(self._status.scopes):  # some have come or gone
+        if len(targets) != len(self._status.scopes):  # targets were added or removed
             known = self._status.scopes
             self._status.scopes = {
                 target.scope: known.get(target.scope) or ScopeStatus() for target in targets

@@ -1,11 +1,11 @@
-"""When each target of a polled source is asked next: its plan, delayed by failures.
+"""Schedules the requests of a polled source: the due times of its plan, delayed by failures.
 
 Pure, and outlives its actor. When two targets have failed and none has answered since, the peer is in
 trouble: then one request is sent at a time. A target that fails while others answer is lost.
 
-In a cluster another process may go on at any time. So nothing is asked before what travels to it says that
-it was asked (`tell`, `permit`): it asks nothing early, and counts all that was spent. Catalogues are
-excepted: what they say does not travel.
+In a cluster another process may take over at any time. So this process first publishes a state in which a
+request counts as sent (`tell`), and sends it only after that (`permit`): the successor neither asks too
+early nor forgets spent budget. Catalogues need no permission, because their content is not published.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from actors.runtime.backoff import MIN_CAP_S, Backoff
 from actors.source_api.plan import Plan, Target
 
 MAX_IN_FLIGHT = 4  # requests at a time to a peer that answers
-APART_S = 0.01  # between two changes of a plan's scopes
-TROUBLED = 2  # failed targets mean that the peer is in trouble; requests at a time until it answers
-SOON_S = 1.0  # what is due by then is told as asked
-MAX_TOLD = 16  # at a time, so that a take-over misses few lists
-UNTOLD_S = 0.2  # between two looks whether a target that is due may be asked
+APART_S = 0.01  # least time between two changes of a plan's scopes
+TROUBLED = 2  # this many failed targets mean trouble; also the requests at a time until the peer answers
+SOON_S = 1.0  # targets due within this time are told as asked
+MAX_TOLD = 16  # targets told as asked at a time, so that a take-over misses few lists
+UNTOLD_S = 0.2  # between two checks whether a due target is permitted
 
 
 class Told(Struct, frozen=True):
-    """A schedule on its way to another process: the seconds until targets are due, the plan's budget."""
+    """A schedule for another process: the seconds until targets are due, and the plan's budget."""
 
     dues: dict[Scope, float]
     budget: bytes = b""
@@ -43,7 +43,7 @@ class _Row:
     backoff: Backoff
     is_failing: bool = False
     has_answered: bool = False
-    preface: bytes = b""  # of the last request
+    preface: bytes = b""  # the target's preface at the last request
 
 
 class Schedule:
@@ -54,33 +54,33 @@ class Schedule:
         self._random = random
         self._rows: dict[Scope, _Row] = {}
         self._changed_mono = -inf
-        self._asked: set[Scope] = set()  # also those that the plan no longer has
+        self._asked: set[Scope] = set()  # requests in flight, also for scopes that the plan dropped
         self._gate = Backoff(MIN_CAP_S, random)
         self._gate_mono = -inf
         self._troubled: set[Scope] = set()
         self._lost: set[Scope] = set()
         self._is_answering = False
-        self._dues_mono: dict[Scope, float] = {}  # of targets that are not known yet
+        self._dues_mono: dict[Scope, float] = {}  # from another process, for targets to come
         self._told: set[Scope] = set()
-        self._permitted: dict[Scope, float] | None = None  # until when; None if there is no other process
+        self._permitted: dict[Scope, float] | None = None  # end of each permission; None outside a cluster
 
     @property
     def is_troubled(self) -> bool:
-        """Whether the peer itself seems to be in trouble, not only one target."""
+        """Whether the peer itself seems to be in trouble, not only single targets."""
         return len(self._troubled) >= max(min(TROUBLED, len(self._rows) - len(self._lost)), 1)
 
     def restart(self, now: Instant) -> None:
-        """Make requests due again that ended with their actor."""
+        """Make the requests that ended with the last actor due again."""
         for scope in self._asked & self._rows.keys():
             self._rows[scope].due_mono = now.mono
         self._asked.clear()
 
     def share(self) -> None:
-        """Ask nothing from now on but what was told and is permitted."""
+        """From now on ask only targets that were told and permitted."""
         self._permitted = {}
 
     def tell(self, now: Instant) -> Told:
-        """Return what another process goes on with, as if all that may be asked here soon had been."""
+        """Return the state for another process; requests that may be sent soon count as sent."""
         rows = [
             (self._wait_s(target, self._rows[target.scope], now), order, target)
             for order, target in enumerate(self.plan.targets())
@@ -103,11 +103,11 @@ class Schedule:
         return Told(unknown | dues, self.plan.carried(told, now))
 
     def permit(self, until_mono: float) -> None:
-        """Permit until then what was told last, and has not been asked since."""
+        """Permit the targets of the last `tell` that were not asked since, until `until_mono`."""
         self._permitted = dict.fromkeys(self._told, until_mono)
 
     def resume(self, told: Told, now: Instant) -> None:
-        """Go on where another process has told that it was; empty if what was spent is not known."""
+        """Continue from the state of another process; an empty `told` means that the budget is unknown."""
         self._asked.clear()
         self._told.clear()
         self._dues_mono = {scope: now.mono + wait_s for scope, wait_s in told.dues.items()}
@@ -116,7 +116,7 @@ class Schedule:
         self.plan.resume(told.budget, now)
 
     def next(self, now: Instant) -> tuple[Target, float] | None:
-        """Return the next target and the seconds until it is due; None while none can be asked."""
+        """Return the next target and the seconds until it is due; None while no target can be asked."""
         targets = self.plan.targets()
         self._keep_rows(targets, now)
         most = MAX_IN_FLIGHT if self._is_answering else TROUBLED
@@ -144,7 +144,7 @@ class Schedule:
     def succeeded(self, target: Target, now: Instant) -> None:
         """Note a readable answer of `target`."""
         self._asked.discard(target.scope)
-        self._lost |= self._troubled  # what fails while others answer says nothing of the peer
+        self._lost |= self._troubled  # a target that fails while others answer says nothing about the peer
         self._lost.discard(target.scope)
         self._troubled.clear()
         self._is_answering = True
@@ -164,7 +164,7 @@ class Schedule:
             self._is_answering = False
         asked_for_s = (error.retry_after_s or 0.0) if isinstance(error, TransportError) else 0.0
         least_s = max(asked_for_s, self.plan.on_failed(target, error, now))
-        # A catalogue has a long interval, but nothing can be polled without it.
+        # A catalogue has a long interval, but without it no list can be polled.
         cap_s = MIN_CAP_S if target.is_catalogue else max(MIN_CAP_S, self.plan.interval_s(target, now) / 3)
         if (row := self._rows.get(target.scope)) is not None:
             row.backoff.cap_s = cap_s
@@ -175,19 +175,19 @@ class Schedule:
             self._gate_mono = max(self._gate_mono, now.mono + gate_s)
 
     def hasten(self, scopes: set[Scope], delay_s: float, now: Instant) -> None:
-        """Ask these within `delay_s`, except those that are failing or have not answered yet."""
+        """Ask these scopes within `delay_s`, except those that are failing or have not answered yet."""
         for scope in scopes & set(self._rows):
             row = self._rows[scope]
             if row.has_answered and not row.is_failing:
                 row.due_mono = min(row.due_mono, now.mono + delay_s)
 
     def due_s(self, target: Target, now: Instant) -> float:
-        """Return the seconds until `target` is due, as far as that is known."""
+        """Return the seconds until `target` is due; 0 if it is not scheduled yet."""
         row = self._rows.get(target.scope)
         return 0.0 if row is None else self._wait_s(target, row, now)
 
     def _may_s(self, target: Target, now: Instant) -> float:
-        """Return the seconds until a target is due, and perhaps permitted."""
+        """Return the seconds until a target is due, or until its permission is checked again."""
         wait_s = self._wait_s(target, self._rows[target.scope], now)
         if self._permitted is None or target.is_catalogue:
             return wait_s
@@ -195,7 +195,7 @@ class Schedule:
         return wait_s if is_permitted else max(wait_s, UNTOLD_S)
 
     def _wait_s(self, target: Target, row: _Row, now: Instant) -> float:
-        # An answer says nothing of what the plan has learnt since: that is asked for at once.
+        # The plan has learnt more since the last request, so that its answer is obsolete: ask at once.
         is_old = row.has_answered and not row.is_failing and row.preface != target.preface
         left_s = max(now.mono if is_old else row.due_mono, self._gate_mono) - now.mono
         return max(left_s, self.plan.wait_s(target, now), 0.0)
@@ -205,7 +205,7 @@ class Schedule:
         if scopes == self._rows.keys():
             return
         new = [target for target in targets if target.scope not in self._rows]
-        if new:  # a plan that changes its scopes at each look must not be polled without a pause
+        if new:  # a plan that changes its scopes each time must not be polled without a pause
             self._changed_mono = max(now.mono, self._changed_mono + APART_S)
         for target in new:
             known_mono = self._dues_mono.pop(target.scope, None)

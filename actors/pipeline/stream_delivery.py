@@ -13,22 +13,22 @@ from actors.pipeline.context import SourceContext
 from actors.pipeline.stream_feed import REFRESH_SCOPE, SCOPE, WITHDRAWAL_SCOPE, StreamFeed
 from actors.source_api.stream import StreamOptions
 
-# For an image to reach the board before the next is requested: doubled each time.
+# Wait for a requested image to reach the board, before the next request; doubled each time.
 FIRST_WAIT_S, LONGEST_WAIT_S = 5.0, 300.0
-LACKING_S = 60.0  # between two requests for an image because of the same match
+LACKING_S = 60.0  # between two requests for an image because of one match
 
 
 class StreamDelivery:
-    """The delivery of a source. Hold `lock` from a call of the feed to the delivery of its batches."""
+    """The delivery of a source. Hold `lock` from a call of the feed until its batches are delivered."""
 
     def __init__(self, context: SourceContext[StreamOptions], feed: StreamFeed) -> None:
         self.lock = anyio.Lock(fast_acquire=True)
         self._context = context
         self.feed = feed
-        self.is_image_requested = False  # by the next `lines_to_send`
+        self.is_image_requested = False  # the next `lines_to_send` requests it
         self._image_mono = 0.0
         self._wait_s = FIRST_WAIT_S
-        self._lacking_mono: dict[str, float] = {}  # by match, when an image was requested for it
+        self._lacking_mono: dict[str, float] = {}  # time of the last request for an image, by match
 
     def request_lacking(self, matches: Iterable[str], now: Instant) -> None:
         """Request an image for matches that only an image can complete."""
@@ -47,7 +47,7 @@ class StreamDelivery:
             self._context.inboxes[batch.bookmaker].put_nowait(batch)
 
     def lines_to_send(self, now: Instant) -> tuple[bytes, ...]:
-        """Return the lines that ask for an image, if it is requested or the board lacks the list."""
+        """Return the lines that ask for an image, if one is requested or the board lacks the list."""
         is_missing = self._is_missing(now)
         if not (self.is_image_requested or is_missing):
             return ()
@@ -60,7 +60,7 @@ class StreamDelivery:
         return lines
 
     async def handle_refreshes(self) -> None:
-        """Withdraw the list at once when a bookmaker has lost a part of it; runs for ever."""
+        """Run for ever: when a bookmaker has lost a part of the list, withdraw it and request an image."""
         while True:
             await self._context.refresh.wait()
             self._context.refresh.clear()
@@ -71,7 +71,7 @@ class StreamDelivery:
                 self.deliver(self.feed.withdraw(now))
 
     def _is_missing(self, now: Instant) -> bool:
-        """Return whether the board lacks the list for longer than an image may take."""
+        """Return whether the board has lacked the list for longer than an image may take."""
         if now.mono - self._image_mono < self._wait_s or self.feed.is_too_late:
             return False
         list_id = self.feed.list_id

@@ -18,10 +18,10 @@ from actors.core.messages import Batch, BookmakerId, Document, Extract, ListId, 
 from actors.pipeline.fanout import batch_of
 from actors.source_api.stream import Reaction, Session
 
-CLOSED = "closed"  # the reason of a removal for good
+CLOSED = "closed"  # the reason of a permanent removal
 SCOPE = Scope("stream")
 
-# In recordings only; all but names have no body.
+# Scopes in recordings only; only names have a body.
 NAMES_SCOPE = Scope("names")  # an answer of the catalogue
 CONNECTION_SCOPE = Scope("connection")  # a new connection
 WITHDRAWAL_SCOPE = Scope("distrust")  # a withdrawal by ourselves
@@ -29,7 +29,7 @@ REFRESH_SCOPE = Scope("refresh")  # a request for an image
 
 
 class LineResult(Struct, frozen=True):
-    """The result of a line: its reaction, the batches to deliver, all matches of a new image."""
+    """The result of a line: the session's reaction, batches to deliver, and all matches of a new image."""
 
     reaction: Reaction
     batches: tuple[Batch, ...]
@@ -39,7 +39,7 @@ class LineResult(Struct, frozen=True):
 class StreamFeed:
     """A subscription; `list_id` names its present list, None before an image and after a withdrawal.
 
-    It `is_too_late` while the server says that its prices are as old as a list may be, or older.
+    `is_too_late` while the server says that its prices are delayed by the list's validity or more.
     """
 
     def __init__(
@@ -55,19 +55,19 @@ class StreamFeed:
         self._confirmed = Instant(0.0, 0.0)
 
     def withdraw(self, now: Instant) -> tuple[Batch, ...]:
-        """Withdraw the list until the next image, again if it is withdrawn: that may have been lost."""
+        """Withdraw the list until the next image; repeat it if withdrawn, as the withdrawal may be lost."""
         self.list_id = None
         return self._batches(Extract(()), now)
 
     def line(self, line: bytes, now: Instant) -> Sliced[LineResult]:
-        """Take a line, received at `now`; call nothing else before it is done.
+        """Read a line, received at `now`; call no other method before it is done.
 
-        Raises: PayloadError for what is no message, StreamError for a refusal.
+        Raises: PayloadError for an invalid message, StreamError for a refusal.
         """
         try:
             reaction = yield from self.session.receive(line)
         except PayloadError:
-            self.session.forget()  # the next connection begins with an image
+            self.session.forget()  # so that the next connection begins with an image
             raise
         was_too_late, self.is_too_late = self.is_too_late, self.session.delay_s >= self._stale_after_s
         if self.is_too_late:
@@ -82,7 +82,7 @@ class StreamFeed:
         return LineResult(reaction, batches, listed)
 
     def names(self, names: Mapping[str, Any]) -> tuple[Batch, ...]:
-        """Take names, and return the batches of what they change; they confirm no price."""
+        """Take names, and return batches with the renamed matches; these confirm no price."""
         self._names.update(names)
         changes = self.session.name(names)
         is_news = bool(changes.matches or changes.removals)
@@ -91,7 +91,7 @@ class StreamFeed:
     def replay(
         self, payload: Payload, read_names: Callable[[bytes], Mapping[str, Any]]
     ) -> Sliced[tuple[Batch, ...]]:
-        """Repeat what was recorded: a line, names, or what the live source did. Raises: as `line`."""
+        """Repeat a recorded line, answer with names, or action of the live source. Raises: like `line`."""
         now = Instant(payload.received_mono, payload.received_at)
         if payload.scope == NAMES_SCOPE:
             return self.names(read_names(payload.body))
@@ -117,7 +117,7 @@ class StreamFeed:
                 self._names.pop(removal.source_match_id, None)
         if self.list_id is None or not (reaction.vouches or reaction.changes):
             return ()
-        return self._batches(changes, self._confirmed)  # a change of a part confirms nothing else
+        return self._batches(changes, self._confirmed)  # a change confirms only its own part of the list
 
     def _listed(self, image: Extract) -> frozenset[str]:
         """Return the matches of a new image; forget the names of all others."""
@@ -129,7 +129,7 @@ class StreamFeed:
     def _batches(
         self, extract: Extract, confirmed: Instant, *, complete: bool = False
     ) -> tuple[Batch, ...]:
-        # A withdrawal names no list: a crash caused by a list must not discard it.
+        # A withdrawal has no list's id, so that a list that crashes its actor does not discard it.
         list_id, withdrawn = self.list_id or ListId(""), self.list_id is None
         origin = Document(SCOPE, list_id, None, confirmed.wall, confirmed.mono, self._stale_after_s)
         batches = (

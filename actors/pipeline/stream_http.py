@@ -1,6 +1,6 @@
 """The HTTP requests of a stream source beside its connection: session token, names, market selection.
 
-A failure here is counted and tried again; it never ends the connection.
+A failed request is counted and repeated; it never ends the connection.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from actors.source_api.stream import Request, StreamKind, StreamOptions
 from actors.transports.http import DENIED_RETRY_S
 
 NAMES_A_REQUEST = 100
-ASK_AGAIN_S = 60.0  # for names that the catalogue did not know
+ASK_AGAIN_S = 60.0  # between two requests for a name that the catalogue does not have
 LONGEST_LOGIN_RETRY_S = 3600.0
 RETRY_S = 5.0
 KEEP_ALIVE_S = 600.0
 SELECT_S = 600.0  # between two selections of the nearest matches
-GROW_S = 3600.0  # until a subscription that was too large is tried at twice the size again
+GROW_S = 3600.0  # until a reduced subscription is tried at twice its size
 
 
 class HttpClient(Protocol):
-    """The sender of the requests."""
+    """Sends the requests."""
 
     async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
         """Return the body of the answer. Raises: TransportError for anything but 200."""
@@ -43,7 +43,7 @@ OpenHttp = Callable[[], AbstractAsyncContextManager[HttpClient]]
 
 
 class StreamHttp:
-    """The requests of a source. It owns the session token and the list of names to be requested."""
+    """Makes a source's requests; owns the session token and the list of names to request."""
 
     def __init__(self, kind: StreamKind, options: StreamOptions, client: HttpClient, clock: Clock) -> None:
         self._kind = kind
@@ -57,7 +57,7 @@ class StreamHttp:
         self._login = anyio.Lock()  # two tasks that need a token at once must not both log in
         self._unnamed: dict[str, None] = {}
         self._asked_mono: dict[str, float] = {}
-        self._nameless: set[str] = set()  # that the catalogue was asked for, and did not have
+        self._nameless: set[str] = set()  # requested from the catalogue, which does not have them
         self._names_wanted = anyio.Event()
 
     def redact(self, error: SourceError) -> None:
@@ -93,7 +93,7 @@ class StreamHttp:
         return token
 
     def drop_token(self) -> bool:
-        """Log in again next time; return whether that is possible."""
+        """Forget the token, if another can be had by a login; return whether it can."""
         if self._kind.login(self._options) is None:
             return False
         self._token = None
@@ -104,11 +104,11 @@ class StreamHttp:
         token = self._token
         if token is not None and (request := self._kind.keep_alive(self._options, token)) is not None:
             renewed = self._kind.read_token(await self._ask(request))
-            if self._token == token:  # else there was a login meanwhile, which is newer
+            if self._token == token:  # otherwise a login meanwhile gave a newer token
                 self._token = renewed
 
     def request_names(self, matches: Iterable[str], listed: frozenset[str] | None) -> None:
-        """Have the names of these matches requested; `listed`, if given, are all matches that remain."""
+        """Queue the names of these matches; `listed`, if given, are all matches that still exist."""
         if listed is not None:
             self._asked_mono = {market: at for market, at in self._asked_mono.items() if market in listed}
             self._unnamed = {market: None for market in self._unnamed if market in listed}
@@ -121,10 +121,10 @@ class StreamHttp:
             self._names_wanted.set()
 
     async def fetch_names(self) -> tuple[bytes, Mapping[str, Any], str | None]:
-        """Wait until names are wanted, and request some; after an error they are wanted again.
+        """Wait until names are queued, and request some; after an error they stay queued.
 
-        Return the answer as it came, and as read, and why it lacks some, or None. Raises: TransportError
-        or PayloadError.
+        Return the raw answer, the names in it, and why names are still missing, or None. Raises:
+        TransportError or PayloadError.
         """
         await self._names_wanted.wait()
         some = list(self._unnamed)[:NAMES_A_REQUEST]
@@ -176,13 +176,13 @@ class StreamTasks:
         self._log = context.logger()
 
     async def run(self) -> None:
-        """Run all of them, for ever."""
+        """Run all tasks, for ever."""
         async with anyio.create_task_group() as tasks:
             for task in (self._name, self._keep_alive, self._reselect, self._delivery.handle_refreshes):
                 tasks.start_soon(contained, task, name=self._context.status.actor.name)
 
     async def prepare_retry(self, error: StreamError) -> float:
-        """Do what may let the next connection succeed; return the least seconds until then."""
+        """Try to remove the cause of `error`; return the least seconds until the next connection."""
         if error.is_login and self.http.drop_token():
             self.refused_tokens += 1
             return 0.0 if self.refused_tokens <= 1 else DENIED_RETRY_S
@@ -217,12 +217,12 @@ class StreamTasks:
                 await self._failed(error)
 
     async def _reselect(self) -> None:
-        """While the account allows a part of the matches only, follow the nearest kick-offs."""
+        """While the account allows only a part of the matches, follow those with the nearest kick-offs."""
         while True:
             await anyio.sleep(SELECT_S)
             most, now = self._context.options.max_markets, self._context.clock.now().mono
             if self._max_matches < most and now - self._sized_mono >= GROW_S:
-                self._resize(min(2 * self._max_matches, most))  # what the account allows can change
+                self._resize(min(2 * self._max_matches, most))  # the account's limit may have been raised
             before = self._selected
             if before and await self._select() and self._selected != before:
                 self._delivery.is_image_requested = True
@@ -232,7 +232,7 @@ class StreamTasks:
         self._sized_mono = self._context.clock.now().mono
 
     async def _select(self) -> bool:
-        """Subscribe to the nearest matches alone from now on; False if the catalogue does not say."""
+        """Subscribe to the nearest matches only; return False if the catalogue does not name them."""
         try:
             nearest = await self.http.nearest(self._max_matches)
         except SourceError as error:

@@ -24,15 +24,15 @@ from actors.source_api.stream import StreamKind, StreamOptions
 from actors.transports.http import RestTransport
 from actors.transports.lines import LineConnection, connected, tls_context
 
-IMAGE_WITHIN_S = 60.0  # without a confirmation, unless the server says that its stream is late
-ALIVE_BYTES = 1024  # end a silence as a line does, because a long line may take longer
-CLOCK_CHECK_S = 1.0  # between two looks at the clock, which goes on while timers stand still
+IMAGE_WITHIN_S = 60.0  # longest time without a confirmation, unless the server says that its stream is late
+ALIVE_BYTES = 1024  # end a silence like a line, because a long line may take longer
+CLOCK_CHECK_S = 1.0  # between two looks at the clock, because a suspension stops timers
 
 OpenLines = Callable[[], AbstractAsyncContextManager[LineConnection]]
 
 
 class StreamSourceActor:
-    """One pushed source. `open_lines` and `open_http` connect, unless a test has its own way."""
+    """One pushed source; tests may pass other `open_lines` and `open_http` to connect."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class StreamSourceActor:
         self._log = context.logger()
 
     async def run(self) -> None:
-        """Connect for ever, with the background tasks beside."""
+        """Connect for ever, and run the background tasks."""
         async with self._open_http() as client, anyio.create_task_group() as group:
             tasks = StreamTasks(self._kind, self._context, self._delivery, client)
             group.start_soon(contained, tasks.run, name=self._status.actor.name)
@@ -77,7 +77,7 @@ class StreamSourceActor:
                 await anyio.sleep(delay_s)
 
     async def _receive(self, tasks: StreamTasks) -> NoReturn:
-        """Connect and take every line. Raises: SourceError when the connection ends."""
+        """Connect and read every line. Raises: SourceError when the connection ends."""
         token = self._token = await tasks.http.token()
         session = self._feed.session
         async with self._open_lines() as connection:
@@ -93,7 +93,7 @@ class StreamSourceActor:
                 with anyio.move_on_after(min(left_s, CLOCK_CHECK_S)):
                     lines = await connection.receive()
                 now = self._context.clock.now()
-                # Also when lines did come: after a suspension they are as old as it was long.
+                # Even if lines came: after a suspension they are as old as the suspension was long.
                 if now.mono - received_mono >= silence_s:
                     raise TransportError(f"no message for {silence_s:g} s", reason="silence")
                 await self._take(lines, now, connection, tasks)
@@ -135,7 +135,7 @@ class StreamSourceActor:
                 began = elapsed_s()
 
     def _lateness(self) -> StreamError:
-        """Return why the server's own word forbids to show its prices."""
+        """Return why the server's own statements forbid showing its prices."""
         if not self._feed.is_too_late:
             return StreamError("the server says that its stream is late", "unreliable")
         delay_s, stale_after_s = self._feed.session.delay_s, self._options.staleness_s
@@ -151,7 +151,7 @@ class StreamSourceActor:
             )
 
     def _failed(self, error: SourceError) -> float:
-        """Note a lost connection; return the seconds until the next."""
+        """Record a lost connection; return the seconds until the next one."""
         now = self._context.clock.now()
         redact(error, filter(None, (*secrets_of(self._options), self._token)))
         failed(self._status, error, now, self._log, at_once=self._status.last_success_at is not None)

@@ -1,6 +1,6 @@
-"""The actor of a computed source: steps its machine by the clock and delivers what changed.
+"""The actor of a computed source: steps its machine by the clock and delivers the changes.
 
-Each image is a new list with a name of its own; a bookmaker that has lost its list gets an image again.
+Each image is a new list with a new id; a bookmaker that has lost its list gets another image.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from actors.pipeline.fanout import batch_of
 from actors.source_api.kinds import Machine, TickingKind
 from actors.source_api.options import SourceOptions, secrets_of
 
-# For an image to reach the board before the next is sent. Doubled each time, up to a third of the
-# list's staleness: a computer that is too busy for images must not get more of them.
+# Wait for an image to reach the board, before the next is sent. Doubled each time, up to a third of
+# `stale_after_s`: an overloaded computer must not get more images.
 FIRST_WAIT_S = 3.0
 
 
@@ -82,7 +82,7 @@ class TickingSourceActor:
             ended(self._status, now, self._log)
 
     def _needs_image(self, bookmaker: BookmakerId, machine: Machine, now: Instant) -> bool:
-        """Return whether its list is not on the board, and no image is on its way there."""
+        """Return whether the board lacks the bookmaker's list, and no image is on its way."""
         list_id, wait_s = self._lists.get(bookmaker), self._wait_s.get(bookmaker, 0.0)
         if list_id is not None:
             if self._context.holds(bookmaker, machine.scope, list_id):

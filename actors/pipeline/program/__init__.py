@@ -1,1 +1,1 @@
-"""The actor of a source that is a program, and the way from its lines to batches."""
+"""The actor of a source that is a program, and the conversion of its lines to batches."""

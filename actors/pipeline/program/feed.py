@@ -16,16 +16,16 @@ from actors.core.messages import Batch, BookmakerId, Document, Payload, Scope
 from actors.pipeline.fanout import batch_of
 from actors.source_api.program import ListChange, ProgramLists
 
-# In recordings only; all but lines have no body.
+# Scopes in recordings only; only those of lines have a body.
 LINES_SCOPE = Scope("lines")
-START_SCOPE = Scope("start")  # a new process
-EXIT_SCOPE = Scope("exit")  # the end of a process after which its lists are withdrawn
-EXPIRY_SCOPE = Scope("expiry")  # matches that were stale alone are removed
-REFRESH_SCOPE = Scope("refresh")  # all lists once more, because the board has lost some
+START_SCOPE = Scope("start")  # a process started
+EXIT_SCOPE = Scope("exit")  # a process ended, and its lists were withdrawn
+EXPIRY_SCOPE = Scope("expiry")  # single stale matches were removed
+REFRESH_SCOPE = Scope("refresh")  # all lists were sent again, because the board had lost some
 
 
 class ReadLines(Struct, frozen=True):
-    """The result of some lines: changes of lists, also as batches; the error after `used_bytes`, if any."""
+    """The result of some lines: changes of lists, the same as batches, and the error after `used_bytes`."""
 
     batches: tuple[Batch, ...]
     used_bytes: int
@@ -34,7 +34,7 @@ class ReadLines(Struct, frozen=True):
 
 
 class ProgramFeed:
-    """A program's lists and the bookmakers that they go to."""
+    """A program's lists, and their bookmakers."""
 
     def __init__(
         self, lists: ProgramLists, bookmakers: Iterable[BookmakerId], stale_after_s: float
@@ -44,7 +44,7 @@ class ProgramFeed:
         self._stale_after_s = stale_after_s
 
     def lines(self, body: bytes, now: Instant) -> Sliced[ReadLines]:
-        """Take lines, each with its end, received at `now`, up to the first that breaks the protocol."""
+        """Read complete lines, received at `now`, up to the first that breaks the protocol."""
         self.lists.expire(now)
         used_bytes, error = 0, None
         while used_bytes < len(body):
@@ -62,7 +62,7 @@ class ProgramFeed:
         return ReadLines(self._batches(changes, now), used_bytes, error, changes)
 
     def expire(self, now: Instant) -> tuple[Batch, ...]:
-        """Remove what is stale at `now`."""
+        """Remove the matches that are stale at `now`."""
         self.lists.expire(now)
         return self._batches(self.lists.changes(), now)
 
@@ -72,11 +72,11 @@ class ProgramFeed:
         return self._batches(self.lists.changes(), now)
 
     def refresh(self, now: Instant) -> tuple[Batch, ...]:
-        """Return every list once more, as old as it is."""
+        """Return every list again, with its age unchanged."""
         return self._batches((*self.lists.images(), *self.lists.changes()), now)
 
     def replay(self, payload: Payload) -> Sliced[tuple[Batch, ...]]:
-        """Repeat what was recorded. Raises: PayloadError for a line that breaks the protocol."""
+        """Repeat a recorded payload. Raises: PayloadError for a line that breaks the protocol."""
         now = Instant(payload.received_mono, payload.received_at)
         match payload.scope:
             case "start":

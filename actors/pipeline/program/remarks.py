@@ -1,4 +1,4 @@
-"""A program's lines on standard error, and its reasons of withdrawals: by level, limited, masked."""
+"""Logs a program's standard error and the reasons of its withdrawals: by level, limited, masked."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from actors.core.messages import Scope
 from actors.runtime.facts import announce
 from actors.source_api.program import ListChange
 
-MAX_REMARKS = 60  # logged in each `WINDOW_S`
+MAX_REMARKS = 60  # logged lines in each `WINDOW_S`
 WINDOW_S = 60.0
 MAX_CHARS = 300
 LEVELS = {"E!": "error", "W!": "warning", "I!": "info", "D!": "debug"}
 
 
 class Withdrawals:
-    """Which lists a program has withdrawn, and why."""
+    """The lists that a program has withdrawn, with reasons."""
 
     def __init__(self) -> None:
         self._why: dict[Scope, str] = {}
 
     def told(self, changes: Iterable[ListChange]) -> Iterator[str]:
-        """Yield a text for each list that is withdrawn now, or for another reason than before."""
+        """Yield a text for each list that is newly withdrawn, or has a new reason."""
         for change in changes:
             if change.complete:
                 self._why.pop(change.scope, None)
@@ -34,7 +34,7 @@ class Withdrawals:
                 yield self._text(change.scope)
 
     def newest(self) -> str | None:
-        """Return a text for the list that was withdrawn last of those that are, None if none is."""
+        """Return a text for the most recently withdrawn list, None if no list is withdrawn."""
         return self._text(next(reversed(self._why))) if self._why else None
 
     def _text(self, scope: Scope) -> str:
@@ -43,7 +43,7 @@ class Withdrawals:
 
 
 class Remarks:
-    """Logs lines, at the level of a prefix as Telegraf's programs have it: `E!`, `W!`, `I!` or `D!`."""
+    """Logs lines at the level of their prefix, `E!`, `W!`, `I!` or `D!`, as Telegraf does."""
 
     def __init__(self, log: FilteringBoundLogger, secrets: tuple[str, ...]) -> None:
         self._log = log
@@ -52,7 +52,7 @@ class Remarks:
         self._logged = self._dropped = 0
 
     def add(self, line: str, now: Instant) -> None:
-        """Log a line, or count it if there were too many."""
+        """Log a line, or only count it if there were too many."""
         if now.mono - self._began_mono >= WINDOW_S:
             if self._dropped:
                 announce(self._log, "program.remarks_dropped", lines=self._dropped)

@@ -1,6 +1,6 @@
 """The actor of a source that is a program: runs it for ever, and delivers the batches of its lines.
 
-It always reads: what the board has not taken yet is merged in the inboxes, list by list.
+It never stops reading: while the board is busy, the inboxes merge the batches of each list.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ from actors.source_api.program import ProgramKind, ProgramOptions, environment_o
 from actors.transports.process import running
 
 RESTART_S, LONGEST_RESTART_S = 1.0, 60.0
-LEAST_SHARE = 0.5  # of the delay before a restart that is not at random
-LAST_WORDS_S = 5.0  # for reading what was written before the exit
-LOOK_S = 1.0  # between two looks at the clock, which goes on while timers stand still
+LEAST_SHARE = 0.5  # the fixed share of the delay before a restart; the rest is random
+LAST_WORDS_S = 5.0  # for reading the output that remains after the exit
+LOOK_S = 1.0  # between two looks at the clock, because a suspension stops timers
 
 
 class RunningProgram(Protocol):
-    """A process, see `transports/process`."""
+    """A process; see `transports/process`."""
 
     async def receive(self) -> bytes:
-        """Wait for output; return the lines that are whole now. Raises: TransportError at its end."""
+        """Wait for output; return the complete lines so far. Raises: TransportError at its end."""
 
     async def remark(self) -> str | None:
         """Wait for a line on standard error; None at its end."""
 
     def has_exited(self) -> bool:
-        """Return whether it has exited, though others may have its output open."""
+        """Return whether the process has exited; its own children may still have its output open."""
 
     def ending(self) -> TransportError:
-        """Return an error that says how it ended."""
+        """Return an error that says how the process ended."""
 
 
 OpenProgram = Callable[[], AbstractAsyncContextManager[RunningProgram]]
 
 
 class ProgramSourceActor:
-    """A program; `open_program` starts it, unless a test has its own way."""
+    """A program; tests may pass another `open_program` to start it."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class ProgramSourceActor:
         self._status = context.status
         self._feed = ProgramFeed(kind.lists(options), context.inboxes, options.staleness_s)
         self._open = open_program or partial(running, options.command, environment_of(options))
-        self._taking = anyio.Lock(fast_acquire=True)  # from a call of the feed to the delivery
+        self._taking = anyio.Lock(fast_acquire=True)  # from a call of the feed until its delivery
         self._backoff = Backoff(
             LONGEST_RESTART_S, context.random, base_s=RESTART_S, least_share=LEAST_SHARE
         )
@@ -96,7 +96,7 @@ class ProgramSourceActor:
                 await anyio.sleep(delay_s)
 
     async def _attempt(self, tasks: TaskGroup) -> NoReturn:
-        """Run a process to its end. Raises: SourceError, saying what ended it."""
+        """Run a process to its end. Raises: SourceError with the reason of its end."""
         async with self._open() as program:
             reading = anyio.CancelScope()
             name = self._status.actor.name
@@ -106,13 +106,13 @@ class ProgramSourceActor:
             except SourceError:
                 await self._withdraw()
                 raise
-            finally:  # also after a crash
+            finally:  # also if this actor crashes
                 reading.cancel()
                 for scope in self._feed.lists.scopes():
                     self._context.report_failure(scope)
 
     async def _receive(self, program: RunningProgram) -> NoReturn:
-        """Take every line. Raises: SourceError when the process has ended, or is to be ended."""
+        """Read every line. Raises: SourceError when the process has ended or must be ended."""
         now = self._context.clock.now()
         self._feed.lists.begin()
         self._context.record_payload(START_SCOPE, now)
@@ -123,7 +123,7 @@ class ProgramSourceActor:
             with anyio.move_on_after(min(spoken_mono + silence_s - now.mono, LOOK_S)):
                 lines = await program.receive()
             now = self._context.clock.now()
-            # Also when lines did come: after a suspension they are as old as it was long.
+            # Even if lines came: after a suspension they are as old as the suspension was long.
             if now.mono - spoken_mono >= silence_s:
                 raise TransportError(f"no line for {silence_s:g} s", reason="silence")
             if lines:
@@ -135,7 +135,7 @@ class ProgramSourceActor:
                 raise program.ending()
 
     async def _take(self, lines: bytes, now: Instant) -> None:
-        """Take some lines. Raises: PayloadError for the first that breaks the protocol."""
+        """Read and deliver lines. Raises: PayloadError at the first that breaks the protocol."""
         async with self._taking:
             self._status.received_bytes.inc(len(lines))
             taken = await run_sliced(self._feed.lines(lines, now))
@@ -151,14 +151,14 @@ class ProgramSourceActor:
         if any(batch.complete for batch in taken.batches):
             self._backoff.succeeded(now.mono)
             succeeded(self._status, now, self._log)
-        if not self._status.failures:  # otherwise the end of its last process is the error
+        if not self._status.failures:  # otherwise `last_error` says how the last process ended
             why = self._withdrawals.newest()
             self._status.last_error = why and redacted(why, secrets_of(self._options))
         if taken.error is not None:
             raise taken.error
 
     async def _keep_house(self) -> None:
-        """Send all lists again when the board has lost some; remove matches that alone are stale."""
+        """Send all lists again when the board has lost some; remove single stale matches."""
         refresh = self._context.refresh
         while True:
             with anyio.move_on_after(LOOK_S):
@@ -177,7 +177,7 @@ class ProgramSourceActor:
                 self._record_own(EXIT_SCOPE, self._feed.exit(now), now)
 
     def _record_own(self, scope: Scope, batches: tuple[Batch, ...], now: Instant) -> None:
-        """Record and deliver what the program has not said."""
+        """Record and deliver batches that the service made, not the program."""
         if batches:
             self._context.record_payload(scope, now)
             self._deliver(batches)
@@ -192,7 +192,7 @@ class ProgramSourceActor:
                 self._remarks.add(remark, self._context.clock.now())
 
     def _failed(self, error: SourceError) -> float:
-        """Note the end of a process; return the seconds until the next."""
+        """Record the end of a process; return the seconds until the next one."""
         now = self._context.clock.now()
         redact(error, secrets_of(self._options))
         failed(self._status, error, now, self._log, at_once=self._status.last_success_at is not None)
