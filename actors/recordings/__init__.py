@@ -1,1 +1,1 @@
-"""Recordings: their format, reading and playing them; nothing of the web or the configuration file."""
+"""Recordings: their format, and how they are read and played; independent of web and configuration."""

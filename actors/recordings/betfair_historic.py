@@ -1,6 +1,6 @@
-"""Betfair's historic files: the exchange's messages as they were sent, one a line, in a .bz2 file.
+"""Betfair's historic files: the exchange's original messages, one a line, in a .bz2 file.
 
-A message's `pt` (Unix milliseconds) is when it was published, and taken as its time of receipt. Format:
+A message's time of publication, `pt` (Unix milliseconds), is taken as its time of receipt. Format:
 "Betfair Historical Data", specification.
 """
 
@@ -22,7 +22,7 @@ from actors.recordings.format import Ending, Header, Recorded, RecordedBookmaker
 
 HISTORIC_SUFFIX = ".bz2"
 KIND, SOURCE, BOOKMAKER = "betfair_stream", SourceName("betfair_historic"), BookmakerId("betfair-exchange")
-FOR_EVER_S = 1e9  # a historic file confirms nothing that does not change: its lists are never stale
+FOR_EVER_S = 1e9  # a historic file has changes and no confirmations, so its lists must never become stale
 MAX_LINE_BYTES = 16 * 1024 * 1024
 
 
@@ -34,7 +34,7 @@ _published = msgspec.json.Decoder(_Published)
 
 
 def historic_header(path: Path, price: str) -> Header:
-    """Return the header of a historic file. Raises: ConfigError if its first line is no message."""
+    """Return the header of a historic file. Raises: ConfigError if its first line is not a message."""
     first = next(historic_records(path, 0.0), None)
     if first is None or not first.payload.received_at:
         raise ConfigError("is not a historic file that can be read: it has no message with a time")
@@ -49,7 +49,7 @@ def historic_header(path: Path, price: str) -> Header:
 
 
 def historic_records(path: Path, started_at: float) -> Generator[Recorded, None, Ending]:
-    """Yield its messages in order, as if received when published; return how the file ended."""
+    """Yield the messages in order, as if received when published; return how the file ended."""
     at = started_at
     try:
         with bz2.open(path) as file:

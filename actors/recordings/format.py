@@ -1,7 +1,7 @@
 r"""The format of a recording: everything that a source delivered, readable after any crash.
 
-A zstd stream, flushed after every record. In it, as `zstdcat` shows it: a line about the source, then
-for each payload a line about it, the body as it came, and a newline. A checksum covers line and body.
+A zstd stream, flushed after every record. Its content, as `zstdcat` shows it: a line about the source, then
+for each payload a line about it, the unchanged body, and a newline. A checksum covers line and body.
 
     {"oddsboard_recording":1,"source":"feed","kind":"football_data",...,"crc32":2774129518}
     {"scope":"fixtures.csv",...,"received_s":0.31,"status":200,...,"bytes":9,"crc32":1190362846}
@@ -32,19 +32,19 @@ NO_LIMIT, NO_LIMIT_S = 10_000_000, 1e10
 
 _CHECKSUM = b',"crc32":'
 _BLOCK_HEADER_BYTES = 3
-_REPEATED = 1  # the type of a block that is one byte, many times
+_REPEATED = 1  # the type of a block that repeats one byte
 
 
 class Ending(StrEnum):
     """How a file ended."""
 
-    CLOSED = "closed"  # in order
-    CUT = "cut"  # its writer was killed, or still writes
-    DAMAGED = "damaged"  # its content is not what was written
+    CLOSED = "closed"  # its writer closed it
+    CUT = "cut"  # its writer was killed, or is still writing
+    DAMAGED = "damaged"  # its content has changed since
 
 
 class RecordedBookmaker(Struct, frozen=True):
-    """A bookmaker of the source, and its position among all of the configuration."""
+    """A bookmaker of the source, and its position among all configured bookmakers."""
 
     id: BookmakerId
     name: str | None
@@ -53,10 +53,10 @@ class RecordedBookmaker(Struct, frozen=True):
 
 
 class Header(Struct, frozen=True, kw_only=True):
-    """The source of a recording as it was configured, without secrets.
+    """The configuration of a recording's source, without secrets.
 
-    Other times count from `started_at` (Unix seconds). Older files have no `max_matches` and no
-    `in_play_max_age_s`: no limit.
+    Other times count from `started_at` (Unix seconds). Older files lack `max_matches` and
+    `in_play_max_age_s`, which means no limit.
     """
 
     oddsboard_recording: Literal[1] = 1
@@ -100,23 +100,23 @@ def _shared(values: Payload | _About) -> dict[str, Any]:
 
 
 class Encoder:
-    """Encodes a recording: its header, its records, its end."""
+    """Encodes a recording: header, records, end."""
 
     def __init__(self) -> None:
         self._stream = zstandard.ZstdCompressor(level=3).compressobj()
 
     def header(self, header: Header) -> bytes:
-        """Return the bytes that a recording begins with."""
+        """Return the first bytes of a recording."""
         return self._flushed(_sealed(msgspec.json.encode(header), b""))
 
     def record(self, payload: Payload, received_s: float, asked_s: float) -> bytes:
-        """Return all bytes of a payload."""
+        """Return the bytes of a payload's record."""
         size = len(payload.body)
         about = _About(received_s=received_s, asked_s=asked_s, bytes=size, **_shared(payload))
         return self._flushed(_sealed(msgspec.json.encode(about), payload.body) + payload.body + b"\n")
 
     def end(self) -> bytes:
-        """Return the bytes that a recording ends with when it is closed in order."""
+        """Return the last bytes of a recording, which mark it as closed."""
         return self._stream.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH)
 
     def _flushed(self, content: bytes) -> bytes:
@@ -124,12 +124,12 @@ class Encoder:
 
 
 class Recording:
-    """A recording that is read once, from a seekable file, block by block: memory is bounded."""
+    """A recording, read once from a seekable file, block by block, so that memory is bounded."""
 
     def __init__(self, file: BinaryIO) -> None:
-        """Read the header. Raises: ConfigError, saying what was found, if there is none."""
+        """Read the header. Raises: ConfigError, with the reason, if there is none."""
         self._blocks = _blocks(file)
-        self._data = bytearray()  # decompressed and not yet taken
+        self._data = bytearray()  # decompressed bytes that no record has taken yet
         try:
             line = self._line()
             self.header = _decoded(line, Header)
@@ -138,7 +138,7 @@ class Recording:
             raise ConfigError(f"is not a recording that can be read: {ended}") from None
 
     def records(self) -> Generator[Recorded, None, Ending]:
-        """Yield the records in the order of receipt, up to the first that is not what was written."""
+        """Yield the records in the order of receipt, up to a damaged one; return how the file ended."""
         try:
             while True:
                 line = self._line()
@@ -187,7 +187,7 @@ class _Ended(Exception):
 def _blocks(file: BinaryIO) -> Generator[bytes, None, Ending]:
     """Yield the content of each whole block of a zstd file (RFC 8878, 3.1.1), at most 128 KiB each.
 
-    The decoder gets one block at a time: of several it returns nothing if the last is damaged.
+    The decoder gets one block at a time, because it returns nothing of several if the last is damaged.
     """
     front = file.read(18)  # the longest frame header
     decoder = zstandard.ZstdDecompressor(max_window_size=2**23).decompressobj()
@@ -202,7 +202,7 @@ def _blocks(file: BinaryIO) -> Generator[bytes, None, Ending]:
             block = file.read(size)
             if len(block) < size:
                 break
-            if mark & 1:  # the last block
+            if mark & 1:  # this is the last block
                 yield decoder.decompress(head + block + file.read(4 if has_checksum else 0))
                 return Ending.CLOSED if decoder.eof and not file.read(1) else Ending.DAMAGED
             yield decoder.decompress(head + block)

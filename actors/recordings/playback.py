@@ -1,8 +1,8 @@
-"""Plays recordings on boards of their own, moment by moment, on the clock of the recordings.
+"""Plays recordings on their own boards, moment by moment, by the clock of the recordings.
 
-There is a board of each kind of market that the recorded sources read, all with one version counter.
-Each payload, and each deadline between two, is a commit at its own time, so the same recordings give the
-same versions and content every time. No loop, no actors, nothing conflated.
+Each kind of market that the recorded sources read has a board; the boards share a version counter. Each
+payload, and each deadline between two payloads, is a commit at its own time, so the same recordings give
+the same versions and content every time. Uses no event loop and no actors, and conflates nothing.
 """
 
 from __future__ import annotations
@@ -64,20 +64,20 @@ from actors.source_api.stream import StreamKind
 
 
 class Moment(Struct, frozen=True):
-    """A moment at which the board may change: a deadline passes, unless it is an arrival."""
+    """A moment at which a board may change: an Arrival, otherwise a deadline."""
 
     at: Instant
 
 
 class Arrival(Moment, frozen=True):
-    """A payload of a source is received."""
+    """The receipt of a source's payload."""
 
     source: RecordedSource
     payload: Payload
 
 
 class BookmakerResult(Struct, frozen=True):
-    """The outcome of a payload for a bookmaker: a batch, rejections by reason, or why it has none."""
+    """The outcome of a payload for a bookmaker: a batch and its rejections by reason, or an error."""
 
     bookmaker: BookmakerId
     batch: Batch | None = None
@@ -89,16 +89,16 @@ class BookmakerResult(Struct, frozen=True):
 
 
 class MomentResult(Struct, frozen=True):
-    """The outcome of a payload for each bookmaker; `error` if it could not be read at all."""
+    """The outcome of a payload for each bookmaker; `error` if the payload is unreadable."""
 
     parts: tuple[BookmakerResult, ...] = ()
     error: SourceError | None = None
 
 
 class Playback:
-    """Recordings on their boards; also their clock. `published` is the board of 1X2 as of the last moment.
+    """Recordings, their boards and their clock. `published` is the board of 1X2 as of the last moment.
 
-    `markets` are the boards beside it: of `kinds`, or (None) of all that the recorded sources read.
+    `markets` are the boards of the other `kinds` of market, by default of all that the sources read.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Playback:
         first = next(self._arrivals(), None)
         self._now = Instant(0.0, self._began_at) if first is None else first.at
         headers = msgspec.json.encode([source.header for source in sources])
-        epoch = blake2b(headers, digest_size=4).hexdigest()  # the same of the same recordings every time
+        epoch = blake2b(headers, digest_size=4).hexdigest()  # equal recordings have an equal epoch
         terms = FixtureSettings(_roster_of(sources))
         self._begin(first_snapshot(int(self._now.wall * 1000), terms, epoch), terms, kinds)
         self.review, start = Review(), linker
@@ -148,7 +148,7 @@ class Playback:
             board.follow(partial(self._noted.__setitem__, kind))
 
     def follow(self, follower: Callable[[Mapping[MarketKind, Snapshot]], None]) -> None:
-        """Have `follower` called with the new snapshots of each commit, by kind of market."""
+        """Call `follower` with the new snapshots of each commit, by kind of market."""
         self._followers.append(follower)
 
     def _tell(self) -> None:
@@ -158,33 +158,33 @@ class Playback:
             follower(noted)
 
     def digest(self) -> Sliced[None]:
-        """Let the histories take all commits so far."""
+        """Add all commits so far to the histories."""
         for board in self._boards.values():
             yield from board.digest()
 
     def now(self) -> Instant:
-        """Return the time of the recordings: that of the last moment, of the first payload before it."""
+        """Return the recordings' time: the time of the last moment, at first of the first payload."""
         return self._now
 
     @property
     def snapshot(self) -> Snapshot:
-        """The board of 1X2 as of that moment."""
+        """The board of 1X2 as of the last moment."""
         return self.published.newest
 
     @property
     def books(self) -> dict[BookmakerId, tuple[Book, ...]]:
-        """The books of each bookmaker as of that moment, that of 1X2 first."""
+        """The books of each bookmaker as of the last moment, the book of 1X2 first."""
         boards = [board.newest.books for board in self._boards.values()]
         return {name: tuple([books[name] for books in boards]) for name in self.snapshot.books}
 
     @property
     def version(self) -> int:
-        """The version of the last commit, of whichever kinds of market it is."""
+        """The version of the last commit of any kind of market."""
         return max(board.newest.version for board in self._boards.values())
 
     def _take(self, request: Request) -> None:
-        """Withdraw the list of an entry that cannot be shown."""
-        if isinstance(request, Overdue):  # nothing is at any moment; no read may change a version
+        """Withdraw a list with an entry that cannot be shown."""
+        if isinstance(request, Overdue):  # after a moment no list is; and reads must not add versions
             return
         drafts = self._drafts()
         run_now(drafts.reject(request.bookmaker, request.entry))
@@ -196,7 +196,7 @@ class Playback:
             board.end_turn()
 
     def moments(self) -> Iterator[Moment]:
-        """Yield the moments in order; play each before taking the next: it may set a deadline."""
+        """Yield the moments in order; play each before taking the next, because it may set a deadline."""
         for arrival in self._arrivals():
             at = Instant(max(arrival.at.mono, self._now.mono), arrival.at.wall)
             while (deadline := self._deadline()).mono <= at.mono:
@@ -204,15 +204,15 @@ class Playback:
             yield msgspec.structs.replace(arrival, at=at)
 
     def play(self, moment: Moment) -> Sliced[MomentResult]:
-        """Withdraw overdue entries, then apply the arrival, without a yield after that.
+        """Withdraw overdue entries and publish, then apply the arrival.
 
-        The caller may `link` the changes before the next moment, and let the histories `digest` them.
+        The caller may then `link` the changes, and add them to the histories (`digest`).
         """
         yield from self.digest()
         drafts = self._drafts()
         yield from drafts.expire(moment.at)
         yield from drafts.finish(moment.at)
-        self._now = moment.at  # not before: a read in between would find the board overdue
+        self._now = moment.at  # only now: an earlier read would find the board overdue
         drafts.publish()
         if not isinstance(moment, Arrival):
             return MomentResult()
@@ -225,7 +225,7 @@ class Playback:
     def _deliveries(
         self, source: RecordedSource, payload: Payload
     ) -> Sliced[list[tuple[BookmakerId, Delivery]]]:
-        """Return what a payload is for each bookmaker. Raises: PayloadError or StreamError."""
+        """Return the deliveries of a payload. Raises: PayloadError or StreamError."""
         match source.kind:
             case PolledKind() as kind:
                 needing = needing_document(payload, kind, source.keys, self._holds)
@@ -250,7 +250,7 @@ class Playback:
         return [(batch.bookmaker, batch) for batch in batches]
 
     def _holds(self, bookmaker: BookmakerId, scope: Scope, list_id: ListId) -> bool:
-        """Return whether all boards that have the scope have that very list."""
+        """Return whether every board with this scope shows this list."""
         boards = [board for board in self._boards.values() if scope in board.newest.books[bookmaker].lists]
         return bool(boards) and all(
             board.newest.holds(bookmaker, scope, list_id, self._now.wall, board.rules.max_matches)
@@ -298,9 +298,10 @@ class Playback:
                 return
 
     def _end_pending(self) -> Sliced[None]:
-        """Note that no event waits to be linked any more, where nothing had to be.
+        """Set the number of events that wait for links to 0, after an update without links.
 
-        That is a version only beside other markets: recordings of 1X2 keep those that they had.
+        This is a new version only if there are other markets, so that the versions of recordings with 1X2
+        alone stay as they were.
         """
         if self.markets.updaters:
             yield from self._commit(Links((), {}))
@@ -337,14 +338,14 @@ class Playback:
             yield Arrival(Instant(record.received_s + offset_s, payload.received_at), source, payload)
 
     def _deadline(self) -> Instant:
-        """Return when the next list is stale, match over or too old, or surebet due; infinity for never.
+        """Return the time of the next deadline of a list, match or surebet; infinity if there is none.
 
-        In a board of another market than 1X2 also when a match begins, if that is for it to know.
+        A board of another market than 1X2 may also have the begin of a match as a deadline.
         """
         now, boards = self._now, [board.newest for board in self._boards.values()]
         stale = min(min(board.valid_until, fixtures_of(board).candidates.due) for board in boards)
         due_mono = max(stale, now.mono)
-        # One step up, so that taking the time off again cannot end below the kick-off by rounding.
+        # One float up, so that subtracting the period again cannot give less than the kick-off by rounding.
         first_start = min(board.first_start for board in boards)
         over_at = nextafter(first_start + self._rules.expire_after_kickoff_s, inf)
         begins = [markets_of(board).next_start for board in boards[1:]]
@@ -356,12 +357,12 @@ class Playback:
 
 
 def rules_of(header: Header) -> BoardRules:
-    """Return the rules of the board that a recording was made with."""
+    """Return the board's rules at the time of the recording."""
     return BoardRules(header.expire_after_kickoff_s, header.max_matches, header.in_play_max_age_s)
 
 
 def _roster_of(sources: tuple[RecordedSource, ...]) -> Roster:
-    """Return the bookmakers in the order of the configuration that was recorded."""
+    """Return the bookmakers in the order of the recorded configuration."""
     found = sorted(
         (
             (bookmaker.position, bookmaker.id, bookmaker.key, source)

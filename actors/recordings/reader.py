@@ -1,4 +1,4 @@
-"""Opens recordings: checks them, and finds their kind and options, before anything is played."""
+"""Opens recordings: checks them, and finds their kind and options, before they are played."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from actors.recordings.format import Ending, Header, Recorded, Recording
 from actors.source_api.kinds import Kind
 from actors.source_api.options import SourceOptions, secret_names
 
-SUFFIX = ".rec.zst"  # of a recording's file, after the name of its source
+SUFFIX = ".rec.zst"  # a recording's file is named SOURCE.rec.zst
 
-# Returns the kind of a name; raises ConfigError. Passed in, because the kind `replay` opens recordings too.
+# Finds a kind by name, or raises ConfigError. Passed in, because the kind `replay` opens recordings too.
 KindNamed = Callable[[str], Kind]
 
 
 class RecordedSource(Struct, frozen=True):
-    """A recording, ready to be played; `is_historic` for a historic file of the exchange."""
+    """A recording, ready to be played; `is_historic` marks a historic file of Betfair."""
 
     path: Path
     header: Header
@@ -46,7 +46,7 @@ class RecordedSource(Struct, frozen=True):
 
 
 def open_source(path: Path, kind_named: KindNamed, price: str | None = None) -> RecordedSource:
-    """Open a file; `price` is for historic files (.bz2). Raises: ConfigError, naming the file."""
+    """Open a file; only historic files (.bz2) have a `price`. Raises: ConfigError, with the path."""
     is_historic = path.suffix == HISTORIC_SUFFIX
     if price is not None and not is_historic:
         raise ConfigError(
@@ -66,7 +66,7 @@ def open_source(path: Path, kind_named: KindNamed, price: str | None = None) -> 
 def open_sources(path: Path, kind_named: KindNamed, price: str | None = None) -> tuple[RecordedSource, ...]:
     """Open a file, or all recordings of a folder, in the order of their configuration.
 
-    Raises: ConfigError also for a folder without any, or with recordings of several configurations.
+    Raises: ConfigError, also for a folder without recordings, or with those of several configurations.
     """
     paths = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
     if not paths:

@@ -1,8 +1,7 @@
-"""The source kind `replay`: plays a recording inside a running service, again and again if wanted.
+"""The source kind `replay`: plays a recording inside a running service, once or in a loop.
 
-Its machine plays the recording on boards of its own, by the recording's clock, and reports their changes:
-of 1X2, and of the other kinds of market that are asked for. Matches past the service's own
-`[board] expire_after_kickoff_s` are not shown.
+Its machine plays the recording on its own boards, by the recording's clock, and reports their changes, of
+1X2 and the other configured markets. The service's own `[board] expire_after_kickoff_s` still applies.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from actors.source_api.kinds import TickingKind, prices_of
 from actors.source_api.options import Markets, SourceOptions
 
 INTERVAL_S = 0.1
-PAUSE_S = 1.0  # for which a recording in a loop shows its last content before it begins again
+PAUSE_S = 1.0  # between the end of a recording in a loop and its next begin
 
 Speed = Annotated[float, Meta(gt=0, le=1e9)] | Literal["max"]
 
@@ -35,9 +34,9 @@ Speed = Annotated[float, Meta(gt=0, le=1e9)] | Literal["max"]
 class ReplayOptions(SourceOptions, frozen=True, kw_only=True):
     """Options of a recording: its file, relative to the working directory, and how it is played.
 
-    `speed` is how many of its seconds pass in a second; `price` is for historic files (.bz2) only, by
-    default `best_back`. `markets` are of those that its source read. The other options apply in addition
-    to those of the recording.
+    `speed` is the number of recorded seconds played in a second. `price` is for historic files (.bz2) only,
+    by default `best_back`. `markets` must be among those that the recorded source read. The other options
+    apply in addition to the recorded ones.
     """
 
     path: Annotated[str, Meta(description="The recording, from the working directory of the service.")]
@@ -51,7 +50,7 @@ class ReplayOptions(SourceOptions, frozen=True, kw_only=True):
 
 
 def replay_kind(kind_named: KindNamed) -> TickingKind:
-    """Return the kind; `kind_named` finds the kinds that it plays."""
+    """Return the kind; `kind_named` finds the kinds of recordings."""
 
     def opened(options: ReplayOptions) -> RecordedSource:
         return open_source(Path(options.path), kind_named, options.price)
@@ -91,15 +90,15 @@ def replay_kind(kind_named: KindNamed) -> TickingKind:
 
 
 def check_key(key: str) -> None:
-    """Raise ValueError for an empty key; `check` knows which keys the recording has."""
+    """Raise ValueError for an empty key; `check` compares keys with the recording."""
     if not key:
         raise ValueError("key was '', must be the key of a bookmaker in the recording")
 
 
 class ReplayMachine:
-    """A recording, played by the clock; it reports the changes of its own boards, each payload whole.
+    """A recording, played by the clock; reports the changes of its own boards, never a part of a payload.
 
-    `interval_s` is 0 while more is due. At its end it `is_over`: nothing will change any more.
+    `interval_s` is 0 while more moments are due. `is_over` after the end: no further change.
     """
 
     def __init__(
@@ -129,7 +128,7 @@ class ReplayMachine:
         }
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
-        """Play what is due at `now`, for `BUDGET_S` at most."""
+        """Play the moments due at `now`, for `BUDGET_S` at most; return the changes."""
         self._until_mono = now.mono
         self._is_waiting = False
         began = elapsed_s()
@@ -145,7 +144,7 @@ class ReplayMachine:
         }
 
     def _passes(self, begin_mono: float) -> Sliced[None]:
-        """Play the recording once or for ever, beginning with the first payload, then wait for ever."""
+        """Play the recording from its first payload, once or in a loop; after its end wait for ever."""
         while True:
             playback = Playback((self._source,), kinds=self._kinds)
             first_mono, due_mono = playback.now().mono, begin_mono
@@ -173,7 +172,7 @@ def _chunks(books: Iterable[Book]) -> tuple[Chunk, ...]:
 
 
 def _changes(before: Iterable[Book], after: Iterable[Book]) -> Extract:
-    """Return the differences; only chunks that are not in both are compared."""
+    """Return the differences; chunks that both have are not compared."""
     first, last = _chunks(before), _chunks(after)
     old, new = set(first), set(last)
     gone = _matches(chunk for chunk in first if chunk not in new)
