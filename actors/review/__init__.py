@@ -1,1 +1,1 @@
-"""Review: what the operator says of links, and asks about them."""
+"""Review: the operator's decisions and questions about links."""

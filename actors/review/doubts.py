@@ -1,4 +1,4 @@
-"""Doubts of the file of links: decisions that may outlive their match, leagues of two countries. Pure."""
+"""Finds doubtful tables in the file of links: outlived decisions, leagues of two countries. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OF_SOURCE = re.compile(r"^[a-z0-9_-]{1,32}:(?=\S)")
 
 
 def incomplete(overrides: Overrides) -> Iterator[str]:
-    """Yield a line for each decision that holds for whatever match has its ids, and how to complete it."""
+    """Yield advice for each decision that names only ids, which another match may get later."""
     for table, pairs in (("must", overrides.must), ("must_not", overrides.must_not)):
         for number, pair in enumerate(pairs, 1):
             if pair.listed is None:
@@ -26,7 +26,7 @@ def incomplete(overrides: Overrides) -> Iterator[str]:
 
 
 def mixed(overrides: Overrides) -> Iterator[str]:
-    """Yield a line for each league of the file that has labels of several countries."""
+    """Yield a warning for each `[[league]]` with labels of several countries."""
     told: set[tuple[str, ...]] = set()
     every = joined(overrides.leagues)
     for number, same in enumerate(overrides.leagues, 1):
@@ -41,12 +41,12 @@ def mixed(overrides: Overrides) -> Iterator[str]:
 
 
 def countries_of_labels(labels: Iterable[str]) -> set[str]:
-    """Return the countries that labels name by the shipped table, with or without their source."""
+    """Return the countries of labels in the shipped table; a label may begin with its source."""
     return {country for label in labels if (country := _country_of(label)) is not None}
 
 
 def outlived(overrides: Overrides, matcher: Matcher) -> Iterator[str]:
-    """Yield a line for each `[[must]]` whose events may no longer be those that it was written for."""
+    """Yield a warning for each `[[must]]` whose ids may belong to other matches by now."""
     for number, pair in enumerate(overrides.must):
         for a, b in matcher.overridden.must.here(number):
             first, second = matcher.node(a), matcher.node(b)

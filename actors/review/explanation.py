@@ -1,4 +1,4 @@
-"""Why two events are linked, or not, and the nearest events that an event is not linked with."""
+"""Explains why two events are linked or not; finds the nearest events that are not linked with one."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from actors.matching.evidence import Evidence, Likeness
 from actors.matching.matcher import Matcher
 from actors.matching.rules import CONDITIONS, Condition, Group, Objection, Relation, Rule, lacks, price_gap
 
-NEAR = 0.9  # the least rank of a pair that is reported
+NEAR = 0.9  # the least rank of a reported pair
 
 Prices: TypeAlias = Callable[[EventKey], Chances | None]
-"""The probabilities in the prices of an event, such as it has on the board now."""
+"""Returns the probabilities in an event's prices, such as those on the board."""
 
 
 class Explanation(Struct, frozen=True):
-    """The finding about two events: the rule that links them or the reason against it.
+    """The finding about two events: the rule that links them, or the reason against a link.
 
-    Events linked only through others have no rule. `lacks` has each way in which a rule
-    can hold, in order, with what it lacks, empty if it holds.
+    Events linked only through others have no rule. `lacks` has each way in which a rule can hold, in order,
+    with the missing evidence ("" if the rule holds).
     """
 
     rule: Rule | None
@@ -36,7 +36,7 @@ class Explanation(Struct, frozen=True):
 
 
 class Abstention(Struct, frozen=True):
-    """Two events that resemble each other and are not linked; the evidence is that of a against b."""
+    """Two similar events that are not linked; the evidence compares `a` with `b`."""
 
     a: EventKey
     b: EventKey
@@ -46,7 +46,7 @@ class Abstention(Struct, frozen=True):
 
 
 class _Found(Struct, frozen=True):
-    """An event that resembles another; `condition` is None if no rule holds."""
+    """An event similar to another one; `condition` is None if no rule holds."""
 
     node: Node
     relation: Relation
@@ -59,9 +59,9 @@ class _Found(Struct, frozen=True):
 
 
 def explain(matcher: Matcher, a: EventKey, b: EventKey, prices: Prices | None = None) -> Explanation | None:
-    """Return the evidence about two events at these prices; None if one of them is not here.
+    """Return the evidence about two events at these prices; None if the matcher lacks one of them.
 
-    Without `prices` those that the matcher was last given are used.
+    Without `prices`, the matcher's newest prices are used.
     """
     node, other, compare = matcher.node(a), matcher.node(b), matcher.comparator
     if node is None or other is None:
@@ -77,7 +77,7 @@ def explain(matcher: Matcher, a: EventKey, b: EventKey, prices: Prices | None = 
     else:
         rule, reason = None, _reason(matcher, node, other, gap)
     lacking = _shortfalls(evidence)
-    if relation is None or not relation.conditions:  # whatever the rules say
+    if relation is None or not relation.conditions:  # a decision by hand overrules the rules
         why = str(reason or Objection.NAME)
         is_forbidden = relation is not None and relation.bearable < 0
         lacking = tuple((each, why if is_forbidden else lack or why) for each, lack in lacking)
@@ -87,7 +87,7 @@ def explain(matcher: Matcher, a: EventKey, b: EventKey, prices: Prices | None = 
 def nearest(
     matcher: Matcher, keys: Iterable[EventKey], prices: Prices | None = None
 ) -> Sliced[list[Abstention]]:
-    """Return for each event without a link, and each group, the nearest candidate that is not linked."""
+    """Return the nearest unlinked candidate of each event without a link, and of each group."""
     found: list[Abstention] = []
     for key in keys:
         node = matcher.node(key)
@@ -100,18 +100,18 @@ def nearest(
 
 
 def in_order(found: Iterable[Abstention]) -> tuple[Abstention, ...]:
-    """Return each pair once, by rank, the highest first; pairs with home and away swapped come last."""
+    """Return each pair once, the highest rank first; pairs with home and away swapped come last."""
     pairs = {(min(pair.a, pair.b), max(pair.a, pair.b)): pair for pair in found}
     return tuple(sorted(pairs.values(), key=lambda pair: (-pair.rank, pair.a, pair.b)))
 
 
 def _rule_in(group: Group, a: EventKey, b: EventKey) -> Rule | None:
-    """Return the rule of the link between two members, None if they are linked through others."""
+    """Return the rule that links two members directly, None if they are linked through others."""
     return next((member.rule for member in group if (member.key, member.to) in {(a, b), (b, a)}), None)
 
 
 def _nearest(matcher: Matcher, node: Node, prices: Prices) -> Abstention | None:
-    """Return the nearest candidate of an event outside its group and of a source that is not in it."""
+    """Return an event's nearest candidate outside its group, of a source that the group lacks."""
     event, group = node.event, node.group or ()
     sources = {member.key.source for member in group} | {event.source}
     near = [
@@ -127,7 +127,7 @@ def _nearest(matcher: Matcher, node: Node, prices: Prices) -> Abstention | None:
 
 
 def _swapped(matcher: Matcher, node: Node) -> Abstention | None:
-    """Return an event that lists the same match with home and away the other way round, if there is one."""
+    """Return an event that lists the same match with home and away swapped, if any."""
     there = [
         found
         for found in _resembling(matcher, node, swapped(node.description), lambda _: None)
@@ -141,7 +141,7 @@ def _swapped(matcher: Matcher, node: Node) -> Abstention | None:
 
 
 def _resembling(matcher: Matcher, node: Node, description: Description, prices: Prices) -> Iterator[_Found]:
-    """Yield the events of other sources that resemble an event with that description, in no order."""
+    """Yield events of other sources that are similar to `description`, in no order."""
     chances = prices(node.event.key)
     for other in matcher.index.find(description):
         if (relation := matcher.comparator.relation(description, other)) is not None:
@@ -155,7 +155,7 @@ def _evidence(matcher: Matcher, node: Node, found: _Found) -> Evidence:
 
 
 def _reason(matcher: Matcher, a: Node, b: Node, gap: float | None) -> Objection:
-    """Return why two events with prices so far apart are not linked."""
+    """Return why two events, whose prices are `gap` apart, are not linked."""
     if b.event.key in matcher.overridden.must_not.of(a.event.key):
         return Objection.MUST_NOT
     if matcher.comparator.is_swapped(a.description, b.description):
@@ -172,7 +172,7 @@ def _reason(matcher: Matcher, a: Node, b: Node, gap: float | None) -> Objection:
 
 
 def _shortfalls(evidence: Evidence) -> tuple[tuple[Rule, str], ...]:
-    """Return each way in which a rule can hold with what the evidence lacks for it, empty if nothing."""
+    """Return each way in which a rule can hold, with the missing evidence ("" if none is missing)."""
     worse, better = sorted((evidence.home.likeness, evidence.away.likeness))
     far = float("inf") if evidence.kickoff_delta_s is None else abs(evidence.kickoff_delta_s)
     gap = evidence.price_gap

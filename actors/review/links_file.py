@@ -1,6 +1,6 @@
-"""The file of links by hand: aliases of teams and leagues, events that must, or must not, be linked.
+"""Reads the file of links: aliases of teams and leagues, and events that must, or must not, be linked.
 
-A file without any table says `none = true` if that is meant: an empty file may be a half-written one.
+A file that has no tables on purpose says `none = true`, because an empty file may be a half-written one.
 
 Raw sample:
 
@@ -15,7 +15,7 @@ Raw sample:
     [[must]]
     events = ["football_data:E0-2026-08-15-Leeds-Hull", "the_odds_api:0a1b2c"]
     home = "Leeds"                                        # at both sources
-    away = ["Hull", "Kingston"]                           # at the first, at the second
+    away = ["Hull", "Kingston"]                           # at the first source, at the second
     day = 2026-08-15                                      # of the kick-off, UTC
     reason = "Hull is spelled Kingston there"
 
@@ -48,9 +48,9 @@ from actors.matching.leagues import country_named
 from actors.matching.overrides import Listing, Overrides, Pair, TeamAlias, joined
 from actors.naming.names import parse as parse_name
 
-MAX_NAMES = 100  # of one team: each is compared with each
-MAX_FAULTS = 80  # that are told at once
-_SHOWN = 200  # characters of a table in an error
+MAX_NAMES = 100  # names of a team; every two of them are compared
+MAX_FAULTS = 80  # faults in an error
+_SHOWN = 200  # shown characters of a table in an error
 
 S = TypeVar("S", bound=Struct)
 T = TypeVar("T")
@@ -80,12 +80,12 @@ class _Events(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read(path: Path) -> Overrides:
-    """Read and check the file, for a second perhaps.
+    """Read and check the file, which may take a second.
 
     Raises: ConfigError naming file, table and value of each fault.
     """
     if path.exists() and not path.is_file():
-        raise ConfigError(f"{path}: cannot be read: it is no file")  # a pipe would be waited for
+        raise ConfigError(f"{path}: cannot be read: it is no file")  # reading a pipe would block
     text = read_text(path)
     try:
         return parse(text)
@@ -94,11 +94,14 @@ def read(path: Path) -> Overrides:
 
 
 def parse(text: str) -> Overrides:
-    """Return what the file says. Raises: ConfigError naming table and value of each fault."""
+    """Return the file's decisions. Raises: ConfigError naming table and value of each fault."""
     tables = tables_of(text)
     try:
         return _overrides(tables)
-    except (ValueError, RecursionError) as error:  # also numbers too long, or tables too deep, to be shown
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # huge numbers and deep tables cannot be shown in an error
         raise ConfigError(f"is not TOML that can be read: {error}") from error
 
 
@@ -125,9 +128,9 @@ def _overrides(tables: dict[str, Any]) -> Overrides:
 def _each(
     tables: dict[str, Any], name: str, kind: type[S], made: Callable[[S, list[str]], T], **absent: str
 ) -> tuple[dict[int, T], list[str]]:
-    """Return what `made` makes of the tables of that name, by number, and all faults in them.
+    """Return the results of `made` for the tables of a name, by number, and all faults in these tables.
 
-    Of a table with a wrong key the others are checked; `absent` has values for keys that they do not need.
+    In a table with a wrong key the other keys are still checked; `absent` has values for missing keys.
     """
     found = tables.get(name, [])
     if not isinstance(found, list):
@@ -139,7 +142,7 @@ def _each(
         wrong = refusals(table, table, kind, at)
         faults += [fault for of_key in wrong.values() for fault in of_key]
         if not wrong.keys().isdisjoint(_LISTED):
-            wrong |= {key: [] for key in _LISTED}  # they belong together
+            wrong |= {key: [] for key in _LISTED}  # these keys belong together
         right = absent | {key: table[key] for key in table if key not in wrong} if "" not in wrong else {}
         if {field.name for field in fields(kind) if field.required} <= right.keys():
             inside: list[str] = []
@@ -150,7 +153,7 @@ def _each(
 
 def _alias(team: _Team, faults: list[str]) -> TeamAlias:
     names = _distinct((team.name, *team.also), faults)
-    classes = {parse_name(name).team for name in names}  # names are kept: the linker need not parse them
+    classes = {parse_name(name).team for name in names}  # parsed names are cached for the linker
     if len(classes) > 1 and names == (*map(clean_name, names),):
         faults.append(
             "some names are marked as women, youth or reserves and some are not, must be all or none;"
@@ -174,7 +177,7 @@ def _pair(pair: _Events, faults: list[str]) -> Pair:
 
 
 def _listed(pair: _Events, faults: list[str]) -> tuple[Listing, Listing] | None:
-    """Return how each source lists its event, None if the pair says it of neither."""
+    """Return the names and day of each event, None if the pair has neither."""
     home, away, day = _of_both(pair.home), _of_both(pair.away), _of_both(pair.day)
     missing = [key for key, given in zip(_LISTED, (home, away, day), strict=True) if given is None]
     if 0 < len(missing) < len(_LISTED):
@@ -232,7 +235,7 @@ def _faults_of_pairs(must: Mapping[int, Pair], must_not: Mapping[int, Pair]) -> 
 
 
 def _faults_of_none(tables: dict[str, Any]) -> Iterator[str]:
-    """Check `none`, which says that there are no tables on purpose; beside tables it would be ambiguous."""
+    """Yield faults of `none`, which must be true and must not stand beside tables."""
     if "none" not in tables:
         return
     if tables["none"] is not True:

@@ -1,7 +1,7 @@
-"""The file of links of a running service: read again on demand, and what `/health` says of it.
+"""Reads the file of links of a running service again on demand, and sets its warning in `/health`.
 
-A file that says nothing of all that held before is refused as a broken one is: an editor or a full disk
-leaves such a file behind, and the links by hand would be gone in silence.
+A file that keeps none of the previous decisions is refused like a broken one: an editor or a full disk may
+leave such a file, and all decisions would be lost silently.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ log = structlog.get_logger()
 
 
 class LinksFile:
-    """The file at `path`, read as `overrides` at the start; `status` gets the warnings of it."""
+    """The file at `path`, read as `overrides` at the start; `status` gets its warnings."""
 
     def __init__(self, path: str | None, status: LinksStatus, overrides: Overrides) -> None:
         self._path = path
@@ -37,7 +37,7 @@ class LinksFile:
             announce(log, "links.empty", file=path)
 
     async def read_again(self, held: Overrides) -> Overrides | None:
-        """Return what the file says now in place of `held`; None if that still holds, which is logged."""
+        """Return the new decisions in place of `held`; None if the file is refused, which is logged."""
         if self._path is None:
             return None
         why, found = "", held
@@ -45,7 +45,7 @@ class LinksFile:
             path = Path(self._path)
             found = await anyio.to_thread.run_sync(read, path, abandon_on_cancel=True)
             check_kept(path, held, found)
-        except (ConfigError, RuntimeError) as error:  # the latter if the system allows no further thread
+        except (ConfigError, RuntimeError) as error:  # RuntimeError: the system allows no further thread
             why = "; ".join(str(error).splitlines())
         if why:
             self._status.file_warning = REFUSED
@@ -58,12 +58,12 @@ class LinksFile:
 
 
 def is_silent(overrides: Overrides) -> bool:
-    """Return whether there are no decisions, and nothing says that this is meant."""
+    """Return whether the file has neither decisions nor `none = true`."""
     return overrides == Overrides()
 
 
 def check_kept(path: Path, held: Overrides, found: Overrides) -> None:
-    """Check that a file still has one of the decisions that held. Raises: ConfigError."""
+    """Check that a file keeps at least one of the previous decisions. Raises: ConfigError."""
     before = {*_subjects(held)}
     if found.none or not before or not before.isdisjoint(_subjects(found)):
         return
@@ -76,7 +76,7 @@ def check_kept(path: Path, held: Overrides, found: Overrides) -> None:
 
 
 def _subjects(overrides: Overrides) -> Iterator[Hashable]:
-    """Yield what the decisions are about: one that was corrected is about the same names or events."""
+    """Yield the names and events of the decisions; a corrected decision shares some of them."""
     yield from (("team", name) for team in overrides.teams for name in team.names)
     yield from (("league", label) for same in overrides.leagues for label in same)
     for pair in (*overrides.must, *overrides.must_not):

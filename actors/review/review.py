@@ -1,6 +1,6 @@
-"""Where the operator asks the matcher, and tells it what is known by hand; outlives every matcher.
+"""The operator's access to the matcher, for questions and overrides; outlives every matcher.
 
-No state of the board is here, and nothing on the board waits for an answer: the linker works between two
+It holds no state of the board, and the board never waits for an answer: the linker works between two
 questions, and questions about all events are answered in portions.
 """
 
@@ -25,8 +25,8 @@ from actors.review.explanation import Abstention, Explanation, explain, nearest
 from actors.review.standing import StandingLinks
 from actors.review.survey import Survey, absent, survey_of
 
-SURVEY_HOLDS = 10  # times as long as it took: of a large board it takes a minute of work
-PORTION = 64  # events: some milliseconds, in which the linker waits
+SURVEY_HOLDS = 10  # a survey is reused for this many times its duration, a minute on a large board
+PORTION = 64  # events; the linker waits some milliseconds for them
 
 
 class Review:
@@ -50,11 +50,11 @@ class Review:
         self._surveying = anyio.Lock(fast_acquire=True)
 
     def new_matcher(self) -> Matcher:
-        """Return a matcher without events, by what is known now."""
+        """Return a matcher without events, with the present overrides."""
         return Matcher(self.overrides)
 
     def replace(self, overrides: Overrides) -> None:
-        """Take over what is known by hand; the caller has all events linked again, by another matcher."""
+        """Replace the overrides; the caller then has all events linked again by a new matcher."""
         self.overrides, self.survey, self.matcher = overrides, None, None
 
     async def explain(self, state: FixtureState, a: EventKey, b: EventKey) -> Explanation | None:
@@ -72,7 +72,7 @@ class Review:
     async def all(self, snapshot: Snapshot) -> Survey | None:
         """Survey all events; None without a matcher, or if it was replaced meanwhile.
 
-        A call while a survey is made returns that survey, and so does one in ten times as long after it.
+        A call during a survey, or within ten times its duration after it, returns that survey.
         """
         async with self._surveying:
             began = self._now()
@@ -80,7 +80,7 @@ class Review:
                 self.survey.version >= snapshot.version or began < self._good_until
             ):
                 return self.survey
-            async with self.turn:  # not while a new matcher is given its events: it would lack the others
+            async with self.turn:  # not while a new matcher is filled: it would lack events
                 matcher, overrides = self.matcher, self.overrides
                 keys = iter(()) if matcher is None else matcher.keys()
             found: list[Abstention] = []

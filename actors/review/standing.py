@@ -1,6 +1,6 @@
-"""Links that are likely only because a name is not the same, and how long their prices have agreed.
+"""Tracks links that are only likely, because a name differs, and how long their prices have agreed.
 
-The linker looks once a minute. Memory is that of the process: after a start, every link begins anew.
+The linker checks them once a minute. A restart of the process forgets all durations.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from actors.matching.rules import AGREE, Certainty, Member, Rule, price_gap
 from actors.naming.names import Name, parse
 from actors.naming.tables import clubs_of
 
-LOOK_S = 60.0  # between two looks: of a large board one takes some tenths of a second, in slices
-LONG_S = 3600.0  # a link that stood so long is suggested
+LOOK_S = 60.0  # between two checks; on a large board one takes some tenths of a second, in slices
+LONG_S = 3600.0  # after this time a link becomes a suggestion
 
 
 class Standing(Struct, frozen=True):
-    """A link whose prices agreed at every look since `since`, at most `price_gap` apart."""
+    """A link whose prices agreed at every check since `since`, at most `price_gap` apart."""
 
     a: EventKey
     b: EventKey
@@ -35,14 +35,14 @@ class Standing(Struct, frozen=True):
 
 
 class StandingLinks:
-    """The standing links of now, by the later event. Mutable, with one owner."""
+    """The present standing links, by the later event. Mutable, with one owner."""
 
     def __init__(self) -> None:
         self._links: dict[EventKey, Standing] = {}
         self._due_mono = 0.0
 
     def look(self, state: FixtureState, now: Instant) -> Sliced[None]:
-        """Look at all links, if a minute has passed; those whose prices part begin anew."""
+        """Check all links, if a minute has passed; drop those whose prices no longer agree."""
         if now.mono < self._due_mono:
             return
         self._due_mono = now.mono + LOOK_S
@@ -62,9 +62,9 @@ class StandingLinks:
 
 
 def spellings(a: Event, b: Event) -> Iterator[tuple[str, str]]:
-    """Yield the names of two linked events that are likely one team's and not yet the same.
+    """Yield the pairs of different names in two linked events that are likely spellings of one team.
 
-    None of another class, or of two clubs by the table: neither is another spelling.
+    Names of different classes, or of two clubs in the table, are no spellings of one team.
     """
     sides = [(parse(a.home), parse(b.home)), (parse(a.away), parse(b.away))]
     if _extra(sides) or _extra([(b, a) for a, b in sides]):
@@ -75,7 +75,7 @@ def spellings(a: Event, b: Event) -> Iterator[tuple[str, str]]:
 
 
 def _extra(sides: Iterable[tuple[Name, Name]]) -> set[str]:
-    """Return the words that only the first event has, in both teams: perhaps a mark of class."""
+    """Return the words that only the first event has, in both teams; they may mark a class."""
     home, away = ({*ours.text.split()} - {*theirs.text.split()} for ours, theirs in sides)
     return home & away
 
@@ -88,7 +88,7 @@ def _may_be_spellings(a: Name, b: Name) -> bool:
 
 
 def _likely(fixture: Fixture, state: FixtureState, now: Instant) -> Iterator[Standing]:
-    """Yield the links of a fixture that are likely only for a name, and whose prices agree."""
+    """Yield a fixture's links that are only likely because of a name, and whose prices agree."""
     links = [member for member in fixture.members if _is_by_name(member)]
     chances = chances_by_source(fixture, state.terms.roster) if links else {}
     for member in links:
@@ -109,7 +109,7 @@ def _is_by_name(member: Member) -> bool:
 
 
 def _going_on(before: Standing, link: Standing) -> Standing:
-    """Return a link as it stood before, unless it is another one by now."""
+    """Return a link with the start of `before`, unless its events or names have changed."""
     if (before.b, before.names) != (link.b, link.names):
         return link
     gap = max(before.price_gap, link.price_gap)

@@ -1,6 +1,6 @@
-"""The gain of a line in the file of links: abstentions as text for it, the largest gain first.
+"""Suggests lines for the file of links that would link similar events, the largest gain first.
 
-Pure. A person has to decide: nothing here is known to be one match.
+Pure. A person has to decide: no suggestion is known to be one match.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from actors.review.standing import Standing, spellings
 EventOf: TypeAlias = Callable[[EventKey], Event | None]
 
 NO_LINE = frozenset({Objection.SWAPPED, Objection.MUST_NOT, Objection.CLASS})
-"""Reasons that no ready text should overrule: a women's team is not the men's."""
+"""Reasons for which no line is suggested: a women's team is not the men's."""
 DOUBTFUL = frozenset({Objection.CLASS, Objection.MEMBER, Objection.PRICES})
-"""Reasons that are mostly right: another team, or another match."""
+"""Reasons that are mostly right: the events are of other teams or matches."""
 
 
 class Suggestion(Struct, frozen=True):
-    """Abstentions that one text would settle, empty if none would; `gain` is how many."""
+    """A text that would settle `gain` abstentions (empty if no text would), and the first of them."""
 
     text: str
     gain: int
@@ -41,7 +41,7 @@ class Suggestion(Struct, frozen=True):
 
 
 class SpellingSuggestion(Struct, frozen=True):
-    """A line for two names of one team by a likely link; `gain` is how many such links there are."""
+    """A line for two names of one team, which `gain` likely links share; `link` is the first."""
 
     text: str
     gain: int
@@ -55,7 +55,7 @@ def spelling_suggestions(
     before: Iterable[Suggestion],
     most: int,
 ) -> Sliced[list[SpellingSuggestion]]:
-    """Return lines for the names of standing links, that of most links first; they fit those before."""
+    """Return lines for names in standing links, those of most links first; they fit those `before`."""
     by_names: dict[tuple[str, str], list[Standing]] = {}
     for number, link in enumerate(links):
         if number % SLICE == 0:
@@ -79,10 +79,10 @@ def suggestions(
     overrides: Overrides = Overrides(),  # noqa: B008 - a frozen value
     most: int | None = None,
 ) -> Sliced[list[Suggestion]]:
-    """Return lines that settle abstentions, `most` of them, likely gain first; none if an event has gone.
+    """Return at most `most` suggestions, likely gain first; abstentions whose events have gone have none.
 
-    All of them together can be added to the file of `overrides`: a name that has a table already is a
-    comment, because the file would be refused. So is what would make leagues of two countries one.
+    All lines together can be added to the file of `overrides`. Comments stand in place of lines for which
+    the file would be refused (a name in two tables), or which would join leagues of two countries.
     """
     by_text: dict[str, list[Abstention]] = {}
     for number, pair in enumerate(found):
@@ -113,7 +113,7 @@ def suggestions(
 def _of_one_country(
     suggestion: Suggestion, labels: tuple[str, ...], leagues: list[tuple[str, ...]]
 ) -> Suggestion:
-    """Return a suggestion that joins no two countries with those in `leagues`, which get its labels."""
+    """Return a comment instead if `labels` and `leagues` would join two countries; else add `labels`."""
     every = joined([*leagues, labels])[labels[0]]
     if len(countries := sorted(countries_of_labels(every))) > 1:
         line = (
@@ -133,7 +133,7 @@ def _names_of(teams: list[dict[str, Any]]) -> list[str]:
 
 
 def _fitting(text: str, names: list[str], taken: set[str]) -> str:
-    """Return a text that fits what was suggested before; `taken` gets the names of its team."""
+    """Return a comment instead if a name is `taken` by a table; `taken` gets the names."""
     known = [name for name in names if name in taken]
     taken.update(names)
     if not known:
@@ -147,10 +147,10 @@ def _team_text(name: str, also: str) -> str:
 
 
 def text_for(pair: Abstention, a: Event, b: Event) -> str:
-    """Return what makes the two one match: another spelling, a league, or just these two events.
+    """Return a line that makes the two events one match: a spelling, a league, or just these two events.
 
-    A league only if both labels say which: a line for a source's "Premier League" is for those of all
-    countries.
+    A league only if both labels identify it: a line for a source's "Premier League" would hold for the
+    Premier Leagues of all countries.
     """
     if pair.reason in NO_LINE:
         return ""
@@ -163,7 +163,7 @@ def text_for(pair: Abstention, a: Event, b: Event) -> str:
         labels = sorted(f"{event.source}:{event.league or event.scope}" for event in (a, b))
         return f"[[league]]\nsame = [{', '.join(map(_quoted, labels))}]\n"
     if pair.reason is Objection.NAME:
-        # One text, whichever event is the first.
+        # Sorted, so that the order of the events does not matter.
         home, away = sorted((a.home, b.home)), sorted((a.away, b.away))
         likeness, (name, also) = min(
             (pair.evidence.home.likeness, home), (pair.evidence.away.likeness, away)
@@ -174,7 +174,7 @@ def text_for(pair: Abstention, a: Event, b: Event) -> str:
 
 
 def text_of_pair(table: str, a: Event, b: Event, reason: str) -> str:
-    """Return a `[[must]]` or `[[must_not]]` of two events, by names and day if both have a kick-off."""
+    """Return a `[[must]]` or `[[must_not]]` of two events, with names and day if both have a kick-off."""
     first, second = sorted((a, b), key=lambda event: event.key)
     lines = [f"events = [{_quoted(str(first.key))}, {_quoted(str(second.key))}]"]
     if first.start_time is not None and second.start_time is not None:
@@ -188,7 +188,7 @@ def text_of_pair(table: str, a: Event, b: Event, reason: str) -> str:
 
 
 def text_of_decision(found: Explanation, a: Event, b: Event) -> str:
-    """Return what keeps two linked events apart, links two others, or completes what links two by hand."""
+    """Return a table that separates two linked events, links two others, or completes a `[[must]]`."""
     if found.rule is Rule.MUST:
         return text_of_pair("must", a, b, "one match")
     if found.is_linked:
@@ -197,7 +197,7 @@ def text_of_decision(found: Explanation, a: Event, b: Event) -> str:
 
 
 def day_of(start: int) -> str:
-    """Return the day of a time (Unix seconds), UTC, as the file of links has it."""
+    """Return the UTC day of a time (Unix seconds), in the format of the file of links."""
     return f"{datetime.fromtimestamp(start, UTC):%Y-%m-%d}"
 
 
@@ -208,5 +208,5 @@ def _order(suggestion: Suggestion) -> tuple[bool, bool, bool, int, float, str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a TOML string: JSON's strings are valid but for the delete character, which no name has."""
+    """Return a TOML string. JSON's strings are valid TOML, except for DEL, which no name has."""
     return json.dumps(text, ensure_ascii=False)

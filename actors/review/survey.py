@@ -20,7 +20,7 @@ _Starts: TypeAlias = dict[tuple[str, str, str], set[int | None]]
 
 
 class Survey(Struct, frozen=True):
-    """The findings of all events at one version: nearest candidates, and decisions that are doubtful."""
+    """The findings about all events at a version: nearest candidates, absent and doubtful decisions."""
 
     version: int
     abstentions: tuple[Abstention, ...]
@@ -30,7 +30,7 @@ class Survey(Struct, frozen=True):
 
 
 class Counts(Struct, frozen=True):
-    """`linked` fixtures have two events or more; `links` counts their other events by rule."""
+    """Counts of fixtures; `linked` ones have two or more events, whose links are counted by rule."""
 
     fixtures: int
     linked: int
@@ -41,13 +41,13 @@ class Counts(Struct, frozen=True):
 def survey_of(
     version: int, found: Iterable[Abstention], missing: tuple[str, ...], doubtful: tuple[str, ...] = ()
 ) -> Survey:
-    """Return the survey with these abstentions, each pair once."""
+    """Return a survey with these abstentions, each pair once."""
     every = in_order(found)
     return Survey(version, every, Counter(pair.reason for pair in every), missing, doubtful)
 
 
 def counts(state: FixtureState) -> Sliced[Counts]:
-    """Return how many fixtures there are, linked ones, surebets, and links by rule."""
+    """Return the numbers of fixtures, linked fixtures, surebets, and links by rule."""
     fixtures = linked = surebets = 0
     links: Counter[Rule] = Counter()
     for chunk in state.chunks:
@@ -62,7 +62,7 @@ def counts(state: FixtureState) -> Sliced[Counts]:
 
 
 def absent(overrides: Overrides, state: FixtureState) -> Sliced[tuple[str, ...]]:
-    """Return a line for each team, league and event by hand that is not on the board, as if misspelled."""
+    """Return a line for each team, league and event in the overrides that is not on the board."""
     pairs = [
         (f"[[{table}]] {number}", pair)
         for table, some in (("must", overrides.must), ("must_not", overrides.must_not))
@@ -103,7 +103,7 @@ def absent(overrides: Overrides, state: FixtureState) -> Sliced[tuple[str, ...]]
 
 
 def _on_board(state: FixtureState) -> Sliced[tuple[set[str], set[str], _Starts]]:
-    """Return all names of teams as they are compared, all labels of leagues, and all kick-offs."""
+    """Return all names of teams in compared form, all labels of leagues, and all kick-offs."""
     spelled: set[str] = set()
     labels: set[str] = set()
     starts: _Starts = {}

@@ -1,4 +1,4 @@
-"""Where an entry of the board is, or why there is none of an id, and which ids are near. Pure."""
+"""Traces an id: its entry on the board, or why there is none, and similar ids. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NEAREST = 5
 
 
 class Absence(StrEnum):
-    """Why there is no entry of an id: a reason for which entries leave, or another."""
+    """Why an id has no entry: a reason of removals, or one of two others."""
 
     WITHDRAWN = RemovalReason.WITHDRAWN.value
     SUSPENDED = RemovalReason.SUSPENDED.value
@@ -40,7 +40,7 @@ class Absence(StrEnum):
 
 
 class Absent(Struct, frozen=True):
-    """Why version 2 of the list does not show an id, in words, and since when (Unix seconds) if known."""
+    """Why version 2 of the list does not show an id; `since` (Unix seconds) if known."""
 
     reason: Absence
     why: str
@@ -48,7 +48,7 @@ class Absent(Struct, frozen=True):
 
 
 class Left(Struct, frozen=True):
-    """An entry that is not on the board any more; since when (Unix seconds) and why, where it is known."""
+    """An entry that has left the board; `at` (Unix seconds) and `reason` if known."""
 
     entry: Entry
     at: float | None = None
@@ -56,11 +56,11 @@ class Left(Struct, frozen=True):
 
 
 class Traced(Struct, frozen=True):
-    """The knowledge of the board, its history and the records about an id.
+    """All that the board, its history and the records have about an id.
 
-    `entry` is on the board, though perhaps not shown: `absent` says why. `change` is its last change since
-    version `oldest`, and `state` that of its list. While it is rejected, `rejected` has the reason, and
-    `refused` the match, if its prices are known. `before` is what an archive has of it before it left.
+    `entry` is on the board; if it is not shown, `absent` says why. `change` is its last change since
+    version `oldest`; `state` is the state of its list. While it is rejected, `rejected` has the reason, and
+    `refused` the match if its prices are known. `before` is the archived entry before it left.
     """
 
     id: str
@@ -75,12 +75,12 @@ class Traced(Struct, frozen=True):
 
     @property
     def known(self) -> Entry | None:
-        """The entry, or what it was before it left."""
+        """The entry, or the archived entry before it left."""
         return self.entry or (self.before if self.change is None else self.change.before)
 
 
 class TracedMarket(Struct, frozen=True):
-    """Another market of a match: on the board of a `snapshot`, rejected now, or gone."""
+    """A market of a match other than 1X2: on the board of `snapshot`, rejected now, or gone."""
 
     market: Market
     known: Traced
@@ -96,7 +96,7 @@ def traced(
     oldest: int,
     now: Instant,
 ) -> Traced:
-    """Return what is known of the id `given`, which is of the bookmaker of `record`."""
+    """Return what is known about `given`, an id of the bookmaker of `record`."""
     book, match_id = snapshot.books[record.id], SourceMatchId(given.partition("_")[2])
     entry = find(book.chunks, match_id)
     known = entry or (None if change is None else change.before)
@@ -118,12 +118,12 @@ def traced(
 
 
 def split(given: str) -> tuple[str, Market | None]:
-    """Return the id of the 1X2 prices that was given, and the market that stood behind it, if any did."""
+    """Split an id into the id of the 1X2 prices and the market behind it, if any."""
     entry_id, _, text = given.rpartition(" ")
     try:
         return (entry_id, parsed(text)) if entry_id else (given, None)
     except ValueError:
-        return given, None  # such as a part of the names of two teams
+        return given, None  # for example a part of two teams' names
 
 
 def traced_markets(
@@ -133,9 +133,9 @@ def traced_markets(
     changes: Iterable[Change] = (),
     archived: Iterable[str] = (),
 ) -> list[TracedMarket]:
-    """Return what is known of the other markets of a match, by line, at last those that have left.
+    """Return what is known about the other markets of a match, by line; markets that have left come last.
 
-    Each snapshot is of a kind. `changes` are their last ones, and `archived` the ids that an archive has.
+    Each snapshot is of one kind of market. `changes` are their last changes; `archived` are archived ids.
     """
     event_id, last = SourceMatchId(given.partition("_")[2]), {change.id: change for change in changes}
     found: dict[Market, TracedMarket] = {}
@@ -163,7 +163,7 @@ def traced_markets(
 
 
 def remembered(found: Traced, reason: RemovalReason, at: float, before: Entry | None) -> Traced:
-    """Return the same with what an archive has of an entry that left before all that the history has."""
+    """Return `found` with the archived entry, which left before the history's oldest version."""
     absent = found.absent
     if absent is None or absent.reason is not Absence.NEVER_SEEN:
         return found
@@ -172,7 +172,7 @@ def remembered(found: Traced, reason: RemovalReason, at: float, before: Entry | 
 
 
 def unknown(given: str, bookmakers: Iterable[BookmakerId]) -> Traced:
-    """Return that no such bookmaker is configured."""
+    """Return the result for an id of an unconfigured bookmaker."""
     name = given.partition("_")[0]
     near = did_you_mean(name, bookmakers)
     why = f"no bookmaker {name[:64]!r} is configured{near}; an id is BOOKMAKER_ID of its source"
@@ -180,9 +180,10 @@ def unknown(given: str, bookmakers: Iterable[BookmakerId]) -> Traced:
 
 
 def nearest(snapshot: Snapshot, given: str) -> Sliced[list[Entry]]:
-    """Return the entries whose ids begin and end most like `given`, or whose teams are named so.
+    """Return the entries whose ids begin and end most like `given`, or whose teams' names contain it.
 
-    Of the bookmaker that it names, or of all. Of a fixture, or of an event as SOURCE:ID, its entries.
+    If `given` names a bookmaker, search only its entries. The id of a fixture, or of an event as SOURCE:ID,
+    returns its entries.
     """
     if isinstance(snapshot.fixtures, FixtureState):
         source, _, match_id = given.partition(":")
@@ -202,7 +203,7 @@ def nearest(snapshot: Snapshot, given: str) -> Sliced[list[Entry]]:
 def searched(
     snapshot: Snapshot, history: ListHistory, given: str
 ) -> Sliced[tuple[list[Entry], list[Left]]]:
-    """Return the entries nearest to `given`, and the latest of those of teams named so that have left."""
+    """Return the entries nearest to `given`, and the latest entries of such teams that have left."""
     near = yield from nearest(snapshot, given)
     wanted = given.casefold()
     gone = yield from history.left(
@@ -212,7 +213,7 @@ def searched(
 
 
 def left_of_board(snapshot: Snapshot, found: Iterable[Left]) -> list[Left]:
-    """Return the latest of those that are not on the board, each as it is found first."""
+    """Return the first of `found` for each id that is not on the board, the latest ones only."""
     left: dict[str, Left] = {}
     for of in found:
         book = snapshot.books.get(BookmakerId(of.entry.id.partition("_")[0]))
@@ -222,12 +223,12 @@ def left_of_board(snapshot: Snapshot, found: Iterable[Left]) -> list[Left]:
 
 
 def is_named(wanted: str, home: str, away: str) -> bool:
-    """Return whether a text in lower case is a part of the names of two teams."""
+    """Return whether a lower-case text is a part of the two teams' names."""
     return wanted in f"{home} {away}".casefold()
 
 
 def _likeness(wanted: str, entry: Entry) -> int:
-    """Return how many characters an id has in common with what is wanted, at its begin and its end."""
+    """Return the number of characters that an id shares with `wanted` at its begin and its end."""
     if is_named(wanted, entry.match.home, entry.match.away):
         return 2 * len(wanted)
     entry_id = entry.id.casefold()
@@ -236,13 +237,13 @@ def _likeness(wanted: str, entry: Entry) -> int:
 
 
 def _common(a: str, b: str) -> int:
-    """Return how many characters two texts begin with alike."""
+    """Return the length of the common beginning of two texts."""
     shorter = min(len(a), len(b))
     return next((at for at in range(shorter) if a[at] != b[at]), shorter)
 
 
 def _not_shown(entry: Entry, state: ListState | None, left: Change | None, now: Instant) -> Absent | None:
-    """Return why an entry of the board is not shown by version 2, None if it is."""
+    """Return why version 2 of the list does not show an entry of the board, None if it does."""
     if not entry.is_named:
         since = None if left is None else left.at
         return Absent(Absence.UNNAMED, "a team has no name: only version 1 of the list shows it", since)
@@ -253,7 +254,7 @@ def _not_shown(entry: Entry, state: ListState | None, left: Change | None, now: 
 
 
 def _why_left(left: Change, state: ListState | None) -> str:
-    """Return why an entry left; `state` is that of its list now."""
+    """Return why an entry left; `state` is the present state of its list."""
     known, is_list_gone = left.before, state is not None and state.withdrawn
     kicked_off = None if known is None else known.match.begun_by
     reason, stale_after_s = left.reason, 0.0 if state is None else state.stale_after_s
@@ -277,7 +278,7 @@ _LIST_GONE = {
     RemovalReason.STALE: "its source did not confirm the list {scope!r} for {stale_after_s:g} s",
     RemovalReason.REJECTED: "the list {scope!r} has an entry that cannot be shown, and was withdrawn",
 }
-"""The same where the whole list is off the board."""
+"""The texts used while the whole list is off the board."""
 
 
 def _why_never(book: Book, oldest: int) -> str:
