@@ -1,1 +1,1 @@
-"""Configuration and composition: settings, registry of kinds, supervision tree, record and replay."""
+"""Configuration and composition: settings, registry of kinds, supervision tree, recording, replay."""

@@ -1,4 +1,4 @@
-"""The archive of a service by its configuration: what of that lists depend on, names of earlier lives."""
+"""Opens the configured archive of a service or a replay, with digests of the bookmakers' settings."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from actors.recordings.playback import Playback
 from actors.service.settings import Settings
 
 PLAYED_AT_ONCE = 5_000
-"""Changes of a playback that are written in one transaction."""
+"""Changes of a playback in one transaction."""
 
 
 def open_configured(
     settings: Settings, status: ServiceStatus, clock: Clock, terms: FixtureSettings
 ) -> Archive | None:
-    """Open the archive of the configuration and begin a life in it; None if there is none, or in a cluster.
+    """Open the configured archive and begin a life in it; None without an archive, or in a cluster.
 
     The caller starts it. Raises: ArchiveLockedError, ConfigError.
     """
@@ -53,9 +53,9 @@ def open_configured(
 
 
 class ArchivedPlayback:
-    """Archives what a playback commits, all of it, as the same every time; the folder must be empty.
+    """Archives every commit of a playback, with the same result every time; the folder must be empty.
 
-    `add` is called with each commit, in the thread of the playback. Raises: ConfigError.
+    `add` is called with each commit, in the playback's thread. Raises: ConfigError.
     """
 
     def __init__(self, playback: Playback, names: Mapping[BookmakerId, str], folder: Path) -> None:
@@ -71,11 +71,12 @@ class ArchivedPlayback:
             names=lambda _: names,
             epoch=first.epoch,
         )
-        # It is written when it is much, and by the recording's clock that may be days later.
+        # A waiting commit is no fault here: `add` writes only large amounts, days later by the recording's
+        # clock.
         self._archive.status.lag_s = lambda _: 0.0
 
     def add(self, commit: Mapping[Kind, Snapshot]) -> None:
-        """Archive the snapshots of a commit, by kind of market; what waits is written when it is much."""
+        """Archive the snapshots of a commit, by kind of market; write them once many changes wait."""
         for kind, snapshot in commit.items():
             self._archive.note(kind, snapshot)
         self._archive.commit()
@@ -83,12 +84,12 @@ class ArchivedPlayback:
             self._archive.writer.step()
 
     def close(self) -> None:
-        """Write the rest."""
+        """Write the waiting commits, and close the archive."""
         self._archive.close(is_orderly=False)
 
 
 def configured(settings: Settings) -> dict[BookmakerId, Configured]:
-    """Return for each bookmaker its name, and a digest of all settings that its lists depend on."""
+    """Return each bookmaker's name, and a digest of all settings that affect its lists."""
     found: dict[BookmakerId, Configured] = {}
     for name, bookmaker in settings.bookmakers.items():
         source = settings.sources[bookmaker.source]

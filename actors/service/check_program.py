@@ -1,4 +1,4 @@
-"""Runs a program alone, without a board, and says what would be shown of it, and what not and why."""
+"""Runs a program without a board, and reports which of its matches would be shown, or why not."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from actors.sources.program.markets import Rejected
 from actors.sources.program.options import check
 from actors.transports.process import Program, running
 
-MAX_SHOWN = 20  # matches of a list, and rejected matches
+MAX_SHOWN = 20  # reported matches of a list, and reported rejected matches
 MAX_CHARS = 300
-LOOK_S = 0.5  # between two looks whether it has exited
+LOOK_S = 0.5  # between two checks whether it has exited
 
 Report = Callable[[str], None]
 
 
 class ProgramCheck:
-    """A program that is run for `for_s` seconds at most; `report` gets a line each time.
+    """Runs a program for `for_s` seconds at most; passes lines to `report`.
 
-    `is_good`: some match would be shown, and it said nothing that would end it. Raises: ConfigError for
-    options that cannot work.
+    `is_good`: some match would be shown, and no line broke the protocol. Raises: ConfigError for options
+    that cannot work.
     """
 
     def __init__(self, options: ProgramOptions, for_s: float, report: Report) -> None:
@@ -46,7 +46,7 @@ class ProgramCheck:
         self._rejected = self._rejected_markets = self._lines = 0
 
     async def run(self) -> None:
-        """Run it, and report what it says; at the end what would be shown."""
+        """Run the program; report its lists meanwhile, and at the end the matches that would be shown."""
         failure: SourceError | None = None
         command, environment = self._options.command, environment_of(self._options)
         async with running(command, environment) as program, anyio.create_task_group() as tasks:
@@ -62,7 +62,7 @@ class ProgramCheck:
         self.is_good = failure is None and shows_any
 
     async def _failure(self, program: Program) -> SourceError:
-        """Take all lines until the program is to be ended, and return why."""
+        """Read lines until the service would end the program; return why."""
         clock, silence_s, withdrawals = SystemClock(), self._options.longest_silence_s, Withdrawals()
         feed = ProgramFeed(self._lists, (), self._options.staleness_s)
         spoken_mono = clock.now().mono
@@ -82,7 +82,7 @@ class ProgramCheck:
                     self._report(text[:MAX_CHARS])
                 if taken.error is not None:
                     return taken.error
-            elif program.has_exited():  # though others have its output open
+            elif program.has_exited():  # its own children still have its output open
                 return program.ending()
             elif now.mono - spoken_mono >= silence_s:
                 return TransportError(f"no line for {silence_s:g} s", reason="silence")

@@ -1,4 +1,4 @@
-"""The checks of a configuration, which find all of its faults in one run."""
+"""Checks a configuration, and finds all of its faults in one run."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ _COPIED = tuple(name for name in File.__struct_fields__ if name not in {"sources
 
 
 class Check:
-    """Checks a file, whose `faults` it collects. Of what has one nothing that depends on it is checked."""
+    """Collects the `faults` of a file. Checks that depend on a faulty part are left out."""
 
     def __init__(self) -> None:
         self.faults: list[str] = []
         self._wrong_keys: set[BookmakerId] = set()
-        self._kinds: dict[SourceName, Kind] = {}  # also of sources that have faults
+        self._kinds: dict[SourceName, Kind] = {}  # also the kinds of faulty sources
 
     def settings(self, raw: dict[str, Any], expanded: dict[str, Any]) -> Settings:
-        """Check the `expanded` file, and return what is free of faults; these quote the `raw` file."""
+        """Check the `expanded` file; return its parts without faults. Faults quote the `raw` file."""
         wrong = self._refusals(raw, expanded, File, "")
         for tables in ("sources", "bookmakers"):
-            if wrong.get(tables) == []:  # a value in one of them
+            if wrong.get(tables) == []:  # an unset ${NAME} in one of them, reported already
                 del wrong[tables]
         whole = {key: table for key, table in expanded.items() if key not in wrong}
         file = msgspec.convert({"sources": {}, "bookmakers": {}, **whole}, File)
@@ -158,7 +158,7 @@ class Check:
         return bookmaker
 
     def _check_bookmakers(self, settings: Settings, sources: Collection[str]) -> None:
-        """Check each with its source; of `sources` some may have faults, and not be in the settings."""
+        """Check each with its source. `sources` are all names; faulty ones are not in the settings."""
         taken: dict[tuple[str, str], str] = {}
         for bookmaker_id, bookmaker in settings.bookmakers.items():
             at = f"bookmakers.{bookmaker_id}"
@@ -187,9 +187,9 @@ class Check:
             self.faults.append(f"{found}, must be left out: {kind.name} says what it takes")
 
     def _check_names(self, settings: Settings) -> None:
-        """Note configured names that are equal; titles that sources give may be.
+        """Report equal configured names, except those of bookmakers of one company.
 
-        So may those of a company that both have.
+        Names that sources give may be equal.
         """
         taken: dict[str, BookmakerId] = {}
         for bookmaker_id, bookmaker in settings.bookmakers.items():
@@ -206,7 +206,7 @@ class Check:
         self._check_shorts(settings)
 
     def _check_shorts(self, settings: Settings) -> None:
-        """Note short names that differ in case alone, or not at all."""
+        """Report short names that are equal, ignoring case."""
         taken: dict[str, BookmakerId] = {}
         for bookmaker_id, bookmaker in settings.bookmakers.items():
             if bookmaker.short is None:
@@ -217,11 +217,11 @@ class Check:
                 self.faults.append(f"{found}, must be another")
 
     def _check_cluster(self, settings: Settings, url: object) -> None:
-        """Check that what all processes must agree on is configured, and what a cluster does not have."""
+        """Check the options that a cluster requires, and those that it does not support."""
         if not isinstance(url, str):
             return
         if not _is_of_server(url):
-            _, at, place = url.rpartition("@")  # before it there may be a password
+            _, at, place = url.rpartition("@")  # the part before it may contain a password
             found = f"***@{place}" if at else place
             self.faults.append(f"cluster.url was {found!r}, must be {CLUSTER_URL}")
         if find_spec("redis") is None:
@@ -235,7 +235,7 @@ class Check:
                 self._check_budget(source, settings, source_name)
 
     def _check_budget(self, source: SourceSettings, settings: Settings, name: SourceName) -> None:
-        """Check that a budget travels with the lease; else each collector would count by itself."""
+        """Check that a budget is handed over with the lease: otherwise each collector counts its own."""
         keys = tuple(bookmaker.key for bookmaker in settings.bookmakers_of(name).values())
         if not isinstance(source.kind, PolledKind) or not keys or self._wrong_keys:
             return
@@ -245,7 +245,7 @@ class Check:
             self.faults.append(f"sources.{name} has a budget of requests, {why}")
 
     def _check_sources(self, settings: Settings, *, may_be_used: bool) -> None:
-        """Check each with the keys of its bookmakers; it `may_be_used` by those that have faults."""
+        """Check each with its bookmakers' keys. `may_be_used`: faulty bookmakers may use a source too."""
         for name, source in settings.sources.items():
             at, kind, options = f"sources.{name}", source.kind, source.options
             used = settings.bookmakers_of(name)
@@ -276,7 +276,7 @@ class Check:
 
     @contextmanager
     def _at(self, at: str) -> Iterator[None]:
-        """Note the error of a check at the place `at`, which may run the code of a plug-in."""
+        """Report the error of a check at the place `at`; the check may run a plug-in's code."""
         try:
             with checking(at):
                 yield
@@ -285,14 +285,14 @@ class Check:
 
 
 def _hidden(value: Any) -> Any:
-    """Return what may be shown of a secret, or of a table of secrets: a reference, and the names."""
+    """Return a secret, or a table of secrets, with only references and names visible."""
     if isinstance(value, dict):
         return {key: _hidden(item) for key, item in value.items()}
     return "***" if value and not is_variable(str(value)) else value
 
 
 def _value(expanded: dict[str, Any], table: str, key: str) -> Any:
-    """Return what a file has there, whatever else is wrong in that table."""
+    """Return a value of a table, even if the table is faulty otherwise."""
     found = expanded.get(table)
     return found.get(key) if isinstance(found, dict) else None
 

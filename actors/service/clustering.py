@@ -1,4 +1,4 @@
-"""The parts of a cluster in one process, by its configuration: what is shown, and what runs here."""
+"""Builds the parts of a cluster in one process from its configuration: boards, actors, archive."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ log: FilteringBoundLogger = structlog.get_logger()
 class Cluster:
     """The parts of a process in a cluster: `published` is the board that all processes show.
 
-    `markets` are those of other kinds of market than 1X2.
-    `collects` says whether sources run here, each behind its `gate`. `open_store` opens a connection, in
-    place of one to the server of the configuration; `checkpoint_records` is as of `FollowerActor`.
+    `markets` are the boards of kinds of market other than 1X2. `collects` says whether sources run here,
+    each behind its gate. Tests may pass `open_store`, to open another connection than to the configured
+    server; `checkpoint_records` is passed to `FollowerActor`.
     """
 
     def __init__(
@@ -95,9 +95,9 @@ class Cluster:
         self._archive: FollowedArchive | None = None
 
     def archived(self, status: ServiceStatus) -> FollowedArchive | None:
-        """Open the archive of the configuration, and have it follow what is shown; None if there is none.
+        """Open the configured archive, which then follows the shown board; None if none is configured.
 
-        The board begins anew if the archive has higher versions. The caller starts it, and closes it.
+        The board begins anew if the archive has higher versions. The caller starts and closes the archive.
         Raises: ArchiveLockedError, ConfigError.
         """
         if self._settings.archive.path is None:
@@ -113,20 +113,20 @@ class Cluster:
         return self._archive
 
     def _newest_until(self, now: Instant) -> float:
-        """Return until when (Unix seconds) nothing newer than what is shown was committed."""
+        """Return the time (Unix seconds) up to which the shown version is known to be the newest."""
         lag_s = self.status.lag_s(now.mono)
         return 0.0 if lag_s is None else now.wall - lag_s
 
     def gated(
         self, source: SourceName, start: Callable[[], Actor], schedule: Schedule | None = None
     ) -> Callable[[], Actor]:
-        """Return what starts the actor of a source behind its gate; `schedule` travels with the lease."""
+        """Return a function that starts a source's actor behind its gate; share its `schedule`."""
         if schedule is not None:
             self._polls.share(source, schedule)
         return partial(GatedActor, self._gates[source], start)
 
     def linker(self, status: ActorStatus, matcher: Callable[[], Partition], review: Review) -> ChildSpec:
-        """Return the actor that links what is shown, behind the gate of the lease for that."""
+        """Return the linker of the shown board, behind the gate of the lease for links."""
         parts = (self.published, self.waiting, self._terms.roster, matcher)
         of_sides = self.markets, self._links.sides.put
         start = partial(LinkerActor, *parts, self._links.put, review, self._clock, *of_sides)
@@ -143,7 +143,7 @@ class Cluster:
     def children(
         self, collected: Mapping[Kind, Published], bus: Bus, status: ServiceStatus
     ) -> list[ChildSpec]:
-        """Return the actors that commit what is `collected`, by kind of market, and follow all boards."""
+        """Return the actors that write the `collected` boards to the cluster, and follow its boards."""
         drop = partial(self._drop, collected, bus, status)
         children = [] if self._own is None else [self._keeper(self._own, collected, drop)]
         follow = partial(
@@ -215,14 +215,14 @@ class Cluster:
 
 
 class _Polls:
-    """The schedules of the polled sources of a process, as of `keeper.Polls`."""
+    """The schedules of a process's polled sources; implements `keeper.Polls`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._schedules: dict[SourceName, Schedule] = {}
 
     def share(self, source: SourceName, schedule: Schedule) -> None:
-        """Poll a source by that schedule, as long as nobody else does."""
+        """Share a source's schedule: from now on it asks only with the keeper's permission."""
         schedule.share()
         self._schedules[source] = schedule
 
@@ -244,21 +244,22 @@ class _Polls:
 
 
 def redis_store(settings: Settings, seen: Seen) -> Store:
-    """Return a connection to the configured server, which is not open yet."""
+    """Return a connection to the configured server, not yet open."""
     cluster = settings.cluster
     return RedisStore(cluster.url or "", cluster.prefix, shape_of(settings), partial(token_hex, 4), seen)
 
 
 def shape_of(settings: Settings) -> str:
-    """Return a digest of all that makes the bytes of a version, but for the records.
+    """Return a digest of all settings and libraries, besides the records, that affect a version's bytes.
 
-    With that of zlib: others compress to other bytes. If any source reads other markets than 1X2, also with
-    those of each source, and which bookmakers are exchanges: their handicaps are other bets in play.
+    It includes the version of zlib, because versions compress differently. If any source reads markets
+    other than 1X2, it includes each source's markets, and which bookmakers are exchanges, because in play
+    an exchange's handicap is another bet than a bookmaker's.
     """
     bookmakers = [[name, *msgspec.structs.astuple(entry)] for name, entry in settings.bookmakers.items()]
     made_by = [FORMAT, version("oddsboard"), zlib.ZLIB_RUNTIME_VERSION]
     parts: list[object] = [made_by, bookmakers, settings.fair, settings.surebets]
-    if len(settings.market_kinds) > 1:  # else it is that of a release that knows 1X2 alone
+    if len(settings.market_kinds) > 1:  # otherwise equal to the digest of releases with 1X2 alone
         venues = {name: settings.offer_of(entry).venue for name, entry in settings.bookmakers.items()}
         kinds = {name: source.options.kinds for name, source in settings.sources.items()}
         parts += [sorted(kinds.items()), sorted(venues.items())]

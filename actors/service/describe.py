@@ -1,4 +1,4 @@
-"""The lines that the command line prints of configurations, kinds of source, recordings and matches."""
+"""Lines that the command line prints about configurations, kinds of source, recordings, matches."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
 
 
 def _recorded(options: ReplayOptions) -> str:
-    """Return what the recording of a source has, and which of its markets are shown."""
+    """Return the markets in the recording of a source, and those of them that are shown."""
     source = open_source(Path(options.path), kind_named, options.price)
     keys, kinds = ", ".join(source.keys.values()), ", ".join(source.options.kinds)
     shown = ", ".join(options.kinds)
@@ -67,7 +67,7 @@ def _recorded(options: ReplayOptions) -> str:
 
 
 def _warnings(settings: Settings) -> Iterator[str]:
-    """Return a line for each key that is not known, and for two bookmakers that may be of one company."""
+    """Yield a line for each unknown key, and for two bookmakers that may belong to one company."""
     for bookmaker_id, bookmaker in settings.bookmakers.items():
         kind, key = settings.sources[bookmaker.source].kind, bookmaker.key
         if isinstance(kind, PolledKind) and kind.known_keys and key not in kind.known_keys:
@@ -89,7 +89,7 @@ def _warnings(settings: Settings) -> Iterator[str]:
 
 
 def _for_own_use(settings: Settings) -> Iterator[str]:
-    """Return a line if others than this machine can reach the board, and its prices are not invented."""
+    """Yield a line if other machines can reach the board, and its prices are not simulated."""
     host, port = parse_bind(settings.server.bind)
     names = [name for name, source in settings.sources.items() if source.kind.name != "simulated"]
     if port is not None and host != "localhost" and not _is_loopback(host) and names:
@@ -105,9 +105,9 @@ def _is_loopback(host: str) -> bool:
 
 
 def kind_lines(name: str | None = None) -> Iterator[str]:
-    """Return the kinds of source, or that of a name, and their options, each explained.
+    """Yield the kinds of source, or the one called `name`, and their options, each explained.
 
-    Raises: ConfigError if a kind cannot be loaded, or none has that name.
+    Raises: ConfigError if a kind cannot be loaded, or none has this name.
     """
     if name is not None:
         kind_named(name)
@@ -127,7 +127,7 @@ def _option_lines(option: Option) -> Iterator[str]:
 
 
 def recording_lines(path: Path) -> Iterator[str]:
-    """Return a description of a recording. Raises: ConfigError, naming the file, if it is none."""
+    """Yield a description of a recording. Raises: ConfigError, with the path, if it is not one."""
     source = open_source(path, kind_named)
     header, count, size = source.header, 0, 0
     yield f"{path}: source {header.source} of kind {header.kind}, from {_time(header.started_at)}"
@@ -151,7 +151,7 @@ def recording_lines(path: Path) -> Iterator[str]:
 
 
 def counted(matches: Collection[Match]) -> str:
-    """Return how many matches these are, and how many other markets than 1X2 of them."""
+    """Return in words the number of matches, and of their markets other than 1X2."""
     others = sum(bool(match.odds) for match in matches)
     count = len({match.event_id for match in matches})
     return f"matches {count}, other markets {others}" if others else f"matches {count}"

@@ -1,6 +1,6 @@
-"""Asks the venue of a source once, and says step by step whether its answers have the expected shape.
+"""Asks the venue of a source once, and reports step by step whether its answers have the expected shape.
 
-Plan, transport, decoder and checks are those of the service: there is no other description of the shape.
+It uses the plan, transport, decoder and checks of the service, so that it cannot differ from the service.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from actors.transports.polling import Fetched, Transport, Validators
 
 MAX_REQUESTS = 60
 MAX_WAIT_S = 5.0  # between two requests
-MAX_SHOWN = 3  # matches, with all their markets
+MAX_SHOWN = 3  # reported matches, with all their markets
 MAX_CHARS = 300
 MAX_URL_CHARS = 110
 
@@ -67,7 +67,7 @@ def source_to_probe(settings: Settings, kind_name: str, url: str | None = None) 
                 written = {name: value for name, value in source.written.items() if name != "path"}
                 options = options_of(kind, {**written, **dict.fromkeys(addresses, url)})
             keys = {named: entry.key for named, entry in settings.bookmakers_of(name).items()}
-            assert isinstance(options, PolledOptions)  # noqa: S101 - those of its kind
+            assert isinstance(options, PolledOptions)  # noqa: S101 - a polled kind has polled options
             return Probed(name, kind, options, keys)
     raise ConfigError(
         f"the configuration has no source of kind {kind_name!r}: name one that has, with --config"
@@ -75,9 +75,9 @@ def source_to_probe(settings: Settings, kind_name: str, url: str | None = None) 
 
 
 class Probe:
-    """Asks a source's venue for what is needed to show a match; `report` gets a line each time.
+    """Asks a source's venue until a match could be shown; passes lines to `report`.
 
-    `is_good`: all could be read, and a match would be shown.
+    `is_good`: all answers were readable, and a match would be shown.
     """
 
     def __init__(
@@ -93,10 +93,10 @@ class Probe:
         self._unread = self._shown = 0
         self._seen: dict[type[Struct], set[str]] = {}
         self._prices: dict[tuple[BookmakerId, str], tuple[float, ...]] = {}
-        self._priced: dict[Scope, None] = {}  # what had prices, in order
+        self._priced: dict[Scope, None] = {}  # scopes with prices, in order
 
     async def run(self) -> None:
-        """Ask until a match would be shown, or there is nothing more to ask, or an answer is wrong."""
+        """Ask until a match would be shown, no target is left, or an answer is wrong."""
         async with self._connect() as transport:
             while not self._shown and (target := self._next()) is not None:
                 if not await self._step(transport, target):
@@ -111,7 +111,7 @@ class Probe:
         self._report(f"{self._source.kind.name}: {self._verdict()}")
 
     async def _step(self, transport: Transport, target: Target) -> bool:
-        """Ask, and report what came; return whether it can be read."""
+        """Ask, and report the answer; return whether it is readable."""
         try:
             lines = await self._ask(transport, target)
         except SourceError as error:
@@ -124,7 +124,7 @@ class Probe:
         return True
 
     async def _watch(self, transport: Transport) -> bool:
-        """Ask once more for what had prices after a while, and report how many have moved."""
+        """Ask again for scopes with prices after a while, and report how many prices have moved."""
         before, again = dict(self._prices), [*self._priced]
         watched_s = self._source.kind.watched_s
         await anyio.sleep(watched_s)
@@ -138,7 +138,7 @@ class Probe:
         return True
 
     def _next(self) -> Target | None:
-        """Return what to ask next: prices, as soon as there are any to be asked for."""
+        """Return the next target: one of prices as soon as there is one."""
         targets = (*self._plan.checks(), *self._plan.targets())
         new = [each for each in targets if (each.url, each.body) not in self._asked]
         if not new or len(self._asked) == MAX_REQUESTS:
@@ -146,10 +146,10 @@ class Probe:
         return min(new, key=lambda each: each.is_catalogue)
 
     async def _ask(self, transport: Transport, target: Target) -> list[str]:
-        """Ask, and return what came. Raises: SourceError if it cannot be read."""
+        """Ask, and describe the answer in lines. Raises: SourceError if it is unreadable."""
         source, plan = self._source, self._plan
         self._asked.add((target.url, target.body))
-        most_s = inf if source.kind.is_free_to_ask else MAX_WAIT_S  # there the rate is of the key
+        most_s = inf if source.kind.is_free_to_ask else MAX_WAIT_S  # a free kind's rate is set by its key
         await anyio.sleep(min(plan.wait_s(target, self._clock.now()), most_s))
         plan.on_asked(target, self._clock.now())
         answer, now = await transport.fetch(target.url, Validators(), target.body), self._clock.now()
@@ -177,7 +177,7 @@ class Probe:
         return [*lines, *chain.from_iterable(offers)]
 
     def _noted(self, parts: Parts) -> str:
-        """Note which fields there are; return how many elements could be read."""
+        """Note the fields of the elements; return in words how many elements are readable."""
         for part in parts.read:
             self._note(part)
         self._unread += parts.unread.count
@@ -204,7 +204,7 @@ class Probe:
                     yield f"{part.__name__}.{field.encode_name}"
 
     async def _offers(self, documents: list[Document], name: BookmakerId, key: str) -> list[str]:
-        """Return what would be shown of a bookmaker. Raises: PayloadError."""
+        """Return lines on a bookmaker's matches that would be shown. Raises: PayloadError."""
         kind, options = self._source.kind, self._source.options
         bounds = bounds_of(kind, key, options)
         matches: list[Match] = []
@@ -229,7 +229,7 @@ class Probe:
         ]
 
     def _say(self, target: Target, what: str, *more: str) -> None:
-        """Report a step: a line, and more below it."""
+        """Report a step: a line, and indented lines."""
         method, url = "POST" if target.body else "GET", target.url
         if self._source.options.reads_file:
             method = "file"
@@ -251,7 +251,7 @@ def _is_address(option: str) -> bool:
 
 
 def _why_not(kind: Kind) -> str:
-    """Return why a kind has no venue that can be asked once without harm; "" if it has."""
+    """Return why a kind cannot be probed: no venue, or harm by asking; "" if it can."""
     match kind:
         case PolledKind():
             needed = "" if kind.is_free_to_ask else ", ".join(sorted(secret_names(kind.options)))
@@ -266,7 +266,7 @@ def _why_not(kind: Kind) -> str:
 
 
 def _in_words(error: SourceError) -> str:
-    """Return what went wrong, and what that may mean."""
+    """Return the error, and what it may mean."""
     match error:
         case TransportError(reason="file" | "unsettled" | "aged"):
             return str(error)

@@ -1,4 +1,4 @@
-"""Writes recordings, a file a source, without secrets; a process that dies leaves all it received."""
+"""Writes recordings, a file a source, without secrets; they survive the death of the process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from actors.source_api.options import MIN_SECRET_CHARS, credentials_of, secret_n
 
 
 class Recorder:
-    """The recordings of a run; `of(source)` takes the payloads of a source."""
+    """The recordings of a run; `of(source)` returns the function that records a payload."""
 
     def __init__(self, tapes: Mapping[SourceName, _Tape], start: Instant, clock: Clock) -> None:
         self._tapes = tapes
@@ -35,22 +35,22 @@ class Recorder:
     @classmethod
     @contextmanager
     def open(cls, folder: Path, settings: Settings, clock: Clock) -> Iterator[Recorder]:
-        """Record into `folder`, made if missing, while the block runs. Raises: ConfigError if it cannot."""
+        """Record into `folder`, made if missing, during the block. Raises: ConfigError if it cannot."""
         now = clock.now()
         with ExitStack() as files:
             tapes = _tapes(folder, settings, now.wall, files)
             recorder = cls(tapes, now, clock)
             yield recorder
-            with suppress(OSError):  # a recording without its end can be read as well
+            with suppress(OSError):  # a recording without its end is readable too
                 for tape in tapes.values() if recorder._failure is None else ():
                     tape.end()
 
     def of(self, source: SourceName) -> Callable[[Payload], None]:
-        """Return a function that writes a payload of that source; it never raises."""
+        """Return a function that writes a payload of a source; it never raises."""
         return partial(self._write, self._tapes[source])
 
     async def watch(self) -> None:
-        """Wait until something cannot be written. Raises: CoreFailure, naming the file."""
+        """Wait until a write fails. Raises: CoreFailure, naming the file."""
         await self._failed.wait()
         raise CoreFailure(f"the recording cannot go on: {self._failure}")
 
@@ -66,7 +66,7 @@ class Recorder:
 
 
 class _Tape:
-    """A file that is being written. After an OSError it must not be written to again."""
+    """A file that is being written. After an OSError no more may be written to it."""
 
     def __init__(self, file: FileIO, header: Header, secrets: tuple[str, ...]) -> None:
         self._file = file
@@ -85,7 +85,7 @@ class _Tape:
             data = data[self._file.write(data) :]
 
     def _without_secrets(self, payload: Payload) -> Payload:
-        """Take out a key that the source repeats in its answer."""
+        """Remove credentials that the source repeats in its answer."""
         body, headers = payload.body, dict(payload.headers)
         for secret in self._secrets:
             body = body.replace(secret.encode(), b"***")
@@ -113,7 +113,7 @@ def _tapes(
             for name, file in opened.items()
         }
     except OSError as error:
-        for name in opened:  # an empty recording must not stop the next run
+        for name in opened:  # remove it: an empty recording would stop the next run
             with suppress(OSError):
                 paths[name].unlink()
         raise ConfigError(f"--out was {folder}: cannot be written to: {error.strerror}") from error
@@ -130,7 +130,7 @@ def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
     options = {key: _bare(value) for key, value in source.written.items() if key not in secret}
     try:
         options_of(source.kind, options)
-    except ConfigError as error:  # such as a ${NAME} where only certain words are allowed
+    except ConfigError as error:  # for example ${NAME} where only certain words are allowed
         raise ConfigError(f"sources.{name} cannot be recorded without its secrets: {error}") from error
     return Header(
         source=name,
@@ -148,7 +148,7 @@ def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
 
 
 def _bare(value: Any) -> Any:
-    """Remove from addresses what may be a credential: user, password, query and fragment."""
+    """Remove possible credentials from addresses: user, password, query and fragment."""
     if isinstance(value, list):
         return [_bare(item) for item in value]
     if not isinstance(value, str) or "://" not in value:

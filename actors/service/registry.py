@@ -1,7 +1,7 @@
-"""Kinds of source by name: built-in kinds, and those of other packages.
+"""Finds kinds of source by name: built-in kinds and plug-ins.
 
-A package adds a kind (a plug-in) with an entry point in the group `oddsboard.sources`, named as the kind.
-It is loaded when a configuration names it, so that a broken package harms no other configuration.
+A package adds a kind (a plug-in) with an entry point in the group `oddsboard.sources`, named like the kind.
+A plug-in is loaded only when a configuration names it, so that a broken one harms no other configuration.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ T = TypeVar("T")
 Ended = Callable[[Sliced[Any], str], Sliced[Any]]
 
 GROUP = "oddsboard.sources"
-MAX_SCOPES = 20_000  # that a plan may name in its life: the board remembers them
+MAX_SCOPES = 20_000  # scopes that a plan may name in its life, because the board remembers them
 MAX_WORK_S = 10.0  # processor time for one payload
-MAX_INTERVAL_S = 1e9  # with a longer interval lists would be shown for ever
+MAX_INTERVAL_S = 1e9  # the longest allowed interval; a list with a longer one would never become stale
 
 _OPTIONS: Final[Mapping[type[Kind], type[SourceOptions]]] = {
     PolledKind: PolledOptions,
@@ -55,7 +55,7 @@ _OPTIONS: Final[Mapping[type[Kind], type[SourceOptions]]] = {
 
 
 def kind_named(name: str) -> Kind:
-    """Return the kind of that name, a built-in kind first. Raises: ConfigError if it cannot be loaded."""
+    """Return the kind with this name, a built-in kind first. Raises: ConfigError if it cannot be loaded."""
     if name in BUILT_IN:
         return BUILT_IN[name]
     points = entry_points(group=GROUP)
@@ -78,13 +78,13 @@ def installed() -> Iterator[tuple[Kind, str]]:
 
 
 def in_one_line(error: BaseException) -> str:
-    """Return type and text of an exception of a plug-in, without line breaks."""
+    """Return type and text of a plug-in's exception, without line breaks."""
     return " ".join(error_text(error).split())
 
 
 @contextmanager
 def checking(at: str) -> Iterator[None]:
-    """Put the place `at` before the error of a check, which may run the code of a plug-in.
+    """Put the place `at` before the error of a check; the check may run a plug-in's code.
 
     Raises: ConfigError.
     """
@@ -101,8 +101,8 @@ def checking(at: str) -> Iterator[None]:
 def with_exact_values(kind: Kind, max_work_s: float = MAX_WORK_S) -> Kind:
     """Wrap a kind so that its plan, machine, session and extracts have values of exact types.
 
-    A plug-in may return values of any type, whatever its annotations say; no other module checks them. Nor
-    need its generators end: one that has worked for `max_work_s` of processor time raises EndlessError.
+    A plug-in may return values of any type, whatever its annotations say; no other module checks them. Its
+    generators may also be endless: one raises EndlessError after `max_work_s` of processor time.
     """
     ended = partial(_ended, max_work_s)
     match kind:
@@ -133,7 +133,7 @@ def _loaded(point: EntryPoint) -> Kind:
     at = f"entry point {point.name} = {point.value}"
     try:
         kind = point.load()
-    except KeyboardInterrupt:  # from the terminal
+    except KeyboardInterrupt:  # Ctrl-C on the terminal
         raise
     except BaseException as error:  # the import of a package may raise anything, even SystemExit
         raise ConfigError(f"{at}: cannot be loaded: {in_one_line(error)}") from error
@@ -154,7 +154,7 @@ def _exact_result(steps: Sliced[object]) -> Sliced[Extract]:
 
 
 def _ended(max_work_s: float, steps: Sliced[T], what: str) -> Sliced[T]:
-    """Take the steps of a plug-in's generator. Raises: EndlessError."""
+    """Run a plug-in's generator, with a limit on its work. Raises: EndlessError."""
     worked = 0.0
     while True:
         began_s = worked_s()
@@ -176,7 +176,7 @@ def _exact(given: object) -> Extract:
 
 
 class _Wrapper:
-    """Has the attributes of `inner` but for those that a subclass overrides."""
+    """Has the attributes of `inner`, except those that a subclass overrides."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner

@@ -1,8 +1,8 @@
-"""SIGHUP: reads the configuration again, applies what can change in a service that runs, names the rest.
+"""On SIGHUP reads the configuration again, applies what a running service can change, logs the rest.
 
-All is read and checked before anything changes, which it does in one step of the loop. Display names stay:
-another name would be a change without a version. In a cluster all stays that processes must have in common
-(`clustering.shape_of`).
+Everything is read and checked first, then changed in one step of the loop. Display names stay, because a
+change of a name would have no version. In a cluster all settings stay that its processes must have in
+common (`clustering.shape_of`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class Reload:
-    """The configuration at `path`, of which `settings` run.
+    """The configuration at `path`; `settings` are the running ones.
 
-    `read_links` reads the file of links again, applies it, and returns whether it can be used; not where
-    the configuration names another file by now. `apply` is given the settings that ran and those that are
-    to run; `set_level` sets the level of the log.
+    `read_links` reads the file of links again, applies it, and returns whether it was usable; it is not
+    called if the configuration names another file now. `apply` gets the old and the new settings;
+    `set_level` sets the level of the log.
     """
 
     path: Path
@@ -41,13 +41,13 @@ class Reload:
     set_level: Callable[[str], None]
 
     async def again(self) -> None:
-        """Read everything; what cannot be used is logged, and nothing changes, the links neither."""
+        """Read everything; log an unusable file, and then change nothing, not even the links."""
         try:
             new = await anyio.to_thread.run_sync(load, self.path, abandon_on_cancel=True)
-        except (ConfigError, RuntimeError) as error:  # the latter if the system allows no further thread
+        except (ConfigError, RuntimeError) as error:  # RuntimeError: the system allows no further thread
             faults = str(error).splitlines()
             is_of_links = all(fault.startswith(f"{self.path}: links.file: ") for fault in faults)
-            if not is_of_links or await self.read_links():  # which says that its own file is broken
+            if not is_of_links or await self.read_links():  # it logs a fault of its own file
                 announce(log, "configuration.rejected", error="; ".join(faults))
             return
         if new.links != self.settings.links or await self.read_links():
@@ -61,7 +61,7 @@ class Reload:
             "applied": [*differences(old, running)],
             "needs_restart": [*differences(running, new)],
         }
-        # The line is of the level `info`: it is shown if that was shown before, or is from now on.
+        # The line has the level `info`: it is shown if either the old or the new level shows it.
         levels = old.server.log_level, running.server.log_level
         self.set_level(min(levels, key=lambda level: logging.getLevelNamesMapping()[level.upper()]))
         announce(log, "configuration.read", file=str(self.path), **lists)
@@ -69,13 +69,13 @@ class Reload:
 
 
 def changed(running: Settings, new: Settings) -> Settings:
-    """Return the settings that run, with what of the new ones can be applied while they do."""
+    """Return the running settings with those new ones that a running service can apply."""
     of_server = {name: getattr(new.server, name) for name in ("max_streams", "log_level")}
     found = replace(running, server=replace(running.server, **of_server), limits=new.limits)
     if running.cluster.url is not None:
         return found
     of_bookmakers = running.bookmakers
-    if of_bookmakers.keys() == new.bookmakers.keys():  # else two might have one short name
+    if of_bookmakers.keys() == new.bookmakers.keys():  # otherwise two might have one short name
         of_bookmakers = {
             name: replace(entry, short=new.bookmakers[name].short) for name, entry in of_bookmakers.items()
         }
@@ -98,7 +98,7 @@ def differences(old: Settings, new: Settings) -> Iterator[str]:
 
 
 def _differences(before: Any, after: Any, at: str) -> Iterator[str]:
-    """Yield the place, or those in it of which both are of one type."""
+    """Yield the place `at` if its values differ, or the differing places in two values of one type."""
     if isinstance(before, Struct) and type(before) is type(after):
         for field in fields(before):
             if field.name not in {"kind", "written"}:

@@ -1,6 +1,6 @@
-"""Replays recordings as a service of their own: what the web sees of the actors, without an actor.
+"""Replays recordings as a service: offers the web the same state as the actors would, without an actor.
 
-The clock is that of the recordings and moves with what is played only, so a read cannot change anything.
+The recordings' clock moves only when a moment is played, so a read cannot change anything.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from actors.source_api.kinds import PolledKind
 
 log = structlog.get_logger()
 
-LONG_WAIT_S = 60.0  # from which on a wait is logged, by our own clock
+LONG_WAIT_S = 60.0  # longer waits, by our own clock, are logged
 
 
 class Replay:
-    """The replay of some recordings: `playback` shows the boards and the time, `status` all else.
+    """The replay of some recordings: `playback` has the boards and the time, `status` everything else.
 
-    `speed` is how many of their seconds pass in one of ours (may be infinite); `pace` is our own clock.
-    With an `archive`, an empty folder, what is shown is kept there. Raises: ConfigError if it is not empty.
+    `speed` is the number of recorded seconds played in a second (may be infinite); `pace` is our own clock.
+    `archive` is an empty folder to keep the commits in. Raises: ConfigError if it is not empty.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Replay:
             await anyio.sleep_forever()
 
     async def stop(self) -> None:
-        """Stop at the present moment."""
+        """Stop after the present moment."""
         self._scope.cancel()
         await anyio.lowlevel.checkpoint()
         if self._archive is not None:
@@ -120,7 +120,7 @@ class Replay:
             ended(source, playback.now(), log.bind(actor=source.actor.name, source=source.name))
 
     def _play_moment(self, moment: Moment) -> Sliced[None]:
-        """Play a moment and record it without a yield between: a new name shows with its version."""
+        """Play a moment and record it without a yield in between, so that a new name has its version."""
         result = yield from self.playback.play(moment)
         if isinstance(moment, Arrival):
             self._record(moment, result)
@@ -129,7 +129,7 @@ class Replay:
         record_turn(self.status, self.playback.snapshot, applied, self.playback.now(), board_log)
         yield from self.playback.link()
         yield from self.playback.digest()
-        for commit in self._committed:  # only now: the names that they show are known
+        for commit in self._committed:  # only now are the names in them known
             if self._archive is not None:
                 self._archive.add(commit)
         self._committed.clear()
@@ -177,7 +177,7 @@ def _record_part(status: BookmakerStatus, part: BookmakerResult, scope: Scope, n
 
 
 def _recorded_settings(sources: tuple[RecordedSource, ...]) -> Settings:
-    """Return the configuration of the recordings, as far as they have it."""
+    """Return the recorded part of the recordings' configuration."""
     bookmakers = sorted(
         ((bookmaker, source.header.source) for source in sources for bookmaker in source.header.bookmakers),
         key=lambda pair: pair[0].position,

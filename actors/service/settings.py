@@ -1,4 +1,4 @@
-"""The configuration: TOML to frozen Structs; the only reader of configuration and environment."""
+"""Reads the configuration from TOML into frozen Structs; only this module reads the environment."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def named_configuration(environment: Mapping[str, str] = os.environ) -> Path | N
 
 
 def is_colourless(environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether a terminal is to get no colours (no-color.org), or has none."""
+    """Return whether a terminal has no colours, or must get none (no-color.org)."""
     return bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
 
 
 def operators_token(file: Path | None, environment: Mapping[str, str] = os.environ) -> str | None:
-    """Return the token for operators in a file, else in $ODDSBOARD_TOKEN, None if there is none.
+    """Return the operators' token from `file`, otherwise from $ODDSBOARD_TOKEN; None without either.
 
-    Raises: ConfigError if the file cannot be read, or it has no token.
+    Raises: ConfigError if the file cannot be read or has no token.
     """
     token = environment.get("ODDSBOARD_TOKEN", "") if file is None else read_text(file).strip()
     if file is not None and not token:
@@ -79,7 +79,10 @@ def load(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     check = Check()
     try:
         settings = check.settings(raw, expanded(raw, environment, secrets, check.faults, ""))
-    except (ValueError, RecursionError) as error:  # a number too long, or tables too deep, to be shown
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # a number is too long, or tables too deep, for an error
         check.faults.append(f"is not TOML that can be read: {error}")
     if check.faults:
         raise ConfigError(in_lines(f"{path}: {masked(fault, secrets)}" for fault in check.faults))

@@ -1,4 +1,4 @@
-"""The composition of everything below the web: the supervision tree, and what outlives its actors."""
+"""Composes everything below the web: the supervision tree, and the state that outlives its actors."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ PROGRAM_STOPS_S = GRACE_S + KILL_S + 0.5
 class System:
     """The whole service below the web: `supervisor` runs it, `published` and `status` show it.
 
-    `record(source)`, where given, returns the function that records a payload of that source. `transports`
-    open the transport of polled sources, in place of HTTP, and `streams` the lines and the HTTP client of
-    pushed ones; `linker` makes the matcher; `tick_s` is as of `AggregatorActor`. If it `is_archived`, and
-    the configuration has an archive, that is opened; the caller starts and closes it. Metrics are those of
-    `log_status`, where given. `cluster` makes this process part of a cluster: `published` has what it
-    collects itself then, without fixtures, and `shown` the board; likewise `markets` and `shown_markets` of
-    other markets than 1X2.
+    `record(source)`, if given, returns the function that records a payload of a source. `transports` open
+    the transports of polled sources in place of HTTP; `streams` open the lines and the HTTP client of
+    pushed ones. `linker` makes the matcher; `tick_s` is passed to `AggregatorActor`. If `is_archived`, a
+    configured archive is opened; the caller starts and closes it. Metrics are registered in the registry of
+    `log_status`, if given. `cluster` makes this process a part of a cluster: then `published` has the
+    entries that this process collects, without fixtures, and `shown` is the cluster's board; likewise
+    `markets` and `shown_markets` for markets other than 1X2.
 
     Raises: ArchiveLockedError, ConfigError.
     """
@@ -136,12 +136,12 @@ class System:
         )
 
     def _show(self, cluster: Cluster, *, is_archived: bool) -> None:
-        """Show the board of a cluster in place of what is collected here."""
+        """Show the board of a cluster in place of this process's own."""
         self.shown, self.fixture_history = cluster.published, cluster.fixture_history
         self._waiting, self.status.cluster = cluster.waiting, cluster.status
         if is_archived:
             self.archive = cluster.archived(self.status)
-        self.shown_markets = cluster.markets  # of which the archive is told
+        self.shown_markets = cluster.markets  # read only now: `archived` has replaced it
 
     def _is_idle(self) -> bool:
         is_idle = self._intake.is_idle and all(box.is_idle for box in self._inboxes.values())
@@ -152,7 +152,7 @@ class System:
         return is_idle and all(board.newest.has_lists_of(of_own.newest) for board, of_own in boards)
 
     def _children(self, linker: Callable[[], Partition] | None) -> list[ChildSpec]:
-        """Return all actors, in the order in which they are started."""
+        """Return all actors in the order of their start."""
         core = [self._aggregator()]
         if self._cluster is None:
             core.append(self._links(linker))
@@ -170,7 +170,7 @@ class System:
 
     def _first(self, wall: float) -> Snapshot:
         """Return the first snapshot: the archive's, or an empty board under a new epoch."""
-        epoch = token_hex(4)  # random: if the clock is set back, the same versions are counted again
+        epoch = token_hex(4)  # random, because a clock that was set back would repeat versions
         first = first_snapshot(int(wall * 1000), self._terms, epoch)
         if self._own is not None:
             first = self._own.beginning.snapshot
@@ -214,7 +214,7 @@ class System:
     async def read_links_again(self) -> bool:
         """Read the file of links again, if there is one, and link by it at once.
 
-        A bad file is logged and changes nothing. Return whether what was read, or nothing, can be used.
+        A bad file is logged and changes nothing. Return False for a bad file, otherwise True.
         """
         if self._settings.links.file is None:
             return True
@@ -224,12 +224,12 @@ class System:
         return overrides is not None
 
     def replace_links(self, overrides: Overrides) -> None:
-        """Link all events anew, by these overrides from now on."""
+        """Link all events anew with these overrides."""
         self.review.replace(overrides)
         self._waiting.begin_anew()
 
     def replace_rules(self, rules: SurebetRules) -> None:
-        """Find surebets by these rules from the next commit on, which comes now; not in a cluster."""
+        """Find surebets by these rules from now on, with a commit at once; not in a cluster."""
         self._updater.rule(rules)
         self.markets.rule(rules)
         self._intake.put_nowait(Overdue())
@@ -239,7 +239,7 @@ class System:
             context.wake.set()
 
     def _blame_item(self, item: Item) -> None:
-        """Have what crashed the aggregator sent again, by its list or its links."""
+        """Request the list, or the links, that crashed the aggregator again."""
         match item:
             case Batch(bookmaker=bookmaker) | Rejection(bookmaker=bookmaker):
                 self._blame(bookmaker)
@@ -260,7 +260,7 @@ class System:
             self.supervisor.quarantine(status.actor.name, f"two of its batches {what}")
 
     def _is_second(self, culprit: BookmakerId | None) -> bool:
-        """Note a crash due to a bookmaker, or (None) the linker; return whether it is the second soon."""
+        """Note a crash by a bookmaker, or (None) the linker; return whether it is the second soon."""
         now, last = self._clock.now().mono, self._poisoned_mono.get(culprit, -inf)
         self._poisoned_mono[culprit] = now
         return now - last <= WINDOW_S
@@ -291,7 +291,7 @@ class System:
         )
         return ChildSpec(status.actor, start)
 
-    def _context(self, name: SourceName) -> SourceContext[Any]:  # each kind is paired with its own options
+    def _context(self, name: SourceName) -> SourceContext[Any]:  # a kind always gets its own options
         bookmakers = self._settings.bookmakers_of(name)
         return SourceContext(
             options=self._settings.sources[name].options,
@@ -332,7 +332,7 @@ class System:
 
 
 def service_status(settings: Settings, now: float, log_status: LogStatus | None = None) -> ServiceStatus:
-    """Open the records of a service that starts at `now` (Unix seconds), in the registry of its log's."""
+    """Open the records of a service that starts at `now` (Unix seconds), in `log_status`'s registry."""
     log_status = log_status or LogStatus()
     metrics = log_status.metrics
     board = BoardStatus(ActorStatus("aggregator"), metrics)
@@ -368,7 +368,7 @@ def service_status(settings: Settings, now: float, log_status: LogStatus | None 
 
 
 def terms_of(settings: Settings) -> FixtureSettings:
-    """Return the settings of fixtures."""
+    """Return the configured settings of fixtures."""
     kinds = {name: prices_of(source.kind, source.options) for name, source in settings.sources.items()}
     listed = {
         name: BookmakerInfo(

@@ -27,7 +27,7 @@ from actors.source_api.options import SourceOptions, credentials_of, every_kind
 
 
 class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The HTTP server; at most `max_streams` clients follow or wait for changes."""
+    """The HTTP server; `max_streams` limits the clients that follow or wait for changes."""
 
     bind: Annotated[str, Meta(title='text, HOST:PORT or unix:/PATH, like "127.0.0.1:8000"')] = (
         "127.0.0.1:8000"
@@ -38,10 +38,10 @@ class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """A bookmaker: its source, its key there, and its display name, None where the source gives it.
+    """A bookmaker: its source, its key there, and its display name (None if the source gives it).
 
-    `commission` is the share that it takes of what is won net on a market. `company` is the company that
-    pays, None if it has no other bookmaker. `short` is a name for narrow places, None to derive it.
+    `commission` is its share of the net winnings in a market. `company` is the company that pays, None if
+    it has no other bookmaker. `short` is a name for narrow places, None to derive it.
     """
 
     source: Annotated[SourceName, Meta(title="the name of a table [sources.NAME], in quotes")]
@@ -53,13 +53,13 @@ class BookmakerSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LinksSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """How matches are linked: a file of links by hand, from the working directory of the service."""
+    """The file of links by hand; a relative path starts at the service's working directory."""
 
     file: str | None = None
 
 
 class OperatorsSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who may read what is for operators: everybody, or those who send the token."""
+    """Who may read the operators' pages: everybody, or clients that send the token."""
 
     token: (
         Annotated[
@@ -73,7 +73,7 @@ class OperatorsSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class Role(StrEnum):
     """The part of a process in a cluster."""
 
-    COLLECTOR = "collector"  # runs the sources whose lease it holds, and commits what they list
+    COLLECTOR = "collector"  # runs the sources whose leases it holds, and commits their lists
     REPLICA = "replica"  # shows the board to clients
 
 
@@ -85,9 +85,9 @@ BOTH = (Role.COLLECTOR, Role.REPLICA)
 
 
 class ClusterSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """A Redis or Valkey server; without a `url` the process is on its own.
+    """A Redis or Valkey server; without a `url` the process is not in a cluster.
 
-    All keys begin with the `prefix`: processes of one prefix have one board.
+    All keys on the server begin with `prefix`: processes with one prefix share a board.
     """
 
     url: Annotated[str, Meta(title=CLUSTER_URL)] | None = None
@@ -102,7 +102,7 @@ class ClusterSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourceSettings(Struct, frozen=True):
-    """A source: its kind, that kind's options, and its table as written, without secrets."""
+    """A source: its kind, its options, and its table as written, without secrets."""
 
     kind: Kind
     options: SourceOptions
@@ -121,14 +121,14 @@ class Settings(Struct, frozen=True):
     links: LinksSettings = LinksSettings()
     fair: FairRules = FairRules()
     surebets: SurebetRules = SurebetRules()
-    overrides: Overrides = Overrides()  # as the file of links had them
+    overrides: Overrides = Overrides()  # from the file of links
     archive: ArchiveSettings = ArchiveSettings()
     cluster: ClusterSettings = ClusterSettings()
     operators: OperatorsSettings = OperatorsSettings()
 
     @property
     def market_kinds(self) -> tuple[MarketKind, ...]:
-        """The kinds of market that any source reads, 1X2 first."""
+        """The kinds of market that some source reads, 1X2 first."""
         return every_kind(kind for source in self.sources.values() for kind in source.options.kinds)
 
     def bookmakers_of(self, source: SourceName) -> dict[BookmakerId, BookmakerSettings]:
@@ -136,13 +136,13 @@ class Settings(Struct, frozen=True):
         return {name: entry for name, entry in self.bookmakers.items() if entry.source == source}
 
     def offer_of(self, bookmaker: BookmakerSettings) -> Offer:
-        """Return what kind of offer a bookmaker's prices are; a commission is never included."""
+        """Return the kind of a bookmaker's offer; its prices never include a commission."""
         source = self.sources[bookmaker.source]
         offer = source.kind.offer_of(bookmaker.key, source.options)
         return msgspec.structs.replace(offer, fees=Fees.NOT_INCLUDED) if bookmaker.commission else offer
 
     def secrets(self) -> tuple[str, ...]:
-        """Return every credential, never to be shown; longest first."""
+        """Return all values that must never be shown, longest first."""
         found = {secret for source in self.sources.values() for secret in credentials_of(source.options)}
         if self.cluster.url is not None and (password := urlsplit(self.cluster.url).password):
             found |= {password, unquote(password)}
@@ -152,7 +152,7 @@ class Settings(Struct, frozen=True):
 
 
 class File(Struct, frozen=True, forbid_unknown_fields=True):
-    """A file as it is written: its sources and bookmakers are not checked yet."""
+    """A file whose sources and bookmakers are not checked yet."""
 
     sources: Annotated[dict[str, Any], Meta(title="tables, each [sources.NAME]")]
     bookmakers: Annotated[dict[str, Any], Meta(title="tables, each [bookmakers.ID]")]
@@ -171,7 +171,7 @@ class File(Struct, frozen=True, forbid_unknown_fields=True):
 def parse_bind(bind: str) -> tuple[str, int | None]:
     """Split HOST:PORT, the host of IPv6 in brackets; `unix:PATH` gives the path, without a port.
 
-    Raises: ConfigError saying what is allowed.
+    Raises: ConfigError with the allowed forms.
     """
     if bind.startswith("unix:/") and "\0" not in bind:
         return bind.removeprefix("unix:"), None
