@@ -1,4 +1,4 @@
-"""All that a source is made of, and all that a plug-in imports: these names are stable. Pure."""
+"""The parts of a source, and all that a plug-in may import: these names are stable. Pure."""
 
 from __future__ import annotations
 

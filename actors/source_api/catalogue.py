@@ -1,7 +1,7 @@
-"""The plan of a venue that lists its matches, and is asked for the prices of groups of them then. Pure.
+"""The plan of a venue that lists its matches, and gives prices of groups of them on request. Pure.
 
-Names and states come from the lists alone. So nothing is asked for, and nothing shown, without a list that
-was read to its end within `listed_for_s`.
+Only the lists have names and states. So prices are requested and shown only with a list that was read to
+its end within `listed_for_s`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from actors.source_api.plan import CatalogueList, Plan, Target
 
 LISTED = Scope("listed")
 BEHIND_S = 6 * 3600.0
-"""A kick-off longer ago than that is of a match that is over: a postponed one may keep its old one."""
+"""A match that kicked off longer ago is over, or was postponed and keeps its old kick-off."""
 
 NearSeconds = Annotated[
     Seconds, Meta(description="The shortest time between two polls of matches near their kick-off.")
@@ -35,25 +35,25 @@ FarSeconds = Annotated[Seconds, Meta(description="The same for all other matches
 
 
 class CatalogueOptions(PolledOptions, frozen=True, kw_only=True):
-    """Options of such a venue: `poll_interval_s` is for matches near their kick-off.
+    """Options of such a venue; `poll_interval_s` holds near a kick-off.
 
-    A price holds for three intervals, in seconds, or for `stale_after_s`: it moves within seconds in play.
+    A price is valid for three intervals, or for `stale_after_s`, because in play it moves within seconds.
     """
 
     poll_interval_s: NearSeconds
     far_interval_s: FarSeconds
 
     def staleness_at(self, interval_s: float) -> float:
-        """Return the seconds for which a price holds that is asked for every `interval_s` seconds."""
+        """Return the validity in seconds of a price that is requested every `interval_s` seconds."""
         return 3 * interval_s if self.stale_after_s is None else self.stale_after_s
 
 
 class Listing(Generic[M]):
-    """A list of a catalogue: what it had when it was read to its end, and the `pages` of the next reading.
+    """A list of a catalogue: the matches of its last complete reading, and the `pages` of the present one.
 
-    `matches` has by id each match, or why it is not shown. `since_mono` (monotonic seconds) is when the
-    first page was asked for, -inf before the first end. `pages` are what `learn` has put there. The names
-    of its groups begin with `prefix`, which no other list has: "epl-" makes `epl-2026-05-28.1`.
+    `matches` has for each id the match, or the reason why it is not shown. `since_mono` (monotonic seconds)
+    is the time of the request for the first page, -inf before the first complete reading. `learn` fills
+    `pages`. The names of the list's groups begin with its own `prefix`: "epl-" makes `epl-2026-05-28.1`.
     """
 
     def __init__(self, prefix: str = "") -> None:
@@ -62,11 +62,11 @@ class Listing(Generic[M]):
         self.since_mono = -inf
         self.unreadable = 0
         self.passed_over: Mapping[str, int] = {}
-        self.has_ended = False  # the first attempt to read it
+        self.has_ended = False  # the first reading has ended, well or not
         self.begin()
 
     def begin(self) -> None:
-        """Begin a reading: with the first page."""
+        """Begin a reading with the first page."""
         self.pages: list[Any] = []
         self.asked_mono = inf
 
@@ -76,14 +76,14 @@ class Listing(Generic[M]):
         unreadable: int = 0,
         passed_over: Mapping[str, int] | None = None,
     ) -> None:
-        """Take what all pages have: their matches, and how much cannot be read, or is passed over."""
+        """Take the matches of all pages, with the numbers of unreadable and passed-over ones."""
         self.matches, self.since_mono, self.unreadable = matches, self.asked_mono, unreadable
         self.passed_over, self.has_ended = passed_over or {}, True
         self.begin()
 
 
 class _Asked(Struct, Generic[M], frozen=True):
-    """A group of matches that is asked for; its last match is over when there are none."""
+    """A group of matches whose prices are requested; empty after its last match is over."""
 
     target: Target
     listing: Scope
@@ -91,16 +91,16 @@ class _Asked(Struct, Generic[M], frozen=True):
 
 
 class CataloguePlan(Plan, ABC, Generic[M]):
-    """Asks for the lists of a catalogue, and for the prices of their matches, `size` at most a request.
+    """Asks for the lists of a catalogue, and for the prices of their matches, at most `size` in a request.
 
-    A match, `M`, is a struct that has an `id` and a `start`, its kick-off in Unix seconds. It is in the
-    group of its list and UTC day. A group's matches are the preface of its answers, a `Group[M]`, so that a
-    recorded answer can be read by itself. All durations are seconds.
+    A match, `M`, is a struct with an `id` and a `start`, its kick-off in Unix seconds. Matches of one list
+    and UTC day form a group. A `Group[M]` with these matches is the preface of its answers, so that a
+    recorded answer can be read by itself. All durations are in seconds.
 
-    A subclass sets these, fills `listings` by the scopes of their targets, and has the methods below:
-    `list_interval_s` from the end of a list to its next reading, `listed_for_s` for which a list holds,
-    `unlisted_s` until prices without a list are looked at again, `spacing_s` between two requests,
-    `horizon_s` ahead of which kick-offs are left out, and `no_prices`, an answer without any.
+    A subclass fills `listings` by the scopes of their targets, implements the methods below, and sets:
+    `list_interval_s` from the end of a list to its next reading, `listed_for_s` as a list's validity,
+    `unlisted_s` until prices without a list are tried again, `spacing_s` between two requests, `horizon_s`
+    beyond which kick-offs are left out, and `no_prices`, an answer without prices.
     """
 
     size: int
@@ -121,67 +121,67 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         self._weights: Mapping[SourceMatchId, int] = {}
         self._asked: dict[Scope, _Asked[M]] = {}
         self._made: tuple[CatalogueList, ...] = ()
-        self._is_empty = False  # nothing is asked for, which a list says
+        self._is_empty = False  # no prices are requested, and an empty list was handed out
         self._last_asked_mono = -inf
         self._pause = Pause(options.poll_interval_s)
 
     @abstractmethod
     def catalogue_targets(self) -> Iterable[Target]:
-        """Return what of the catalogue is to be asked for: the next page of each list, and what else."""
+        """Return the catalogue's targets: the next page of each list, and any others."""
 
     @abstractmethod
     def learn(self, target: Target, content: Any, now: Instant) -> bool:
-        """Take an answer of the catalogue; return whether what is asked for may be something else now.
+        """Take an answer of the catalogue; return whether the groups may change by it.
 
-        A page is put into its listing, whose `end` is called with the last one. Raises: PayloadError if it
-        does not fit; that reading is then begun anew.
+        Add a page to its listing, and call the listing's `end` after the last page. Raises: PayloadError if
+        the page does not fit; its reading is then begun anew.
         """
 
     @abstractmethod
     def prices_target(self, scope: Scope, matches: Sequence[M], preface: bytes) -> Target:
-        """Return the request for the prices of at least one match."""
+        """Return the request for the prices of one or more matches."""
 
     def completed(self, match: M, now: Instant) -> M | Removal | None:
-        """Return a listed match as it is asked for, why it is not, or None while that is not known yet."""
+        """Return a listed match ready for requests, why it is left out, or None if still unknown."""
         del now
         return match
 
     def weight(self, match: M) -> int:
-        """Return how much of the `size` of a request a match takes."""
+        """Return a match's share of the `size` of a request."""
         del match
         return 1
 
     def prices_interval_s(self, matches: Sequence[M], now: Instant) -> float:
-        """Return the seconds between two requests for a group; one without matches has lost its last."""
+        """Return the seconds between two requests for a group; an empty one has lost its last match."""
         is_far = matches and not is_near((match.start for match in matches), now.wall)
         return self._far_s if is_far else self._near_s
 
     def other_interval_s(self, target: Target) -> float:
-        """Return the same for what is no list, nor a group that is asked for any longer."""
+        """Return the interval of other targets, which are neither lists nor present groups."""
         del target
         return self._near_s
 
     def listed_for(self, scope: Scope) -> float:
-        """Return the seconds for which a list holds: prices are shown only as long as theirs does."""
+        """Return a list's validity in seconds; its prices are shown only as long."""
         del scope
         return self.listed_for_s
 
     def check_staleness(self, stale_s: float, lists: str) -> None:
-        """Raise ValueError if prices are to hold longer than the lists that they are read with can."""
+        """Raise ValueError if prices are configured to be valid for longer than their lists."""
         if stale_s > (most := self.listed_for_s - 2 * self.list_interval_s):
             why = f"{lists} is read every {self.list_interval_s:g} s and holds for {self.listed_for_s:g} s"
             raise ValueError(f"stale_after_s was {stale_s:g}, must be at most {most:g}: {why}")
 
     def freshness(self, interval_s: float) -> str:
-        """Return in words how often prices are asked for, and how long they hold."""
+        """Return in words how often prices are requested, and how long they are valid."""
         return f"every {interval_s:g} s, stale after {self._options.staleness_at(interval_s):g} s"
 
     def targets(self) -> tuple[Target, ...]:
-        """Return what is asked for of the catalogue, and all groups."""
+        """Return the targets of the catalogue and of all groups."""
         return (*self.catalogue_targets(), *(asked.target for asked in self._asked.values()))
 
     def interval_s(self, target: Target, now: Instant) -> float:
-        """Return the seconds to the next page or list, or until prices are asked for again."""
+        """Return the seconds until the next page, list or request for prices."""
         if (asked := self._asked.get(target.scope)) is not None:
             return self.prices_interval_s(asked.matches, now)
         if (listing := self.listings.get(target.scope)) is not None:
@@ -189,7 +189,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         return self.other_interval_s(target)
 
     def wait_s(self, target: Target, now: Instant) -> float:
-        """Return the rest of a pause; prices wait for a list that holds until they are stale."""
+        """Return the rest of a pause; prices wait until a list is valid for as long as they are."""
         wait_s = max(self._last_asked_mono + self.spacing_s - now.mono, self._pause.left_s(now))
         if (asked := self._asked.get(target.scope)) is not None:
             listing = self.listings.get(asked.listing)
@@ -199,18 +199,18 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         return max(wait_s, 0.0)
 
     def on_asked(self, target: Target, now: Instant) -> None:
-        """Note when a request was sent, and when the reading of a list began."""
+        """Note the time of a request, and of the begin of a list's reading."""
         self._last_asked_mono = now.mono
         if (listing := self.listings.get(target.scope)) is not None:
             listing.asked_mono = min(listing.asked_mono, now.mono)
 
     def on_answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
-        """End a pause."""
+        """Reset the length of pauses."""
         del target, headers, now
         self._pause.on_answered()
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        """Begin a list anew; pause everything after too many requests, twice as long each time."""
+        """Begin a list's reading anew; after too many requests pause all, twice as long each time."""
         if (listing := self.listings.get(target.scope)) is not None:
             listing.has_ended = True
             listing.begin()
@@ -218,7 +218,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         return 0.0
 
     def on_learnt(self, target: Target, content: Any, now: Instant) -> None:
-        """Take an answer of the catalogue, or note that a group was asked for. Raises: PayloadError."""
+        """Take an answer of the catalogue, or drop an answered empty group. Raises: PayloadError."""
         if target.is_catalogue:
             if self.learn(target, content, now):
                 self._arrange(now)
@@ -228,19 +228,19 @@ class CataloguePlan(Plan, ABC, Generic[M]):
             del self._asked[target.scope]
 
     def take_lists(self) -> tuple[CatalogueList, ...]:
-        """Return the list of a venue of which nothing is asked for: it says why, and has no match."""
+        """Return the empty list, with reasons, of a venue without requested prices."""
         made, self._made = self._made, ()
         return made
 
     def describe(self) -> list[str]:
-        """Return lines for an operator: how often prices are asked for, and how fresh that is."""
+        """Return lines for an operator: how often prices are requested, and how fresh they are."""
         return [
             f"near (2 h before a kick-off to 2.5 h after): {self.freshness(self._near_s)}",
             f"at other hours: {self.freshness(self._far_s)}",
         ]
 
     def _arrange(self, now: Instant) -> None:
-        """Set the groups to ask for: a match keeps its group, also while it is not shown."""
+        """Set the groups to request; a match keeps its group, also while it is not shown."""
         found: dict[SourceMatchId, M | Removal] = {}
         listed_in: dict[SourceMatchId, Scope] = {}
         days: dict[SourceMatchId, str] = {}
@@ -251,7 +251,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
             left_out.update(listing.passed_over)
             for name, listed in listing.matches.items():
                 if name in found or (each := self._found(listed, now)) is None:
-                    continue  # of two lists the first counts
+                    continue  # the first list with a match counts
                 found[name] = each
                 if isinstance(each, Removal):
                     if name in self._days:
@@ -259,7 +259,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
                 elif each.start > now.wall + self.horizon_s:
                     left_out[Reason.AHEAD] += 1
                 else:
-                    listed_in[each.id] = scope  # perhaps another id than in its list
+                    listed_in[each.id] = scope  # `completed` may change the id
                     days[name], weights[name] = f"{listing.prefix}{day_of(each.start)}", self.weight(each)
         self._days, self._weights = days, weights
         arranged = self._groups.arrange(days, weights).items()
@@ -284,7 +284,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
         return self.completed(listed, now)
 
     def _is_read(self, found: Mapping[SourceMatchId, M | Removal]) -> bool:
-        """Return whether each list was tried, one was read to its end, and nothing is to come."""
+        """Return whether each list was tried, one was read to its end, and no match is incomplete."""
         lists = self.listings.values()
         is_tried = all(each.has_ended for each in lists) and any(each.since_mono > -inf for each in lists)
         return is_tried and all(name in found for each in lists for name in each.matches)
@@ -292,9 +292,9 @@ class CataloguePlan(Plan, ABC, Generic[M]):
     def _ask(
         self, groups: Mapping[Scope, Group[M]], rest: Group[M], listed_in: Mapping[SourceMatchId, Scope]
     ) -> Group[M]:
-        """Ask for groups, the first of which says the rest, too; return what of that nobody says.
+        """Set the targets of groups; add `rest` to the first one, or return it if all groups are empty.
 
-        A group that has lost its last match is asked for once more, for nothing.
+        A group that has lost its last match is requested once more, so that the board drops its matches.
         """
         old, self._asked = self._asked, {}
         for scope in {**groups, **old}:
@@ -304,7 +304,7 @@ class CataloguePlan(Plan, ABC, Generic[M]):
                 group, rest = replace(group, removals=removals, left_out=rest.left_out), Group()
                 target = self.prices_target(scope, group.matches, preface_of(group))
                 self._asked[scope] = _Asked(target, listed_in[group.matches[0].id], group.matches)
-            elif scope in old:  # whatever the answer
+            elif scope in old:  # its answer counts as empty
                 target = replace(old[scope].target, preface=preface_of(group))
                 self._asked[scope] = replace(old[scope], target=target, matches=())
         return rest

@@ -1,4 +1,4 @@
-"""Matches in groups that are asked for together: those of a day, as far as one request goes. Pure."""
+"""Groups of matches that one request asks for: those of a day, up to the size of a request. Pure."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ G = TypeVar("G", bound=msgspec.Struct)
 
 
 class Listed(Protocol):
-    """A match that a venue lists; `start`, its kick-off, is in Unix seconds, of these years."""
+    """A match that a venue lists; `start`, its kick-off, is in Unix seconds of the present years."""
 
     @property
     def id(self) -> SourceMatchId:
-        """The venue's id of it."""
+        """The venue's id of the match."""
 
     @property
     def start(self) -> int:
-        """Its kick-off."""
+        """The kick-off."""
 
 
 M = TypeVar("M", bound=Listed)
 
 
 class Group(msgspec.Struct, Generic[M], frozen=True):
-    """The matches whose prices a request is for, and those that are listed but not shown.
+    """The matches whose prices a request asks for, and listed matches that are not shown.
 
-    One group has those of no group as well; there `left_out` counts by reason what has no removal: what
-    cannot be read, and matches too far ahead, of which a season has many.
+    One group also has the removals of matches without a group; its `left_out` counts, by reason, matches
+    without a removal: unreadable ones, and the many of a season that are too far ahead.
     """
 
     matches: tuple[M, ...] = ()
@@ -46,7 +46,7 @@ class Group(msgspec.Struct, Generic[M], frozen=True):
     left_out: Mapping[str, int] = {}
 
     def extract(self, offers: Iterable[Match | Removal], unreadable: int = 0) -> Extract:
-        """Return these offers; so many parts of the answer are `unreadable`."""
+        """Return an extract of these offers; `unreadable` counts the answer's unreadable parts."""
         offered = tuple(offers)
         matches = tuple(each for each in offered if isinstance(each, Match))
         removals = tuple(each for each in offered if isinstance(each, Removal))
@@ -55,17 +55,17 @@ class Group(msgspec.Struct, Generic[M], frozen=True):
 
 
 def group_of(found: Iterable[M | Removal]) -> Group[M]:
-    """Return a group of what is shown and what is not."""
+    """Return a group of matches and removals."""
     of = tuple(found)
     matches = tuple(each for each in of if not isinstance(each, Removal))
     return Group(matches, tuple(each for each in of if isinstance(each, Removal)))
 
 
 class Groups:
-    """Names of groups by match, of at most `size` matches each; a match keeps its group while it can.
+    """Assigns matches to named groups of at most `size`; a match keeps its group while there is room.
 
-    A match may weigh more than one. A list that is asked for by group so loses a match only when it is
-    over, never to a neighbour; one that has become too heavy for its group gets another.
+    A match may weigh more than one. Because it keeps its group, the group's list loses it only when it is
+    over. A match that has become too heavy for its group gets another.
     """
 
     def __init__(self, size: int) -> None:
@@ -75,7 +75,7 @@ class Groups:
     def arrange(
         self, days: Mapping[SourceMatchId, str], weights: Mapping[SourceMatchId, int] | None = None
     ) -> dict[str, list[SourceMatchId]]:
-        """Return the matches of each group; `days` has the name of each match's league and day."""
+        """Return the matches of each group; `days` has for each match the name of its league and day."""
         kept = {match: group for match, group in self._of.items() if _is_part(group, days.get(match))}
         self._of, groups, used = {}, dict[str, list[SourceMatchId]](), Counter[str]()
         for match, day in (*kept.items(), *days.items()):
@@ -96,7 +96,7 @@ def preface_of(group: msgspec.Struct) -> bytes:
 
 
 def after_preface(body: bytes, group: msgspec.json.Decoder[G]) -> tuple[G, bytes]:
-    """Return the group in the first line of a payload, and the answer. Raises: PayloadError if none is."""
+    """Return the group in the first line of a payload, and the answer. Raises: PayloadError without one."""
     line, _, answer = body.partition(b"\n")
     try:
         return group.decode(line), answer
@@ -105,7 +105,7 @@ def after_preface(body: bytes, group: msgspec.json.Decoder[G]) -> tuple[G, bytes
 
 
 def day_of(start: float) -> str:
-    """Return the UTC day of a time, which must be one of these years: 2026-08-15."""
+    """Return the UTC day, like 2026-08-15, of a time in the present years."""
     return datetime.fromtimestamp(start, UTC).strftime("%Y-%m-%d")
 
 

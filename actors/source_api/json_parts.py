@@ -1,6 +1,6 @@
-r"""Reading JSON part by part, so that an odd part costs nothing but itself. Pure.
+r"""Reads JSON part by part, so that only an odd part itself is lost. Pure.
 
-A document's parts are `msgspec.Raw`: it is split first, and each part is decoded by itself.
+A document is split into parts (`msgspec.Raw`) first, then each part is decoded by itself.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from actors.core.errors import UNREADABLE
 T = TypeVar("T")
 
 MAX_PART_BYTES = 256 * 1024
-"""Of a part, such as a match with all bookmakers: ten times the largest, and some 20 ms of work."""
-MAX_ESCAPES = 10_000  # of characters in two halves that are looked at
+"""Ten times the largest real part, a match with all bookmakers; decoding takes some 20 ms."""
+MAX_ESCAPES = 10_000  # escaped surrogates that are checked
 _NO_TEXT = b"\xff"
 
-# One character in two escapes, or a half of one. Before it an even number of backslashes, or none.
+# Two escapes that form a character, or a lone surrogate, after an even number of backslashes.
 _HALVES = re.compile(
     rb"(?<!\\)((?:\\\\)*+)\\u[dD](?:([89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F])|[89a-fA-F])[0-9a-fA-F]{2}"
 )
 
 
 def split(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
-    """Decode a document but for its parts. Raises: UNREADABLE if it is none, or not UTF-8."""
-    body.decode()  # msgspec does not check the encoding of what it skips
+    """Decode a document, except its parts. Raises: UNREADABLE if it is of another shape, or not UTF-8."""
+    body.decode()  # msgspec does not check the encoding of skipped parts
     return decoder.decode(without_half_characters(body))
 
 
 def part(decoder: msgspec.json.Decoder[T], raw: bytes | str | msgspec.Raw) -> T | None:
-    """Decode a part; None where it is of another shape, longer than `MAX_PART_BYTES` or no JSON at all."""
+    """Decode a part; None if it is of another shape, longer than `MAX_PART_BYTES` or not JSON."""
     if len(raw) > MAX_PART_BYTES:
         return None
     try:
@@ -42,13 +42,13 @@ def part(decoder: msgspec.json.Decoder[T], raw: bytes | str | msgspec.Raw) -> T 
 
 
 def without_half_characters(body: bytes) -> bytes:
-    r"""Return JSON where only the parts fail in which a text has half a character, such as "\ud83d".
+    r"""Return JSON in which lone surrogates, such as "\ud83d", spoil only their own parts.
 
-    msgspec refuses to split a document that has one anywhere. In place of the escape there is then a byte
-    that is not UTF-8, which msgspec skips, but does not decode.
+    msgspec refuses to split a document with a lone surrogate. A byte that is not UTF-8 replaces it: msgspec
+    skips such a byte, and only fails when it decodes that part.
     """
     if b"\\ud" not in body and b"\\uD" not in body:
-        return body  # nearly always
+        return body  # the usual case
     return _HALVES.sub(_without_half, body, MAX_ESCAPES)
 
 

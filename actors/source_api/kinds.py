@@ -1,4 +1,4 @@
-"""The parts of a kind of source: its options, and pure functions that an actor in `pipeline/` runs."""
+"""The parts of a kind of source: its options, and pure functions that the actors of `pipeline` call."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from actors.source_api.stream import StreamKind
 class PolledKind(Struct, frozen=True):
     """A kind of source that is polled.
 
-    `check_key(key)` raises ValueError, saying what is allowed. `decode(payload, options)` and
-    `extract(content, key, options)` raise nothing but PayloadError. `headers`, in lower case, are those of
-    an answer that the plan needs. With `repeats_confirm`, a 304 or the same bytes again confirm what they
-    brought; without, every answer is read anew. With `has_titles` the source names its bookmakers.
-    `explain(error)` may add the text of a refusal's body. With `has_fees` matches have the fees that are
-    taken, so that a bookmaker's commission would be wrong. `prices` is the object of a confirmation,
-    of a kind that leaves that to its options what `prices_of(options)` returns.
-    `keys_in(content)` returns the keys of the bookmakers in a document, where that can tell them; a key
-    outside `known_keys`, if there are any, is worth a warning. `parts(content)` are the elements of a
-    document, for a probe to say what came. `offer_of(key, options)` says what kind of offer the prices of
-    a bookmaker are. With `is_free_to_ask` an answer costs nothing, so that a probe may ask with a key; it
-    asks once more after `watched_s`, and says how many prices have moved.
+    `check_key(key)` raises ValueError with the allowed keys. `decode(payload, options)` and
+    `extract(content, key, options)` raise only PayloadError. `headers`, in lower case, are the answer's
+    headers that the plan needs. With `repeats_confirm`, a 304 or the same bytes again confirm the list;
+    without it, every answer is read anew. With `has_titles` the source names its bookmakers.
+    `explain(error)` may add the text of a refusal's body. With `has_fees` matches contain the fees, so that
+    a bookmaker's commission would be wrong. `prices` says what a confirmation means; if it depends on the
+    options, `prices_of(options)` says so.
+
+    `keys_in(content)` returns the keys of the bookmakers in a document, if it has any; a configured key
+    outside `known_keys`, if these are given, causes a warning. `parts(content)` returns the elements of a
+    document, which a probe describes. `offer_of(key, options)` returns the kind of a bookmaker's offer.
+    With `is_free_to_ask` answers cost nothing, so that a probe may use a key; it asks again after
+    `watched_s`, and reports how many prices have moved.
     """
 
     name: str
@@ -61,8 +62,8 @@ class PolledKind(Struct, frozen=True):
 class Machine(Protocol):
     """A computed source: a state machine for all its bookmakers, stepped by the clock.
 
-    A bookmaker key that is not in a result has no list at present. One that ends, as a recording does, has
-    also `is_over`: whether nothing will change any more.
+    A bookmaker key that a result lacks has no list at present. A machine that ends, like a recording, also
+    has `is_over`: no further change will come.
     """
 
     scope: Scope
@@ -72,9 +73,9 @@ class Machine(Protocol):
         """Return the complete list of every bookmaker key, as of the last `advance`."""
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
-        """Move on to `now` and return the changes of every bookmaker key, in slices.
+        """Advance to `now` and return the changes of every bookmaker key, in slices.
 
-        Raises: SourceError while it has nothing to give; it is called again after `interval_s`.
+        Raises: SourceError while there is no list; `advance` is called again after `interval_s`.
         """
 
 
@@ -84,7 +85,7 @@ class TickingKind(Struct, frozen=True):
     name: str
     options: type[SourceOptions]
     check_key: Callable[[str], None]
-    start: Callable[[Any, tuple[str, ...], Instant], Machine]  # of options, keys, now
+    start: Callable[[Any, tuple[str, ...], Instant], Machine]  # (options, keys, now)
     check: Callable[[Any, tuple[str, ...]], None] | None = None
     prices_of: Callable[[Any], Prices] = lambda _: Prices.LIVE
     offer_of: Callable[[str, Any], Offer] = lambda _key, _options: Offer()
@@ -94,7 +95,7 @@ Kind = PolledKind | TickingKind | StreamKind | ProgramKind
 
 
 def prices_of(kind: Kind, options: SourceOptions) -> Prices:
-    """Return what a source of that kind, with these options, confirms."""
+    """Return what a confirmation means for a source of this kind with these options."""
     match kind:
         case PolledKind():
             return kind.prices if kind.prices_of is None else kind.prices_of(options)
@@ -107,10 +108,10 @@ def prices_of(kind: Kind, options: SourceOptions) -> Prices:
 
 
 def bounds_of(kind: Kind, key: str, options: SourceOptions) -> Bounds:
-    """Return which book sums are believed of a bookmaker, and the credentials that no text may repeat.
+    """Return the plausible book sums of a bookmaker, and the credentials that no text may repeat.
 
-    Where its users trade with each other, what is left over in an empty market is no offer: its sum is
-    larger than any that people trade at.
+    Where users trade with each other, leftover orders in an empty market are no real offer: their book sum
+    is larger than in any market in use.
     """
     secrets = tuple(text for text in credentials_of(options) if len(text) >= MIN_SECRET_CHARS)
     most, most_of_two = options.book_sum_max, options.two_way_book_sum_max

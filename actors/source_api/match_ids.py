@@ -1,4 +1,4 @@
-"""Ids of matches for sources that have none of their own: made of what names a match. Pure."""
+"""Makes ids of matches, for sources without ids, from the values that identify a match. Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _UNSAFE = re.compile(rb"[^A-Za-z0-9]")
 
 
 def match_id_of(*parts: str) -> SourceMatchId:
-    """Return an id, unique for its parts: letters and digits stay, a blank is '.', others '~XX' (UTF-8)."""
+    """Return an id unique to its parts: letters and digits stay, a blank is '.', others '~XX' (UTF-8)."""
     text = "-".join(map(_escaped, parts))
     if len(text) > MAX_ID_CHARS:
         digest = blake2b(text.encode(), digest_size=12).hexdigest()
-        text = f"{text[: MAX_ID_CHARS - len(digest) - 2]}~~{digest}"  # no whole id contains "~~"
+        text = f"{text[: MAX_ID_CHARS - len(digest) - 2]}~~{digest}"  # full ids never contain "~~"
     return SourceMatchId(text)
 
 

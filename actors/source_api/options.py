@@ -1,4 +1,4 @@
-"""The options that kinds of source have in common: what a table `[sources.NAME]` may say. Pure."""
+"""The options of `[sources.NAME]` that kinds of source have in common. Pure."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ Markets = Annotated[
     tuple[Kind, ...],
     Meta(description="The kinds of market that are read; 1x2 is always one of them.", min_length=1),
 ]
-"""The option `markets` of a kind of source that reads more than 1X2."""
+"""The option `markets` of a kind of source that reads markets other than 1X2."""
 
 _SECRET, HIDDEN = {"secret": True}, {"hidden": True}
 _PRINTABLE, _PRINTABLE_IN_WORDS = r"^[ -~]{1,256}$", "text of 1 to 256 printable ASCII characters"
-# A credential, in printable ASCII: never shown, logged or recorded, and taken out of every text.
+# A credential, in printable ASCII: never shown, logged or recorded, and removed from every text.
 Secret = Annotated[str, Meta(pattern=_PRINTABLE, extra=_SECRET, title=_PRINTABLE_IN_WORDS)]
-# A private value, such as a user name: never shown or recorded, but not taken out of other texts.
+# A private value, such as a user name: never shown or recorded, but not removed from other texts.
 Hidden = Annotated[str, Meta(pattern=_PRINTABLE, extra=HIDDEN, title=_PRINTABLE_IN_WORDS)]
 
 MIN_STALE_AFTER_S = 30.0
 MIN_SECRET_CHARS = 6
-"""A shorter credential cannot be told from the data that it would be taken out of."""
+"""A shorter credential cannot be removed from texts, because it may occur there by chance."""
 
 
 class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -52,7 +52,7 @@ class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     exchange_book_sum_max: Annotated[
         BookSum,
         Meta(description="The largest such sum that is believed of an exchange or a prediction market."),
-    ] = 1.12  # above it some prices are offers that nobody means, left over in an empty market
+    ] = 1.12  # prices above it include leftover offers in an empty market
 
     two_way_book_sum_min: Annotated[
         BookSum, Meta(description="The smallest such sum of a market of two outcomes that is believed.")
@@ -65,11 +65,11 @@ class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of market that are read, 1X2 first: `markets` of the kinds of source that have more."""
+        """The kinds of market to read, 1X2 first; kinds of source with the option `markets` override it."""
         return every_kind(getattr(self, "markets", ()))
 
     def book_sums(self, most_of_two: float | None = None) -> Mapping[Kind, tuple[float, float]]:
-        """Return the sums that are believed of each other kind; `most_of_two` replaces the configured."""
+        """Return the plausible book sums of each kind but 1X2, up to `most_of_two` or the option."""
         most = self.two_way_book_sum_max if most_of_two is None else most_of_two
         of_one = self.two_way_book_sum_min, most
         of_two = self.double_chance_book_sum_min, self.double_chance_book_sum_max
@@ -104,21 +104,21 @@ class PolledOptions(SourceOptions, frozen=True, kw_only=True):
 
     @property
     def staleness_s(self) -> float:
-        """Seconds without confirmation: as configured, else three polls and at least 30 s."""
+        """Seconds without confirmation: as configured, otherwise three polls, but at least 30 s."""
         return self.staleness_at(self.poll_interval_s)
 
     @property
     def reads_file(self) -> bool:
-        """Whether its addresses are paths of files, and not polled over HTTP."""
+        """Whether its addresses are paths of files instead of URLs."""
         return False
 
     @property
     def is_as_old_as_its_file(self) -> bool:
-        """Whether its prices are of the time at which its file was written, or the answer last modified."""
+        """Whether its prices are as old as the file, or as the answer's Last-Modified."""
         return False
 
     def staleness_at(self, interval_s: float) -> float:
-        """Return the same for a scope that is polled every `interval_s` seconds."""
+        """Return `staleness_s` for a scope that is polled every `interval_s` seconds."""
         return max(3 * interval_s, MIN_STALE_AFTER_S) if self.stale_after_s is None else self.stale_after_s
 
 
@@ -129,12 +129,12 @@ def secret_names(options: type[SourceOptions]) -> frozenset[str]:
 
 
 def secrets_of(options: SourceOptions) -> tuple[str, ...]:
-    """Return all values that are never shown, as written, in an address and in JSON; longest first."""
+    """Return all secret values: plain, URL-encoded and as in JSON, longest first."""
     return _forms(options, secret_names(type(options)))
 
 
 def credentials_of(options: SourceOptions) -> tuple[str, ...]:
-    """Return the same of the credentials alone, which are taken out of recorded data as well."""
+    """Return only the credentials among them, which are removed from recorded data as well."""
     return _forms(options, _names(type(options), _SECRET))
 
 

@@ -1,4 +1,4 @@
-"""Tools of parsers of several venues: times, lists of which each element is read by itself. Pure."""
+"""Helpers for the parsers of several venues: times, and lists whose elements are read singly. Pure."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from msgspec import Meta, Struct
 from actors.core.errors import UNREADABLE
 from actors.source_api.json_parts import MAX_PART_BYTES
 
-MAX_TIME_CHARS = 64  # a longer text is no time, and must not fill the cache
+MAX_TIME_CHARS = 64  # a longer text is not a time, and must not fill the cache
 
 Whole = int | Annotated[float, Meta(multiple_of=1, ge=-(2**53), le=2**53)]
-"""A whole number in JSON: to many programs 180000.0 is the same as 180000."""
+"""A whole number in JSON; many programs write 180000 as 180000.0."""
 
 T = TypeVar("T")
 
 
 class Unread(Struct, frozen=True):
-    """How many elements of an answer cannot be read, and why the first of them cannot."""
+    """The number of unreadable elements of an answer, and the fault of the first."""
 
     count: int = 0
     why: str = ""
 
 
 class Parts(Struct, frozen=True):
-    """The elements of an answer as they were read, and what they are called."""
+    """The readable elements of an answer, and their name."""
 
     name: str
     read: tuple[Struct, ...]
@@ -53,7 +53,7 @@ def _unix_time(text: str) -> float | None:
 def read_each(
     decoder: msgspec.json.Decoder[T], raws: Iterable[msgspec.Raw]
 ) -> tuple[tuple[T, ...], Unread]:
-    """Read each element of a list by itself, and leave out what is of another shape."""
+    """Read each element of a list by itself, and leave out elements of another shape."""
     read: list[T] = []
     errors: list[str] = []
     for raw in raws:

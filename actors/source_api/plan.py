@@ -15,10 +15,10 @@ from actors.source_api.options import PolledOptions
 
 
 class Target(Struct, frozen=True):
-    """An address to poll, and the scope of its answer; a catalogue's answer is for the plan alone.
+    """An address to poll, and the scope of its answer; only the plan uses a catalogue's answer.
 
-    With a `body`, JSON, it is a POST. The payload is `preface` and the answer: what a decoder must know
-    of earlier answers is in it, so that a recorded payload can be read by itself.
+    With a `body` (JSON) it is a POST. The payload is `preface` plus the answer: the preface contains the
+    data of earlier answers that the decoder needs, so that a recorded payload can be read by itself.
     """
 
     scope: Scope
@@ -29,9 +29,9 @@ class Target(Struct, frozen=True):
 
 
 class CatalogueList(Struct, frozen=True):
-    """A list that follows from catalogues alone, as the body of a payload of its scope.
+    """A list that the plan made from catalogues alone; `body` is like a payload's of its scope.
 
-    It holds for `holds_s` from `since_mono` (monotonic seconds), when its catalogue was asked for.
+    It is valid for `holds_s` from the request for its catalogue, `since_mono` (monotonic seconds).
     """
 
     scope: Scope
@@ -41,7 +41,7 @@ class CatalogueList(Struct, frozen=True):
 
 
 class Plan:
-    """Asks for every target once each `poll_interval_s`; subclasses override what differs.
+    """Asks for every target each `poll_interval_s`; subclasses override the methods that differ.
 
     Each source has one, which outlives its actor. Scopes of targets are unique.
     """
@@ -51,7 +51,7 @@ class Plan:
         self._targets = targets
 
     def targets(self) -> tuple[Target, ...]:
-        """Return what is to be polled; it may change after any answer."""
+        """Return the targets to poll; they may change after any answer."""
         return self._targets
 
     def first_delay_s(self, target: Target, now: Instant) -> float:
@@ -70,29 +70,29 @@ class Plan:
         return 0.0
 
     def on_asked(self, target: Target, now: Instant) -> None:
-        """Note that `target` is being asked."""
+        """Note that `target` is asked now."""
 
     def on_answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
-        """Note that an answer came, with those of its headers that the kind names."""
+        """Note an answer, with those of its headers that the kind names."""
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        """Note that no readable answer came; return the least seconds until a retry."""
+        """Note a failure, or an unreadable answer; return the least seconds until a retry."""
         del target, error, now
         return 0.0
 
     def asks_otherwise(self, target: Target) -> bool:
-        """Return whether the last failure is no failure of `target`: what was refused is left out next."""
+        """Return whether the last failure of `target` is no fault: the refused part is left out next."""
         del target
         return False
 
     def take_refusals(self) -> tuple[str, ...]:
-        """Return what is said of things that the peer refuses for good, each once."""
+        """Return an error for each thing that the peer refuses for good, each once."""
         return ()
 
     def known_mono(self, target: Target) -> float:
-        """Return as of when (monotonic seconds) that is known on which the prices of `target` stand.
+        """Return the time (monotonic seconds) of the older answers that the prices of `target` depend on.
 
-        They are confirmed no later than that, as with a list that says which matches have not begun.
+        An example is the list that says which matches have not begun. Prices count as no newer than that.
         """
         del target
         return inf
@@ -101,11 +101,11 @@ class Plan:
         """Take the decoded content of a new answer. Raises: PayloadError if it contradicts earlier ones."""
 
     def take_lists(self) -> tuple[CatalogueList, ...]:
-        """Return the lists that the last answer of a catalogue made by itself, each once."""
+        """Return the lists that the plan made from the last answer of a catalogue, each once."""
         return ()
 
     def checks(self) -> tuple[Target, ...]:
-        """Return the catalogues that only a probe asks for: they say whether the options fit the venue."""
+        """Return the catalogues that only a probe asks for, to check the options against the venue."""
         return ()
 
     def quota(self) -> Mapping[str, float | None] | None:
@@ -113,23 +113,23 @@ class Plan:
         return None
 
     def carried(self, soon: Sequence[Target], now: Instant) -> bytes:
-        """Return what another process needs to go on with the budget; empty without a budget.
+        """Return the state of the budget for another process; empty without a budget.
 
-        Times are durations before `now`. Those targets count as asked: they may be, before this is
-        returned again.
+        Times are durations before `now`. The targets in `soon` count as asked: they may be, before the next
+        call.
         """
         del soon, now
         return b""
 
     def resume(self, carried: bytes, now: Instant) -> None:
-        """Go on with the budget of another process; if it is empty, with nothing left of this period."""
+        """Continue the budget of another process; empty `carried` means that this period's is spent."""
 
     def facts(self) -> Mapping[str, object]:
-        """Return what is logged when the plan is made; empty when it is plain."""
+        """Return values to log about the plan; empty if its intervals are fixed."""
         return {}
 
     def describe(self) -> list[str]:
-        """Return lines for an operator: what is asked how often, and how fresh that is."""
+        """Return lines for an operator: the targets, how often each is asked, and how fresh it is."""
         interval_s, stale_s = self._options.poll_interval_s, self._options.staleness_s
         lines = [f"every {interval_s:g} s, stale after {stale_s:g} s"]
         if stale_s <= interval_s:
@@ -137,12 +137,12 @@ class Plan:
         return lines
 
 
-# `(options, bookmaker keys) -> Plan`; raises ValueError, saying why, for options that cannot work.
+# `(options, bookmaker keys) -> Plan`; raises ValueError, with the reason, for options that cannot work.
 PlanMaker = Callable[[Any, tuple[str, ...]], Plan]
 
 
 def every(targets: Callable[[Any], tuple[Target, ...]]) -> PlanMaker:
-    """Return the plan of a kind that takes its targets from its options alone."""
+    """Return the plan of a kind whose targets depend on its options alone."""
 
     def make(options: PolledOptions, keys: tuple[str, ...]) -> Plan:
         del keys

@@ -1,4 +1,4 @@
-"""The parts of a source that is a program: its options, its lists as a state machine."""
+"""The parts of a source that is a program: its options, and its lists as a state machine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Variable = Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$", title="the na
 
 
 class ProgramOptions(SourceOptions, frozen=True, kw_only=True):
-    """Options of a program: `command` is its arguments, the first is its file; there is no shell.
+    """Options of a program: `command` is its file and arguments, run without a shell.
 
-    Its environment is `environment` and `secrets`, nothing else. After `silence_s` without a line it is
-    ended. When it has ended, its prices stay until they are stale, or are withdrawn (`on_exit`). `prices`
-    says whether they are on offer when they are confirmed, or were when its list was collected.
+    Its environment is only `environment` and `secrets`. After `silence_s` without a line it is ended.
+    `on_exit` says whether its prices are withdrawn at its end, or stay until they are stale. `prices` says
+    whether a confirmation means that they are on offer now, or were when the program collected them.
     """
 
     command: Annotated[
@@ -53,15 +53,15 @@ class ProgramOptions(SourceOptions, frozen=True, kw_only=True):
 
     @property
     def longest_silence_s(self) -> float:
-        """Seconds without output after which it is ended: as configured, else half of the staleness."""
+        """Seconds without output until it is ended: as configured, otherwise half of the staleness."""
         return self.staleness_s / 2 if self.silence_s is None else self.silence_s
 
 
 class ListChange(Struct, frozen=True):
     """The change of a list: the complete list, changes of it, or its withdrawal.
 
-    `confirmed_mono` is when the program last said something of the match that it said it of longest ago.
-    `why` is the reason that it gives for a withdrawal, or empty.
+    `confirmed_mono` is the oldest of the times at which its matches were last confirmed. `why` is the
+    program's reason for a withdrawal, or empty.
     """
 
     scope: Scope
@@ -76,33 +76,33 @@ class ListChange(Struct, frozen=True):
 class ProgramLists(Protocol):
     """All lists of a program, which outlive its processes. Never waits.
 
-    Between the slices of a `receive` nothing else may be called.
+    Between the slices of a `receive` no other method may be called.
     """
 
     def begin(self) -> None:
-        """Begin with a new process: it must say each list completely before it changes it."""
+        """Begin with a new process, which must send each list completely before its changes."""
 
     def receive(self, line: bytes, now: Instant) -> Sliced[None]:
-        """Take a line. Raises: PayloadError if it breaks the protocol; then no list has changed."""
+        """Read a line. Raises: PayloadError if it breaks the protocol; then no list has changed."""
 
     def expire(self, now: Instant) -> None:
-        """Forget what is stale, and remove the stale matches of a list that is not."""
+        """Drop stale lists, and remove stale matches from the other lists."""
 
     def withdraw(self) -> None:
         """Withdraw all lists."""
 
     def changes(self) -> tuple[ListChange, ...]:
-        """Return what has changed since the last call, at most one change a list."""
+        """Return the changes since the last call, at most one for a list."""
 
     def images(self) -> tuple[ListChange, ...]:
-        """Return every list as it is known, in place of its changes."""
+        """Return every known list completely; this replaces its pending changes."""
 
     def scopes(self) -> tuple[Scope, ...]:
-        """Return the names of the lists that are known."""
+        """Return the names of the known lists."""
 
 
 class ProgramKind(Struct, frozen=True):
-    """A kind of source that is a process of ours; `check(options, keys)` raises ValueError."""
+    """A kind of source that is a child process; `check(options, keys)` raises ValueError."""
 
     name: str
     options: type[ProgramOptions]

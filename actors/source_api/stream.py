@@ -13,10 +13,10 @@ from actors.source_api.options import Bytes, Seconds, Secret, SourceOptions
 
 
 class StreamOptions(SourceOptions, frozen=True, kw_only=True):
-    """Options of a source that pushes lines; `certificate` and its key are files, for the login.
+    """Options of a source that pushes lines; `certificate` and its key are files for the login.
 
-    `session_token` needs no login. If the server refuses a subscription to all matches, the `max_markets`
-    nearest kick-offs are subscribed to.
+    A `session_token` replaces the login. If the server refuses a subscription to all matches, only the
+    `max_markets` with the nearest kick-offs are subscribed to.
     """
 
     stream_url: Annotated[str, Meta(description="The stream, tls://HOST:PORT.")]
@@ -43,9 +43,9 @@ class StreamOptions(SourceOptions, frozen=True, kw_only=True):
 class Reaction(Struct, frozen=True):
     """The reaction to a line: lines to `send`, the complete list as an `image`, or `changes` of it.
 
-    With `vouches` the server confirms all else of the list; without it, changes are removals only. With
-    `withdraw` the whole list is in doubt until the next image. `unnamed` are matches without names. A part
-    of those `lacking` could not be applied: only an image can mend that.
+    With `vouches` the server confirms the rest of the list; without it, changes are only removals. With
+    `withdraw` the whole list is in doubt until the next image. `unnamed` are matches without names.
+    `lacking` are matches with a part that could not be applied: only an image can complete them.
     """
 
     send: tuple[bytes, ...] = ()
@@ -60,7 +60,7 @@ class Reaction(Struct, frozen=True):
 class Session(Protocol):
     """The protocol of a subscription, which outlives connections. Never waits.
 
-    Between the slices of a `receive` no other method may be called but the properties.
+    Between the slices of a `receive` only the properties may be used.
     `slow_messages` counts the changes that the server merged because it was read too slowly.
     """
 
@@ -72,33 +72,33 @@ class Session(Protocol):
 
     @property
     def silence_s(self) -> float | None:
-        """Seconds for which this connection may be silent; None if the server announced none."""
+        """Seconds for which this connection may be silent; None if the server announced no limit."""
 
     @property
     def delay_s(self) -> float:
-        """Seconds by which the prices may be old when they come, as the server says; else 0."""
+        """The greatest delay of the prices in seconds, as announced by the server; otherwise 0."""
 
     def connect(self, token: str) -> None:
-        """Begin a connection with that session token; the server sends the first line."""
+        """Begin a connection with this session token; the server sends the first line."""
 
     def receive(self, line: bytes) -> Sliced[Reaction]:
-        """Take a line. Raises: PayloadError if it is no message, StreamError for a refusal."""
+        """Read a line. Raises: PayloadError if it is not a message, StreamError for a refusal."""
 
     def refresh(self) -> Reaction:
-        """Ask for an image on the present connection; nothing where there is none."""
+        """Ask for an image on the present connection, if there is one."""
 
     def forget(self) -> None:
-        """Resume nothing: the next connection begins with an image."""
+        """Forget the subscription's state, so that the next connection begins with an image."""
 
     def narrow(self, wanted: Sequence[str]) -> None:
-        """Subscribe to these alone from the next `connect` or `refresh` on."""
+        """Subscribe only to the `wanted` matches from the next `connect` or `refresh` on."""
 
     def name(self, names: Mapping[str, Any]) -> Extract:
         """Take the names of matches and return the changes."""
 
 
 class Request(Struct, frozen=True):
-    """An HTTP request beside a stream: for a session, or for names."""
+    """An HTTP request beside a stream, for a session or names."""
 
     method: str
     url: str
@@ -107,12 +107,12 @@ class Request(Struct, frozen=True):
 
 
 class StreamKind(Struct, frozen=True):
-    """A kind of source that pushes lines over a connection of its own.
+    """A kind of source that pushes lines over its own connection.
 
-    `session(options)` is its protocol, `historic(options)` that of a file of its messages. `login` and
-    `keep_alive` request a session token, `names_of` names of matches, `nearest` the matches that kick off
-    next: None where there is nothing to request.
-    `read_token` and `read_names` raise PayloadError, `check(options, keys)` ValueError, naming the option.
+    `session(options)` is its protocol, `historic(options)` the protocol of a file of its messages. `login`
+    and `keep_alive` return a request for a session token, `names_of` for names of matches, `nearest` for
+    the matches that kick off next; None if there is nothing to request. `read_token` and `read_names` raise
+    PayloadError; `check(options, keys)` raises ValueError, naming the option.
     """
 
     name: str
