@@ -1,1 +1,1 @@
-"""Azuro: an on-chain bookmaker; games, conditions and their odds from one public API, polled."""
+"""Azuro: an on-chain bookmaker, polled; one public API gives games, conditions and odds."""

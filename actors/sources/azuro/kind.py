@@ -15,7 +15,7 @@ KEY = "azuro"
 
 
 def check_key(key: str) -> None:
-    """Raise ValueError unless `key` is the only one that there is."""
+    """Raise ValueError unless `key` is the only valid one."""
     if key != KEY:
         raise ValueError(f"key was {key!r}, must be {KEY!r}")
 
@@ -40,7 +40,7 @@ def extract(odds: Odds, key: str, options: AzuroOptions) -> Sliced[Extract]:
 
 
 def parts(content: Odds | GamesPage | Conditions) -> Parts:
-    """Return what an answer consists of."""
+    """Return the elements of an answer."""
     match content:
         case GamesPage(games=games, unread=unread):
             return Parts("games", games, unread)

@@ -1,4 +1,4 @@
-"""The options of Azuro, and the requests that follow from them. Pure."""
+"""The options of Azuro, and its requests. Pure."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class _GamesAskedFor(msgspec.Struct, rename="camel"):
 
 
 GAMES, CONDITIONS = Scope("games"), Scope("conditions")
-STATES = ("Prematch", "Live")  # in this order: a game that begins meanwhile is in both, not in none
+STATES = ("Prematch", "Live")  # in this order: a game that begins meanwhile is in both lists, not in none
 PAGE = 100
 IN_PLAY_INTERVAL_S = 3.0  # between two polls of games in play
-IN_PLAY_FOR_S = 10.0  # for which a price in play holds: a match may be about to be suspended
+IN_PLAY_FOR_S = 10.0  # the validity of a price in play, because a suspension may come at any moment
 
 
 class AzuroOptions(CatalogueOptions, frozen=True, kw_only=True):
@@ -49,9 +49,9 @@ class AzuroOptions(CatalogueOptions, frozen=True, kw_only=True):
         return min(stale_s, IN_PLAY_FOR_S) if interval_s <= IN_PLAY_INTERVAL_S else stale_s
 
 
-@lru_cache(maxsize=256)  # made anew at each look at the plan
+@lru_cache(maxsize=256)  # the plan asks for it each time
 def games_target(options: AzuroOptions, state: str, page: int) -> Target:
-    """Return a page of the football games in that state; the first page is 1."""
+    """Return the request for a page of the football games in a state; the first page is 1."""
     query = {
         "environment": options.environment,
         "gameState": state,
@@ -66,7 +66,7 @@ def games_target(options: AzuroOptions, state: str, page: int) -> Target:
 
 
 def conditions_target(options: AzuroOptions, games: Sequence[str]) -> Target:
-    """Return all markets of these games."""
+    """Return the request for all markets of these games."""
     body = msgspec.json.encode(_GamesAskedFor(options.environment, [*games]))
     return Target(CONDITIONS, f"{_base(options)}/conditions-by-game-ids", is_catalogue=True, body=body)
 
@@ -77,7 +77,7 @@ def games_of(target: Target) -> list[str]:
 
 
 def odds_target(options: AzuroOptions, scope: Scope, conditions: Sequence[str], preface: bytes) -> Target:
-    """Return the odds of these markets."""
+    """Return the request for the odds of these markets."""
     body = msgspec.json.encode({"environment": options.environment, "conditionIds": conditions})
     return Target(scope, f"{_base(options)}/condition-batch", body=body, preface=preface)
 

@@ -1,7 +1,8 @@
-"""When Azuro is asked for what: games, the condition of each game's result, and the odds of these. Pure.
+"""The plan of Azuro's requests: games, the condition of each game's result, and the odds of these. Pure.
 
-A list of games is complete only when both states were read to the last page in one round. No match is shown
-without its conditions of the last `CONDITIONS_FOR_S`: polled odds do not repeat all that these say.
+A list of games is complete only when both states were read to the last page in one round. A match is shown
+only with its conditions of the last `CONDITIONS_FOR_S`, because answers with odds lack some of their
+fields.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ ASSUMED = (
 
 
 class AzuroPlan(CataloguePlan[ListedMatch]):
-    """The plan of an environment. Raises: ValueError for options that cannot be kept."""
+    """The plan of an environment. Raises: ValueError for options that cannot work."""
 
     size = CONDITIONS_A_CALL
     no_prices = b'{"conditions": []}'
@@ -55,26 +56,26 @@ class AzuroPlan(CataloguePlan[ListedMatch]):
         super().__init__(options)
         self._venue = options
         self._games = self.listings[GAMES] = Listing()
-        # The condition, or why there is none, and when that was read.
+        # The condition, or the reason for its absence, and the time of that answer.
         self._results: dict[SourceMatchId, tuple[Condition | str, float]] = {}
         self._wanted: tuple[SourceMatchId, ...] = ()
         intervals = (options.poll_interval_s, options.far_interval_s)
         self.check_staleness(max(map(options.staleness_at, intervals)), "a list of games")
 
     def catalogue_targets(self) -> Iterable[Target]:
-        """Return the next page of games, and the games whose conditions are wanted."""
+        """Return the targets of the next page of games, and of the wanted conditions."""
         state, page, _ = _position(self._games.pages)
         yield games_target(self._venue, STATES[state], page)
         if self._wanted:
             yield conditions_target(self._venue, self._wanted)
 
     def prices_target(self, scope: Scope, matches: Sequence[ListedMatch], preface: bytes) -> Target:
-        """Return the odds of the matches' conditions."""
+        """Return the target of the odds of the matches' conditions."""
         conditions = [match.result.condition_id for match in matches if match.result]
         return odds_target(self._venue, scope, conditions, preface)
 
     def prices_interval_s(self, matches: Sequence[ListedMatch], now: Instant) -> float:
-        """Ask more often if a match is in play, or will be before a price of now would be stale."""
+        """Ask more often if a match is in play, or will be before a present price is stale."""
         margin_s = self._venue.staleness_at(self._venue.poll_interval_s)
         if not matches or any(match.is_live or match.start - margin_s <= now.wall for match in matches):
             return min(self._venue.poll_interval_s, IN_PLAY_INTERVAL_S)
@@ -86,12 +87,12 @@ class AzuroPlan(CataloguePlan[ListedMatch]):
         return self.spacing_s
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        """Read the games anew no sooner than usual if their conditions are not as they should be."""
+        """After a check of the results has failed, read the games again only after the usual interval."""
         super().on_failed(target, error, now)
         return self.list_interval_s if error.reason == Reason.NO_RESULT else 0.0
 
     def on_learnt(self, target: Target, content: object, now: Instant) -> None:
-        """Raise PayloadError also if most games have no condition of the result."""
+        """Take an answer. Raises: PayloadError also if most games have no condition of the result."""
         super().on_learnt(target, content, now)
         self._want(now)
         if isinstance(content, GamesPage) and not self._games.pages:
@@ -106,7 +107,7 @@ class AzuroPlan(CataloguePlan[ListedMatch]):
         return True
 
     def completed(self, match: ListedMatch, now: Instant) -> ListedMatch | Removal | None:
-        """Return a match with its condition."""
+        """Return a match with its condition of the result."""
         if (known := self._results.get(match.id)) is None:
             return None
         result, read_mono = known
@@ -115,7 +116,7 @@ class AzuroPlan(CataloguePlan[ListedMatch]):
         return Removal(match.id, result) if isinstance(result, str) else replace(match, result=result)
 
     def describe(self) -> list[str]:
-        """Return lines for an operator: what is asked how often, how fresh that is, and what is assumed."""
+        """Return lines for an operator: targets, intervals, freshness and assumptions."""
         return [
             f"environment {self._venue.environment}; games every {self.list_interval_s:g} s",
             f"in play: {self.freshness(min(self._venue.poll_interval_s, IN_PLAY_INTERVAL_S))}",
@@ -124,7 +125,7 @@ class AzuroPlan(CataloguePlan[ListedMatch]):
         ]
 
     def _take_page(self, page: GamesPage) -> None:
-        """Take a page. Raises: PayloadError if it is another page, or the list has changed meanwhile."""
+        """Take a page. Raises: PayloadError for another page, or if the list has changed meanwhile."""
         _, expected, before = _position(self._games.pages)
         of_state, is_last = [*before, page], page.page >= page.total_pages
         total = of_state[0].total
@@ -157,7 +158,7 @@ class AzuroPlan(CataloguePlan[ListedMatch]):
             self._results[SourceMatchId(name)] = (result_of(of), now.mono)
 
     def _check_results(self) -> None:
-        """Raise PayloadError if most games have no condition of the result: there may be another for it."""
+        """Raise PayloadError if most games lack a condition of the result: its form may have changed."""
         without = sum(result == Reason.NO_RESULT for result, _ in self._results.values())
         if len(self._results) >= GAMES_A_CALL and 2 * without > len(self._results):
             found = f"{without} of {len(self._results)} games have no condition with exactly the outcomes"
@@ -166,7 +167,7 @@ class AzuroPlan(CataloguePlan[ListedMatch]):
             )
 
     def _want(self, now: Instant) -> None:
-        """Choose the games whose conditions are asked for next: those never asked for first."""
+        """Choose the games whose conditions are requested next, those never requested first."""
         due = [
             (self._results.get(name, ("", -inf))[1], name)
             for name, listed in self._games.matches.items()
@@ -177,7 +178,7 @@ class AzuroPlan(CataloguePlan[ListedMatch]):
 
 
 def _position(pages: Sequence[GamesPage]) -> tuple[int, int, Sequence[GamesPage]]:
-    """Return the state and page to be asked for after these, and the pages of that state."""
+    """Return the state and number of the page after these, and the pages of that state."""
     state, begins = 0, 0
     for number, page in enumerate(pages, 1):
         if page.page >= page.total_pages:
@@ -186,6 +187,6 @@ def _position(pages: Sequence[GamesPage]) -> tuple[int, int, Sequence[GamesPage]
 
 
 def _count(pages: Sequence[GamesPage]) -> int:
-    """Return how many games are on these pages, each once, with those that cannot be read."""
+    """Return the number of different games on these pages, and unreadable ones."""
     names = {game.game_id for page in pages for game in page.games}
     return len(names) + sum(page.unread.count for page in pages)

@@ -1,7 +1,7 @@
-"""Which matches of Azuro are shown, and at which odds. Pure.
+"""Makes matches with odds from Azuro's games and conditions. Pure.
 
 The result of a whole game is the condition with exactly the outcomes 29, 30 and 31: home, draw and away.
-Other conditions with three outcomes look alike; without this one a match is not shown.
+Other conditions with three outcomes look similar. A match without this condition is not shown.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SECONDS = re.compile("[0-9]{1,12}").fullmatch
 
 
 class ListedMatch(Struct, frozen=True):
-    """A match with its condition as the list has it, without odds; `start` is in Unix seconds."""
+    """A match with its condition from the list, without odds; `start` is in Unix seconds."""
 
     id: SourceMatchId
     home: str
@@ -45,13 +45,13 @@ class ListedMatch(Struct, frozen=True):
 
 
 class Group(groups.Group[ListedMatch], frozen=True):
-    """The matches of a request; recordings made before 2026-11-29 have the number of `unreadable` games."""
+    """The matches of a request; recordings before 2026-11-29 have a number of `unreadable` games."""
 
     unreadable: int = 0
 
 
 class Odds(Struct, frozen=True):
-    """A group with its conditions by id; None for an id that several have."""
+    """A group with its conditions by id; None for an id that several conditions share."""
 
     group: Group
     by_id: Mapping[str, Condition | None]
@@ -62,7 +62,7 @@ _group = msgspec.json.Decoder(Group)
 
 
 def read_odds(body: bytes) -> Odds:
-    """Read a group and the conditions after it. Raises: PayloadError if they cannot be read."""
+    """Read a group and its conditions. Raises: PayloadError if they cannot be read."""
     group, answer = after_preface(body, _group)
     read = read_conditions(answer)
     by_id: dict[str, Condition | None] = {}
@@ -89,7 +89,7 @@ def listed_match(game: Game) -> ListedMatch | Removal:
 
 
 def result_of(conditions: Iterable[Condition]) -> Condition | str:
-    """Return the only condition of the result that is not over, without odds, or why there is none."""
+    """Return the only unresolved condition of the result, without odds, or why there is none."""
     found = {condition.condition_id: condition for condition in conditions if _is_result(condition)}
     if not found:
         return Reason.NO_RESULT
@@ -103,7 +103,7 @@ def result_of(conditions: Iterable[Condition]) -> Condition | str:
 
 
 def offer(listed: ListedMatch, odds: Odds) -> Match | Removal:
-    """Return what is on offer of a match, or why it is not shown."""
+    """Return a match with its odds, or why it is not shown."""
     known = listed.result
     polled = None if known is None else odds.by_id.get(known.condition_id)
     if known is None or polled is None:
@@ -135,21 +135,21 @@ def offer(listed: ListedMatch, odds: Odds) -> Match | Removal:
 
 
 def _without_odds(condition: Condition) -> Condition:
-    """Return what a list says of a condition beside its odds, in an order that stays."""
+    """Return a listed condition without its odds, its outcomes in a fixed order."""
     outcomes = sorted(condition.outcomes, key=lambda outcome: outcome.outcome_id)
     bare = tuple(replace(outcome, odds="") for outcome in outcomes)
     return replace(condition, outcomes=bare, game=None)
 
 
 def _completed(polled: Condition, listed: Condition) -> Condition:
-    """Return a polled condition with all that its list says and the poll does not repeat."""
+    """Return a polled condition, with the fields that only the list has."""
     by_id = {outcome.outcome_id: outcome for outcome in listed.outcomes}
     outcomes = tuple(_said_last(each, by_id.get(each.outcome_id, each)) for each in polled.outcomes)
     return _said_last(replace(polled, outcomes=outcomes), listed)
 
 
 def _said_last(new: S, old: S) -> S:
-    """Return `old` with every field that `new` has."""
+    """Return `old`, updated with all fields that `new` has."""
     fields = {name: getattr(new, name) for name in new.__struct_fields__}
     return replace(old, **{name: value for name, value in fields.items() if value is not None})
 

@@ -49,7 +49,7 @@ class Game(Struct, frozen=True, rename="camel"):
 
 
 class Outcome(Struct, frozen=True, rename="camel", gc=False):
-    """An outcome with its decimal odds, as text; newer answers have its state."""
+    """An outcome with its decimal odds as text, and in newer answers its state."""
 
     outcome_id: str
     odds: str
@@ -64,7 +64,7 @@ class GameReference(Struct, frozen=True, rename="camel"):
 
 
 class Condition(Struct, frozen=True, rename="camel"):
-    """A market; the answer of the poll leaves out all but its state and outcomes."""
+    """A market; answers with odds contain only its state and outcomes."""
 
     condition_id: str
     state: str
@@ -97,7 +97,7 @@ class GamesPage(Struct, frozen=True):
 
 
 class Conditions(Struct, frozen=True):
-    """Conditions of some games."""
+    """The conditions of some games."""
 
     conditions: tuple[Condition, ...]
     unread: Unread = Unread()
@@ -110,14 +110,14 @@ _condition = msgspec.json.Decoder(Condition)
 
 
 def read_games(body: bytes) -> GamesPage:
-    """Read a page of games. Raises: PayloadError if it is none."""
+    """Read a page of games. Raises: PayloadError if it is not one."""
     read = _whole(_page, body, "page of games")
     games, unread = read_each(_game, read.games)
     return GamesPage(games, read.page, read.total, read.total_pages, unread)
 
 
 def read_conditions(body: bytes) -> Conditions:
-    """Read a list of conditions. Raises: PayloadError if it is none."""
+    """Read a list of conditions. Raises: PayloadError if it is not one."""
     return Conditions(*read_each(_condition, _whole(_conditions, body, "list of conditions").conditions))
 
 
