@@ -1,1 +1,1 @@
-"""The Betfair Exchange: its stream of markets, with the requests over HTTP that go with it."""
+"""The Betfair Exchange: its stream of markets, and the HTTP requests beside it."""

@@ -1,7 +1,7 @@
-"""The matches of which the exchange has several markets, and what these offer beside the result. Pure.
+"""Matches with several markets at the exchange, and the lines of the markets other than the result. Pure.
 
-All markets of a match have its id in common: that of the market of its result, so that it is the same with
-and without the others; while there is none, that of the exchange's event.
+All markets of a match share its id. This is the id of the market of its result, so that it is the same with
+and without other markets; without a result it is the id of the exchange's event.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FAULTS = frozenset(
 
 
 class Event(Struct, gc=False, eq=False):
-    """A match: its market of the result, with sides and names of that, and the ids of all its markets."""
+    """A match: its market of the result, with sides and names, and the ids of all its markets."""
 
     event_id: str
     result_id: str | None = None
@@ -37,28 +37,28 @@ class Event(Struct, gc=False, eq=False):
 
     @property
     def match_id(self) -> SourceMatchId:
-        """The id that its markets have in common."""
+        """The id that its markets share."""
         return SourceMatchId(self.result_id or self.event_id)
 
 
 class Events:
-    """The matches of a subscription; it has none unless other markets than the result are asked for."""
+    """The matches of a subscription; empty unless markets other than the result are configured."""
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
         asked = {*kinds}
         self.types = {name: row for name, row in MARKET_TYPES.items() if row.kind in asked}
         self._events: dict[str, Event] = {}
-        self._event_of: dict[str, Event] = {}  # by the id of a market
+        self._event_of: dict[str, Event] = {}  # by market id
         self._touched: dict[str, None] = {}
 
     def clear(self) -> None:
-        """Forget everything: an image comes."""
+        """Forget everything, before an image."""
         self._events.clear()
         self._event_of.clear()
         self._touched.clear()
 
     def note(self, market: Market, names: MarketNames | None) -> None:
-        """Take a market after a change, and what a catalogue says of it."""
+        """Take a changed market, and its names from a catalogue."""
         definition = market.definition
         if not self.types or definition is None:
             return
@@ -80,7 +80,7 @@ class Events:
             self._set(event, market.market_id, sides_of(definition) or event.sides, names or event.names)
 
     def prepare(self, market: Market, definition: MarketDefinition | None) -> None:
-        """Forget the prices of a market that becomes one of another type: they are of other bets."""
+        """Forget the prices of a market whose type changes, because they belong to other bets."""
         known = market.definition
         if not self.types or known is None or definition is None:
             return
@@ -88,13 +88,13 @@ class Events:
             market.runners.clear()
 
     def name(self, market: str, names: MarketNames) -> None:
-        """Take what a catalogue says of a market."""
+        """Take the names of a market from a catalogue."""
         event = self._event_of.get(market)
         if event is not None and event.result_id == market:
             self._set(event, market, event.sides, names)
 
     def close(self, market: Market) -> None:
-        """Take that a market is closed; while the match has others it keeps its id and names."""
+        """Remove a closed market; a match with further markets keeps its id and names."""
         event = self._event_of.pop(market.market_id, None)
         if event is not None:
             del event.market_ids[market.market_id]
@@ -102,19 +102,19 @@ class Events:
                 del self._events[event.event_id]
 
     def take_touched(self) -> tuple[str, ...]:
-        """Return the markets whose match has another id, other sides or names since the last call."""
+        """Return the markets whose match got another id, sides or names since the last call."""
         touched = tuple(self._touched)
         self._touched.clear()
         return touched
 
     def type_of(self, market: Market) -> MarketType | None:
-        """Return the type of a market that is read beside the result; None for any other market."""
+        """Return the type of a market other than the result; None if it is the result or not read."""
         it = market.definition
         is_football = it is not None and it.eventTypeId in FOOTBALL
         return self.types.get(it.marketType or "") if it is not None and is_football else None
 
     def is_unnamed(self, market: Market, names: MarketNames | None) -> bool:
-        """Return whether an open market must be named itself: its outcomes, or a match without a result."""
+        """Return whether an open market needs names of its outcomes, or of a match without a result."""
         kind, event = self.type_of(market), self._event_of.get(market.market_id)
         if kind is None or event is None or market.definition is None or market.status != OPEN:
             return False
@@ -126,10 +126,10 @@ class Events:
     def offers(
         self, market: Market, options: BetfairStreamOptions, names: MarketNames | None
     ) -> tuple[list[Match], list[Removal]]:
-        """Return the lines that a market offers, and those that it does no longer, or that are refused.
+        """Return the lines that a market offers, and removals of lines that it dropped or that are refused.
 
-        A line without both prices was never on offer. A fault of the whole market, of which nothing was on
-        offer, is told under the id of the market.
+        A line without both prices was never on offer. A fault of a whole market without a line on offer is
+        reported under the market's id.
         """
         is_lost = market.is_unread and not market.was_ours
         if not market.listed and not is_lost and self.type_of(market) is None:
@@ -143,7 +143,9 @@ class Events:
         gone = market.listed - {match.source_match_id for match in matches}
         match_id = self._event_of[market.market_id].match_id
         removed: dict[SourceMatchId, str] = {
-            each: Reason.INCOMPLETE if event_id_of(each) == match_id else "withdrawn"  # under another id
+            each: Reason.INCOMPLETE
+            if event_id_of(each) == match_id
+            else "withdrawn"  # listed under the match's old id
             for each in sorted(gone)
         }
         removed.update(reasons)
@@ -153,7 +155,7 @@ class Events:
     def _read(
         self, market: Market, options: BetfairStreamOptions, names: MarketNames | None
     ) -> tuple[list[Match], dict[SourceMatchId, Reason]] | str:
-        """Return the lines with both prices: on offer, or why not; or why there is none at all."""
+        """Return the lines on offer, and faults of other lines with both prices; or the market's fault."""
         definition, kind = market.definition, self.type_of(market)
         if definition is None or kind is None:
             return Reason.UNREADABLE if market.is_unread else "undefined"
@@ -184,7 +186,7 @@ class Events:
             self._touched.update(event.market_ids)
 
     def _leave(self, market: Market, event: Event) -> None:
-        """Take a market out of a match that it is no part of any longer."""
+        """Remove a market from a match that it no longer belongs to."""
         if event.result_id == market.market_id:
             event.result_id = event.sides = event.names = None
             self._touched.update(event.market_ids)
@@ -192,7 +194,7 @@ class Events:
 
 
 def _event_id(definition: MarketDefinition) -> str | None:
-    """Return the exchange's id of the match; None if there is none, or it is none."""
+    """Return the exchange's id of the match; None if it is missing or invalid."""
     text = definition.eventId
     text = str(text) if isinstance(text, int) else text
     return text if isinstance(text, str) and _EVENT_ID(text) else None
@@ -201,7 +203,7 @@ def _event_id(definition: MarketDefinition) -> str | None:
 def _lines(
     definition: MarketDefinition, kind: MarketType, event: Event, names: MarketNames | None
 ) -> Lines | Reason:
-    """Return the lines of a definition, or why it has none that can be shown."""
+    """Return the lines of a definition, or why none can be shown."""
     is_fit = definition.bettingType == kind.betting_type
     lines = kind.read(definition, event.sides, names) if is_fit else None
     if lines is None:
@@ -212,7 +214,7 @@ def _lines(
 def _match(
     market: Market, event: Event, lines: Lines, names: MarketNames | None, start_time: float | None
 ) -> Match:
-    """Return the match of a market, without prices: its names are those of its result, if it has them."""
+    """Return the match of a market, without prices; names of its result come first."""
     home, away = (name_of(team, names) for team in lines.teams) if lines.teams is not None else ("", "")
     if event.sides is not None:
         home = name_of(event.sides[0], event.names) or home
@@ -231,7 +233,7 @@ def _match(
 def _prices(
     market: Market, pair: Pair, options: BetfairStreamOptions
 ) -> tuple[float, float] | Reason | None:
-    """Return the prices of a line, why they are not believed, or None if one of them is not there."""
+    """Return the prices of a line, why they are implausible, or None if one is missing."""
     runners = [market.runners.get(key) for key in pair.keys]
     home, away = (None if runner is None else runner.price(options) for runner in runners)
     if home is None or away is None:

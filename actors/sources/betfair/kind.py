@@ -1,4 +1,4 @@
-"""The Betfair Exchange's stream: best prices available to back, pushed message by message. Pure."""
+"""The kind of the Betfair Exchange's stream: best prices to back, pushed as messages. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from actors.sources.betfair.session import BetfairSession
 
 
 def historic(options: BetfairStreamOptions) -> BetfairSession:
-    """Return the protocol of a historic file: messages without a connection, each in a line."""
+    """Return the protocol of a historic file: a message a line, without a connection."""
     return BetfairSession(options, is_historic=True)
 
 

@@ -1,15 +1,15 @@
-"""The markets of a match beside its result: from the runners of a definition to the lines of a market.
+"""Reads the lines of markets other than the result from the runners of their definitions.
 
-Pure. A definition of Asian handicaps (cut): every line has a runner of each team, whose handicaps are
-opposite, and 0 is not said.
+Pure. A definition of Asian handicaps (cut): every line has a runner of each team, with opposite handicaps;
+a handicap of 0 is left out.
 
     {"marketType": "ASIAN_HANDICAP", "bettingType": "ASIAN_HANDICAP_DOUBLE_LINE", "eventId": "34",
      "runners": [{"id": 11, "hc": -4, "sortPriority": 1, "status": "ACTIVE"},
       {"id": 22, "hc": 4, "sortPriority": 2, "status": "ACTIVE"}, ...,
       {"id": 11, "sortPriority": 33, "status": "ACTIVE"}, ...]}
 
-The outcomes of the other types are told by the names of their runners, which are in a catalogue ("Over 2.5
-Goals", "Yes"): neither their order nor their ids are the same everywhere.
+In other types the names of the runners in a catalogue ("Over 2.5 Goals", "Yes") identify the outcomes:
+neither the order of the runners nor their ids are fixed.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ Teams = tuple[RunnerDefinition, RunnerDefinition]  # home and away
 
 
 class Pair(Struct, frozen=True):
-    """A line, and the runners of its two outcomes in their order."""
+    """A line, and the runners of its two outcomes, in order."""
 
     line: Line
     keys: tuple[Key, Key]
 
 
 class Lines(Struct, frozen=True):
-    """All lines of a market, and the teams that it names, if it names any.
+    """All lines of a market, and its teams, if it has any.
 
-    Without `is_named` the names are lacking by which its outcomes are told.
+    `is_named` is false while names are missing that identify the outcomes.
     """
 
     pairs: tuple[Pair, ...]
@@ -56,10 +56,10 @@ class Lines(Struct, frozen=True):
 
 
 class MarketType(Struct, frozen=True):
-    """A type of market as the exchange names it; `read` returns None for a definition of another form.
+    """A type of market, named as by the exchange.
 
-    `read` takes the definition, the sides of the match's result where these are known, and what a catalogue
-    says of the market.
+    `read` takes the definition, the sides of the match's result if known, and the market's names from a
+    catalogue; it returns None for a definition of another form.
     """
 
     kind: Kind
@@ -89,7 +89,7 @@ def _handicaps(
 
 
 def _two(line: Line, *outcomes: str) -> MarketType:
-    """Return a type of market on one line, with two outcomes of these names."""
+    """Return a type of market with one line and two outcomes of these names."""
 
     def read(definition: MarketDefinition, sides: Sides | None, names: MarketNames | None) -> Lines | None:
         del sides
@@ -129,24 +129,24 @@ KNOWN: Final[Mapping[int, str]] = {
     30247: "No",
     110503: "No",
 }
-"""The selection ids that the exchange documents: one under another name is doubted."""
+"""The documented selection ids; a runner with such an id and another name is not believed."""
 
 MARKET_TYPES: Final[Mapping[str, MarketType]] = {
     **{f"OVER_UNDER_{goals}5": _total(goals + 0.5) for goals in range(9)},
     "ASIAN_HANDICAP": MarketType(Kind.ASIAN_HANDICAP, "ASIAN_HANDICAP_DOUBLE_LINE", _handicaps),
     "BOTH_TEAMS_TO_SCORE": _two(market_of(Kind.BTTS), "Yes", "No"),
 }
-"""The types of market that are read beside the result: a new one is a row here."""
+"""The types of market other than the result; add a row for a new type."""
 
 
 def types_of(kinds: Iterable[Kind]) -> list[str]:
-    """Return the types of market to ask for, that of the result first."""
+    """Return the types of market to ask for, the result first."""
     asked = {*kinds}
     return [MATCH_ODDS, *(name for name, row in MARKET_TYPES.items() if row.kind in asked)]
 
 
 def _teams(definition: MarketDefinition, sides: Sides | None) -> Teams | None:
-    """Return the teams by their first runners; None if the result has others, or has them the other way."""
+    """Return the teams by their first runners; None if the result has other teams, or swapped ones."""
     first: dict[int | float | None, RunnerDefinition] = {}
     for runner in definition.runners or ():
         if runner.sortPriority in {HOME_PRIORITY, AWAY_PRIORITY}:
@@ -162,7 +162,7 @@ def _teams(definition: MarketDefinition, sides: Sides | None) -> Teams | None:
 
 
 def _quarters(handicap: float) -> int | None:
-    """Return a handicap in quarters of a goal; None if it is no line of ours."""
+    """Return a handicap in quarters of a goal; None if it is not one of our lines."""
     least, most = FORMS[Kind.ASIAN_HANDICAP].lines or (0, 0)
     quarters = handicap * QUARTERS
     return int(quarters) if least <= quarters <= most and quarters == int(quarters) else None

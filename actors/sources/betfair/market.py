@@ -1,4 +1,4 @@
-"""A market of the exchange, kept up to date message by message, and the odds that it offers. Pure."""
+"""A market of the exchange, updated message by message, and its odds. Pure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Sides = tuple[RunnerDefinition, RunnerDefinition, RunnerDefinition]  # home, dra
 
 
 class MarketNames(Struct, frozen=True):
-    """The facts of a catalogue about a market: the runners' names by selection id, and the competition."""
+    """A market's names in a catalogue: of runners by selection id, and of the competition."""
 
     runners: dict[int, str]
     league: str | None = None
@@ -53,7 +53,7 @@ class Ladder(Struct, gc=False, eq=False):
     def apply(
         self, levels: Iterable[Level], virtual_levels: Iterable[Level], prices: Iterable[Offer]
     ) -> None:
-        """Apply a delta; a size of 0 removes."""
+        """Apply a delta; a size of 0 removes an offer."""
         for ladder, changed in ((self.by_level, levels), (self.by_virtual_level, virtual_levels)):
             for level, price, size in changed:
                 if size > 0:
@@ -68,9 +68,9 @@ class Ladder(Struct, gc=False, eq=False):
 
 
 class Runner(Struct, gc=False, eq=False):
-    """A runner's offers, and its last traded price; `lay` is empty where only prices to back are read.
+    """A runner's offers, and its last traded price; `lay` is empty if only prices to back are read.
 
-    It `is_unread` after offers to lay that could not be read.
+    `is_unread` after unreadable offers to lay.
     """
 
     back: Ladder = field(default_factory=Ladder)
@@ -93,26 +93,26 @@ class Runner(Struct, gc=False, eq=False):
             self.is_unread = True
 
     def best_back(self) -> Offer | None:
-        """Return the best offer to back without virtual bets, None when there is none."""
+        """Return the best offer to back without virtual bets, None without an offer."""
         if self.back.by_level:
             return self.back.by_level.get(0)
         return max(self.back.by_price.items(), default=None)
 
     def best_lay(self) -> Offer | None:
-        """Return the best offer to lay without virtual bets, None when there is none or none is read."""
+        """Return the best offer to lay without virtual bets, None without one or if none are read."""
         if self.lay is None or self.lay.by_level:
             return None if self.lay is None else self.lay.by_level.get(0)
         return min(self.lay.by_price.items(), default=None)
 
     def price(self, options: BetfairStreamOptions) -> float | None:
-        """Return the price that counts, None when there is none."""
+        """Return the price by these options, None without one."""
         if options.price == "last_traded":
             return self.last_traded
         best = self.back.by_virtual_level.get(0) if options.virtual_bets else self.best_back()
         return None if best is None or best[1] < options.min_size else best[0]
 
     def is_crossed(self, options: BetfairStreamOptions) -> bool:
-        """Return whether it is offered to back for no less than to lay: then one of both is over."""
+        """Return whether its price to back is at least its price to lay: then one of them is outdated."""
         if options.price == "last_traded":
             return False
         back, lay = self.best_back(), self.best_lay()
@@ -125,9 +125,9 @@ class Runner(Struct, gc=False, eq=False):
 class Market(Struct, gc=False, eq=False):
     """A market, with its runners by selection id and handicap; `was_ours` if `is_ours` ever was true.
 
-    `listed` are the ids of its lines on offer, if it is no market of the result. `version` is the highest
-    of its definitions. After a change that could not be applied it `is_unread` until its next definition,
-    and `is_lacking` until its next image.
+    `listed` are the ids of its lines on offer, unless it is a market of the result. `version` is the
+    highest version of its definitions. After a change that could not be applied it `is_unread` until its
+    next definition, and `is_lacking` until its next image.
     """
 
     market_id: str
@@ -141,7 +141,7 @@ class Market(Struct, gc=False, eq=False):
     is_lacking: bool = False
 
     def apply(self, change: MarketChange, published_ms: float | None) -> None:
-        """Apply a delta; a definition is always whole."""
+        """Apply a delta; a definition in it is always complete."""
         self.published_ms = published_ms
         if change.marketDefinition is not None:
             self.is_unread = False
@@ -152,7 +152,7 @@ class Market(Struct, gc=False, eq=False):
             self.runners.setdefault(key_of(runner), Runner()).apply(runner)
 
     def apply_lay(self, change: MarketChange) -> None:
-        """Apply the offers to lay of a delta; it `is_lacking` where these cannot be read."""
+        """Apply the offers to lay of a delta; unreadable ones set `is_lacking`."""
         for each in change.rc or ():
             runner = self.runners[key_of(each)]
             runner.apply_lay(each)
@@ -160,22 +160,22 @@ class Market(Struct, gc=False, eq=False):
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is about the result of a football match."""
+        """Whether the market is on the result of a football match."""
         it = self.definition
         return it is not None and it.marketType == MATCH_ODDS and it.eventTypeId in FOOTBALL
 
     @property
     def status(self) -> str | None:
-        """OPEN, SUSPENDED, CLOSED or INACTIVE; None while it is not defined."""
+        """OPEN, SUSPENDED, CLOSED or INACTIVE; None before a definition."""
         return None if self.definition is None else self.definition.status
 
     @property
     def removal_reason(self) -> str:
-        """The reason of a removal while it is not open."""
+        """The reason of a removal while the market is not open."""
         return (self.status or "undefined").lower()
 
     def is_unnamed_by(self, names: MarketNames | None) -> bool:
-        """Return whether it is an open match with a side that has no name, in `names` neither."""
+        """Return whether it is open and has a side without a name, also in `names`."""
         definition = self.definition if self.is_ours else None
         if definition is None or definition.status != OPEN:
             return False
@@ -183,7 +183,7 @@ class Market(Struct, gc=False, eq=False):
         return not all(name_of(runner, names) for runner in active)
 
     def odds(self, options: BetfairStreamOptions, names: MarketNames | None) -> Match | Removal:
-        """Return what it offers, or why it offers nothing."""
+        """Return the match with its odds, or why it has none."""
         match_id = SourceMatchId(self.market_id)
         definition = self.definition if self.is_ours else None
         if definition is None:
@@ -216,12 +216,12 @@ class Market(Struct, gc=False, eq=False):
 
 
 def key_of(runner: RunnerDefinition | RunnerChange) -> Key:
-    """Return what a runner is known by in its market: its handicap is 0 where none is said."""
+    """Return the key of a runner in its market; a missing handicap counts as 0."""
     return int(runner.id), runner.hc or 0.0
 
 
 def sides_of(definition: MarketDefinition) -> Sides | None:
-    """Return the sides; None unless there are exactly these three, without handicap."""
+    """Return home, draw and away; None unless the runners are exactly these, without handicap."""
     active = [runner for runner in definition.runners or () if runner.status == ACTIVE]
     by_priority = {runner.sortPriority: runner for runner in active if int(runner.id) != DRAW}
     draws = [runner for runner in active if int(runner.id) == DRAW]
@@ -238,5 +238,5 @@ def sides_of(definition: MarketDefinition) -> Sides | None:
 
 
 def name_of(side: RunnerDefinition, names: MarketNames | None) -> str:
-    """Return the runner's name: of the definition, else of the catalogue, else empty."""
+    """Return the runner's name from the definition, otherwise from the catalogue, otherwise ""."""
     return side.name or ("" if names is None else names.runners.get(int(side.id), ""))

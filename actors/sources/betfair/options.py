@@ -20,11 +20,11 @@ CERTIFICATE_LOGIN = "https://identitysso-cert.betfair.com/api/certlogin"
 
 
 class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
-    """Options of a subscription of an account.
+    """Options of an account's subscription.
 
-    Either `session_token`, or `username` and `password` for a login. An empty `catalogue_url` leaves the
-    markets without names. Offers below `min_size` do not count. `virtual_bets` includes the offers that
-    other bets of the market make possible, as the exchange's own site does.
+    Set either `session_token`, or `username` and `password` for a login. With an empty `catalogue_url`
+    markets have no names. Offers below `min_size` do not count. `virtual_bets` includes the offers that the
+    exchange derives from other bets of the market, as its own site does.
     """
 
     app_key: Annotated[
@@ -67,14 +67,14 @@ class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
 
     @property
     def login_address(self) -> str:
-        """The address of the login: as configured (perhaps empty), else that of the kind of login."""
+        """The configured address of the login (perhaps empty), otherwise Betfair's own."""
         if self.login_url is not None:
             return self.login_url
         return INTERACTIVE_LOGIN if self.certificate is None else CERTIFICATE_LOGIN
 
 
 def check_key(key: str) -> None:
-    """Raise ValueError unless `key` is "exchange": its stream has no other bookmaker."""
+    """Raise ValueError unless `key` is "exchange", the only bookmaker of the stream."""
     if key != "exchange":
         raise ValueError(f"key was {key!r}, must be 'exchange'")
 

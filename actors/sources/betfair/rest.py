@@ -28,14 +28,14 @@ from actors.sources.betfair.options import BetfairStreamOptions
 T = TypeVar("T")
 
 GRANTED = frozenset({"SUCCESS", "LIMITED_ACCESS"})  # accounts with limited access see prices
-MAX_RESULTS = 1000  # of a request to the catalogue
+MAX_RESULTS = 1000  # markets in an answer of the catalogue
 METHOD = "SportsAPING/v1.0/listMarketCatalogue"
 FORM = "application/x-www-form-urlencoded"
 
 
 class _Login(Struct, frozen=True):
     token: str | None = None
-    sessionToken: str | None = None  # noqa: N815 - of a login with a certificate
+    sessionToken: str | None = None  # noqa: N815 - in answers to a login with a certificate
     status: str | None = None
     loginStatus: str | None = None  # noqa: N815
     error: str | None = None
@@ -65,7 +65,7 @@ _ENTRY = msgspec.json.Decoder(_Entry)
 
 
 def login(options: BetfairStreamOptions) -> Request | None:
-    """Ask for a session token; None without user name and password."""
+    """Return the request for a session token; None without user name and password."""
     if options.username is None or options.password is None:
         return None
     body = urlencode({"username": options.username, "password": options.password}).encode()
@@ -73,7 +73,7 @@ def login(options: BetfairStreamOptions) -> Request | None:
 
 
 def keep_alive(options: BetfairStreamOptions, token: str) -> Request | None:
-    """Ask to keep the session; None where there is no address for it."""
+    """Return the request to keep the session; None without an address for it."""
     if not options.login_address:
         return None
     address = options.login_address.replace("//identitysso-cert.", "//identitysso.")
@@ -82,7 +82,7 @@ def keep_alive(options: BetfairStreamOptions, token: str) -> Request | None:
 
 
 def read_token(body: bytes) -> str:
-    """Read the token from the answer to a login or a keep-alive. Raises: PayloadError if it was refused."""
+    """Read the token in the answer to a login or a keep-alive. Raises: PayloadError if it was refused."""
     answer = _decoded(body, _Login)
     token = answer.token or answer.sessionToken
     if GRANTED.isdisjoint({answer.status, answer.loginStatus}) or not token:
@@ -92,18 +92,18 @@ def read_token(body: bytes) -> str:
 
 
 def names_of(options: BetfairStreamOptions, token: str, markets: Sequence[str]) -> Request | None:
-    """Ask for the names of these markets; None where there is no catalogue."""
+    """Return the request for the names of these markets; None without a catalogue."""
     return _catalogue(options, token, {"marketIds": list(markets)}, len(markets))
 
 
 def nearest(options: BetfairStreamOptions, token: str, count: int) -> Request | None:
-    """Ask for the markets with the nearest kick-offs, at most 1000; None where there is no catalogue."""
+    """Return the request for the nearest kick-offs, at most 1000 markets; None without a catalogue."""
     wanted = {"eventTypeIds": [SOCCER], "marketTypeCodes": types_of(options.kinds)}
     return _catalogue(options, token, wanted, count)
 
 
 def read_names(body: bytes) -> dict[str, MarketNames]:
-    """Read a catalogue, in its order; an entry of another shape is left out. Raises: PayloadError."""
+    """Read a catalogue, in order; entries of another shape are left out. Raises: PayloadError."""
     answer = _decoded(without_half_characters(body), _Catalogue)
     if answer.result is None:
         found = re.search("[A-Z]+(?:_[A-Z]+)+", str(answer.error))

@@ -29,7 +29,7 @@ from actors.sources.betfair.wire import (
 UNRELIABLE_STATUS = 503
 NEEDS_LOGIN = frozenset({"NO_SESSION", "INVALID_SESSION_INFORMATION"})
 PASSING = frozenset({"INVALID_CLOCK", "CONNECTION_FAILED", "TIMEOUT", "UNEXPECTED_ERROR"})
-ERRORS = frozenset(  # codes that are counted by name; all others are counted as REFUSED
+ERRORS = frozenset(  # error codes counted by name; all others count as REFUSED
     {
         *("NO_APP_KEY", "INVALID_APP_KEY", "NOT_AUTHORIZED", "INVALID_INPUT", "INVALID_REQUEST"),
         *("MAX_CONNECTION_LIMIT_EXCEEDED", "SUBSCRIPTION_LIMIT_EXCEEDED", "TOO_MANY_REQUESTS"),
@@ -41,29 +41,29 @@ HEARTBEAT_MS = range(500, 30_001)  # intervals that the server may announce; oth
 
 
 class Phase(StrEnum):
-    """State of a connection."""
+    """The phases of a connection."""
 
     CONNECTING = "connecting"
     AUTHENTICATING = "authenticating"
-    SUBSCRIBING = "subscribing"  # the first image or patch is still to come
+    SUBSCRIBING = "subscribing"  # waiting for the first image or patch
     LIVE = "live"
     UNRELIABLE = "unreliable"  # the server says that its stream is late
 
 
 class BetfairSession:
-    """A subscription: its markets, the clocks with which it resumes, and the phase of its connection.
+    """A subscription: its markets, the clocks for resuming it, and the phase of its connection.
 
-    With `is_historic` there is no connection: the first line counts as an image, all others as deltas.
+    With `is_historic` there is no connection: the first line counts as an image, the others as deltas.
     """
 
     def __init__(self, options: BetfairStreamOptions, *, is_historic: bool = False) -> None:
         self.phase = Phase.LIVE if is_historic else Phase.CONNECTING
         self.markets: dict[str, Market] = {}
         self.slow_messages = 0
-        self.silence_s: float | None = None  # as the server announced it
+        self.silence_s: float | None = None  # announced by the server
         self._options = options
         self._market_ids: list[str] | None = None  # None for all matches
-        self._is_narrowed = False  # since the last request
+        self._is_narrowed = False  # changed since the last request
         self._names: dict[str, MarketNames] = {}
         self._events = Events(options.kinds)
         self._initial_clk: str | None = None
@@ -73,10 +73,10 @@ class BetfairSession:
         self._conflate_ms: float = options.conflate_ms
         self._segments = SegmentedMessage()
         self._is_first = is_historic
-        self._versions: dict[str, float] = {}  # of markets that are closed, or were before the image
+        self._versions: dict[str, float] = {}  # of closed markets, and of those before the image
         self._closed: dict[str, None] = {}
-        self._unidentified = 0  # parts of this message that cannot be read, nor of which market they are
-        self._is_image_whole = True  # no part of the newest image was unidentified
+        self._unidentified = 0  # parts of this message without a readable market id
+        self._is_image_whole = True  # every part of the newest image had a readable market id
 
     @property
     def is_unreliable(self) -> bool:
@@ -85,37 +85,37 @@ class BetfairSession:
 
     @property
     def delay_s(self) -> float:
-        """How old prices may be when they come: the server says for how long it merges changes."""
+        """The greatest delay of prices: the time for which the server says that it merges changes."""
         return max(self._conflate_ms, 0) / 1000
 
     def connect(self, token: str) -> None:
-        """Begin a connection with that session token; the server sends the first line."""
+        """Begin a connection with this session token; the server sends the first line."""
         self.phase = Phase.CONNECTING
         self._token = token
         self.silence_s = None
-        if self._clk is None:  # else what the server said of the subscription that is resumed
+        if self._clk is None:  # a resumed subscription keeps the announced values
             self._conflate_ms = self._options.conflate_ms
         self._segments.clear()
 
     def refresh(self) -> Reaction:
-        """Ask for an image in place of the present subscription; nothing while that is under way."""
+        """Ask for an image by a new subscription, unless one has begun already."""
         if self.phase is not Phase.LIVE:
             return Reaction()
         self.forget()
         return self._subscribe()
 
     def narrow(self, wanted: Sequence[str]) -> None:
-        """Subscribe to these markets alone from the next `connect` or `refresh` on."""
+        """Subscribe only to the `wanted` markets from the next `connect` or `refresh` on."""
         self._market_ids = list(wanted)
         self._is_narrowed = True
         self.forget()
 
     def forget(self) -> None:
-        """Resume nothing: the next connection begins with an image."""
+        """Forget the clocks, so that the next connection begins with an image."""
         self._initial_clk = self._clk = None
 
     def receive(self, line: bytes) -> Sliced[Reaction]:
-        """Take a line. Raises: PayloadError if it is no message, StreamError for a refusal."""
+        """Read a line. Raises: PayloadError if it is not a message, StreamError for a refusal."""
         message = yield from read_message(line)
         if message.heartbeatMs is not None and message.heartbeatMs in HEARTBEAT_MS:
             self.silence_s = HEARTBEATS_TO_BE_SILENT * message.heartbeatMs / 1000
@@ -132,7 +132,7 @@ class BetfairSession:
                 raise PayloadError(f"op was {message.op[:32]!r}, must be connection, status or mcm", "op")
 
     def image(self) -> Extract:
-        """Return the complete list as it is known now."""
+        """Return the complete present list."""
         return run_now(self._extract(self.markets.values()))[0]
 
     def name(self, names: Mapping[str, MarketNames]) -> Extract:
@@ -146,7 +146,7 @@ class BetfairSession:
 
     @property
     def _is_whole(self) -> bool:
-        """Whether all parts of all messages since the image were applied, so that it can be resumed."""
+        """Whether all parts since the image were applied, so that the subscription can be resumed."""
         return self._is_image_whole and not any(market.is_lacking for market in self.markets.values())
 
     def _on_connection(self) -> Reaction:
@@ -173,7 +173,7 @@ class BetfairSession:
         )
 
     def _subscribe(self) -> Reaction:
-        """Subscribe, in place of what was subscribed before; resume where there is a clock."""
+        """Subscribe, in place of an earlier subscription; resume it if there is a clock."""
         self.phase = Phase.SUBSCRIBING
         self._segments.clear()
         self._is_narrowed = False
@@ -198,7 +198,7 @@ class BetfairSession:
 
     def _on_market_data(self, message: Message) -> Sliced[Reaction]:
         if message.id is not None and message.id < self._id:
-            return self._removals(message)  # of a subscription that has been replaced
+            return self._removals(message)  # the message belongs to a replaced subscription
         if self.phase in {Phase.CONNECTING, Phase.AUTHENTICATING}:
             raise PayloadError("market data came before a subscription", "protocol")
         if message.status == UNRELIABLE_STATUS:
@@ -212,7 +212,7 @@ class BetfairSession:
         return Reaction() if whole is None else (yield from self._apply(whole))
 
     def _removals(self, message: Message) -> Reaction:
-        """Return removals of what is not open: all that counts while the image is still to come."""
+        """Return removals of markets that are not open; before the image nothing else counts."""
         if self.phase is not Phase.SUBSCRIBING:
             return Reaction()
         removals: list[Removal] = []
@@ -224,7 +224,7 @@ class BetfairSession:
                 removals += _removed(market, Reason.UNREADABLE)
                 self.markets[change.id] = self._unread(change, market)
             elif change.marketDefinition and change.marketDefinition.status != OPEN:
-                market.definition = change.marketDefinition  # so that names do not list it again
+                market.definition = change.marketDefinition  # so that new names do not list it again
                 removals += _removed(market, market.removal_reason)
         return Reaction(changes=Extract((), tuple(removals))) if removals else Reaction()
 
@@ -241,7 +241,7 @@ class BetfairSession:
                 is_image = True
             case None | "HEARTBEAT":
                 if self.phase is not Phase.LIVE:
-                    return self._removals(message)  # before the image nothing is patched or confirmed
+                    return self._removals(message)  # before the image only removals count
                 is_image = self._is_first
             case other:
                 raise PayloadError(f"ct was {other[:32]!r}", "protocol")
@@ -260,7 +260,7 @@ class BetfairSession:
             return Reaction(image=extract, vouches=True, unnamed=unnamed, lacking=lacking)
         if not changed and not self._unidentified:
             return Reaction(vouches=True)
-        is_any_unknown = self._unidentified > 0  # then no price is certain
+        is_any_unknown = self._unidentified > 0  # then every price is doubtful
         extract, unnamed = yield from self._extract(changed)
         again = self.refresh() if is_any_unknown and self._id else Reaction()
         vouches = not is_any_unknown
@@ -269,14 +269,14 @@ class BetfairSession:
     def _patch(self, message: Message) -> Sliced[list[Market]]:
         """Apply the changes to the markets and return those that changed, each once."""
         changed: dict[str, Market] = {}
-        unread: set[str] = set()  # which of several copies is the newest is unknown
+        unread: set[str] = set()  # their later copies may be older, and are ignored
         changes = message.mc or []
         self._unidentified = 0
         changes.reverse()
         while changes:
             yield
-            change = changes.pop()  # so that its memory is used again: a new image takes half as long
-            # With conflation asked for, `con` is no sign of slow reading.
+            change = changes.pop()  # `pop` frees its memory, which halves the time of an image
+            # If we asked for conflation, `con` does not mean that we read slowly.
             self.slow_messages += change.con is True and not self._conflate_ms
             if not change.id:
                 self._unidentified += 1
@@ -309,7 +309,7 @@ class BetfairSession:
         changed[change.id] = market
 
     def _unread(self, change: MarketChange, market: Market | None) -> Market:
-        """Return a market of which nothing is known any more but its version, and what it listed."""
+        """Return a market without any data, except its version and its listed lines."""
         unread = Market(change.id, was_ours=True, is_unread=True, is_lacking=True)
         if market is not None:
             unread.version, unread.listed = market.version, market.listed
@@ -318,14 +318,14 @@ class BetfairSession:
         return unread
 
     def _is_superseded(self, change: MarketChange) -> bool:
-        """Return whether it is about an older copy of a market: the definition's version decides."""
+        """Return whether a change has an older definition's version than the known market."""
         definition, market = change.marketDefinition, self.markets.get(change.id)
         known = self._versions.get(change.id) if market is None else market.version
         version = None if definition is None else definition.version
         return version is not None and known is not None and version < known
 
     def _with_touched(self, changed: list[Market]) -> list[Market]:
-        """Return these markets, and the others of matches that have another id or other names by them."""
+        """Return these markets, and other markets of the matches whose id or names they changed."""
         touched = self._events.take_touched()
         if not touched:
             return changed
@@ -352,7 +352,7 @@ class BetfairSession:
             del self._versions[next(iter(self._versions))]
 
     def _extract(self, markets: Iterable[Market]) -> Sliced[tuple[Extract, tuple[str, ...]]]:
-        """Return the offers of these markets, and the ids of markets without names; drop closed markets."""
+        """Return the offers of these markets, and ids of markets without names; drop closed markets."""
         matches: list[Match] = []
         removals: list[Removal] = []
         unnamed: list[str] = []
@@ -378,6 +378,6 @@ class BetfairSession:
 
 
 def _removed(market: Market, reason: str) -> list[Removal]:
-    """Return the removals of all that a market may have on offer."""
+    """Return the removals of everything that a market may have on offer."""
     ids = sorted(market.listed) or [SourceMatchId(market.market_id)]
     return [Removal(each, reason) for each in ids]

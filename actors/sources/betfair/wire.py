@@ -8,9 +8,9 @@ Pure. A real delta and the start of an image (cut):
      "marketDefinition":{"status":"OPEN","marketType":"MATCH_ODDS",
       "runners":[{"id":33,"sortPriority":1}, ...]}}]}
 
-A change of another shape costs its market alone. Absent and null mean unchanged, lists may be null, ids
-of runners are numbers or strings. Format, and names of fields: Betfair's "Exchange Stream API",
-specification ESASwaggerSchema.
+A change of another shape affects only its market. Absent and null mean unchanged, lists may be null, ids
+of runners are numbers or strings. Format and field names: Betfair's "Exchange Stream API", specification
+ESASwaggerSchema.
 """
 
 # ruff: noqa: N815 - the names on the wire
@@ -30,8 +30,8 @@ from actors.source_api.parsing import Whole
 
 T = TypeVar("T")
 
-WHOLE_BYTES = 512 * 1024  # of the longest line that is decoded in one step, some 5 ms
-MAX_MARKETS = 10_000  # of a message or subscription: far more than any account may subscribe to
+WHOLE_BYTES = 512 * 1024  # the longest line that is decoded in one step, some 5 ms
+MAX_MARKETS = 10_000  # in a message or subscription: far more than any account may subscribe to
 
 SelectionId = Whole | Annotated[str, Meta(pattern="^[0-9]{1,18}$")]
 Level = tuple[Whole, float, float]  # level (0 is the best), price, size
@@ -39,7 +39,7 @@ NOTHING = msgspec.Raw(b"null")
 
 
 class RunnerDefinition(Struct, frozen=True, gc=False):
-    """A runner as its market defines it; `name` in historic files only."""
+    """A runner in its market's definition; only historic files have `name`."""
 
     id: SelectionId
     sortPriority: Whole | None = None
@@ -49,7 +49,7 @@ class RunnerDefinition(Struct, frozen=True, gc=False):
 
 
 class MarketDefinition(Struct, frozen=True, gc=False):
-    """A market; always whole. `bettingType` and `eventId` are of no use to the result, so of any shape."""
+    """A market; always complete. `bettingType` and `eventId` may have any shape: the result needs neither."""
 
     status: str | None = None
     marketType: str | None = None
@@ -65,7 +65,7 @@ class MarketDefinition(Struct, frozen=True, gc=False):
 class RunnerChange(Struct, frozen=True, gc=False):
     """Changes of a runner: levels to back, with virtual bets in `bdatb`; `atb` are (price, size).
 
-    The same to lay is read by `levels` and `prices`, for the markets that need it alone.
+    `levels` and `prices` read the fields to lay, only for the markets that need them.
     """
 
     id: SelectionId
@@ -80,7 +80,7 @@ class RunnerChange(Struct, frozen=True, gc=False):
 
 
 class MarketChange(Struct, frozen=True, gc=False):
-    """Changes of a market; with `img` they replace all that was known of it."""
+    """Changes of a market; with `img` they replace all its data."""
 
     id: str
     img: bool | None = None
@@ -90,7 +90,7 @@ class MarketChange(Struct, frozen=True, gc=False):
 
 
 class UnreadChange(MarketChange, frozen=True, gc=False):
-    """A change that is of another shape; `id` is empty where not even that can be read."""
+    """A change of another shape; `id` is empty if it is unreadable too."""
 
 
 class Frame(Struct, frozen=True):
@@ -136,11 +136,11 @@ _NUMBER = re.compile(rb"[0-9.]{1,32}").fullmatch
 
 
 def read_message(line: bytes) -> Sliced[Message]:
-    """Read a line, in slices if it is long. Raises: PayloadError if it is no message of the stream."""
+    """Read a line, in slices if it is long. Raises: PayloadError if it is not a message."""
     try:
-        line.decode()  # msgspec does not check the encoding of what it skips
+        line.decode()  # msgspec does not check the encoding of skipped parts
         if len(line) <= WHOLE_BYTES and (message := _decoded(_message, line)) is not None:
-            return message  # 4 ms of processor time at most
+            return message  # takes 4 ms of processor time at most
         yield
         frame = split(_frame, line)
     except UNREADABLE as error:
@@ -153,12 +153,12 @@ def read_message(line: bytes) -> Sliced[Message]:
 
 
 def levels(raw: msgspec.Raw) -> tuple[Level, ...]:
-    """Read levels. Raises: one of UNREADABLE if they are none."""
+    """Read levels. Raises: one of UNREADABLE for another shape."""
     return _levels.decode(raw) or ()
 
 
 def prices(raw: msgspec.Raw) -> tuple[tuple[float, float], ...]:
-    """Read prices with their sizes. Raises: one of UNREADABLE if they are none."""
+    """Read prices with their sizes. Raises: one of UNREADABLE for another shape."""
     return _prices.decode(raw) or ()
 
 
@@ -170,7 +170,7 @@ def _decoded(decoder: msgspec.json.Decoder[T], raw: bytes | msgspec.Raw) -> T | 
 
 
 def _unread(raw: msgspec.Raw) -> UnreadChange:
-    """Return a change that cannot be read, with the id of its market if that can, also as a number."""
+    """Return an unreadable change with the id of its market, which may be a number, if readable."""
     named = _decoded(_named, raw)
     if named is None:
         return UnreadChange("")
@@ -179,7 +179,7 @@ def _unread(raw: msgspec.Raw) -> UnreadChange:
 
 
 class SegmentedMessage:
-    """The segments so far of a message; nothing of it counts before its last segment has come."""
+    """The segments of a message, which counts only after its last segment."""
 
     def __init__(self) -> None:
         self._so_far: Message | None = None
@@ -189,10 +189,10 @@ class SegmentedMessage:
         self._so_far = None
 
     def join(self, message: Message) -> Message | None:
-        """Return a whole message: `message` itself, or all its segments with the last; None before that.
+        """Return a whole message: `message` itself, or all segments joined; None before the last segment.
 
-        A segment without a kind (`ct`) has that of the first. Raises: PayloadError for segments that are
-        out of order, of two kinds or too many.
+        A segment without a kind (`ct`) has the kind of the first. Raises: PayloadError for segments that
+        are out of order, of two kinds or too many.
         """
         so_far = self._so_far
         match message.segmentType:
@@ -200,7 +200,7 @@ class SegmentedMessage:
                 if so_far is None:
                     return message
                 if message.ct == "HEARTBEAT":
-                    return None  # it can only confirm what is whole
+                    return None  # a heartbeat between segments confirms only whole messages
                 raise PayloadError("a segmented message was not ended", "segments")
             case "SEG_START" if so_far is None:
                 so_far = structs.replace(message, mc=[])
