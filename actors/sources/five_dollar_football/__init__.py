@@ -1,1 +1,1 @@
-"""5DollarFootballAPI: Bet365 and nineteen more bookmakers for football; a key, polled within its rate."""
+"""5DollarFootballAPI: Bet365 and nineteen other bookmakers, polled within the rate of a key."""

@@ -1,7 +1,7 @@
-"""The content of lists of matches by kick-off, as lists that are shown. Pure.
+"""Splits the API's lists of matches into shown lists, one for each kick-off. Pure.
 
-All matches of a kick-off are in one list. A list of matches speaks for each kick-off of its window. Where
-two of them differ on a match, the one that was asked for later counts.
+All matches with one kick-off are in one shown list. A list of the API is complete for each kick-off of its
+window. If two of them differ on a match, the later requested one counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KICK_OFF = "kick-off."
 
 
 class Said(Struct, frozen=True):
-    """The matches of a kick-off as a list had them; they hold for `holds_s` from `since_mono`."""
+    """The matches of a kick-off in a list; they are valid for `holds_s` from `since_mono`."""
 
     rows: tuple[Row, ...]
     since_mono: float
@@ -30,7 +30,7 @@ class Said(Struct, frozen=True):
 
 
 class KickOffs:
-    """The newest that was said of each kick-off that is to come (Unix seconds)."""
+    """The newest content of each future kick-off (Unix seconds)."""
 
     def __init__(self, newest: Newest) -> None:
         self._newest = newest
@@ -46,9 +46,9 @@ class KickOffs:
         holds_s: Callable[[int], float],
         wall: float,
     ) -> None:
-        """Take a window that was read whole; `newest` has its matches already.
+        """Take a completely read window; `newest` has its matches already.
 
-        `holds_s` returns for how long a kick-off's prices hold; at `wall` (Unix seconds) it is now.
+        `holds_s` returns the validity of a kick-off's prices; `wall` is the present time (Unix seconds).
         """
         first, last = window
         found: dict[int, list[Row]] = {start: [] for start in self._said if first <= start < last}
@@ -65,11 +65,11 @@ class KickOffs:
                 unread = []
 
     def begin(self, names: Iterable[SourceMatchId]) -> None:
-        """Take the matches that are in play now."""
+        """Note the matches that are in play now."""
         self._begun = frozenset(names)
 
     def changed(self, wall: float) -> list[CatalogueList]:
-        """Return the lists of which something is said anew, or a match has left; a last one has none."""
+        """Return the changed lists; the last list of a kick-off, after its matches have left, is empty."""
         lists = []
         for start, said in self._said.items():
             rows = tuple(row for row in said.rows if self._is_there(row))

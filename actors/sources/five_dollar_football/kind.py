@@ -1,4 +1,4 @@
-"""5DollarFootballAPI: Bet365 and nineteen more, for a key, polled within the rate of its plan. Pure."""
+"""The kind of 5DollarFootballAPI: Bet365 and others, polled with a key within its plan's rate. Pure."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from actors.sources.five_dollar_football.wire import (
 
 Content = Account | Leagues | Bookmakers | FixturesPage | Lists | OddsByMatch
 
-WATCHED_S = 60.0  # how soon a price of before a kick-off is refreshed is not documented
+WATCHED_S = 60.0  # a guess: the delay of prices before a kick-off is not documented
 _is_key = re.compile("[a-z0-9][a-z0-9_.-]{1,63}").fullmatch
-# The API does not say that the prices of these are of an exchange.
+# Bookmakers that are exchanges; the API does not say so.
 _EXCHANGES = frozenset({"betfair", "betfair_exchange", "betfairexchange", "matchbook", "smarkets"})
 
 
@@ -58,7 +58,7 @@ def check_key(key: str) -> None:
 
 
 def decode(payload: Payload, options: FiveDollarFootballOptions) -> Sliced[Content]:
-    """Read an answer, or a list that was made of some. Raises: PayloadError if it cannot be read."""
+    """Read an answer, or a list that the plan made. Raises: PayloadError if it cannot be read."""
     del options
     yield
     scope, body = payload.scope, payload.body
@@ -77,7 +77,7 @@ def decode(payload: Payload, options: FiveDollarFootballOptions) -> Sliced[Conte
 
 
 def extract(content: Lists | OddsByMatch, key: str, options: FiveDollarFootballOptions) -> Sliced[Extract]:
-    """Return a bookmaker's prices; the lists have those of Bet365 alone."""
+    """Return a bookmaker's prices; the lists have only those of Bet365."""
     yield
     if isinstance(content, OddsByMatch):
         return of_match(content, key, options.kinds)
@@ -85,13 +85,13 @@ def extract(content: Lists | OddsByMatch, key: str, options: FiveDollarFootballO
 
 
 def explain(error: TransportError) -> None:
-    """Add the API's own words to a refusal."""
+    """Add the API's message to a refusal."""
     if (said := error_in(error.body)) is not None:
         error.args = (f"{error}: {said}",)
 
 
 def parts(content: Content) -> Parts:
-    """Return what an answer consists of."""
+    """Return the elements of an answer."""
     match content:
         case FixturesPage(rows=rows, unread=unread):
             return Parts("matches", tuple(row.fixture for row in rows if row.fixture is not None), unread)
@@ -108,7 +108,7 @@ def parts(content: Content) -> Parts:
 
 
 def offer_of(key: str, options: FiveDollarFootballOptions) -> Offer:
-    """Return what kind of bookmaker has that key."""
+    """Return the kind of a bookmaker's offer."""
     del options
     return OF_EXCHANGE if key in _EXCHANGES else Offer()
 

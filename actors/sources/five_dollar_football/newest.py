@@ -1,7 +1,8 @@
-"""The newest statement about each match, in whichever list. Pure.
+"""The newest statement about each match, from any list. Pure.
 
-Lists are read at different intervals: one that is older may still have a match as to come that another had
-in play, at another time, or not at all as on offer. It says nothing of that match until it is read again.
+Lists are read at different intervals: an older list may still have a match as future that a newer list has
+in play, at another time, or not on offer. The older list does not count for this match until it is read
+again.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from msgspec import Struct
 from actors.core.messages import SourceMatchId
 from actors.sources.five_dollar_football.wire import Fixture, Row
 
-NEVER = 0  # the kick-off of a match that a list has twice, with two kick-offs or states
+NEVER = 0  # stands for the kick-off of a match that a list has with two kick-offs or states
 
 
 class Statement(Struct, frozen=True):
-    """The kick-off (Unix seconds) and state of a match in a list that was asked for at `since_mono`."""
+    """The kick-off (Unix seconds) and state of a match in a list requested at `since_mono`."""
 
     since_mono: float
     start: int
@@ -31,7 +32,7 @@ class Newest:
         self._said: dict[SourceMatchId, Statement] = {}
 
     def take(self, rows: Iterable[Row], since_mono: float) -> None:
-        """Take what a list says of its matches; it was asked for at `since_mono` (monotonic seconds)."""
+        """Take the matches of a list that was requested at `since_mono` (monotonic seconds)."""
         for row in rows:
             if row.fixture is None:
                 continue
@@ -47,11 +48,11 @@ class Newest:
         self._said = {name: said for name, said in self._said.items() if name in names}
 
     def has(self, fixture: Fixture) -> bool:
-        """Return whether nothing else was said of a match later."""
+        """Return whether `fixture` is the newest statement on its match."""
         return self.is_so(id_of(fixture), int(fixture.kickoff_ts), fixture.status)
 
     def is_so(self, name: SourceMatchId, start: int, status: str) -> bool:
-        """Return whether that is the newest kick-off and state of a match."""
+        """Return whether these are the newest kick-off and state of a match."""
         said = self._said.get(name)
         return said is None or (said.start, said.status) == (start, status)
 

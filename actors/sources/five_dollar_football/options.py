@@ -1,4 +1,4 @@
-"""The options of 5DollarFootballAPI, and the requests that follow from them. Pure."""
+"""The options of 5DollarFootballAPI, and its requests. Pure."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ Days = Annotated[int, Meta(ge=1, le=14)]
 
 STATUS, LEAGUES, BOOKMAKERS = Scope("status"), Scope("leagues"), Scope("bookmakers")
 LIVE, NEAR, AHEAD = Scope("list.in_play"), Scope("list.near"), "list.ahead."
-IN_PLAY = Scope("in_play")  # what is shown of the list `LIVE`
+IN_PLAY = Scope("in_play")  # the shown list made from `LIVE`
 PAGE, LIVE_PAGE = 50, 500
 KEY_VARIABLE = "FIVE_DOLLAR_FOOTBALL_KEY"
 READ = (Kind.ONE_X_TWO, Kind.ASIAN_HANDICAP, Kind.OVER_UNDER, Kind.BTTS)
 
 Window = tuple[int, int]
-"""Kick-offs from the first second on, before the second (Unix seconds); at most a day."""
+"""Begin (inclusive) and end (exclusive) of a range of kick-offs (Unix seconds); at most a day."""
 
 
 class FiveDollarFootballOptions(CatalogueOptions, frozen=True, kw_only=True):
     """Options of 5DollarFootballAPI.
 
-    All intervals are the shortest: where the rate of the key does not do for them they are longer.
+    All intervals are minima: if the key's rate is too small, they are longer.
     """
 
     api_key: Annotated[Secret, Meta(description=f'The key, from the environment: "${{{KEY_VARIABLE}}}".')]
@@ -62,31 +62,31 @@ class FiveDollarFootballOptions(CatalogueOptions, frozen=True, kw_only=True):
 
 
 def sent_headers(options: FiveDollarFootballOptions) -> Mapping[str, str]:
-    """Return the header with the key: it is in no address."""
+    """Return the header with the key, which stands in no address."""
     return {"Authorization": f"Bearer {options.api_key}"}
 
 
 def status_target(options: FiveDollarFootballOptions) -> Target:
-    """Return what the key may."""
+    """Return the request for the key's account."""
     return Target(STATUS, f"{_base(options)}/status", is_catalogue=True)
 
 
 def leagues_target(options: FiveDollarFootballOptions, page: int) -> Target:
-    """Return a page of all leagues."""
+    """Return the request for a page of all leagues."""
     query = urlencode({"page": page, "per_page": 100})
     return Target(LEAGUES, f"{_base(options)}/leagues?{query}", is_catalogue=True)
 
 
 def bookmakers_target(options: FiveDollarFootballOptions) -> Target:
-    """Return the bookmakers that there are."""
+    """Return the request for the list of bookmakers."""
     return Target(BOOKMAKERS, f"{_base(options)}/bookmakers", is_catalogue=True)
 
 
-@lru_cache(maxsize=256)  # made anew at each look at the plan
+@lru_cache(maxsize=256)  # the plan asks for it each time
 def window_target(
     options: FiveDollarFootballOptions, scope: Scope, window: Window, page: int, per_page: int
 ) -> Target:
-    """Return a page of the matches that kick off in a window, with the odds of Bet365."""
+    """Return the request for a page of the matches of a window, with the odds of Bet365."""
     league = options.leagues[0] if len(options.leagues) == 1 else None
     query = {
         "start_time": window[0],
@@ -101,7 +101,7 @@ def window_target(
 
 @lru_cache(maxsize=16)
 def live_target(options: FiveDollarFootballOptions, page: int, per_page: int) -> Target:
-    """Return a page of all matches in play, with the odds of Bet365; in full for other markets than 1X2."""
+    """Return the request for a page of all matches in play, with Bet365's 1X2 odds, or all its odds."""
     include = "odds" if options.kinds == (Kind.ONE_X_TWO,) else "odds_full"
     query = urlencode({"status": "live", "include": include, "page": page, "per_page": per_page})
     return Target(LIVE, f"{_base(options)}/fixtures?{query}", is_catalogue=True)
@@ -110,7 +110,7 @@ def live_target(options: FiveDollarFootballOptions, page: int, per_page: int) ->
 def odds_target(
     options: FiveDollarFootballOptions, scope: Scope, match_id: str, keys: Sequence[str], preface: bytes
 ) -> Target:
-    """Return all odds of a match by these bookmakers."""
+    """Return the request for all odds of a match at these bookmakers."""
     query = {"bookmakers": ",".join(keys)}
     if options.kinds == (Kind.ONE_X_TWO,):
         query["market"] = "1x2"

@@ -1,8 +1,8 @@
-"""When 5DollarFootballAPI is asked for what, within the rate of its key. Pure.
+"""The plan of the requests to 5DollarFootballAPI, within the rate of its key. Pure.
 
-Three kinds of list have the result at Bet365: matches in play, those that kick off within two hours, and a
-day each of those after them. Each list is shown by kick-off: two lists that have the same one never
-contradict each other. Other bookmakers and markets are asked for by match, before its kick-off.
+Three kinds of list have Bet365's 1X2 prices: matches in play, matches of the next two hours, and the
+matches of each later day. The board shows a list for each kick-off, so that two of these lists never
+contradict each other. Other bookmakers and markets are requested by match, before its kick-off.
 """
 
 from __future__ import annotations
@@ -72,21 +72,21 @@ from actors.sources.five_dollar_football.wire import (
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
 NEAR_S = 2 * HOUR_S
-PLAYED_S = 3 * HOUR_S  # for which a match may be in play after its kick-off
-IDLE_S = 120.0  # between two looks whether a match is in play, or near, where none is known to be
-UNKNOWN_RATE = Rate(10.0)  # of the plan for five dollars
-USUAL_PAGES = 4  # of all matches of a day
+PLAYED_S = 3 * HOUR_S  # longest time from a kick-off in which its match may be in play
+IDLE_S = 120.0  # between two requests for matches in play, or near, while none is known
+UNKNOWN_RATE = Rate(10.0)  # of the API's plan for five dollars
+USUAL_PAGES = 4  # pages of all matches of a day
 
 
 class Carried(Struct, frozen=True, array_like=True):
-    """A plan on its way: its rate."""
+    """The plan's state for another process: its rate."""
 
     requests: float
     window_s: float
 
 
 class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
-    """The plan of a key. Raises: ValueError for options that cannot be kept."""
+    """The plan of a key. Raises: ValueError for options that cannot work."""
 
     size = 1
     no_prices = b"{}"
@@ -112,12 +112,12 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         self._newest = Newest()
         self._kick_offs = KickOffs(self._newest)
         self._lists: list[CatalogueList] = []
-        self._wall: float | None = None  # the newest moment that was told
+        self._wall: float | None = None  # the time of the newest call
         self._share_at_mono = -inf
         self._share = shared(self._gate.rate, self._need((), (), 0.0))
 
     def catalogue_targets(self) -> Iterable[Target]:
-        """Return the account, and the next page of each list as soon as the rate is known."""
+        """Return the target of the account, and of each list's next page once the rate is known."""
         yield status_target(self._api)
         if self._wall is None or (self._account is None and self._api.requests_per_minute is None):
             return
@@ -130,26 +130,26 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
                 yield window_target(self._api, scope, window or _window(scope, self._wall), page, per_page)
 
     def checks(self) -> tuple[Target, ...]:
-        """Return the next page of all leagues, if some are named, and the list of bookmakers."""
+        """Return targets to check configured leagues and bookmakers."""
         pages = self._league_pages
         is_read = self._leagues is None or (pages and not pages[-1].pagination.has_more)
         leagues = () if is_read else (leagues_target(self._api, len(pages) + 1),)
         return (*leagues, bookmakers_target(self._api))
 
     def prices_target(self, scope: Scope, matches: Sequence[ListedMatch], preface: bytes) -> Target:
-        """Return the odds of the match by all bookmakers."""
+        """Return the target of the match's odds at all bookmakers."""
         return odds_target(self._api, scope, matches[0].id, self._keys, preface)
 
     def completed(self, match: ListedMatch, now: Instant) -> ListedMatch | Removal | None:
-        """Return a match that is asked for by itself: one that is to come.
+        """Return a future match, which is requested by itself.
 
-        The odds of a match keep those in play when it is over, and do not say that it is.
+        Later its odds are useless: they do not say that a match is over, and keep its prices in play.
         """
         del now
         return match if match.id in self._chosen and self._is_to_come(match) else None
 
     def prices_interval_s(self, matches: Sequence[ListedMatch], now: Instant) -> float:
-        """Return what the rate leaves for a match."""
+        """Return the interval that the rate allows for a match."""
         is_far = matches and not any(_is_near(match, now.wall) for match in matches)
         return self._share.match_s * (3.0 if is_far else 1.0)
 
@@ -158,7 +158,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         return DAY_S if target.scope == STATUS else super().other_interval_s(target)
 
     def interval_s(self, target: Target, now: Instant) -> float:
-        """Return the time to the next page, or to the next reading of a list."""
+        """Return the seconds until the next page, or the next reading of a list."""
         self._note(now)
         reading = self._readings.get(target.scope)
         if reading is None:
@@ -166,20 +166,20 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         return 0.0 if reading.pages else self._share.lists[target.scope]
 
     def listed_for(self, scope: Scope) -> float:
-        """Return for how long prices may be asked for without the list being read again."""
+        """Return the validity of a list for requests by match."""
         longest_s = self._options.staleness_at(3.0 * self._share.match_s)
         return longest_s + 3 * self._share.lists.get(scope, self.list_interval_s)
 
     def wait_s(self, target: Target, now: Instant) -> float:
-        """Return the time until the rate allows a request, and the key is tried again."""
+        """Return the seconds until the rate allows a request, and no refusal forbids it."""
         self._note(now)
         waits = [super().wait_s(target, now), self._gate.wait_s(now), self._refusals.wait_s(target, now)]
         if target.scope in self._asked and not all(self._is_fresh(scope, now) for scope in (LIVE, NEAR)):
-            waits.append(self.unlisted_s)  # it may have begun
+            waits.append(self.unlisted_s)  # the match may have begun
         return max(waits)
 
     def known_mono(self, target: Target) -> float:
-        """Return when matches in play were asked for last: odds by match do not say if it has begun."""
+        """Return the last request for matches in play, as odds by match do not say if it has begun."""
         return self._readings[LIVE].since_mono if target.scope in self._asked else inf
 
     def on_asked(self, target: Target, now: Instant) -> None:
@@ -188,13 +188,13 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         self._gate.on_asked(target.scope, now)
 
     def on_answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
-        """Take what the headers say of the rate."""
+        """Take the rate in the headers."""
         super().on_answered(target, headers, now)
         self._gate.on_answered(target.scope, headers, now)
         self._refusals.on_answered(target)
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        """Say what a refusal means; wait longer for what the key may not have."""
+        """Explain a refusal; wait longer if the key lacks the right."""
         least_s = super().on_failed(target, error, now)
         if not isinstance(error, TransportError):
             return least_s
@@ -203,7 +203,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         return max(least_s, self._refusals.on_failed(target, error, plan, now))
 
     def learn(self, target: Target, content: object, now: Instant) -> bool:
-        """Take a page of a list, or what the key may."""
+        """Take a page of a list, or the account."""
         self._note(now)
         match content:
             case Account():
@@ -218,12 +218,12 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         return False
 
     def take_lists(self) -> tuple[CatalogueList, ...]:
-        """Return what the last list says of each kick-off, or of the matches in play."""
+        """Return the lists of each kick-off, or of matches in play, made from the last answer."""
         lists, self._lists = self._lists, []
         return (*lists, *super().take_lists())
 
     def quota(self) -> Mapping[str, float | None]:
-        """Return what is planned of the rate, and what the venue says of it."""
+        """Return the planned share of the rate, and the venue's figures on it."""
         return {
             "requests_per_minute": round(self._gate.rate.per_minute, 3),
             "requests_planned": round(self._share.per_minute, 3),
@@ -232,20 +232,20 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         }
 
     def carried(self, soon: Sequence[Target], now: Instant) -> bytes:
-        """Return the rate."""
+        """Return the rate, encoded."""
         del soon, now
         rate = self._gate.rate
         return msgspec.msgpack.encode(Carried(rate.requests, rate.window_s))
 
     def resume(self, carried: bytes, now: Instant) -> None:
-        """Go on with the rate of another process, which may just have asked."""
+        """Continue with the rate of another process, which may just have sent requests."""
         if carried:
             found = msgspec.msgpack.decode(carried, type=Carried)
             self._gate.set_rate(Rate(found.requests, found.window_s))
         self._gate.pause(now)
 
     def facts(self) -> Mapping[str, object]:
-        """Return what the key may, as soon as that is known."""
+        """Return the rights of the key, as soon as they are known."""
         if self._account is None:
             return {}
         limits = self._account.limits
@@ -258,7 +258,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         }
 
     def describe(self) -> list[str]:
-        """Return lines for an operator: what is asked how often, and what that takes of the rate."""
+        """Return lines for an operator: targets, intervals, and their share of the rate."""
         options, rate = self._api, self._gate.rate
         leagues = "all" if options.leagues == "all" else ", ".join(map(str, options.leagues))
         limit = f"{rate.requests:g} requests in {rate.window_s:g} s"
@@ -351,7 +351,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         self._kick_offs.take(rows, window, reading.since_mono, holds_s, now.wall)
 
     def _withdraw(self, now: Instant) -> None:
-        """Withdraw odds by match of matches that are in play, or of which something else is said now."""
+        """Withdraw odds by match of matches that are in play, or have a newer statement."""
         holds_s = self._options.staleness_at(self._share.lists[LIVE])
         for scope, asked in self._asked.items():
             if gone := [match.id for match in asked.matches if not self._is_to_come(match)]:
@@ -360,12 +360,12 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
                 self._lists.append(CatalogueList(scope, empty, now.mono, holds_s))
 
     def _is_to_come(self, match: ListedMatch) -> bool:
-        """Return whether a match has not begun, and its kick-off is the newest that is known."""
+        """Return whether a match has not begun, and has the newest known kick-off."""
         is_begun = match.in_play or match.id in self._readings[LIVE].matches
         return not is_begun and self._newest.is_so(match.id, match.start, SCHEDULED)
 
     def _set_share(self, now: Instant) -> None:
-        """Share the rate anew, and choose the matches that are asked for by themselves."""
+        """Divide the rate anew, and choose the matches that are requested by themselves."""
         self._share_at_mono = now.mono
         listed = self._listed()
         is_asked = self._is_by_match
@@ -377,7 +377,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         self._chosen = frozenset(match.id for match in chosen)
 
     def _listed(self) -> list[ListedMatch]:
-        """Return all matches in play and to come, each once, in the order of their kick-offs."""
+        """Return all matches in play and future ones, each once, in the order of their kick-offs."""
         found: dict[SourceMatchId, ListedMatch] = {}
         for reading in self._readings.values():
             for name, each in reading.matches.items():
@@ -391,7 +391,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         is_busy = not is_read or any(wall - PLAYED_S <= start <= wall + NEAR_S for start in starts)
         lists = self._need_of_lists(None, is_busy=is_busy)
         soonest_s = min((start - NEAR_S - wall for start in starts if start > wall + NEAR_S), default=inf)
-        for scope in (LIVE, NEAR):  # a list that is idle is read when it may have a match again
+        for scope in (LIVE, NEAR):  # an idle list is read again when it may have a match
             pages, every_s = lists[scope]
             lists[scope] = pages, max(min(every_s, soonest_s), self._near_s)
         near = sum(_is_near(match, wall) for match in coming)
@@ -409,7 +409,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
 
 
 def _window(scope: Scope, wall: float) -> Window:
-    """Return the kick-offs of a list; two that follow each other have an hour or more in common."""
+    """Return the window of a list; consecutive windows overlap by an hour or more."""
     if scope == NEAR:
         first = int(wall // MINUTE_S) * MINUTE_S
         return first, first + NEAR_S + MINUTE_S

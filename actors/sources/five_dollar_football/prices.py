@@ -1,12 +1,11 @@
-"""Which matches of 5DollarFootballAPI are shown, and at which prices. Pure.
+"""Makes matches with prices from the answers of 5DollarFootballAPI. Pure.
 
-A price before kick-off is `closing`, the newest one until then; in play it is `inplay`, and nothing else:
-what is null there is suspended. `opening` is history, and so is `closing` once any market has a price in
-play, whichever bookmaker's.
+Before the kick-off the present price is `closing`. In play it is `inplay`, and null means suspended.
+`opening` is history, and so is `closing` as soon as any bookmaker has a price of any market in play.
 
-Each market of a bookmaker is in one list: the result at Bet365 in the lists of matches, like all that it
-has in play; what else there is before kick-off in the odds by match. In play these are not read: they do
-not say whether the match is over.
+Each market of a bookmaker is read from one place. The lists of matches have Bet365's 1X2 prices, and all
+its prices in play. The odds by match have everything else before the kick-off; they are not read in play,
+because they do not say whether the match is over.
 """
 
 from __future__ import annotations
@@ -50,11 +49,11 @@ LOOK_ALIKES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("card_line", "card_asian"), Reason.CARDS),
     **dict.fromkeys(("1x2_half", "asian_handicap_half", "goal_line_half"), Reason.HALVES),
 }
-"""Markets that are none of ours, by their names, and what they are counted as."""
+"""The names of markets that are not read, with the reasons under which they are counted."""
 
 
 class ListedMatch(Struct, frozen=True):
-    """A match as a list has it; `start` is in Unix seconds."""
+    """A match in a list; `start` is in Unix seconds."""
 
     id: SourceMatchId
     home: str
@@ -65,7 +64,7 @@ class ListedMatch(Struct, frozen=True):
 
 
 class Lists(Struct, frozen=True):
-    """Matches of a list as they were at `at` (Unix seconds); it is of matches in play, or of no such."""
+    """Matches of a list at `at` (Unix seconds); either all in play or none."""
 
     rows: tuple[Row, ...]
     at: float
@@ -73,9 +72,9 @@ class Lists(Struct, frozen=True):
 
 
 class OddsByMatch(Struct, frozen=True):
-    """A group of a match, and its odds at `at` (Unix seconds); None for a group without a match.
+    """A group of one match, and its odds at `at` (Unix seconds); None for a group without a match.
 
-    It has begun if any bookmaker has a price in play.
+    The match has begun if any bookmaker has a price in play.
     """
 
     group: Group[ListedMatch]
@@ -122,7 +121,7 @@ _bookmakers = msgspec.json.Decoder(list[Offered])
 
 
 def read_group(body: bytes, at: float) -> OddsByMatch:
-    """Read a group and the odds after it. Raises: PayloadError if they cannot be read."""
+    """Read a group and its odds. Raises: PayloadError if they cannot be read."""
     group, answer = after_preface(body, _group)
     odds = read_odds(answer) if group.matches else None
     has_begun = odds is not None and any(_are_in_play(each.odds) for each in odds.bookmakers)
@@ -146,7 +145,7 @@ def listed_match(fixture: Fixture) -> ListedMatch | Removal:
 
 
 def of_lists(content: Lists, kinds: tuple[Kind, ...]) -> Extract:
-    """Return what Bet365 offers on the matches of a list; a match that is there twice is rejected."""
+    """Return Bet365's prices for the matches of a list; a match listed twice is rejected."""
     fixtures = [row.fixture for row in content.rows if row.fixture is not None]
     taken = Counter(fixture.id for fixture in fixtures)
     made = _Made(kinds if content.in_play else (Kind.ONE_X_TWO,))
@@ -165,7 +164,7 @@ def of_lists(content: Lists, kinds: tuple[Kind, ...]) -> Extract:
 
 
 def of_match(content: OddsByMatch, key: str, kinds: tuple[Kind, ...]) -> Extract:
-    """Return what a bookmaker offers on the match of a group, but for what the lists have."""
+    """Return a bookmaker's prices for the match of a group, without those in the lists."""
     group, odds = content.group, content.odds
     made = _Made(kinds)
     made.removals += group.removals
@@ -199,13 +198,13 @@ def _is_to_come(fixture: Fixture, at: float) -> bool:
 
 
 def _are_in_play(odds: Mapping[str, Raw]) -> bool:
-    """Return whether any market has a price, or a line, of after the kick-off."""
+    """Return whether any market has a price or a line from after the kick-off."""
     found = (market_of_raw(_moments, raw) for raw in odds.values())
     return any(moments is not None and bytes(moments.inplay) not in _NONE for moments in found)
 
 
 def _odds_in(fixture: Fixture) -> Mapping[str, Raw]:
-    """Return the odds of Bet365 in a list, in full where they are there, whether by bookmaker or not."""
+    """Return Bet365's odds in a list: the full odds if given, in either of two forms."""
     odds = fixture.odds or {} if fixture.odds_full is None else fixture.odds_full
     if (raw := odds.get("bookmakers")) is None:
         return odds
@@ -214,7 +213,7 @@ def _odds_in(fixture: Fixture) -> Mapping[str, Raw]:
 
 
 class _Made:
-    """An extract in the making, of these kinds of market."""
+    """Collects an extract of these kinds of market."""
 
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
         self._kinds = kinds
@@ -223,7 +222,7 @@ class _Made:
         self.passed_over: Counter[str] = Counter()
 
     def extract(self, title: str | None) -> Extract:
-        """Return it."""
+        """Return the extract."""
         return Extract(tuple(self._matches), tuple(self.removals), title, +self.passed_over)
 
     def add(self, listed: ListedMatch, odds: Mapping[str, Raw], *, with_result: bool = True) -> None:
@@ -260,7 +259,7 @@ class _Made:
     def _others(
         self, odds: Mapping[str, Raw], listed: ListedMatch
     ) -> Iterator[tuple[Market, tuple[float, float]]]:
-        """Return the markets beside the result; those that cannot be read are counted."""
+        """Yield the markets other than the result; unreadable ones are counted."""
         for kind in self._kinds:
             found: _Handicap | _Total | _Both | str
             match kind:
@@ -301,7 +300,7 @@ def _pair(found: _Handicap | _Total | _Both) -> tuple[float, float] | None:
 def _now(
     odds: Mapping[str, Raw], name: str, decoder: msgspec.json.Decoder[T], listed: ListedMatch
 ) -> T | str:
-    """Return a market as it is on offer now, or why it is not."""
+    """Return a market's present prices, or why it has none."""
     if (raw := odds.get(name)) is None or bytes(raw) == b"null":
         return Reason.NO_RESULT
     if (moments := market_of_raw(_moments, raw)) is None:

@@ -1,8 +1,8 @@
-"""How many requests may be sent, and how they are shared. Pure.
+"""Limits the rate of requests, and divides it among targets. Pure.
 
-A bucket fills evenly and holds a fifth of what a window allows: so in no window are there more requests
-than that, however they fall. The headers of the answers hold as well: other programs may use the
-same key. All durations are seconds.
+A bucket fills evenly and holds a fifth of a window's requests, so that no window, wherever it begins, has
+more requests than allowed. The headers of the answers are obeyed as well, because other programs may use
+the same key. All durations are in seconds.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from actors.core.messages import Scope
 LIMIT, REMAINING, RESET = "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"
 HEADERS = (LIMIT, REMAINING, RESET)
 MINUTE_S, HOUR_S = 60.0, 3600.0
-BY_HOUR = 5.0  # requests a minute: the plans that have fewer count by the hour
-BURST = 0.2  # of a window's requests that may be sent at once
-OF_LISTS = 0.8  # of the rate that the lists take at most, if there are prices by match
-LONGEST_BY_MATCH_S = 300.0  # between two requests for the same match; others are not asked for then
+BY_HOUR = 5.0  # requests a minute; smaller plans count by the hour
+BURST = 0.2  # share of a window's requests that may be sent at once
+OF_LISTS = 0.8  # largest share of the rate for lists, if there are prices by match
+LONGEST_BY_MATCH_S = 300.0  # longest interval of a match; matches beyond that are not requested
 FAR_TIMES = 3.0
 SPACING_S = 0.1
 _WHOLE = re.compile("[0-9]{1,12}").fullmatch
 
 
 class Rate(Struct, frozen=True):
-    """So many requests in each window of so many seconds."""
+    """A number of requests in each window of some seconds."""
 
     requests: float
     window_s: float = MINUTE_S
 
     @property
     def per_minute(self) -> float:
-        """Requests a minute that can be kept up."""
+        """Sustainable requests a minute."""
         return MINUTE_S / self.interval_s
 
     @property
@@ -47,40 +47,38 @@ class Rate(Struct, frozen=True):
 
     @property
     def interval_s(self) -> float:
-        """The time in which one more request may be sent."""
+        """The seconds until one more request may be sent."""
         return self.window_s / max(self.requests - self.burst, self.requests / 2)
 
 
 def rate_of(per_minute: float) -> Rate:
-    """Return the rate that an operator sets, counted by the hour if it is a small one."""
+    """Return the configured rate, counted by the hour if it is small."""
     return Rate(per_minute) if per_minute > BY_HOUR else Rate(per_minute * HOUR_S / MINUTE_S, HOUR_S)
 
 
 class Gate:
-    """What may be sent now; `seen` has what the headers said last."""
+    """Says when a request may be sent; `seen` has the last values of the headers."""
 
     def __init__(self, rate: Rate) -> None:
         self.rate = rate
-        self.longest_s = HOUR_S  # that a window may last, as far as that is known
+        self.longest_s = HOUR_S  # longest known length of a window
         self.seen: dict[str, float | None] = dict.fromkeys(HEADERS)
         self._tokens = rate.burst
-        self._kept = (
-            rate.burst - 1.0
-        )  # tokens for what an earlier process may have sent, until headers come
+        self._kept = rate.burst - 1.0  # for requests of an earlier process, until headers of the rate come
         self._at_mono: float | None = None
         self._last_mono = -inf
-        self._open: set[Scope] = set()  # asked, and not answered yet
-        self._left = inf  # of the window, by the last answer
-        self._until_mono = -inf  # when the window ends that is spent
+        self._open: set[Scope] = set()  # requests in flight
+        self._left = inf  # requests left in the window, by the last answer
+        self._until_mono = -inf  # end of the spent window
 
     def set_rate(self, rate: Rate) -> None:
-        """Go on with another rate."""
+        """Continue with another rate."""
         self.rate = rate
         self._tokens = min(self._tokens, rate.burst)
         self._kept = min(self._kept, rate.burst - 1.0)
 
     def wait_s(self, now: Instant) -> float:
-        """Return the time until a request may be sent."""
+        """Return the seconds until a request may be sent."""
         self._fill(now)
         waits = [0.0, self._last_mono + SPACING_S - now.mono]
         if (lack := 1.0 + self._kept - self._tokens) > 0.0:
@@ -97,7 +95,7 @@ class Gate:
         self._open.add(scope)
 
     def on_answered(self, scope: Scope, headers: Mapping[str, str], now: Instant) -> None:
-        """Take what the headers of an answer say."""
+        """Take the values in an answer's headers."""
         self._open.discard(scope)
         for name in HEADERS:
             self.seen[name] = _whole(headers.get(name), self.seen[name])
@@ -115,7 +113,7 @@ class Gate:
         self._until_mono = now.mono + left_s + 1.0  # the venue's clock has whole seconds
 
     def pause(self, now: Instant) -> None:
-        """Send nothing at once: another process may have."""
+        """Allow no burst, because another process may just have sent requests."""
         self._fill(now)
         self._tokens, self._kept, self._last_mono = min(self._tokens, 0.0), 0.0, now.mono
 
@@ -128,9 +126,9 @@ class Gate:
 
 
 class Need(Struct, frozen=True):
-    """What is to be asked for: pages of lists and how often at most, and matches by themselves.
+    """The wanted requests: pages of lists with their shortest intervals, and single matches.
 
-    `near` matches are asked for `FAR_TIMES` as often as those that are `far`, every `match_s` at most.
+    `near` matches are requested `FAR_TIMES` as often as `far` ones, at most every `match_s`.
     """
 
     lists: Mapping[Scope, tuple[int, float]]
@@ -140,7 +138,7 @@ class Need(Struct, frozen=True):
 
 
 class Share(Struct, frozen=True):
-    """How often what is asked for within a rate: each list, and so many matches by themselves."""
+    """The intervals within a rate: of each list, and of a number of single matches."""
 
     lists: Mapping[Scope, float]
     near: int = 0
@@ -150,9 +148,9 @@ class Share(Struct, frozen=True):
 
 
 def shared(rate: Rate, need: Need) -> Share:
-    """Return how a rate is shared: lists first, then as many matches as can be asked for often enough.
+    """Divide a rate: lists first, then as many matches as can be requested often enough.
 
-    A match is asked for no more often than the list that is read most often: its prices stand on that.
+    A match is requested no more often than the most frequent list, because its prices depend on that list.
     """
     wanted = sum(MINUTE_S * pages / every_s for pages, every_s in need.lists.values())
     most = rate.per_minute * (OF_LISTS if need.near + need.far else 1.0)
@@ -173,7 +171,7 @@ def _whole(value: str | None, otherwise: float | None) -> float | None:
 
 
 def _date(value: str | None) -> float | None:
-    """Read the Date of an answer as Unix seconds; None if there is none that can be read."""
+    """Read the Date of an answer as Unix seconds; None if missing or unreadable."""
     try:
         return None if value is None else parsedate_to_datetime(value).timestamp()
     except (ValueError, TypeError, OverflowError, IndexError):

@@ -1,9 +1,8 @@
-"""Reading a list page by page, although it may change between two pages. Pure.
+"""Reads a list page by page, and detects changes of the list between two pages. Pure.
 
-Each page but the first begins before the end of the one before it: it is asked for with such a number, and
-so many matches a page, that both have some in common, in the same places. If not, or if a match is on two
-pages otherwise, the list has changed meanwhile, and is read anew. The same holds, once, for a list of
-several pages that lacks a match of the last reading.
+Page number and size are chosen so that each page overlaps the page before it. If the overlap differs, or a
+match is on two pages elsewhere, the list has changed meanwhile, and is read anew. A list of several pages
+that lacks a match of the last reading is read anew too, but only once.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class Read(Struct, frozen=True):
 
 
 class Reading(Listing[ListedMatch]):
-    """A list with the pages of its next reading; `window` is that of these, None for matches in play."""
+    """A list with the pages of its present reading; `window` is theirs, None for matches in play."""
 
     def __init__(self, per_page: int) -> None:
         self.per_page = per_page
@@ -41,12 +40,12 @@ class Reading(Listing[ListedMatch]):
         super().__init__()
 
     def begin(self) -> None:
-        """Begin a reading: with the first page."""
+        """Begin a reading with the first page."""
         super().begin()
         self._rows = []
 
     def next_page(self) -> tuple[int, int]:
-        """Return the number of the page that is asked for next, and of its matches."""
+        """Return number and size of the next page."""
         if not self.pages:
             return 1, self.per_page
         if not self._is_full:
@@ -55,7 +54,7 @@ class Reading(Listing[ListedMatch]):
         return _next(len(self._rows), int(self.pages[0].pagination.per_page))
 
     def take(self, page: FixturesPage) -> Read | None:
-        """Take a page; return all after the last one. Raises: PayloadError if the list has changed."""
+        """Take a page; after the last one return all rows. Raises: PayloadError if the list has changed."""
         number, asked = self.next_page()
         found, per_page = page.pagination.page, page.pagination.per_page
         least = asked if self.pages else 1
@@ -82,11 +81,11 @@ class Reading(Listing[ListedMatch]):
 
     @property
     def _is_full(self) -> bool:
-        """Whether all pages were full: one that is not says nothing of places."""
+        """Whether all pages were full; otherwise places in the list are unknown."""
         return all(len(page.rows) >= page.pagination.per_page for page in self.pages)
 
     def _whole(self) -> Read:
-        """Return the rows of all pages. Raises: PayloadError for a list that has changed meanwhile."""
+        """Return the rows of all pages. Raises: PayloadError if the list has changed meanwhile."""
         rows = self._rows
         ids = [row.fixture.id for row in rows if row.fixture is not None]
         if len(self.pages) > 1 and len(set(ids)) < len(ids):
@@ -101,9 +100,9 @@ class Reading(Listing[ListedMatch]):
 
 
 def _next(end: int, most: int) -> tuple[int, int]:
-    """Return the page that begins before that place of a list and ends as far after it as it can.
+    """Return number and size of the page that begins before place `end` and ends as late as possible.
 
-    If no page of at most so many does, the one that begins there.
+    If no page of at most `most` matches does so, return the one that begins at `end`.
     """
     last, per_page = max(
         ((end - 1) // size * size + size, size) for size in range((most + 1) // 2, most + 1)

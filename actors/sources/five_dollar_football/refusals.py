@@ -1,7 +1,7 @@
-"""What 5DollarFootballAPI refuses a key: what that means, and when it is asked for again. Pure.
+"""Explains refusals of 5DollarFootballAPI, and says when to ask again. Pure.
 
-What is refused once is asked for again after a minute, since that may have been a fault of the API; from
-the second time on after half an hour. All durations are seconds.
+After the first refusal a target is asked again in a minute, because the API may have erred; after further
+ones in half an hour. All durations are in seconds.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _NAMES = {
 
 
 class Refusals:
-    """What was refused since it was answered last; `keys` are the bookmakers that are asked for."""
+    """The targets refused since their last answer; `keys` are the requested bookmakers."""
 
     def __init__(self, keys: Sequence[str]) -> None:
         self._keys = keys
         self._refused: set[Scope] = set()
         self._denied_until_mono = -inf
-        self._unplanned_until_mono = -inf  # of all odds by match
+        self._unplanned_until_mono = -inf  # until then no odds by match are requested
 
     def wait_s(self, target: Target, now: Instant) -> float:
-        """Return the time until a target may be asked for again."""
+        """Return the seconds until a target may be asked again."""
         until_mono = self._denied_until_mono
         if not target.is_catalogue:
             until_mono = max(until_mono, self._unplanned_until_mono)
@@ -58,7 +58,7 @@ class Refusals:
         self._refused.discard(_thing(target))
 
     def on_failed(self, target: Target, error: TransportError, plan: str, now: Instant) -> float:
-        """Say in the error what a refusal means, with the name of the plan; return when to try again."""
+        """Explain a refusal in the error, with the plan's name; return the seconds until a retry."""
         if error.status == DENIED:
             error.args = (f"{error}; the key is wrong: api_key, from {KEY_VARIABLE}",)
             self._denied_until_mono = now.mono + AGAIN_S

@@ -9,8 +9,8 @@ A page in the shape of a real one (cut, names and prices invented):
               "goal_line": {"opening": 2.5, "closing": 2.75, "inplay": null}}}],
      "pagination": {"page": 1, "per_page": 50, "count": 1, "has_more": false}}
 
-Format: the OpenAPI document of the API. An object that has a field twice is refused: which of the two is
-meant is not known. An element of another shape is refused by itself.
+Format: the OpenAPI document of the API. An object that has a field twice is refused, because either value
+may be meant. An element of another shape is refused by itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from actors.source_api.parsing import Unread, Whole
 
 T = TypeVar("T")
 
-MAX_ERROR_CHARS = 200  # of each text of an error
+MAX_ERROR_CHARS = 200  # characters of each text in an error
 ROWS_A_STEP = 20
 
 
@@ -47,7 +47,7 @@ class Teams(Struct, frozen=True):
 
 
 class Fixture(Struct, frozen=True):
-    """A match; `odds` by market are read one by one, because one of another shape costs only itself."""
+    """A match; its `odds` are read market by market, so that only a market of another shape is lost."""
 
     id: Whole
     league: Named
@@ -60,14 +60,14 @@ class Fixture(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """An element of a list: as it came, and as it was read, None if it cannot be."""
+    """An element of a list: its bytes, and its content, None if unreadable."""
 
     raw: bytes
     fixture: Fixture | None
 
 
 class Pagination(Struct, frozen=True):
-    """Which page of a list this is, of how many elements at most, and whether there are more."""
+    """A page's number and size, and whether more pages follow."""
 
     page: Whole
     per_page: Whole
@@ -100,14 +100,14 @@ class MatchOdds(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """So many requests in a window of so many seconds."""
+    """A number of requests in a window of some seconds."""
 
     rate_limit: Whole
     rate_window_seconds: Whole = 60
 
 
 class Account(Struct, frozen=True):
-    """What a key may."""
+    """The rights of a key."""
 
     plan: str
     limits: Limits
@@ -174,7 +174,7 @@ _bookmaker = msgspec.json.Decoder(Bookmaker)
 
 
 def read_fixtures(body: bytes) -> Sliced[FixturesPage]:
-    """Read a page of matches, in slices. Raises: PayloadError if it is none, or an error of the API."""
+    """Read a page of matches, in slices. Raises: PayloadError if it is not one, or an error of the API."""
     envelope = _opened(body)
     if envelope.pagination is None:
         raise PayloadError("the list of matches has no pagination: it is not known whether it is whole")
@@ -202,7 +202,7 @@ def read_odds(body: bytes) -> MatchOdds:
 
 
 def read_account(body: bytes) -> Account:
-    """Read the state of an account. Raises: PayloadError if it is none."""
+    """Read the state of an account. Raises: PayloadError if it is not one."""
     read = _read(_account, _opened(body).data)
     if isinstance(read, str):
         raise PayloadError(f"the body has no account: {read}")
@@ -212,7 +212,7 @@ def read_account(body: bytes) -> Account:
 
 
 def read_leagues(body: bytes) -> Leagues:
-    """Read a page of leagues. Raises: PayloadError if it is none."""
+    """Read a page of leagues. Raises: PayloadError if it is not one."""
     envelope = _opened(body)
     if envelope.pagination is None:
         raise PayloadError("the list of leagues has no pagination")
@@ -221,7 +221,7 @@ def read_leagues(body: bytes) -> Leagues:
 
 
 def read_bookmakers(body: bytes) -> Bookmakers:
-    """Read the list of bookmakers. Raises: PayloadError if it is none."""
+    """Read the list of bookmakers. Raises: PayloadError if it is not one."""
     return Bookmakers(*_each(_bookmaker, _elements(_opened(body).data, "bookmakers")))
 
 
@@ -244,14 +244,14 @@ def market_of_raw(decoder: msgspec.json.Decoder[T], raw: Raw) -> T | None:
 
 
 def body_of(raws: tuple[bytes, ...]) -> bytes:
-    """Return these matches as the whole of a list."""
+    """Return a body with these matches as a complete list."""
     count = len(raws)
     end = b'],"pagination":{"page":1,"per_page":%d,"count":%d,"has_more":false}}' % (max(count, 1), count)
     return b'{"success":1,"data":[' + b",".join(raws) + end
 
 
 def _opened(body: bytes) -> _Envelope:
-    """Read what all answers have in common. Raises: PayloadError, also for an error with status 200."""
+    """Read the common part of all answers. Raises: PayloadError, also for an error with status 200."""
     try:
         envelope = split(_envelope, body)
         _check_once(_without(without_half_characters(body), bytes(envelope.data)))
@@ -264,7 +264,7 @@ def _opened(body: bytes) -> _Envelope:
 
 
 def _without(body: bytes, data: bytes) -> bytes:
-    """Return a body without its data, which are large."""
+    """Return a body without its large data."""
     at = body.rfind(data) if data else -1
     return body if at < 0 else body[:at] + b"null" + body[at + len(data) :]
 
@@ -293,7 +293,7 @@ def _unread(errors: list[str]) -> Unread:
 
 
 def _read(decoder: msgspec.json.Decoder[T], raw: Raw) -> T | str:
-    """Return an element, or why it cannot be read."""
+    """Return a decoded element, or why it cannot be read."""
     if len(raw) > MAX_PART_BYTES:
         return f"it has {len(raw)} bytes, at most {MAX_PART_BYTES} are read"
     try:
@@ -305,7 +305,7 @@ def _read(decoder: msgspec.json.Decoder[T], raw: Raw) -> T | str:
 
 
 def _check_once(text: bytes) -> None:
-    """Raise ValueError if the object has a field twice, at its top."""
+    """Raise ValueError if the object has a top-level field twice."""
     _refused_if_doubled(json.loads(text, object_pairs_hook=lambda pairs: pairs))
 
 
