@@ -1,1 +1,1 @@
-"""football-data.co.uk: a CSV file of upcoming matches with the prices of many bookmakers, polled."""
+"""football-data.co.uk: a polled CSV file of upcoming matches, with the prices of many bookmakers."""

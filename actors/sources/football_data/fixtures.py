@@ -1,4 +1,4 @@
-"""A row of a football-data.co.uk file: which match it is, when it starts, whether it is over. Pure.
+"""Reads the match of a row in a football-data.co.uk file: teams, kick-off, whether it is over. Pure.
 
 Column names differ between the main leagues, the extra leagues and a few Greek files; kick-offs are
 Europe/London wall time for every league.
@@ -24,11 +24,11 @@ from actors.sources.football_data.text import Row, is_blank, width_of
 
 LONDON: Final = ZoneInfo("Europe/London")
 FINISHED = "finished"
-# Reasons that remove a match for all bookmakers, also for those without a price in its row.
+# Reasons that remove a match for all bookmakers, also for bookmakers without a price in its row.
 FOR_ALL_BOOKMAKERS: Final = frozenset({FINISHED, Reason.UNREADABLE})
 _NUMBER = re.compile(r"[0-9.]+").fullmatch
 
-LEAGUES: Final[Mapping[str, str]] = {  # codes of the site's notes.txt; others are shown as they are
+LEAGUES: Final[Mapping[str, str]] = {  # codes from the site's notes.txt; other codes are shown unchanged
     "E0": "Premier League",
     "E1": "Championship",
     "E2": "League One",
@@ -55,7 +55,7 @@ LEAGUES: Final[Mapping[str, str]] = {  # codes of the site's notes.txt; others a
 
 
 class FixtureRow(Struct, frozen=True, gc=False):
-    """The facts of a row about its match; `latest_start`, the end of its day, replaces an absent time."""
+    """The match of a row; without a time, `latest_start` is the end of its day."""
 
     source_match_id: SourceMatchId
     home: str
@@ -66,7 +66,7 @@ class FixtureRow(Struct, frozen=True, gc=False):
 
 
 class Layout(Struct, frozen=True):
-    """Where the columns of a fixture are; -1 for a column that the file does not have."""
+    """The places of a fixture's columns; -1 for a column that the file lacks."""
 
     division: int
     subdivision: int
@@ -79,7 +79,7 @@ class Layout(Struct, frozen=True):
 
     @classmethod
     def of(cls, columns: Mapping[str, int]) -> Layout:
-        """Find the columns by name. Raises: PayloadError if teams or date have none."""
+        """Find the columns by name. Raises: PayloadError if a team or the date has no column."""
 
         def place(*names: str) -> int:
             return next((columns[name] for name in names if name in columns), -1)
@@ -102,7 +102,7 @@ class Layout(Struct, frozen=True):
 def read_row(layout: Layout, cells_a_row: int, row: Row) -> FixtureRow | Removal | None:
     """Read a row: a fixture, or why there is none; None for a blank row.
 
-    A row with another number of cells than the header is torn. Raises: PayloadError as `width_of`.
+    A row with another number of cells than the header is torn. Raises: PayloadError like `width_of`.
     """
     if is_blank(row):
         return None
@@ -111,10 +111,10 @@ def read_row(layout: Layout, cells_a_row: int, row: Row) -> FixtureRow | Removal
 
 
 def read_fixture(layout: Layout, row: Row) -> FixtureRow | Removal:
-    """Read a row that is not blank: a fixture, or why it is none.
+    """Read a row that is not blank: a fixture, or why there is none.
 
-    The removal has no id if teams or referee are cells of other columns. The id is built from division,
-    date and teams, never from the time, which gets corrected.
+    The removal has no id if the teams or the referee come from other columns. The id consists of division,
+    date and teams, not of the time, which is often corrected.
     """
 
     def cell(at: int) -> str:
@@ -137,7 +137,7 @@ def read_fixture(layout: Layout, row: Row) -> FixtureRow | Removal:
 
 
 def torn(fixture: FixtureRow | Removal) -> Removal:
-    """Return the removal for a torn row, without an id where not even that is certain."""
+    """Return the removal for a torn row, without an id if the id is uncertain."""
     if isinstance(fixture, FixtureRow):
         return Removal(fixture.source_match_id, Reason.UNREADABLE)
     return fixture if fixture.reason in {FINISHED, Reason.UNREADABLE} else _unknown()
@@ -148,7 +148,7 @@ def _unknown() -> Removal:
 
 
 def _are_teams(division: str, home: str, away: str) -> bool:
-    """Return whether these are two names, and no cells of other columns."""
+    """Return whether these are two names, not cells of other columns."""
     return (
         home != away
         and all(any(map(str.isalpha, name)) for name in (home, away))
@@ -172,7 +172,7 @@ def _day(text: str) -> date | None:
 
 @lru_cache(maxsize=8192)
 def _start(day: date, text: str) -> int | None:
-    """Return a time of that day as Unix seconds, None if it is impossible."""
+    """Return a time of the day as Unix seconds, None if it is impossible."""
     found = re.fullmatch("([0-9]{1,2}):([0-9]{2})", text)
     try:
         clock = time(int(found[1]), int(found[2])) if found else None

@@ -48,7 +48,7 @@ from actors.sources.football_data.widths import with_widths
 
 
 class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
-    """Options of a CSV file; its publisher asks for no more than a poll every 15 minutes."""
+    """Options of a CSV file; its publisher asks for at most one poll in 15 minutes."""
 
     markets: Markets = (Kind.ONE_X_TWO,)
     poll_interval_s: Annotated[
@@ -57,7 +57,7 @@ class FootballDataOptions(PolledOptions, frozen=True, kw_only=True):
 
 
 class Sheet(Struct, frozen=True):
-    """A decoded file: its columns, and its rows with their fixtures; `unknown` counts rows left out."""
+    """A decoded file: columns, and rows with their fixtures; `unknown` counts rows that are left out."""
 
     columns: Mapping[str, int]
     rows: Sequence[Row]
@@ -68,12 +68,12 @@ class Sheet(Struct, frozen=True):
 
 
 _FIRST_NAMES: Final = frozenset({"Div", "Country"})
-# If more rows than that, and more than can be read, are unreadable, the header is torn.
+# With more unreadable rows than this, and more than readable ones, the header is torn.
 MAX_TORN: Final = 2
-EXCHANGES: Final = frozenset({"BFE"})  # of the site's notes.txt
+EXCHANGES: Final = frozenset({"BFE"})  # from the site's notes.txt
 AGGREGATES: Final = frozenset({"Max", "Avg", "BbMx", "BbAv"})
-# Prefixes of the site's notes.txt and, since then, of its files of 2026/27: PP and SKB, and no longer BMGM,
-# CL, LB and PS. They tell `B365C` (closing prices) from a bookmaker of its own, such as `VC`.
+# Prefixes in the site's notes.txt, and PP and SKB, which its files of 2026/27 have (they lack BMGM, CL, LB
+# and PS). With them `B365C` (closing prices) can be told from a bookmaker such as `VC`.
 _PREFIXES: Final = "1XB B365 BF BFD BFE BMGM BS BV BW CL GB IW LB P PP PS SB SJ SKB SO SY VC WH"
 KNOWN: Final = frozenset(_PREFIXES.split())
 _SIDES: Final = ("H", "D", "A")
@@ -94,8 +94,8 @@ def check_key(key: str) -> None:
 def _check_closing(key: str, columns: Container[str] = (), ends: Collection[str] = _SIDES) -> None:
     """Raise ValueError if `key` names closing prices in a file with these columns.
 
-    They have the prefix of a bookmaker's live prices and a C; that bookmaker is known, or in the file with
-    one of the `ends` of names.
+    Closing prices have the prefix of a bookmaker's live prices and a C; that bookmaker is known, or has a
+    column in the file with one of the `ends`.
     """
     live = key.removesuffix("C")
     if live != key and (live in KNOWN or any(live + end in columns for end in ends)):
@@ -103,7 +103,7 @@ def _check_closing(key: str, columns: Container[str] = (), ends: Collection[str]
 
 
 def targets(options: FootballDataOptions) -> tuple[Target, ...]:
-    """Return the file to poll; the scope is its name, if that is plainly a name and no secret.
+    """Return the file to poll; the scope is its name, if that is clearly no secret.
 
     Raises: ValueError for a kind of market that no file has.
     """
@@ -115,7 +115,7 @@ def targets(options: FootballDataOptions) -> tuple[Target, ...]:
 
 
 def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
-    """Read the file into a Sheet, in slices. Raises: PayloadError if it is no file of theirs."""
+    """Read the file into a Sheet, in slices. Raises: PayloadError if it is not such a file."""
     del options
     if not (payload.is_framed or payload.body.endswith(b"\n")):
         raise PayloadError("the body ends within a line, and its length was not announced: it may be cut")
@@ -135,8 +135,8 @@ def decode(payload: Payload, options: FootballDataOptions) -> Sliced[Sheet]:
             continue
         if is_after_torn or isinstance(fixture, Removal):
             _check_header(row, header)
-            # A line of a single cell is a piece of the line above or below, cut within a cell: both are
-            # torn, even if their width is right.
+            # A line of a single cell is a piece of the line above or below, which was cut within a cell:
+            # both neighbours are torn, even if their width is right.
             fixture = torn(fixture) if is_after_torn or isinstance(fixture, FixtureRow) else fixture
             is_after_torn = width_of(row) == 1
             if is_after_torn and fixtures and isinstance(fixtures[-1], FixtureRow):
@@ -180,7 +180,7 @@ def extract(sheet: Sheet, key: str, options: FootballDataOptions) -> Sliced[Extr
 def _results(sheet: Sheet, sides: Sequence[int]) -> Sliced[tuple[list[Match], list[Removal]]]:
     """Read the 1X2 prices in these columns, in slices.
 
-    Three blank prices are a match that is not offered: the same match listed above is then a duplicate.
+    Three blank prices mean that the match is not offered; an earlier row of it is then a duplicate.
     """
     at_home, at_draw, at_away = sides
     matches: list[Match] = []
@@ -234,7 +234,7 @@ def _keys_in(columns: Collection[str]) -> Iterator[str]:
 
 
 def _match(fixture: FixtureRow, home: float, draw: float, away: float, source_time: float | None) -> Match:
-    # Fields by position take half the time, and this runs for every row.
+    # Positional arguments take half the time, and this runs for every row.
     return Match(
         fixture.source_match_id,
         fixture.home,
@@ -250,7 +250,7 @@ def _match(fixture: FixtureRow, home: float, draw: float, away: float, source_ti
 
 
 def _check_header(row: Row, header: Row) -> None:
-    """Raise PayloadError if a row is the header of another table, with columns in other places."""
+    """Raise PayloadError if a row is another table's header, with columns in other places."""
     if row[0].strip() in _FIRST_NAMES and _names_in(row) != _names_in(header):
         raise PayloadError("the body holds a second header, with other columns than the first")
 
@@ -261,7 +261,7 @@ def _columns(header: Row) -> Mapping[str, int]:
         raise PayloadError(f"first header cell was {names[0][:40]!r}, must be 'Div' or 'Country'")
     if any('"' in name for name in names):
         raise PayloadError("a column's name holds a quotation mark, which is astray")
-    # Of equal names the first counts; cells without a name are no columns.
+    # The first of equal names counts; cells without a name are not columns.
     return {name: at for at, name in reversed(list(enumerate(names))) if name}
 
 
@@ -285,7 +285,7 @@ KIND = PolledKind(
     plan=every(targets),
     decode=decode,
     extract=extract,
-    prices=Prices.COLLECTED,  # by its publisher, days before a 304 says that the file is the same
+    prices=Prices.COLLECTED,  # by its publisher; a 304 may confirm the same file days later
     parts=parts,
     offer_of=lambda key, _options: OF_EXCHANGE if key in EXCHANGES else Offer(),
 )

@@ -6,8 +6,8 @@ A real row (cut):
     ...,1.90,1.95,...,-0.25,1.88,2.02,...,,,...,,,
 
 Whole column names are matched. `AHh` is the home team's line for all bookmakers of a row; files of 2003 to
-2005 have one for each bookmaker instead (`GBAH`). Both are of the prices beside them. The line of closing
-prices is another (`AHCh`), and neither it nor they are read. Format: the site's notes.txt.
+2005 have a line for each bookmaker instead (`GBAH`). Closing prices and their line (`AHCh`) are not read.
+Format: the site's notes.txt.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LINE_IN_WORDS: Final = "a multiple of 0.25 from -10 to 10"
 
 
 class Columns(Struct, frozen=True):
-    """Where both prices of a market are; of a handicap also where its line is, -1 for nowhere."""
+    """The places of both prices of a market, and of a handicap's line (-1 if there is none)."""
 
     prices: tuple[int, int]
     market: Market | None = None
@@ -51,7 +51,7 @@ class Columns(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """Columns of a bookmaker's other markets: those that are read, and those that are only counted."""
+    """The columns of a bookmaker's other markets: columns to read, and columns that are only counted."""
 
     read: tuple[Columns, ...] = ()
     unread: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Found(Struct, frozen=True):
 
 
 class Others(Struct):
-    """A bookmaker's other markets: matches, removals, and what is passed over, by reason."""
+    """A bookmaker's other markets: matches, removals, and counts of passed-over ones by reason."""
 
     matches: list[Match]
     removals: list[Removal]
@@ -67,7 +67,7 @@ class Others(Struct):
     notes: list[str]
 
     def add(self, columns: Columns, fixture: FixtureRow, row: Row, source_time: float | None) -> None:
-        """Add a market of a row, if it has a price there."""
+        """Add a market of a row, if the row has a price of it."""
         first, second = _prices(columns, row)
         if first is second is None or (market := self._market(columns, fixture, row)) is None:
             return
@@ -90,14 +90,14 @@ class Others(Struct):
         self.matches.append(match.of_market(market, (first, second)))
 
     def refuse(self, columns: Columns, fixture: FixtureRow | Removal, row: Row, reason: str) -> None:
-        """Add the removal of a market of a row that is not accepted, if it has a price there."""
+        """Add the removal of a market of a rejected row, if the row has a price of it."""
         if any(price is not None for price in _prices(columns, row)):
             market = self._market(columns, fixture, row)
             if market is not None:
                 self.removals.append(Removal(market_id(fixture.source_match_id, market), reason))
 
     def _market(self, columns: Columns, fixture: FixtureRow | Removal, row: Row) -> Market | None:
-        """Return the market that the prices are of; None, and counted, if its line is none."""
+        """Return the market of these prices; for an invalid line count it and return None."""
         if columns.market is not None:
             return columns.market
         cell = row[columns.line][:MAX_CELL_CHARS] if columns.line >= 0 else ""
@@ -110,7 +110,7 @@ class Others(Struct):
 
 
 def find(columns: Mapping[str, int], key: str, kinds: Collection[Kind]) -> Found:
-    """Return where a file has other markets of a bookmaker, of these kinds."""
+    """Find the columns of a bookmaker's other markets of these kinds in a file."""
     read: list[Columns] = []
     unread: list[str] = []
     notes: list[str] = []
@@ -142,8 +142,7 @@ def read_others(
 ) -> Sliced[Others]:
     """Read a bookmaker's other markets, in slices.
 
-    Of a match in several rows none is accepted: the rows may have different lines, and it is unknown which
-    of them holds.
+    A match in several rows is rejected: the rows may have different lines, and the right one is unknown.
     """
     others = Others([], [], Counter(), [*found.notes])
     if not found.read:
@@ -170,7 +169,7 @@ def read_others(
 
 
 def prefixes_of(key: str) -> Iterator[str]:
-    """Return what the names of a bookmaker's columns of other markets may begin with."""
+    """Yield the prefixes of a bookmaker's columns of other markets."""
     yield key
     if key in OTHER_PREFIX:
         yield OTHER_PREFIX[key]

@@ -1,4 +1,4 @@
-"""From the bytes of a football-data.co.uk file to its rows, one after the other. Pure."""
+"""Splits the bytes of a football-data.co.uk file into rows. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from io import BytesIO, TextIOWrapper
 from actors.core.errors import PayloadError
 
 MAX_LINE_CHARS = 1024 * 1024
-MAX_CELLS = 1_000  # of a line; real ones have up to 140, and each line is split in one step
+MAX_CELLS = 1_000  # cells of a line, which is split in one step; real lines have up to 140
 
 Row = list[str]
 
@@ -17,7 +17,7 @@ Row = list[str]
 def rows_in(body: bytes) -> Iterator[Row]:
     """Return the rows in order, also blank ones.
 
-    Raises: PayloadError for text that is neither UTF-8 nor cp1252, an endless line, and no CSV.
+    Raises: PayloadError for text that is neither UTF-8 nor cp1252, an endless line, or invalid CSV.
     """
     try:
         yield from csv.reader(_lines(body), strict=True)
@@ -26,9 +26,9 @@ def rows_in(body: bytes) -> Iterator[Row]:
 
 
 def width_of(row: Row) -> int:
-    """Return the number of cells; a cell with several commas counts as many, which two stray marks joined.
+    """Return the number of cells; a cell with several commas counts as several, joined by stray quotes.
 
-    Raises: PayloadError for a row of several lines, which two stray marks made of two rows.
+    Raises: PayloadError for a row of several lines, which two stray quotation marks joined.
     """
     text = "".join(row)
     if "\n" in text or "\r" in text:
@@ -39,7 +39,7 @@ def width_of(row: Row) -> int:
 
 
 def is_blank(row: Row) -> bool:
-    """Return whether no cell of a row holds anything."""
+    """Return whether all cells of a row are blank."""
     return not "".join(row).strip()
 
 

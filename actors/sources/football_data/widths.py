@@ -1,14 +1,14 @@
-"""Which rows of a file are whole: as wide as its header, or as Excel writes them. Pure.
+"""Finds the complete rows of a file: as wide as its header, or as Excel writes them. Pure.
 
-Excel writes 16 lines at a time, the header being the first, and leaves out in all of them the blank cells
+Excel writes 16 lines at a time, the first of all being the header, and drops from all 16 the blank cells
 behind the last column that any of them fills:
 
     Div,...,B365A,PSH,PSD,PSA        line 1: as wide as the lines up to 16
     E0,...,3.60,,,                   line 16
     E1,...,3.50                      lines 17 to 32: no price behind B365A
 
-A row alone cannot tell that from a cut, or from a cell lost further left that has moved the others; the
-lines that were written with it can.
+A single short row may also have been cut, or have lost a cell further left, so that later cells moved. The
+other lines of its 16 decide.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from typing import Final
 from actors.sources.football_data.text import Row, is_blank, width_of
 
 BLOCK_LINES: Final = 16
-MIN_ALIKE: Final = 2  # rows of one width, at least
-MIN_SHARE: Final = 3 / 4  # of a block's rows
+MIN_ALIKE: Final = 2  # least number of rows with one width
+MIN_SHARE: Final = 3 / 4  # least share of a block's rows with one width
 
-NO_WIDTH: Final = 0  # of rows of which none is certain to be whole
+NO_WIDTH: Final = 0  # the width of a block without certainly complete rows
 
 
 def with_widths(header: Row, rows: Iterator[Row], *, is_ended: bool) -> Iterator[tuple[Row, int]]:
-    """Yield each row, and the number of cells that it has if it is whole: filled up like the header.
+    """Yield each row, and its number of cells; complete rows are filled up to the header's width.
 
-    A header may end in blank cells, which name no column and which its rows may lack. Excel ends each line:
-    if the last `is_ended` not, that may be cut. Raises: PayloadError as `width_of`.
+    A header may end in blank cells, which name no column and which rows may lack. Excel ends each line, so
+    without `is_ended` the last line may be cut. Raises: PayloadError like `width_of`.
     """
     width = above = width_of(header)
     first = [*islice(rows, BLOCK_LINES - 1)]
     found = _width_of(first, width)
     if found is not None and found < width and is_blank(header[found:]):
         width = above = found
-    fits = width if found in {None, width} else NO_WIDTH  # else the header itself is torn
+    fits = width if found in {None, width} else NO_WIDTH  # otherwise the header itself is torn
     yield from ((row, fits) for row in first)
     may_be_short, is_short = is_ended and found == width, False
     while block := [*islice(rows, BLOCK_LINES)]:
@@ -54,7 +54,7 @@ def with_widths(header: Row, rows: Iterator[Row], *, is_ended: bool) -> Iterator
 
 
 def _width_of(block: Sequence[Row], above: int) -> int | None:
-    """Return the width of a block's rows, None if it is not certain; a single row needs that `above`."""
+    """Return the width of a block's rows, None if uncertain; a single row must be as wide as `above`."""
     widths = Counter(width_of(row) for row in block if not is_blank(row))
     width, alike = next(iter(widths.most_common(1)), (None, 0))
     if alike >= MIN_ALIKE and alike >= MIN_SHARE * widths.total():
@@ -63,7 +63,7 @@ def _width_of(block: Sequence[Row], above: int) -> int | None:
 
 
 def _fitted(row: Row, found: int, width: int) -> tuple[Row, int]:
-    """Return a row of a block of the width that was `found` as one of the header's, if it is whole."""
+    """Fill up a complete row of a block of width `found` to the header's `width`."""
     if width_of(row) != found or not is_blank(row[width:]):
         return row, NO_WIDTH
     missing = width - found
