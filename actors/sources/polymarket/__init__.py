@@ -1,1 +1,1 @@
-"""Polymarket: a prediction market; matches from one public API, order books from another, polled."""
+"""Polymarket: a prediction market, polled; one public API has matches, another order books."""

@@ -1,4 +1,4 @@
-"""Reading what is offered at all: the leagues of football, and pages of a league's markets. Pure."""
+"""Reads the catalogue: the football leagues, and pages of a league's markets. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from actors.sources.polymarket.listing import League
 from actors.sources.polymarket.wire import MARKET, SPORT, Market, Sport, elements, page, text_of
 
 FOOTBALL = "100350"  # the tag of all football
-COMMON = frozenset({"1", "100639", FOOTBALL})  # sports, games, football: never of one league
+COMMON = frozenset({"1", "100639", FOOTBALL})  # tags of sports, games and football, not of a league
 HOME_FIRST = "home"
 _KEY = re.compile("[a-z0-9]{2,16}").fullmatch
 _TAG = re.compile("[0-9]{1,12}").fullmatch
@@ -21,7 +21,7 @@ _YEAR = re.compile(r" (19|20)[0-9]{2}$")
 
 
 class Sports(Struct, frozen=True):
-    """The leagues of football; `untold` are keys of those without a tag of their own, by which to ask."""
+    """The football leagues by key; `untold` are the keys of leagues without a tag of their own."""
 
     leagues: tuple[League, ...]
     untold: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class MarketsPage(Struct, frozen=True):
 
 
 def read_sports(body: bytes) -> Sports:
-    """Read the list of leagues. Raises: PayloadError if it is none, or has no football."""
+    """Read the list of leagues. Raises: PayloadError if it is not one, or lacks football."""
     rows, unread = read_each(SPORT, elements(body, "leagues"))
     shared = Counter(tag for row in rows for tag in set(_tags(row)))
     football = {row.sport: row for row in rows if FOOTBALL in _tags(row) and _KEY(row.sport)}
@@ -56,7 +56,7 @@ def read_sports(body: bytes) -> Sports:
 
 
 def read_markets(body: bytes) -> MarketsPage:
-    """Read a page of markets; unreadable ones are left out. Raises: PayloadError if it is none."""
+    """Read a page of markets; unreadable ones are left out. Raises: PayloadError if it is not one."""
     raws, cursor = page(body)
     markets, unread = read_each(MARKET, raws)
     return MarketsPage(markets, cursor, unread)
@@ -67,6 +67,6 @@ def _tags(row: Sport) -> list[str]:
 
 
 def _own_tag(row: Sport, shared: Counter[str]) -> str:
-    """Return a tag that no other league has, the primary one first; "" if there is none."""
+    """Return a tag that no other league has, if possible the primary one; "" without such a tag."""
     own = [tag for tag in _tags(row) if shared[tag] == 1 and tag not in COMMON]
     return next((tag for tag in (text_of(row.primary_tag_id), *own) if tag in own), "")

@@ -1,4 +1,4 @@
-"""Polymarket: the prices of "Yes" to each of three results of a match. Public, no key, polled. Pure."""
+"""The kind of Polymarket: prices of "Yes" for each result of a match; public, polled. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TERMS = "For your own use and display: do not resell these prices or pass them o
 
 
 def check_key(key: str) -> None:
-    """Raise ValueError unless `key` is the only one that there is."""
+    """Raise ValueError unless `key` is the only valid one."""
     if key != KEY:
         raise ValueError(f"key was {key!r}, must be {KEY!r}")
 
@@ -46,7 +46,7 @@ def extract(books: Books, key: str, options: PolymarketOptions) -> Sliced[Extrac
 
 
 def parts(content: Books | MarketsPage | Sports) -> Parts:
-    """Return what an answer consists of."""
+    """Return the elements of an answer."""
     match content:
         case Sports(leagues=leagues, unread=unread):
             return Parts("leagues of football", leagues, unread)
@@ -57,7 +57,7 @@ def parts(content: Books | MarketsPage | Sports) -> Parts:
 
 
 def offer_of(key: str, options: PolymarketOptions) -> Offer:
-    """Return that it is a prediction market, whether its taker's fee is taken off, and its terms."""
+    """Return its offer: a prediction market, with or without the taker's fee, and its terms."""
     del key
     fees = Fees.INCLUDED if options.after_fees else Fees.NOT_INCLUDED
     return Offer(Venue.PREDICTION_MARKET, fees, TERMS)

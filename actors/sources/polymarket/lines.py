@@ -1,15 +1,15 @@
-r"""From a league's other markets to the totals, handicaps and "both teams score" of its matches. Pure.
+r"""Reads totals, handicaps and "both teams score" of a league's matches from its other markets. Pure.
 
-They are questions of another event ("Home Town vs. Away United - More Markets"), which names its match. A
-real one (cut):
+These markets are questions of another event ("Home Town vs. Away United - More Markets"), which names its
+match. A real one (cut):
 
     {"conditionId": "0x0b", "sportsMarketType": "spreads", "groupItemTitle": "Home Town (-1.5)",
      "slug": "xx-home-away-2026-06-29-spread-home-1pt5", "line": -1.5, "negRisk": false,
      "outcomes": "[\"Home Town\", \"Away United\"]", "clobTokenIds": "[\"21\", \"22\"]",
      "events": [{"id": "8", "parentEventId": 7, "slug": "xx-home-away-2026-06-29-more-markets"}]}
 
-A line is that of the first outcome, by name. A bet never returns its stake, so that only half lines are
-the markets of these names. Other mentions of the line or the team must not disagree.
+A line belongs to the first outcome, by name. A bet never returns its stake, so only half lines are equal to
+other bookmakers' markets. Other mentions of the line or the team must agree with it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _DIGITS = re.compile("[0-9]{1,32}", re.ASCII).fullmatch
 
 
 class MarketType(Struct, frozen=True):
-    """A type of market as the venue names it, and in a slug; without `outcomes` these are the teams."""
+    """A type of market with its name at the venue and in a slug; no `outcomes` means the two teams."""
 
     name: str
     kind: Kind
@@ -62,20 +62,20 @@ MARKET_TYPES: Final[Mapping[Kind, MarketType]] = {
         MarketType("both_teams_to_score", Kind.BTTS, "btts", ("Yes", "No")),
     )
 }
-"""The types of market that are read beside the result: a new one is a row here."""
+"""The types of market other than the result; add a row for a new type."""
 
 
 class LinesListing(Struct, frozen=True):
-    """The questions of a league by match, and what was passed over, by reason or by type."""
+    """The questions of a league by match, and counts of passed-over markets by reason or type."""
 
     matches: Mapping[SourceMatchId, Listed]
     passed_over: Mapping[str, int]
 
 
 def read_lines(markets: Iterable[Market], row: MarketType, league: League) -> LinesListing:
-    """Return the questions of all pages of a league; a later copy of a market counts.
+    """Return the questions on all pages of a league; the last copy of a market counts.
 
-    Each match is incomplete: `completed` says of which it is, and which of its teams plays at home.
+    Each result is incomplete: `completed` adds the match, and which of the teams plays at home.
     """
     newest = {market.condition_id: market for market in markets}
     passed_over, found = Counter[str](), dict[SourceMatchId, ListedMatch]()
@@ -99,9 +99,9 @@ def read_lines(markets: Iterable[Market], row: MarketType, league: League) -> Li
 
 
 def completed(match: ListedMatch, main: Listed) -> Listed:
-    """Return the questions of a match whose result is `main`, or why none of them can be asked.
+    """Return the questions of the match with the result `main`, or why none of them is usable.
 
-    One question that does not fit its match, or two on one line, make all of them doubtful.
+    One question that does not fit its match, or two with one line, make all of them doubtful.
     """
     kind = match.id.rpartition(" ")[2]
     if isinstance(main, Removal):
@@ -120,7 +120,7 @@ def completed(match: ListedMatch, main: Listed) -> Listed:
 
 
 def _passed_over(market: Market, row: MarketType) -> str | None:
-    """Return the type of a market of another, or why one may not be asked for; None if it may."""
+    """Return a market's own type if it is not `row`, or why it is unusable; None if it is usable."""
     found = market.sports_market_type or ""
     if found != row.name:
         return found if _TYPE(found) else Reason.MARKET
@@ -128,7 +128,7 @@ def _passed_over(market: Market, row: MarketType) -> str | None:
 
 
 def _question(market: Market, row: MarketType) -> Question | None:
-    """Return the question of a market; None if anything of it is not as its type has it."""
+    """Return the question of a market; None if any part does not fit its type."""
     outcomes, tokens, asked = texts(market.outcomes), texts(market.clob_token_ids), _asked(market, row)
     is_pair = len(outcomes) == len(tokens) == len({*outcomes}) == len({*tokens}) == TWO
     if asked is None or not is_pair or market.neg_risk is True or not all(map(is_token, tokens)):
@@ -145,7 +145,7 @@ def _question(market: Market, row: MarketType) -> Question | None:
 
 
 def _asked(market: Market, row: MarketType) -> Line | None:
-    """Return the line of a market, of a handicap that of its first team; None if it is none of ours."""
+    """Return the line of a market (of a handicap, its first team's); None if we do not read it."""
     line = market.line
     if isinstance(line, bool) or not isinstance(line, int | float | None):
         return None
@@ -158,7 +158,7 @@ def _asked(market: Market, row: MarketType) -> Line | None:
 
 
 def _titles(row: MarketType, outcomes: tuple[str, ...], asked: Line) -> tuple[str, ...]:
-    """Return the titles that a market of that line has."""
+    """Return the possible titles of a market with this line."""
     match row.kind:
         case Kind.OVER_UNDER:
             return (f"O/U {asked.line:g}",)
@@ -169,7 +169,7 @@ def _titles(row: MarketType, outcomes: tuple[str, ...], asked: Line) -> tuple[st
 
 
 def _sides(market: Market, row: MarketType, asked: Line) -> tuple[str, ...]:
-    """Return at which sides its first team may play by its slug, ("",) without teams; () if it misfits."""
+    """Return the sides of its first team that fit its slug: ("",) without teams, () if none fits."""
     every = ("",) if row.outcomes is not None else ("home", "away")
     slug, base = market.slug, (market.events[0].slug or "").removesuffix(SIBLING)
     if slug is None or not base:
@@ -179,7 +179,7 @@ def _sides(market: Market, row: MarketType, asked: Line) -> tuple[str, ...]:
 
 
 def _fitted(question: Question, main: ListedMatch) -> Question | None:
-    """Return a question with its outcomes in their order, home first; None if its teams are others."""
+    """Return a question with its outcomes in order, home first; None if it has other teams."""
     market, tokens = question.market, question.tokens
     if question.teams:
         teams = main.home, main.away
@@ -193,7 +193,7 @@ def _fitted(question: Question, main: ListedMatch) -> Question | None:
 
 
 def _parent(event: Event) -> str:
-    """Return the id of the match of an event, which may be itself; "" if only its slug says it."""
+    """Return the id of an event's match, which may be the event; "" if only its slug tells."""
     parent = event.parent_event_id
     text = str(parent) if isinstance(parent, int | str) and not isinstance(parent, bool) else ""
     return text if _DIGITS(text) else ""

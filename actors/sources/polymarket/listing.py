@@ -1,6 +1,6 @@
-"""From a league's markets to its matches: three questions of one event are home, draw and away. Pure.
+"""Reads a league's matches from its markets: three questions of one event are home, draw, away. Pure.
 
-A market has its role by name, never by position, and what else names the role must not disagree.
+The name of a market tells its role, not its position; other marks of the role must agree with the name.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ ROLES = ("home", "draw", "away")
 THRESHOLDS = ("0", "1", "2")
 PLAYED = frozenset({"", "NS", "1H", "HT", "2H"})  # the 90 minutes that bets are on, and before
 FINISHED, CLOSED = "finished", "closed"
-UNKNOWN_FEE = 1.0  # the highest rate: a surebet then counts on nothing
+UNKNOWN_FEE = 1.0  # the highest rate, so that no surebet depends on an unknown fee
 PAGES = "https://polymarket.com/event/"
 _SLUG = re.compile("[a-z0-9-]{1,200}").fullmatch
 _TOKEN = re.compile("[0-9]{1,100}").fullmatch
 
 
 class Question(Struct, frozen=True, omit_defaults=True):
-    """A market of a match beside its result: `tokens` are in the order of its outcomes.
+    """A market of a match other than its result; `tokens` are in the order of its outcomes.
 
-    While its match is not known, the line of a handicap is that of the first of its `teams`, which may play
-    at one of these `sides` by its address.
+    Before its match is known, a handicap's line belongs to the first of its `teams`; by the slug this team
+    may play at one of the `sides`.
     """
 
     market: Line
@@ -45,11 +45,11 @@ class Question(Struct, frozen=True, omit_defaults=True):
 
 
 class ListedMatch(Struct, frozen=True, omit_defaults=True):
-    """A match whose order books may be asked for; `tokens` and `conditions` are home, draw and away.
+    """A match whose order books may be requested; `tokens` and `conditions` are home, draw and away.
 
-    `start` is in Unix seconds. `fee` is the rate of its taker's fee, `UNKNOWN_FEE` if that is unknown.
-    Those of other markets have `questions` in their place, and the id of the match with the kind behind it;
-    until that match is known, the id of their own event, and `parent` and `slug` to find it by.
+    `start` is in Unix seconds. `fee` is the rate of the taker's fee, `UNKNOWN_FEE` if unknown. For other
+    markets it has `questions` instead of tokens, and the id is the match's with the kind of market; before
+    the match is found, by `parent` and `slug`, the id is that of the markets' own event.
     """
 
     id: SourceMatchId
@@ -68,12 +68,12 @@ class ListedMatch(Struct, frozen=True, omit_defaults=True):
 
     @property
     def every_token(self) -> tuple[str, ...]:
-        """The tokens of its result, or of its questions."""
+        """The tokens of the result, or of the questions."""
         return (*self.tokens, *(token for question in self.questions for token in question.tokens))
 
 
 class League(Struct, frozen=True):
-    """A league: its key and name, the tag of its events, and whether titles name the home team first."""
+    """A league: key, name, the tag of its events, and whether titles name the home team first."""
 
     key: str
     name: str
@@ -85,7 +85,7 @@ Listed = ListedMatch | Removal
 
 
 def read_listing(markets: Iterable[Market], league: League) -> dict[SourceMatchId, Listed]:
-    """Return the matches of all pages of a league, by id; a later copy of a market counts."""
+    """Return the matches on all pages of a league, by id; the last copy of a market counts."""
     newest = {market.condition_id: market for market in markets if _is_of_match(market)}
     by_event: dict[str, list[Market]] = {}
     for market in newest.values():
@@ -126,7 +126,7 @@ def _listed(name: SourceMatchId, markets: list[Market], league: League) -> Liste
 
 
 def closed(markets: Iterable[Market]) -> str | None:
-    """Return why a match may not be shown by its states in any of its markets; None if it may."""
+    """Return why the state of any of its markets forbids to show a match; None if none does."""
     if any(market.closed is not False or _is_over(market.events[0]) for market in markets):
         return FINISHED
     is_open = all(
@@ -157,12 +157,12 @@ def _roles(event: Event, markets: list[Market], league: League) -> tuple[Market,
         found[role] = market
     home, draw, away = (found[role] for role in ROLES)
     if not (league.is_home_first or event.teams) and not (_is_marked(home) and _is_marked(away)):
-        return None  # nothing says which of the two plays at home
+        return None  # the home team is unknown
     return home, draw, away
 
 
 def _teams(event: Event) -> Mapping[str, str] | None:
-    """Return the roles of the two teams by name; None unless they are two different names."""
+    """Return the roles of the two teams by name; None unless the names differ."""
     if event.teams:
         names = {team.ordering: team.name for team in event.teams}
         if len(event.teams) != 2 or names.keys() != {"home", "away"}:  # noqa: PLR2004 - home and away
@@ -178,7 +178,7 @@ def _teams(event: Event) -> Mapping[str, str] | None:
 
 
 def _fits(market: Market, role: int) -> bool:
-    """Return whether the market's number and mark, where they are there, are those of that role."""
+    """Return whether the market's number and mark, if given, fit this role."""
     threshold, line = market.group_item_threshold, _line(market)
     return (threshold is None or text_of(threshold) == THRESHOLDS[role]) and line in {None, ROLES[role]}
 
@@ -198,7 +198,7 @@ def start_of(event: Event, market: Market) -> int | None:
 
 
 def _yes(market: Market) -> str:
-    """Return the token of "Yes", which has the same place in both lists; "" if that is not certain."""
+    """Return the token of "Yes", which has the same place in both lists; "" if uncertain."""
     outcomes, tokens = texts(market.outcomes), texts(market.clob_token_ids)
     if (
         sorted(outcomes) != ["No", "Yes"]
@@ -216,7 +216,7 @@ def is_token(text: str) -> bool:
 
 
 def fee_of(market: Market) -> float:
-    """Return the rate of the taker's fee, `UNKNOWN_FEE` if that is unknown."""
+    """Return the rate of the taker's fee, `UNKNOWN_FEE` if unknown."""
     if market.fees_enabled is False:
         return 0.0
     match market.fee_schedule:

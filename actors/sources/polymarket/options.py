@@ -1,4 +1,4 @@
-"""The options of Polymarket, and the addresses that follow from them. Pure."""
+"""The options of Polymarket, and its requests. Pure."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Dollars = Annotated[float, Meta(gt=0, le=1e6)]
 Address = Annotated[str, Meta(pattern=r"^https?://[!-~]+$", title="http://HOST... or https://HOST...")]
 
 SPORTS_SCOPE = Scope("sports")
-PAGE = 100  # markets a page: more were not given where it was tried
+PAGE = 100  # markets a page; requests for more returned only 100
 
 
 class PolymarketOptions(CatalogueOptions, frozen=True, kw_only=True):
     """Options of Polymarket.
 
-    `leagues` are its keys of leagues, or "football" for all. `min_stake` (USD) is the least amount that
-    must be on offer for each outcome. With `after_fees` the prices are those after its taker's fee.
+    `leagues` are Polymarket's keys of leagues, or "football" for all. `min_stake` (USD) is the least amount
+    that must be on offer for each outcome. With `after_fees` the taker's fee is deducted from the prices.
     """
 
     url: Annotated[str, Meta(description="The address of its matches.")] = (
@@ -52,15 +52,15 @@ class PolymarketOptions(CatalogueOptions, frozen=True, kw_only=True):
 
 
 def sports_target(options: PolymarketOptions) -> Target:
-    """Return the list of leagues."""
+    """Return the request for the list of leagues."""
     return Target(SPORTS_SCOPE, f"{options.url.rstrip('/')}/sports", is_catalogue=True)
 
 
-@lru_cache(maxsize=512)  # made anew at each look at the plan, for some thirty leagues
+@lru_cache(maxsize=512)  # the plan asks for it each time, for some thirty leagues
 def markets_target(
     options: PolymarketOptions, scope: Scope, tag: str, market_type: str, cursor: str
 ) -> Target:
-    """Return a page of the open markets of a type of a league; the first one has no cursor."""
+    """Return the request for a page of a league's open markets of a type; the first has no cursor."""
     query = {"tag_id": tag, "sports_market_types": market_type, "closed": "false", "limit": str(PAGE)}
     if cursor:
         query["after_cursor"] = cursor
@@ -69,7 +69,7 @@ def markets_target(
 
 
 def markets_scope(league: str, market_type: str = "") -> Scope:
-    """Return the scope of a league's list of markets, of results or of another type."""
+    """Return the scope of a league's list of results, or of markets of another type."""
     return Scope(f"{league}-{market_type}-markets" if market_type else f"{league}-markets")
 
 
@@ -79,6 +79,6 @@ def is_markets(scope: Scope) -> bool:
 
 
 def books_target(options: PolymarketOptions, scope: Scope, tokens: Iterable[str], preface: bytes) -> Target:
-    """Return the order books of these tokens."""
+    """Return the request for the order books of these tokens."""
     body = msgspec.json.encode([{"token_id": token} for token in tokens])
     return Target(scope, f"{options.prices_url.rstrip('/')}/books", body=body, preface=preface)

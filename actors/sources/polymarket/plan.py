@@ -1,4 +1,4 @@
-"""When Polymarket is asked for what: leagues, the markets of each, and the books of their matches. Pure."""
+"""The plan of Polymarket's requests: leagues, their markets, and the matches' order books. Pure."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from actors.sources.polymarket.options import (
 
 DAY_S = 86_400.0
 SPORTS_INTERVAL_S = DAY_S
-MAX_PAGES = 50  # of a league; a season has some 400 matches, 1,200 markets
-TOKENS_A_CALL = 99  # of 33 matches, or of the lines of five: more than 100 were never tried
+MAX_PAGES = 50  # pages of a league; a season has some 400 matches with 1,200 markets
+TOKENS_A_CALL = 99  # for 33 matches, or the lines of five; more than 100 tokens were never tried
 KINDS = (Kind.ONE_X_TWO, *MARKET_TYPES)
 HORIZON_S = 14 * DAY_S
 ASSUMED = (
@@ -44,7 +44,7 @@ ASSUMED_OF_LINES = (
 
 
 class PolymarketPlan(CataloguePlan[ListedMatch]):
-    """The plan of all leagues. Raises: ValueError for options that cannot be kept."""
+    """The plan of all leagues. Raises: ValueError for options that cannot work."""
 
     size = TOKENS_A_CALL
     no_prices = b"[]"
@@ -55,22 +55,22 @@ class PolymarketPlan(CataloguePlan[ListedMatch]):
         del keys
         super().__init__(options)
         self._venue = options
-        self._leagues: dict[Scope, League] = {}  # of `listings`
-        self._types: dict[Scope, MarketType] = {}  # of those that are not of results
-        self._ids: dict[Scope, Mapping[str, SourceMatchId]] = {}  # of the others, by slug
+        self._leagues: dict[Scope, League] = {}  # by the scopes of `listings`
+        self._types: dict[Scope, MarketType] = {}  # of the listings of other markets than results
+        self._ids: dict[Scope, Mapping[str, SourceMatchId]] = {}  # of the listings of results, by slug
         if unknown := [kind for kind in options.kinds if kind not in KINDS]:
             raise ValueError(f"markets was {unknown[0]}, must be among {', '.join(KINDS)}")
         self._cannot_ask: set[str] = set()
         if options.stale_after_s is not None:
             self.check_staleness(options.stale_after_s, "a list of matches")
-        elif options.staleness_at(self._far_s) > self.listed_for_s:  # no list would hold long enough
+        elif options.staleness_at(self._far_s) > self.listed_for_s:  # no list would be valid long enough
             name = "far_interval_s" if self._far_s == options.far_interval_s else "poll_interval_s"
             most = self.listed_for_s / options.staleness_at(1.0)
             why = f"prices hold for three intervals, a list of matches for {self.listed_for_s:g} s"
             raise ValueError(f"{name} was {self._far_s:g}, must be at most {most:g}: {why}")
 
     def catalogue_targets(self) -> Iterable[Target]:
-        """Return the list of leagues, and the next page of each."""
+        """Return the targets of the list of leagues, and of each league's next page."""
         yield sports_target(self._venue)
         for scope, listing in self.listings.items():
             cursor = listing.pages[-1].cursor if listing.pages else ""
@@ -78,16 +78,16 @@ class PolymarketPlan(CataloguePlan[ListedMatch]):
             yield markets_target(self._venue, scope, self._leagues[scope].tag, name, cursor)
 
     def prices_target(self, scope: Scope, matches: Sequence[ListedMatch], preface: bytes) -> Target:
-        """Return the books of the matches' tokens."""
+        """Return the target of the order books of the matches' tokens."""
         tokens = [token for match in matches for token in match.every_token]
         return books_target(self._venue, scope, tokens, preface)
 
     def weight(self, match: ListedMatch) -> int:
-        """Return the number of its tokens."""
+        """Return the number of a match's tokens."""
         return len(match.every_token)
 
     def completed(self, match: ListedMatch, now: Instant) -> ListedMatch | Removal | None:
-        """Return the questions of a match with what its result says of it; None before a list has that."""
+        """Return a match, its questions completed by its result; None while the result is unknown."""
         del now
         if not match.questions:
             return match
@@ -130,14 +130,14 @@ class PolymarketPlan(CataloguePlan[ListedMatch]):
         return True
 
     def facts(self) -> Mapping[str, object]:
-        """Return the leagues that are asked for, and those that cannot be."""
+        """Return the requested leagues, and those that cannot be requested."""
         if not self._leagues:
             return {}
         leagues = sorted({league.key for league in self._leagues.values()})
         return {"leagues": leagues, "cannot_ask": sorted(self._cannot_ask)}
 
     def describe(self) -> list[str]:
-        """Return lines for an operator: what is asked how often, how fresh that is, and what is assumed."""
+        """Return lines for an operator: targets, intervals, freshness and assumptions."""
         options = self._venue
         leagues = "all of football" if options.leagues == "football" else ", ".join(options.leagues)
         fees = "after the taker's fee" if options.after_fees else "before the taker's fee"
@@ -165,7 +165,7 @@ class PolymarketPlan(CataloguePlan[ListedMatch]):
             )
 
     def _set_list(self, league: League, row: MarketType | None) -> None:
-        """Have the markets of a league listed: those of its results, or of another type."""
+        """Add the listing of a league's results, or of its markets of another type."""
         scope = markets_scope(league.key, "" if row is None else row.slug)
         if self._leagues.get(scope) == league:
             return

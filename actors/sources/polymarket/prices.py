@@ -1,4 +1,4 @@
-"""From order books to prices: the cheapest shares of each outcome, for at least a stake. Pure.
+"""Makes prices from order books: the cheapest shares of each outcome, for at least a stake. Pure.
 
 A share of "Yes" pays 1 USD, so its price is the inverse of odds. A taker pays a fee for each share:
 
@@ -25,14 +25,14 @@ from actors.source_api.parsing import Unread, read_each
 from actors.sources.polymarket.listing import UNKNOWN_FEE, ListedMatch
 from actors.sources.polymarket.wire import ORDER_BOOK, Level, OrderBook, elements
 
-DOUBTED_BELOW, DOUBTED_ABOVE = 0.005, 0.995  # a match that is over still quotes 0.001 and 1
+DOUBTED_BELOW, DOUBTED_ABOVE = 0.005, 0.995  # a finished match still quotes 0.001 and 1
 MAX_TIME_MS = 1e14
 _NUMBER = re.compile(r"[0-9]{0,18}(\.[0-9]{1,18})?").fullmatch
 _DIGITS = re.compile("[0-9]{1,15}").fullmatch
 
 
 class Books(Struct, frozen=True):
-    """A group and its order books by token: None for several of one token."""
+    """A group and its order books by token; None for a token with several books."""
 
     group: Group[ListedMatch]
     by_token: Mapping[str, OrderBook | None]
@@ -43,7 +43,7 @@ _group = msgspec.json.Decoder(Group[ListedMatch])
 
 
 def read_books(body: bytes) -> Books:
-    """Read a group and the books after it. Raises: PayloadError if they cannot be read."""
+    """Read a group and its books. Raises: PayloadError if they cannot be read."""
     group, answer = after_preface(body, _group)
     books, unread = read_each(ORDER_BOOK, elements(answer, "order books"))
     by_token: dict[str, OrderBook | None] = {}
@@ -53,7 +53,7 @@ def read_books(body: bytes) -> Books:
 
 
 def offer(listed: ListedMatch, books: Books, min_stake: float, *, after_fees: bool) -> Match | Removal:
-    """Return what is on offer of a match for at least `min_stake` USD, or why it is not shown."""
+    """Return a match with its odds for at least `min_stake` USD, or why it is not shown."""
     conditions = zip(listed.tokens, listed.conditions, strict=True)
     odds = _odds(conditions, books, min_stake, listed.fee, after_fees=after_fees, is_result=True)
     if isinstance(odds, Reason):
@@ -66,7 +66,7 @@ def offer(listed: ListedMatch, books: Books, min_stake: float, *, after_fees: bo
 def line_offers(
     listed: ListedMatch, books: Books, min_stake: float, *, after_fees: bool
 ) -> Iterable[Match | Removal]:
-    """Return the same for each of the questions of a match."""
+    """Return each question of a match with its odds, or why it is not shown."""
     event_id = event_id_of(listed.id)
     for question in listed.questions:
         conditions = ((token, question.condition) for token in question.tokens)
@@ -87,7 +87,7 @@ def _odds(
     after_fees: bool,
     is_result: bool,
 ) -> Odds | Reason:
-    """Return the odds of some tokens, each with its condition, or why they are not shown."""
+    """Return the odds of (token, condition) pairs, or why they are not shown."""
     asks = [
         best_ask(book.asks, min_stake)
         if (book := books.by_token.get(token)) is not None and _is_of(book, condition, is_result=is_result)
@@ -106,7 +106,7 @@ def _odds(
 def _match(
     listed: ListedMatch, tokens: Iterable[str], books: Books, min_stake: float, fee_rate: float
 ) -> Match:
-    """Return a match without prices, as new as the newest of these books."""
+    """Return a match without prices; its time is that of the newest of these books."""
     found = (books.by_token.get(token) for token in tokens)
     times = [time for book in found if book is not None and (time := _time(book)) is not None]
     return Match(
@@ -121,9 +121,9 @@ def _match(
 
 
 def best_ask(asks: Iterable[Level], min_stake: float) -> float:
-    """Return the price at which `min_stake` USD are on offer; 0 if they are not, or for a broken level.
+    """Return the price at which `min_stake` USD are on offer; 0 if too little is, or a level is broken.
 
-    Offers at better prices count, but the price is the worst of those that are needed.
+    The cheapest offers are added up to `min_stake`; the price is the worst of them.
     """
     levels = sorted((_number(level.price), _number(level.size)) for level in asks)
     if any(not (0 < price < 1) or size <= 0 for price, size in levels):
@@ -137,7 +137,7 @@ def best_ask(asks: Iterable[Level], min_stake: float) -> float:
 
 
 def odds_of(price: float, rate: float) -> float:
-    """Return the odds of a share, after a fee at that rate, rounded down to four places."""
+    """Return the odds of a share after a fee at this rate, rounded down to four places."""
     return floor(10_000 / (price + rate * price * (1 - price))) / 10_000
 
 
@@ -151,6 +151,6 @@ def _number(text: str) -> float:
 
 
 def _time(book: OrderBook) -> float | None:
-    """Return when a book changed last (Unix seconds)."""
+    """Return the time of a book's last change (Unix seconds)."""
     text = book.timestamp or ""
     return int(text) / 1000 if _DIGITS(text) and int(text) < MAX_TIME_MS else None

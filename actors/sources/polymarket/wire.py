@@ -1,4 +1,4 @@
-r"""The wire format of Polymarket: leagues and markets of one API, order books of the other. Pure.
+r"""The wire format of Polymarket: leagues and markets from one API, order books from another. Pure.
 
 Real answers (cut):
 
@@ -15,7 +15,7 @@ Real answers (cut):
     [{"market": "0x0a", "asset_id": "11", "timestamp": "1783961277158", "neg_risk": true,
       "bids": [{"price": "0.405", "size": "27.5"}], "asks": [{"price": "0.99", "size": "5"}, ...]}]
 
-Format: docs.polymarket.com. Missing values are left out. Lists and tables inside a text are JSON again.
+Format: docs.polymarket.com. Missing values are left out. Texts that hold lists or tables are JSON.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from actors.source_api.parsing import Whole
 
 
 class Sport(Struct, frozen=True, rename="camel"):
-    """A league; its `tags` are numbers with commas between, `primary_tag_id` is its own, if it is there."""
+    """A league; `tags` are numbers separated by commas, `primary_tag_id` is its own tag, if given."""
 
     sport: str
     tags: str = ""
@@ -48,7 +48,7 @@ class Team(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True, rename="camel"):
-    """The match that a market is about, or a part of it: then `parent_event_id` is that of the match."""
+    """A market's match, or a part of it; then `parent_event_id` is the match's id."""
 
     id: str
     title: str | None = None
@@ -63,7 +63,7 @@ class Event(Struct, frozen=True, rename="camel"):
 
 
 class Metadata(Struct, frozen=True, rename="camel"):
-    """Another company's name of the outcome: `home`, `draw` or `away`."""
+    """Another company's name for the outcome: `home`, `draw` or `away`."""
 
     optic_odds_selection_line: str | None = None
 
@@ -76,7 +76,7 @@ class FeeSchedule(Struct, frozen=True):
 
 
 class Market(Struct, frozen=True, rename="camel"):
-    """A question with two answers: yes and no, or as its type has them; `line` and `slug` of some types."""
+    """A question with two answers: yes and no, or those of its type; some types have `line` and `slug`."""
 
     condition_id: str
     events: tuple[Event, ...]
@@ -99,14 +99,14 @@ class Market(Struct, frozen=True, rename="camel"):
 
 
 class Level(Struct, frozen=True, gc=False):
-    """The offer at a price: shares of 1 USD each."""
+    """An offer at a price: a number of shares that pay 1 USD each."""
 
     price: str
     size: str
 
 
 class OrderBook(Struct, frozen=True):
-    """The order book of a token; the order of its levels is not relied on."""
+    """The order book of a token; its levels may be in any order."""
 
     asset_id: str
     asks: tuple[Level, ...]
@@ -129,7 +129,7 @@ ORDER_BOOK = msgspec.json.Decoder(OrderBook)
 
 
 def elements(body: bytes, what: str) -> list[msgspec.Raw]:
-    """Return the elements of a JSON list, undecoded. Raises: PayloadError if it is no list of `what`."""
+    """Return the elements of a JSON list, undecoded. Raises: PayloadError if it is not a list of `what`."""
     try:
         return split(_elements, body)
     except UNREADABLE as error:
@@ -139,7 +139,7 @@ def elements(body: bytes, what: str) -> list[msgspec.Raw]:
 def page(body: bytes) -> tuple[list[msgspec.Raw], str]:
     """Return the markets of a page, undecoded, and the cursor of the next; "" if it is the last.
 
-    Raises: PayloadError if it is no page.
+    Raises: PayloadError if it is not a page.
     """
     try:
         read = split(_page, body)
@@ -154,7 +154,7 @@ def text_of(value: Whole | str | None) -> str:
 
 
 def texts(text: str) -> tuple[str, ...]:
-    """Read a list of texts that is JSON inside a text; empty if it is none."""
+    """Read a list of texts in JSON; empty for anything else."""
     try:
         return _texts.decode(text)
     except UNREADABLE:
