@@ -1,1 +1,1 @@
-"""The kind `program`: a process of ours, in any language, that prints lists as lines of JSON."""
+"""The kind `program`: a child process, in any language, that prints lists as lines of JSON."""

@@ -1,4 +1,4 @@
-"""A list of a program: what is offered, since when that was confirmed, and what changed of it. Pure."""
+"""A list of a program: its matches, the times of their confirmations, and its changes. Pure."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from actors.source_api.program import ListChange
 from actors.sources.program.markets import Rejected
 from actors.sources.program.wire import Said
 
-_NOT_ASKED_FOR = Removal(SourceMatchId(""), Reason.MARKET)  # to be counted
+_NOT_ASKED_FOR = Removal(SourceMatchId(""), Reason.MARKET)  # only counted
 
 
 class KnownList:
-    """A list. Its matches are in the order of their last confirmation: of the list, or their own later.
+    """A list. Its `matches` are in the order of their last own confirmation.
 
-    Each market of a match is one of them; what is said of a match replaces all that it had.
+    Each market of a match is a separate element; a line about a match replaces all its markets.
 
-    `is_spoken`: the present process has said it completely. `is_whole`: none of its matches was stale.
-    `confirmed_mono` is when the list was confirmed, as it was last given out: it never goes back.
+    `is_spoken`: the present process has sent the list completely. `is_whole`: no match was removed as
+    stale. `confirmed_mono` is the list's time of confirmation in the last change; it never decreases.
     """
 
     def __init__(self, scope: Scope) -> None:
         self.is_known = self.is_spoken = self.is_whole = False
         self.matches: dict[SourceMatchId, tuple[Match, float]] = {}
-        self._others: dict[SourceMatchId, set[SourceMatchId]] = {}  # by match, its markets beside 1X2
+        self._others: dict[SourceMatchId, set[SourceMatchId]] = {}  # markets other than 1X2, by match
         self._scope = scope
         self._list_id, self._why = ListId(""), ""
         self._said_mono = self.confirmed_mono = -inf
-        self._as_of = (-inf, -inf)  # by the wall clock, and by the monotonic one
+        self._as_of = (-inf, -inf)  # one time by the wall clock and by the monotonic clock
         self._forget_changes()
 
     def mono_of(self, as_of: float, now: Instant) -> float:
-        """Return a time of its source (Unix seconds) by the monotonic clock: the same for the same time."""
+        """Convert a time of its source (Unix seconds) to the monotonic clock; equal times stay equal."""
         if as_of != self._as_of[0]:
             self._as_of = as_of, now.mono - max(now.wall - as_of, 0.0)
         return self._as_of[1]
 
     def complete(self, list_id: ListId, items: Iterable[Said], mono: float) -> Sliced[None]:
-        """Replace everything."""
+        """Replace the whole list."""
         self._forget_changes()
         self.matches.clear()
         self._others.clear()
@@ -58,7 +58,7 @@ class KnownList:
             self.change(item, mono)
 
     def change(self, item: Said, mono: float) -> None:
-        """Take a match; what is not said of it any more, or was rejected, has no known price."""
+        """Replace a match; remove its markets that `item` lacks, or that were rejected."""
         if item.match_id is not None:
             said = {it.source_match_id for it in item.records if isinstance(it, Match)}
             said |= {it.match_id for it in item.records if isinstance(it, Rejected) and it.match_id}
@@ -82,7 +82,7 @@ class KnownList:
         elif record.match_id is not None:
             self._remove(record.match_id, record.reason)
         else:
-            self._nameless.append(Removal(SourceMatchId(""), record.reason))  # to be counted
+            self._nameless.append(Removal(SourceMatchId(""), record.reason))  # only counted
 
     def remove(self, match_id: SourceMatchId, reason: str) -> None:
         """Remove a match with all its markets."""
@@ -106,15 +106,16 @@ class KnownList:
         self._is_confirmed = True
 
     def withdraw(self, why: str = "") -> None:
-        """Withdraw everything until a complete list."""
+        """Withdraw the list until the next complete one."""
         self._forget()
         self._forget_changes()
         self._is_withdrawn, self._why = True, why
 
     def expire(self, stale_mono: float, early_s: float) -> None:
-        """Forget everything if it was confirmed by `stale_mono`, else remove what (soon) was.
+        """Forget the list if no match was confirmed after `stale_mono`; otherwise remove the stale matches.
 
-        The board withdraws a whole list by itself.
+        Matches that become stale within `early_s` are removed too. The board withdraws stale lists by
+        itself.
         """
         if not self.is_known:
             return
@@ -123,13 +124,13 @@ class KnownList:
             self._forget()
         bound = stale_mono + early_s
         if oldest <= bound < newest:
-            # All at once: to look for the first match after each removal takes a square of their number.
+            # Collected first: finding the first match again after each removal takes quadratic time.
             for match_id in [*takewhile(lambda name: self.matches[name][1] <= bound, self.matches)]:
                 self._remove(match_id, "stale")
             self.is_whole = False
 
     def take_change(self) -> ListChange | None:
-        """Return what changed since the last call, None if nothing did."""
+        """Return the change since the last call, None without one."""
         if self._is_withdrawn:
             self._forget_changes()
             about = (self._scope, ListId(""), Extract(()), self.confirmed_mono)
@@ -143,7 +144,7 @@ class KnownList:
         return self._change([self.matches[match_id][0] for match_id in self._changed], complete=False)
 
     def image(self) -> ListChange:
-        """Return the whole list as it is known."""
+        """Return the complete present list."""
         matches = [*self._doubles, *(match for match, _ in self.matches.values())]
         return self._change(matches, complete=True)
 
@@ -155,7 +156,7 @@ class KnownList:
         return ListChange(self._scope, self._list_id, extract, self.confirmed_mono, complete=complete)
 
     def _ages(self) -> tuple[float, float]:
-        """Return when the match was confirmed for which that is longest ago, and the latest."""
+        """Return the oldest and the newest time of confirmation among the matches."""
         if not self.matches:
             return self._said_mono, self._said_mono
         first, last = next(iter(self.matches.values())), next(reversed(self.matches.values()))

@@ -1,7 +1,7 @@
 """The lists of a program, as a state machine: lines in, changes of lists out. Pure.
 
-It has the newest state of every list, so that nothing waits in a queue. A line that breaks the protocol
-raises PayloadError and changes no list: its process is to be ended, and the next begins anew.
+It keeps only the newest state of every list, so no queue can grow. A line that breaks the protocol raises
+PayloadError and changes no list: the process must be ended, and the next one begins anew.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from actors.sources.program.wire import (
     read_line,
 )
 
-MAX_LISTS = 1000  # different names that a source may ever use: the board remembers them
-MAX_MATCHES = 100_000  # in all lists
-MAX_REJECTED = 100  # in a row; more are an error of the program
-MAX_AHEAD_S = 60.0  # of a list's own time before our clock, which may be of another machine
-STALE_EARLY_S = 1.0  # before a whole list would be withdrawn for the age of some of its matches
+MAX_LISTS = 1000  # different names in a source's life, because the board remembers them
+MAX_MATCHES = 100_000  # matches in all lists
+MAX_REJECTED = 100  # consecutive rejected matches; more are an error of the program
+MAX_AHEAD_S = 60.0  # how far a list's own time may be ahead of our clock: it may come from another machine
+STALE_EARLY_S = 1.0  # stale matches are removed this early, before their whole list would be withdrawn
 
 Note = Callable[[Scope, Rejected], None]
 
 
 class OpenList:
-    """A complete list that has begun and not ended; `as_of` is its own time (Unix seconds) or None."""
+    """A complete list without its end so far; `as_of` is its own time (Unix seconds) or None."""
 
     def __init__(self, list_id: str, as_of: float | None) -> None:
         self.id, self.as_of = list_id, as_of
@@ -57,7 +57,7 @@ class OpenList:
 
 
 class Lists:
-    """All lists of a program, which outlive its processes; `note` is called with each rejected match."""
+    """All lists of a program; they outlive its processes. Calls `note` with each rejected match."""
 
     def __init__(self, options: ProgramOptions, note: Note = lambda _scope, _rejected: None) -> None:
         of_1x2 = options.book_sum_min, options.book_sum_max
@@ -69,17 +69,17 @@ class Lists:
         self._open: dict[Scope, OpenList] = {}
         self._rejected_in_row = 0
         self._completed = 0
-        self.passed_over = Counter[Kind]()  # markets of kinds that are not asked for
+        self.passed_over = Counter[Kind]()  # markets of kinds that are not configured
 
     def begin(self) -> None:
-        """Begin with a new process: it must say each list completely before it changes it."""
+        """Begin with a new process, which must send each list completely before its changes."""
         self._open.clear()
         self._rejected_in_row = 0
         for known in self._known.values():
             known.is_spoken = False
 
     def receive(self, line: bytes, now: Instant) -> Sliced[None]:
-        """Take a line. Raises: PayloadError if it breaks the protocol; then no list has changed."""
+        """Read a line. Raises: PayloadError if it breaks the protocol; then no list has changed."""
         line = without_half_characters(line)
         message = read_line(line)
         scope = Scope(message.scope)
@@ -89,7 +89,7 @@ class Lists:
                 items = yield from self._items(scope, message.matches, as_of)
                 yield from self._complete(message, as_of, items, now)
             case Begin():
-                self._list(scope)  # there is room for its name
+                self._list(scope)  # checks that there is room for its name
                 self._open[scope] = OpenList(message.id, self._as_of(message, now))
             case ListedMatch():
                 begun = self._begun(scope, message)
@@ -109,7 +109,7 @@ class Lists:
                 self._list(scope).withdraw(message.reason)
 
     def expire(self, now: Instant) -> None:
-        """Forget what is stale, and remove the stale matches of a list that is not."""
+        """Drop stale lists, and remove stale matches from the other lists."""
         early_s = min(STALE_EARLY_S, self._stale_after_s / 10)
         for known in self._known.values():
             known.expire(now.mono - self._stale_after_s, early_s)
@@ -121,23 +121,23 @@ class Lists:
                 known.withdraw()
 
     def changes(self) -> tuple[ListChange, ...]:
-        """Return what has changed since the last call, at most one change a list."""
+        """Return the changes since the last call, at most one for a list."""
         return tuple(filter(None, (known.take_change() for known in self._known.values())))
 
     def images(self) -> tuple[ListChange, ...]:
-        """Return every list as it is known, in place of its changes."""
+        """Return every known list completely; this replaces its pending changes."""
         return tuple(known.image() for known in self._known.values() if known.is_known)
 
     def scopes(self) -> tuple[Scope, ...]:
-        """Return the names of the lists that are known."""
+        """Return the names of the known lists."""
         return tuple(scope for scope, known in self._known.items() if known.is_known)
 
     def unfinished(self) -> tuple[Scope, ...]:
-        """Return the names of the lists that have begun and not ended."""
+        """Return the names of the complete lists without an end so far."""
         return tuple(self._open)
 
     def _as_of(self, message: CompleteList | Begin | Alive, now: Instant) -> float | None:
-        """Return a list's own time (Unix seconds), if it has one, once what it says of its age can be."""
+        """Return a list's own time (Unix seconds), if any. Raises: PayloadError for an invalid one."""
         as_of = read_as_of(message)
         if as_of is not None and as_of > now.wall + MAX_AHEAD_S:
             raise broken(message, f"has an as_of that is {as_of - now.wall:.0f} s ahead of our clock")
@@ -146,7 +146,7 @@ class Lists:
         return as_of
 
     def _mono(self, message: AnyLine, as_of: float | None, now: Instant) -> float | None:
-        """Return when a list was confirmed (monotonic seconds); if that is stale, withdraw it: None."""
+        """Return a list's time of confirmation (monotonic seconds); withdraw a stale list, return None."""
         if as_of is None:
             return now.mono
         known = self._list(Scope(message.scope))
@@ -253,5 +253,5 @@ class Lists:
 
 
 def _unreadable(item: Said) -> str:
-    """Return why the id of a match cannot be read; nothing if it can, and is none."""
+    """Return why the id of a match is unreadable; "" if it is readable or missing."""
     return next((it.why for it in item.records if isinstance(it, Rejected) and it.why != NO_ID), "")

@@ -1,4 +1,4 @@
-"""The markets of a match beside 1X2, as a program writes them, each judged by itself. Pure.
+"""Reads the markets other than 1X2 in a program's match, each checked by itself. Pure.
 
 {"over_under:2.5":{"over":1.9,"under":"1.95"},"asian_handicap:-0.75":{"home":2.02,"away":1.88},
 "btts":{"yes":1.8,"no":2.0},"double_chance":{"1X":1.3,"12":1.25,"X2":1.75}}
@@ -21,7 +21,7 @@ from actors.markets.market import FORMS, Kind, Market, parsed
 from actors.markets.odds import book_sum
 
 NO_ID = "its id must be 1 to 128 of A-Z, a-z, 0-9 and . _ ~ -"
-MAX_MARKETS = 250  # of a match; all lines of all kinds are fewer
+MAX_MARKETS = 250  # markets of a match; there are fewer lines of all kinds
 
 Price = Annotated[str, Meta(pattern=r"^[0-9]{1,9}(\.[0-9]{1,20})?$")] | float
 
@@ -31,7 +31,7 @@ _SHOWN_CHARS = 60
 
 
 class Rejected(Struct, frozen=True):
-    """A match, or a market of it, that may not be shown; its id is None if that cannot be read either."""
+    """A match, or a market of it, that may not be shown; its id is None if unreadable."""
 
     match_id: SourceMatchId | None
     reason: Reason
@@ -42,9 +42,9 @@ class Rejected(Struct, frozen=True):
 def read_markets(
     content: bytes | Raw, event: Match, bounds: Bounds
 ) -> tuple[list[Match | Rejected], Counter[Kind]]:
-    """Return the markets of `event` in their order, and how many are of kinds that are not asked for.
+    """Return the markets of `event` in order, and the numbers of markets of kinds that are not configured.
 
-    If only 1X2 is asked for, whatever else stands there is no error.
+    If only 1X2 is configured, no content of the other markets is an error.
     """
     of_event, passed_over = f"markets of match {event.source_match_id[:_SHOWN_CHARS]}", Counter[Kind]()
     is_asked = len(bounds.kinds) > 1
@@ -79,7 +79,7 @@ _OTHERS = frozenset(Kind) - {Kind.ONE_X_TWO}
 
 
 def _market(name: str) -> Market:
-    """Return the market of a name. Raises: ValueError that says what is allowed."""
+    """Return the market of a name. Raises: ValueError with the allowed names."""
     market = parsed(name)
     if market.kind is Kind.ONE_X_TWO:
         raise ValueError("was '1x2', whose prices must be in odds, as one, draw and two")
@@ -105,7 +105,7 @@ def _read(content: Raw, event: Match, market: Market, bounds: Bounds) -> Match |
 
 
 def _without_contradictions(read: list[Match | Rejected]) -> list[Match | Rejected]:
-    """Return them without the lines of a kind of which two contradict each other."""
+    """Reject the lines of every kind of market that contradict each other."""
     wrong = set[Kind]()
     for kind, form in FORMS.items():
         lines = [
@@ -131,7 +131,7 @@ def _rejected(event: Match, market: Market, reason: Reason, why: str) -> Rejecte
 
 
 def explained(match: Match, bounds: Bounds, reason: Reason) -> str:
-    """Return what was found of a match, and what is allowed."""
+    """Return in words the rejected value of a match, and the allowed ones."""
     match reason:
         case Reason.BOOK_SUM:
             one_x_two = bounds.book_sum_min, bounds.book_sum_max

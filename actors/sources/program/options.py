@@ -1,4 +1,4 @@
-"""Checks of a program's options. Pure."""
+"""Checks a program's options. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from actors.source_api.program import ProgramOptions, environment_of
 
 
 def check_key(key: str) -> None:
-    """Raise ValueError unless `key` is "program": a program is the source of a single bookmaker."""
+    """Raise ValueError unless `key` is "program", the single bookmaker of a program."""
     if key != "program":
         raise ValueError(f"key was {key!r}, must be 'program'")
 
@@ -31,7 +31,7 @@ def check(options: ProgramOptions, keys: tuple[str, ...]) -> None:
 
 
 def _why_not(file: str) -> str:
-    """Return why a file is no program that can be started."""
+    """Return why a file cannot be started as a program, or ""."""
     if os.sep not in file:
         near = f"; did you mean './{file}'?" if Path(file).is_file() else ""
         return f"which is no program in the PATH of its environment{near}"

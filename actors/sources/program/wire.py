@@ -44,7 +44,7 @@ class Line(Struct, frozen=True, tag_field="type", rename={"scope": "list"}):
 class CompleteList(Line, frozen=True, tag="list"):
     """A complete list: what is absent is withdrawn.
 
-    It was on offer at `as_of`: now, if left out. If `collected`, its prices may have been older by then.
+    It was on offer at `as_of`, by default now. If `collected`, its prices may be older than `as_of`.
     """
 
     id: Name
@@ -56,7 +56,7 @@ class CompleteList(Line, frozen=True, tag="list"):
 class Begin(Line, frozen=True, tag="begin"):
     """The first line of a complete list in several lines, which replaces one that has not ended.
 
-    `as_of` and `collected` are as of a complete list.
+    `as_of` and `collected` have the same meaning as in a complete list.
     """
 
     id: Name
@@ -65,13 +65,13 @@ class Begin(Line, frozen=True, tag="begin"):
 
 
 class ListedMatch(Line, frozen=True, tag="match"):
-    """A match of the list that has begun, with the fields of an `Item`."""
+    """A match of a begun list, with the fields of an `Item`."""
 
     id: Name
 
 
 class End(Line, frozen=True, tag="end"):
-    """The list that has begun is complete, if it has so many matches."""
+    """The end of a begun list, which must have `count` matches."""
 
     id: Name
     count: Annotated[float, Meta(ge=0, multiple_of=1)]
@@ -88,13 +88,13 @@ class Remove(Line, frozen=True, tag="remove"):
 
 
 class Alive(Line, frozen=True, tag="alive"):
-    """Everything that was last said of the list is still offered, or was at `as_of`."""
+    """The present list is still on offer, or was at `as_of`."""
 
     as_of: Time | None = None
 
 
 class Withdraw(Line, frozen=True, tag="withdraw"):
-    """The program can no longer vouch for the list."""
+    """The program can no longer confirm the list."""
 
     reason: str = ""
 
@@ -111,7 +111,7 @@ class Odds(Struct, frozen=True, rename={"home": "one", "away": "two"}):
 
 
 class Event(Struct, frozen=True):
-    """A match without its 1X2 prices; `updated` is the source's own time for the content."""
+    """A match without its 1X2 prices; `updated` is the source's own time of the content."""
 
     match: str
     home: str
@@ -123,18 +123,18 @@ class Event(Struct, frozen=True):
 
 
 class Item(Event, frozen=True):
-    """A match; `updated` is the source's own time for the content.
+    """A match; `updated` is the source's own time of the content.
 
-    `odds` are of 1X2. They, or `markets`, must be there.
+    `odds` are the 1X2 prices. It must have `odds` or `markets`.
     """
 
     odds: Odds | UnsetType = UNSET
 
 
 class Said(Struct, frozen=True):
-    """A match as it was said: its markets, 1X2 first, of which some may be rejected, and its id if known.
+    """A match in a line: its markets, 1X2 first, of which some may be rejected, and its id if known.
 
-    Markets of kinds that are not asked for are counted in `passed_over`.
+    `passed_over` counts markets of kinds that are not configured.
     """
 
     match_id: SourceMatchId | None
@@ -157,7 +157,7 @@ _NO_PRICE = 'each of one, draw and two in odds must be a number, or a text like 
 
 
 def read_line(line: bytes) -> AnyLine:
-    """Return the line. Raises: PayloadError, as `protocol` if it is JSON, else as `unreadable`."""
+    """Decode a line. Raises: PayloadError, with reason `unreadable` if it is not JSON, else `protocol`."""
     try:
         read: AnyLine = _LINE.decode(line)
     except msgspec.ValidationError as error:
@@ -181,7 +181,7 @@ def broken(line: AnyLine, why: str) -> PayloadError:
 
 
 def read_item(content: bytes | Raw, bounds: Bounds, as_of: float | None = None) -> Said:
-    """Return the match, judged by the rules of the board; `as_of` is its time if it has no other."""
+    """Return a match, checked by the board's rules; `as_of` is its time if it has no `updated`."""
     first: Match | Rejected | None = None
     try:
         item: Event = _ITEM.decode(content)
@@ -192,7 +192,7 @@ def read_item(content: bytes | Raw, bounds: Bounds, as_of: float | None = None) 
         if broken not in {Reason.PRICE, Reason.INCOMPLETE} or len(bounds.kinds) == 1:
             return Said(match_id, (first,))
         try:
-            item = _EVENT.decode(content)  # its other markets do not need these prices
+            item = _EVENT.decode(content)  # faulty 1X2 prices must not affect its other markets
         except UNREADABLE:
             return Said(match_id, (first,))
     match = _match_of(item, as_of)
@@ -205,7 +205,7 @@ def read_item(content: bytes | Raw, bounds: Bounds, as_of: float | None = None) 
 
 
 def _match_of(item: Event, as_of: float | None) -> Match | Rejected:
-    """Return the match with its 1X2 prices, or without; rejected for a time that cannot be read."""
+    """Return a match, with 1X2 prices if it has any; rejected if a time is unreadable."""
     match_id = SourceMatchId(item.match)
     if " " in match_id:
         return Rejected(_unless_of_market(match_id), Reason.MATCH_ID, NO_ID)
@@ -226,7 +226,7 @@ def _match_of(item: Event, as_of: float | None) -> Match | Rejected:
 
 
 def _with_markets(first: Match | Rejected | None, content: Raw, event: Match, bounds: Bounds) -> Said:
-    """Return a match with what else is said of it; `first` is its 1X2."""
+    """Return a match with its other markets; `first` is its 1X2 market."""
     match_id = event.source_match_id
     if len(content) == 0 or content == _NULL:
         others, passed_over = list[Match | Rejected](), Counter[Kind]()
@@ -247,12 +247,12 @@ def _id_of(content: bytes | Raw) -> SourceMatchId | None:
 
 
 def _unless_of_market(match_id: SourceMatchId) -> SourceMatchId | None:
-    """Return the id, or None if it is that of a market of another match, which must not leave for this."""
+    """Return the id, or None if it is another match's market, which this line must not remove."""
     return None if match_id.partition(" ")[2].partition(":")[0] in {*Kind} else match_id
 
 
 def _reason_of(error: str) -> Reason:
-    """Return the reason for an error of msgspec, which ends with the place: "... - at `$.odds.one`"."""
+    """Return the reason for an error of msgspec by the place at its end: "... - at `$.odds.one`"."""
     if "missing required field" in error and ("`odds`" in error or "`$.odds`" in error):
         return Reason.INCOMPLETE
     if "`$.odds" in error:
