@@ -1,1 +1,1 @@
-"""A simulated world of football: invented teams and prices from a seed, computed by a state machine."""
+"""A simulated world of football: a state machine computes invented teams and prices from a seed."""

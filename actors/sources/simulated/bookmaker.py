@@ -1,7 +1,7 @@
-"""How a simulated bookmaker sees the world and prices it. Pure state, no clock.
+"""A simulated bookmaker: its view of the world, and its prices. Pure state, no clock.
 
-A price never exceeds the fair price as the bookmaker sees it, so that prices of several bookmakers are a
-certain profit only while one of them lags behind, or boosts a price: by some 8 % above the fair one.
+A price never exceeds the fair price in the bookmaker's view. So prices of several bookmakers give a certain
+profit only while one of them lags behind, or boosts a price by some 8 % above the fair one.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from actors.markets.odds import Odds, book_sum
 from actors.sources.simulated.goals import Outlook, Scores, lines_of, odds_of, scores_of
 from actors.sources.simulated.world import SimulatedMatch, Triple
 
-MAX_LAG_MS = 15_100  # with the step in which it ends
+MAX_LAG_MS = 15_100  # including the step in which it ends
 PRICING_SLICE = 32  # matches priced between two yields: each takes some ten microseconds ...
 _SLICE_OF_ALL = 4  # ... and with all markets some 0.1 ms
 
 _KEY = re.compile(r"(sharp|standard|wide)(-[0-9]{1,3})?")
 _DRAWS = 1021
-_BOOST = 1.08  # of the fair price; what is shown is the next price of the ladder from there on
-_STEP_MS = 100  # in which lags are counted
-_LEAST_ODDS, _MOST_SUM = 1.05, 1.18  # of another market than 1X2
+_BOOST = 1.08  # times the fair price, rounded up to the ladder
+_STEP_MS = 100  # the unit of lags
+_LEAST_ODDS, _MOST_SUM = 1.05, 1.18  # limits for markets other than 1X2
 
 Ladder: TypeAlias = tuple[float, ...]
-"""The prices that a bookmaker can show, in rising order, the lowest 1.01 and the highest 201."""
+"""The prices that a bookmaker can show, rising from 1.01 to 201."""
 
 
 def _decimals(*hundredths: tuple[int, int, int]) -> Ladder:
@@ -56,14 +56,14 @@ FRACTIONAL = tuple(round(float(1 + Fraction(profit)), 2) for profit in _FRACTION
 
 
 class _Style(Struct, frozen=True):
-    margin: float  # the book sum less 1, before rounding
+    margin: float  # the book sum minus 1, before rounding
     opinion: float  # how unevenly the margin is spread, 0 to 1
     lag: tuple[int, int]  # the shortest and longest delay of a match, in steps
-    steps: int  # a price moves when a probability has moved by one of so many equal parts of 1
+    steps: int  # a price moves when a probability has moved by 1 / steps
     ladder: Ladder
-    rate_steps: int  # how finely it sees the goals that are expected, in steps of 0.002
-    spacing: int  # of its lines, in quarters of a goal
-    halves: bool  # whether its lines are at half goals only
+    rate_steps: int  # the resolution of expected goals, in units of 0.002
+    spacing: int  # distance of its lines, in quarters of a goal
+    halves: bool  # whether it has only lines at half goals
 
 
 _STYLES = {
@@ -74,7 +74,7 @@ _STYLES = {
 
 
 class Listing(Struct, frozen=True, eq=False, gc=False):
-    """A match as its source writes it."""
+    """A match in its source's spelling."""
 
     fixture: SimulatedMatch
     match_id: SourceMatchId
@@ -87,7 +87,7 @@ class Listing(Struct, frozen=True, eq=False, gc=False):
 class State(Struct, frozen=True, eq=False, gc=False):
     """A match at a moment of the world: its slot, its listing and its true probabilities.
 
-    Without `outlook` no other market than 1X2 is wanted.
+    Without `outlook` only 1X2 is wanted.
     """
 
     slot: int
@@ -97,7 +97,7 @@ class State(Struct, frozen=True, eq=False, gc=False):
 
 
 class ByOutcome(Struct, frozen=True, gc=False):
-    """A number for each outcome; of a tuple for each match the garbage collector would look at all."""
+    """A number for each outcome; unlike a tuple it is never visited by the garbage collector."""
 
     home: float
     draw: float
@@ -105,7 +105,7 @@ class ByOutcome(Struct, frozen=True, gc=False):
 
 
 class Boost(Struct, frozen=True, gc=False):
-    """A better price than usual, for a time: the slot of the match, and the outcome (0, 1, 2)."""
+    """A temporarily better price: the slot of the match, and the outcome (0, 1, 2)."""
 
     slot: int
     outcome: int
@@ -116,15 +116,15 @@ class _Offer(Struct, eq=False, gc=False):
     opinion: ByOutcome
     estimate: ByOutcome | None  # None while it is suspended
     match: Match | None = None
-    others: tuple[Match, ...] = ()  # its markets but 1X2
+    others: tuple[Match, ...] = ()  # its markets other than 1X2
 
 
 class Bookmaker:
-    """The bookmaker of a key in the world of `seed`; it lists the `coverage` (0 to 1) of the matches.
+    """The bookmaker of a key in the world of `seed`; it lists the share `coverage` (0 to 1) of matches.
 
     `kinds` are its kinds of market.
 
-    Raises: ValueError, saying what was found and what is allowed, for a key of another form.
+    Raises: ValueError, with the key and the allowed ones, for a key of another form.
     """
 
     def __init__(
@@ -146,10 +146,10 @@ class Bookmaker:
         self._lags = tuple(round(shortest + share * (longest - shortest)) for share in self._draws)
         self._offers: dict[int, _Offer] = {}  # by slot, in order of appearance
         self._boost: Boost | None = None
-        self.pending: defaultdict[int, list[State]] = defaultdict(list)  # by the step in which it is seen
+        self.pending: defaultdict[int, list[State]] = defaultdict(list)  # by the step that shows it
 
     def image(self) -> Extract:
-        """Return the whole list in order of appearance; the removals name what is suspended."""
+        """Return the whole list in order of appearance; the removals are suspended matches."""
         matches: list[Match] = []
         suspended: list[Removal] = []
         for offer in self._offers.values():
@@ -160,13 +160,13 @@ class Bookmaker:
         return Extract(tuple(matches), tuple(suspended))
 
     def expect(self, at: int, state: State) -> None:
-        """Keep what happens at `at` until the bookmaker sees it."""
+        """Keep a state of the time `at` until the bookmaker sees it."""
         self.pending[-(-at // _STEP_MS) + self._lags[state.slot % _DRAWS]].append(state)
 
     def update(
         self, appeared: Mapping[int, State], until: int, boost: Boost | None = None
     ) -> Sliced[Extract]:
-        """Return what changes by matches that appeared, by what it sees up to `until`, and by a boost."""
+        """Return the changes by new matches, by states seen up to `until`, and by a boost."""
         seen, changed = dict(appeared), self._boosted(boost)
         for step in sorted(step for step in self.pending if step <= until // _STEP_MS):
             yield
@@ -186,7 +186,7 @@ class Bookmaker:
                     del self._offers[slot]
                 if not self.lists(slot, listing.fixture.number):
                     continue
-                nothing = ByOutcome(0.0, 0.0, 0.0)  # no estimate is like that
+                nothing = ByOutcome(0.0, 0.0, 0.0)  # equals no real estimate
                 offer = self._offers[slot] = _Offer(listing, self.opinion(listing.fixture), nothing)
             if self._moves(offer, slot, state.fair):
                 changed.pop(slot, None)
@@ -204,11 +204,11 @@ class Bookmaker:
         return Extract((*changed.values(), *others), tuple(removals))
 
     def lists(self, slot: int, number: int) -> bool:
-        """Return whether it lists the match of a slot with that number."""
+        """Return whether it lists match `number` of a slot."""
         return self._draws[(17 * slot + 5 * number) % _DRAWS] < self._coverage
 
     def _boosted(self, boost: Boost | None) -> dict[int, Match]:
-        """Begin another boost, and return what changes by that, by slot."""
+        """Begin another boost, and return the changed matches by slot."""
         before, self._boost = self._boost, boost
         changed: dict[int, Match] = {}
         for slot in {it.slot for it in (before, boost) if it is not None and before != boost}:
@@ -232,7 +232,7 @@ class Bookmaker:
         return Match(listing.match_id, *names, home, draw, away, listing.start_time)
 
     def _moves(self, offer: _Offer, slot: int, fair: Triple | None) -> bool:
-        """Return whether an offer changes at these probabilities, and change it."""
+        """Update an offer to these probabilities; return whether it changed."""
         estimate = None if fair is None else self.estimate(fair)
         if estimate == offer.estimate:
             return False
@@ -241,24 +241,24 @@ class Bookmaker:
         return estimate is None or offer.match != before
 
     def opinion(self, fixture: SimulatedMatch) -> ByOutcome:
-        """Return the weights by which its margin is spread over the outcomes, each above 0."""
+        """Return the weights that divide its margin among the outcomes, each above 0."""
         home, away = self._weight(7 * fixture.home.number), self._weight(7 * fixture.away.number + 3)
         return ByOutcome(home, self._weight(3 * fixture.slot.number + 11 * fixture.number), away)
 
     def estimate(self, fair: Triple) -> ByOutcome:
-        """Return the fair probabilities as it sees them: in whole steps, at least half a step."""
+        """Return its view of the fair probabilities: in whole steps, at least half a step."""
         steps = self._style.steps
         home, draw, away = round(fair[0] * steps), round(fair[1] * steps), round(fair[2] * steps)
         return ByOutcome(home or 0.5, draw or 0.5, away or 0.5)
 
     def quote(self, estimate: ByOutcome, opinion: ByOutcome) -> Triple:
-        """Return its decimal prices, each from 1.01 to 201, for such an estimate."""
+        """Return its decimal prices for an estimate, each from 1.01 to 201."""
         total = estimate.home + estimate.draw + estimate.away
         home, draw, away = self._with_margin(estimate, opinion)
         return self._shown(total / home), self._shown(total / draw), self._shown(total / away)
 
     def _with_margin(self, estimate: ByOutcome, opinion: ByOutcome) -> Triple:
-        """Return an estimate with the margin spread over it."""
+        """Return an estimate plus the margin."""
         home, draw, away = estimate.home, estimate.draw, estimate.away
         home_weight, draw_weight, away_weight = opinion.home, opinion.draw, opinion.away
         total = home + draw + away
@@ -270,12 +270,12 @@ class Bookmaker:
         )
 
     def _shown(self, odds: float) -> float:
-        """Return odds rounded down to the ladder; its lowest price is the least."""
+        """Return odds rounded down to the ladder, but at least its lowest price."""
         ladder = self._style.ladder
         return ladder[bisect_right(ladder, odds, 1) - 1]
 
     def _others(self, offer: _Offer, outlook: Outlook) -> tuple[Match, ...]:
-        """Return the markets but 1X2 that it offers of a match."""
+        """Return its markets of a match other than 1X2."""
         match, estimate = offer.match, offer.estimate
         if match is None or estimate is None:
             return ()
@@ -287,7 +287,7 @@ class Bookmaker:
         return tuple([match.of_market(market, odds) for market, odds in offered if odds])
 
     def _odds(self, market: Market, scores: Scores) -> Odds:
-        """Return the prices of a market; none if it is as good as decided, or its stakes come back."""
+        """Return the prices of a market; none if it is nearly decided, or returns its stakes."""
         odds = tuple(map(self._shown, odds_of(market, scores)))
         is_open = min(odds) >= _LEAST_ODDS and book_sum(odds) <= _MOST_SUM * FORMS[market.kind].winners
         return odds if is_open else ()
@@ -301,5 +301,5 @@ class Bookmaker:
                 yield Market(kind)
 
     def _weight(self, number: int) -> float:
-        leaning = 2.0 * self._draws[number % _DRAWS] - 1.0  # it has an opinion of nearly everything
+        leaning = 2.0 * self._draws[number % _DRAWS] - 1.0  # its opinion differs by match and market
         return 1.0 + self._style.opinion * math.copysign(0.8 + 0.2 * abs(leaning), leaning)

@@ -1,8 +1,8 @@
 """The other markets of a simulated match, all from one model of its goals. Pure.
 
-A bookmaker has a price for each score: what it takes for a claim that pays 1 after it. These prices add up
-to its 1X2 prices, and a bet costs what its returns are worth by them. So no market of a bookmaker
-contradicts another one, and its margin is in all of them.
+A bookmaker has a price for each score: the cost of a claim that pays 1 after this score. These prices add
+up to its 1X2 prices, and a bet costs the value of its returns at these prices. So the markets of a
+bookmaker never contradict each other, and all contain its margin.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ class Outlook(Struct, frozen=True, gc=False):
     home_rate: float
     away_rate: float
     total: int  # the main line of over/under, in quarters of a goal
-    handicap: int  # that of the home team, of the goals from now on
+    handicap: int  # the home team's main line, for the goals from now on
 
 
 class Scores(Struct, frozen=True):
-    """The prices of what counts in a score."""
+    """The prices of totals, leads and "both teams score"."""
 
     results: Triple
-    totals: tuple[float, ...]  # by the goals of both teams
-    leads: tuple[float, ...]  # by home less away goals from now on, from -10 to 10
+    totals: tuple[float, ...]  # by the sum of goals
+    leads: tuple[float, ...]  # by home minus away goals from now on, -10 to 10
     both: float  # teams score
     not_both: float
 
 
 def outlook_of(world: World, fixture: SimulatedMatch, at: int) -> Outlook:
-    """Return a match at a moment. Its lines are of average rates: they do not move with each price."""
+    """Return a match at a moment. Its lines follow average rates, so that they move less than prices."""
     (home, away), left = fixture.score(at), share_left(fixture, at)
     home_rate, away_rate = fixture.rates
     total = max(2, round(QUARTERS * ((home_rate + away_rate) * left - 1 / 6)))  # near the median
@@ -61,7 +61,7 @@ def outlook_of(world: World, fixture: SimulatedMatch, at: int) -> Outlook:
 
 
 def scores_of(results: Triple, outlook: Outlook, steps: int) -> Scores:
-    """Return the prices of scores, by those of the three results; `steps` is how finely rates are seen."""
+    """Return the prices of scores from the prices of results; `steps` is the resolution of rates."""
     home_rate, away_rate = (seen_rate(rate, steps) for rate in (outlook.home_rate, outlook.away_rate))
     lead = outlook.home - outlook.away
     chances = result_probabilities(home_rate, away_rate, lead)
@@ -83,9 +83,9 @@ def scores_of(results: Triple, outlook: Outlook, steps: int) -> Scores:
 
 
 def odds_of(market: Market, scores: Scores) -> Odds:
-    """Return the odds at which each bet costs what it returns; infinite for one that cannot be won.
+    """Return the odds at which each bet costs the value of its returns; infinite for an impossible win.
 
-    A handicap is that of the goals from now on, as bookmakers settle it once a match has begun.
+    A handicap counts the goals from now on, as bookmakers settle it once a match has begun.
     """
     match market.kind:
         case Kind.ONE_X_TWO:
@@ -105,7 +105,7 @@ def odds_of(market: Market, scores: Scores) -> Odds:
 
 
 def lines_of(kind: Kind, main: int, spacing: int, *, halves: bool) -> Iterator[Market]:
-    """Yield three lines of a kind around a main one, in quarters; with `halves` at half goals only."""
+    """Yield three lines of a kind around a main one, in quarters; with `halves` only at half goals."""
     least, most = FORMS[kind].lines or (0, 0)
     middle = main // QUARTERS * QUARTERS + QUARTERS // 2 if halves else main
     for line in (middle - spacing, middle, middle + spacing):
@@ -118,14 +118,14 @@ def _inverse(price: float) -> float:
 
 
 def _odds(prices: Odds, won: Odds, kept: Odds) -> float:
-    """Return the odds of a bet: by the price of a win, what its stake is worth beside what comes back."""
+    """Return the odds of a bet: the stake minus the value of returned stakes, over the price of a win."""
     price = sum(map(mul, prices, won))
     return (1 - sum(map(mul, prices, kept))) / price if price > 0 else inf
 
 
 @lru_cache(maxsize=4096)
 def _returns(market: Market, outcome: str, least: int, count: int) -> tuple[Odds, Odds]:
-    """Return by goals, or by a lead, which part of its odds a bet returns, and what beside them."""
+    """Return, by goals or lead, the share of the stake that wins, and the share that is returned."""
     found = [result_of(market, outcome, goals, 0) for goals in range(least, least + count)]
     kept = tuple(returned(result, 0) for result in found)
     return tuple(returned(result, 1) - beside for result, beside in zip(found, kept, strict=True)), kept

@@ -1,7 +1,7 @@
 """The source kind `simulated`: football odds that are no offers, computed from a seed.
 
-It must not read a clock, sleep, or draw from a shared random generator: what it shows depends on the
-options and the time alone, not on its start (but that it is never away in its first five minutes).
+It must not read a clock, sleep, or draw from a shared random generator: its content depends only on the
+options and the time, not on its start (except that it is never away in its first five minutes).
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from actors.sources.simulated.goals import outlook_of
 from actors.sources.simulated.names import Spelling, spelled
 from actors.sources.simulated.world import World
 
-MAX_UPDATES = 20_000  # that an `advance` follows; if more are due, the oldest are left out
-# How long an absence lasts, and how soon after the start the first may begin.
+MAX_UPDATES = 20_000  # updates in an `advance`; if more are due, the oldest are left out
+# The length of an absence, and the earliest time of the first after the start.
 _AWAY_MS, _FIRST_AWAY_MS = 60_000, 300_000
-_TRIES, _OPEN = 100, (0.36, 0.62)  # slots that are looked at for a boost, and how likely its outcome is
+_TRIES, _OPEN = 100, (0.36, 0.62)  # slots tried for a boost, and the range of its outcome's probability
 
-# First letter of a source's ids, and the bits in which the number of a slot is changed.
+# The first letter of a source's ids, and the bits that are flipped in the number of a slot.
 _IDS = {Spelling.PLAIN: ("s", 0), Spelling.SHORT: ("x", 173_561), Spelling.FORMAL: ("m", 94_207)}
 
 
 class SimulatedOptions(SourceOptions, frozen=True, kw_only=True):
-    """Options of a simulated source: matches listed at a time, and price updates a second in all."""
+    """Options of a simulated source: matches listed at a time, and price updates a second over all."""
 
     seed: Annotated[int, Meta(description="Which world: sources of one seed have the same matches.")] = 1
     matches: Annotated[int, Meta(ge=1, le=250_000, description="Matches listed at a time.")] = 240
@@ -63,16 +63,16 @@ class SimulatedOptions(SourceOptions, frozen=True, kw_only=True):
 
 
 def check_key(key: str) -> None:
-    """Raise a ValueError if it is not the key of a simulated bookmaker."""
+    """Raise ValueError unless `key` belongs to a simulated bookmaker."""
     Bookmaker(key, seed=0)
 
 
 class SimulatedMachine:
     """A simulated source stepped by the clock, with one bookmaker for each of `keys`, checked before.
 
-    A match is removed as `suspended` for 40 s after a goal and while it is as good as decided, and
-    as `finished` 115 minutes after kick-off, when another takes its place. The work of a call is in
-    proportion to the updates that are due; if these are more than `MAX_UPDATES`, to the matches.
+    A match is removed as `suspended` for 40 s after a goal and while it is nearly decided, and as
+    `finished` 115 minutes after its kick-off, when another takes its place. The work of a call is
+    proportional to the due updates, or to the number of matches if more than `MAX_UPDATES` are due.
     """
 
     def __init__(self, options: SimulatedOptions, keys: tuple[str, ...], now: Instant) -> None:
@@ -80,17 +80,17 @@ class SimulatedMachine:
         self.interval_s = min(1.0, max(0.1, 1.0 / options.updates_per_s))
         self._options = options
         self._start = now
-        self._at = 0  # in milliseconds, as all times here
+        self._at = 0  # in milliseconds, like all times here
         self._world = World(options.seed, options.matches, options.updates_per_s)
         self._blanks = Random(f"{options.seed}/blanks").sample(range(50), 3)
         self._bookmakers = [
             Bookmaker(key, options.seed, options.coverage, options.kinds) for key in dict.fromkeys(keys)
         ]
-        self._boosts: dict[str, tuple[int, Boost | None]] = {}  # by key: the period, and what is boosted
-        self._calendar: list[tuple[int, int, Listing]] = []  # a heap: next moment of each slot
+        self._boosts: dict[str, tuple[int, Boost | None]] = {}  # by key: the period and its boost
+        self._calendar: list[tuple[int, int, Listing]] = []  # a heap of the next moment of each slot
 
     def image(self) -> Mapping[str, Extract]:
-        """Return every key's list as of the last `advance`; the removals name what is suspended."""
+        """Return every key's list as of the last `advance`; the removals are suspended matches."""
         return {bookmaker.key: bookmaker.image() for bookmaker in self._bookmakers}
 
     def advance(self, now: Instant) -> Sliced[Mapping[str, Extract]]:
@@ -112,7 +112,7 @@ class SimulatedMachine:
         return changes
 
     def _boost(self, bookmaker: Bookmaker, at: int) -> Boost | None:
-        """Return what a bookmaker boosts, if anything: the likeliest outcome of an open match to come."""
+        """Return a bookmaker's boost, if any: the likeliest outcome of an open future match."""
         if self._options.boost_every_s is None:
             return None
         every = round(1000 * self._options.boost_every_s)
@@ -134,7 +134,7 @@ class SimulatedMachine:
         return found
 
     def _look_at_all(self, at: int) -> Sliced[dict[int, State]]:
-        """Begin anew so long before `at` that all bookmakers have seen what was then, and return that."""
+        """Begin anew at a time before `at` that all bookmakers have seen; return the states then."""
         self._at = at - min(MAX_LAG_MS, int(1000 * MAX_UPDATES / self._options.updates_per_s))
         calendar: list[tuple[int, int, Listing]] = []
         states: list[State] = []
@@ -156,7 +156,7 @@ class SimulatedMachine:
         return {state.slot: state for state in states}
 
     def _follow(self, until: int, appeared: dict[int, State]) -> Sliced[None]:
-        """Add to `appeared` the matches that are listed up to `until`; all else awaits the bookmakers."""
+        """Add newly listed matches up to `until` to `appeared`; queue other changes for the bookmakers."""
         moments = 0
         while self._calendar[0][0] <= until:
             moments += 1
@@ -165,7 +165,7 @@ class SimulatedMachine:
             at, slot, listing = self._calendar[0]
             if at == listing.fixture.end:
                 listing = self._listing(slot, at)
-                appeared.pop(slot, None)  # so that the order stays that of appearance
+                appeared.pop(slot, None)  # keeps the order of appearance
                 appeared[slot] = self._state(slot, listing, at)
             else:
                 state = self._state(slot, listing, at)
@@ -183,9 +183,9 @@ class SimulatedMachine:
     def _listing(self, slot: int, at: int) -> Listing:
         fixture, spelling = self._world.fixture(slot, at), self._options.spelling
         first, changed_bits = _IDS[spelling]
-        # Times of listing are multiples of five minutes: no id is used twice.
+        # Times of listing are multiples of five minutes, so that ids are unique.
         match_id = SourceMatchId(f"{first}{fixture.listed_at // 300_000:07d}{slot ^ changed_bits:06d}")
-        # By slot, so that the successor of a match with something missing misses the same.
+        # By slot, so that the successor of a match lacks the same values.
         no_league, no_start, no_name = self._blanks
         nameless = (fixture.away, fixture.home)[fixture.number % 2] if slot % 200 == no_name else None
         teams = fixture.home, fixture.away

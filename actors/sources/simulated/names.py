@@ -1,4 +1,4 @@
-"""The names of leagues and teams, and how a source spells them. Leagues are real, no team exists."""
+"""The names of leagues and teams, in several spellings. The leagues are real, the teams invented."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 
 
 class Spelling(StrEnum):
-    """How a source writes names; real sources do not agree on them."""
+    """A source's way to write names; real sources differ too."""
 
     PLAIN = "plain"  # Atlético Fuenvares, Arkmere United, La Liga
     SHORT = "short"  # Atl Fuenvares, Arkmere Utd, La Liga
@@ -34,8 +34,8 @@ LEAGUES = (
 )
 """The hour (UTC) around which leagues kick off, the style of their teams' names, and their formal names.
 
-Other spellings leave out a country before " - ". One before ": " stays: leagues of several countries have
-the name, and invented teams do not tell which is meant.
+Other spellings leave out a country before " - ". A country before ": " stays, because leagues of several
+countries have the name, and invented teams do not tell the country.
 """
 
 CLUBS = {
@@ -55,7 +55,7 @@ CLUBS = {
     "/{} City,{} FC,{} SC",
     "Asian": "Haru Kiri Mina Natsu Sora Tsuki Umi Yume/gata hata iwa mori nami shima tani/{} Blaze,{} FC",
 }
-"""Starts and ends of place names ("_" is a space) and what clubs are called, by style."""
+"""Starts and ends of place names ("_" is a space), and forms of clubs' names, by style."""
 
 
 def _pairs(text: str) -> dict[str, str]:

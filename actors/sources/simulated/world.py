@@ -1,7 +1,7 @@
 """The simulated world: teams, matches with their goals, and the true probabilities at any time.
 
-Everything follows from the seed and the time alone, so that sources which start at different moments see
-the same world. Times are whole milliseconds (Unix). Nothing here looks at a clock.
+Everything depends only on the seed and the time, so that sources which start at different moments see the
+same world. Times are whole milliseconds (Unix). Nothing here reads a clock.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _GOAL_PAUSE_MS = 40_000
 _TEAMS_OF_A_SLOT, _SLOTS_OF_A_LEAGUE = 3, 7
 _SHARE_IN_PLAY = 0.08
 _MIN_UPDATE_MS = 100
-_PEAK = 0.6  # how strongly kick-offs gather around the hour of their league, below 1
-_QUARTER_HOURS = 0.7  # of noise from -1 to 1: 85 % of the kick-offs
+_PEAK = 0.6  # how strongly kick-offs cluster around their league's hour, below 1
+_QUARTER_HOURS = 0.7  # kick-offs with noise below this (range -1 to 1), 85 %, are at full quarters
 _HOME_GOALS, _AWAY_GOALS = 1.5, 1.15
 MAX_GOALS, _RATE_STEP = 10, 0.002
 _DECIDED = 0.99
 
-# The logarithm of a goal rate is off by a slow drift, by news, and by noise of each update.
-_NOISE = 1021  # a prime, so that steps of other lengths do not fall in with it
+# The logarithm of a goal rate deviates by a slow drift, by news, and by noise of each update.
+_NOISE = 1021  # a prime, so that it is no multiple of other steps
 _DRIFT, _DRIFT_MS = 0.15, 3 * _HOUR_MS
 _NEWS, _NEWS_MS = 0.07, 6 * _HOUR_MS
 _JITTER = 0.01
 
 
 class Team(Struct, frozen=True, gc=False):
-    """A team; `strength` is the logarithm of how it multiplies its own goals and divides the other's."""
+    """A team; `strength` is the log of the factor for its own goals, and the divisor of the other's."""
 
     number: int
     name: str
@@ -51,7 +51,7 @@ class Team(Struct, frozen=True, gc=False):
 
 
 class Slot(Struct, frozen=True, eq=False, gc=False):
-    """A place in the list, with teams of its own: the next match is listed when the last ends."""
+    """A place in the list, with its own teams; the next match is listed when the last one ends."""
 
     number: int
     league: str
@@ -71,12 +71,12 @@ class SimulatedMatch(Struct, frozen=True, eq=False, gc=False):
     listed_at: int
     kickoff: int
     end: int
-    rates: tuple[float, float]  # goals of home and away expected of a whole match
-    goals: tuple[tuple[int, int], ...]  # in order: the time, and 1 or -1 for home or away
-    events: tuple[int, ...]  # in order: its listing, kick-off, goals and the ends of their pauses, its end
+    rates: tuple[float, float]  # expected goals of home and away in a whole match
+    goals: tuple[tuple[int, int], ...]  # in order: time, and 1 (home) or -1 (away)
+    events: tuple[int, ...]  # in order: listing, kick-off, goals, ends of the pauses after goals, end
 
     def lead(self, at: int) -> int | None:
-        """Return home goals less away goals; None for 40 s after a goal."""
+        """Return home goals minus away goals; None for 40 s after a goal."""
         lead = 0
         for goal, side in self.goals:
             if at < goal:
@@ -93,14 +93,14 @@ class SimulatedMatch(Struct, frozen=True, eq=False, gc=False):
 
 
 class World:
-    """The first `slots` places of the world of `seed`; half of the updates are of matches in play."""
+    """The first `slots` places of the world of `seed`; half of the updates concern matches in play."""
 
     def __init__(self, seed: int, slots: int, updates_per_s: float) -> None:
         self._seed = seed
         draw = Random(f"{seed}/noise")
         self._noise = tuple(draw.uniform(-1.0, 1.0) for _ in range(_NOISE))
         self._slots = tuple(islice(_slots(Random(f"{seed}/world")), slots))
-        half_ms = 2 * 1000 * slots / updates_per_s  # one update of every match by half of the updates
+        half_ms = 2 * 1000 * slots / updates_per_s  # time for half of the updates to reach every match
         self._in_play_ms = max(_MIN_UPDATE_MS, round(half_ms * _SHARE_IN_PLAY))
         self._upcoming_ms = max(_MIN_UPDATE_MS, round(half_ms * (1 - _SHARE_IN_PLAY)))
 
@@ -123,14 +123,14 @@ class World:
         return SimulatedMatch(place, number, home, away, listed_at, kickoff, end, rates, timed, events)
 
     def moments(self, fixture: SimulatedMatch, at: int) -> tuple[int, int]:
-        """Return when a match changed last, at `at` or before, and when its price or more changes next."""
+        """Return the last change of a match up to `at`, and the next change of its price or state."""
         every = self._in_play_ms if at >= fixture.kickoff else self._upcoming_ms
         updated = at - (at - int(fixture.slot.phase * every)) % every
         following = bisect_right(fixture.events, at)
         return max(updated, fixture.events[following - 1]), min(updated + every, fixture.events[following])
 
     def probabilities(self, fixture: SimulatedMatch, at: int) -> Triple | None:
-        """Return those of home win, draw and away win; None while no bookmaker would take a bet."""
+        """Return P(home win), P(draw), P(away win); None while no bookmaker would take a bet."""
         lead = fixture.lead(at)
         if lead is None:
             return None
@@ -138,7 +138,7 @@ class World:
         return None if max(found) > _DECIDED else found
 
     def rates(self, fixture: SimulatedMatch, at: int) -> tuple[float, float]:
-        """Return the goals of home and away that are expected from now on."""
+        """Return the expected goals of home and away from `at` on."""
         (home_rate, away_rate), left = fixture.rates, share_left(fixture, at)
         own = 74 * fixture.slot.number + 101 * fixture.number
         home_rate *= left * math.exp(self._offset(own, at))
@@ -146,13 +146,13 @@ class World:
         return home_rate, away_rate
 
     def _offset(self, own: int, at: int) -> float:
-        """Return the logarithm by which a goal rate is off its average; `own` tells rates apart."""
+        """Return the log of a goal rate's deviation from its average; `own` identifies the rate."""
         noise = self._noise
         step, rest = divmod(at, _DRIFT_MS)
         before, after = noise[(own + step) % _NOISE], noise[(own + step + 1) % _NOISE]
         period, passed = divmod(at, _NEWS_MS)
         if 2 * passed < (1.0 + noise[(own + 7 * period) % _NOISE]) * _NEWS_MS:
-            period -= 1  # the news of this period is yet to come
+            period -= 1  # before the news of this period
         return (
             _DRIFT * (before + (after - before) * rest / _DRIFT_MS)
             + _NEWS * noise[(own + 11 * period) % _NOISE]
@@ -160,9 +160,9 @@ class World:
         )
 
     def _kickoff(self, slot: Slot, number: int) -> int:
-        """Return the kick-off of the match of that number: mostly at full quarters, near the peak hour."""
+        """Return the kick-off of match `number` of a slot, mostly at full quarters near the peak hour."""
         even = (number + slot.phase) * slot.cycle_ms
-        # The sine slows the clock near the peak: more matches fall there, in the same order.
+        # The sine slows the clock near the peak, so that more matches fall there, in the same order.
         turn = 2 * math.pi * (even / _DAY_MS - slot.peak_hour / 24)
         around = even - _PEAK * _DAY_MS / (2 * math.pi) * math.sin(turn)
         is_quarter = self._noise[(13 * slot.number + number) % _NOISE] < _QUARTER_HOURS
@@ -171,24 +171,24 @@ class World:
 
 
 def share_left(fixture: SimulatedMatch, at: int) -> float:
-    """Return how much of the play of a match is left: 1 before its kick-off, 0 at its end."""
+    """Return the remaining share of a match's playing time: 1 before its kick-off, 0 at its end."""
     since = max(at - fixture.kickoff, 0)
     played = min(since, _FIRST_HALF_MS) + max(since - _FIRST_HALF_MS - _INTERVAL_MS, 0)
     return max(0.0, 1.0 - played / _PLAY_MS)
 
 
 def seen_rate(rate: float, steps: int) -> float:
-    """Return a rate in whole parts of `steps` times 0.002 goals."""
+    """Return a rate, rounded to a multiple of `steps` * 0.002 goals."""
     return round(rate / _RATE_STEP / steps) * steps * _RATE_STEP
 
 
 def goal_probabilities(rate: float) -> tuple[float, ...]:
-    """Return P(goals = n) for n = 0..10, from the goals expected."""
+    """Return P(goals = n) for n = 0..10 from the expected goals."""
     return _goals(round(rate / _RATE_STEP))[0]
 
 
 def result_probabilities(home_rate: float, away_rate: float, lead: int) -> Triple:
-    """Return the probabilities of home win, draw and away win, from the goals expected in the rest.
+    """Return P(home win), P(draw), P(away win) from the expected further goals and the lead.
 
     Goals are independent Poisson variables, each cut off at ten (M. J. Maher, "Modelling association
     football scores", Statistica Neerlandica 36, 1982).
@@ -203,7 +203,7 @@ def result_probabilities(home_rate: float, away_rate: float, lead: int) -> Tripl
 
 @lru_cache(maxsize=4096)
 def _goals(steps: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return P(goals = n) for n = 0..10 and P(goals < n) for n = 0..21, at `steps` of the rate."""
+    """Return P(goals = n) for n = 0..10 and P(goals < n) for n = 0..21, for a rate in steps."""
     rate = steps * _RATE_STEP
     weights = [rate**goals / math.factorial(goals) for goals in range(MAX_GOALS + 1)]
     total = sum(weights)
@@ -219,7 +219,7 @@ def _goal_times(draw: Random, kickoff: int, rate: float) -> Iterator[int]:
 
 
 def _slots(draw: Random) -> Iterator[Slot]:
-    """Go through the slots of ever more divisions, one slot of each league after the other."""
+    """Yield slots without end, in each round one of every league."""
     clubs = {style: cycle(club_names(style, draw)) for style in CLUBS}
     team_numbers, slot_numbers = count(), count()
     for division in count(1):
