@@ -1,1 +1,1 @@
-"""The Odds API: JSON answers by league with dozens of bookmakers, polled within a budget of credits."""
+"""The Odds API: JSON by league with dozens of bookmakers, polled within a budget of credits."""

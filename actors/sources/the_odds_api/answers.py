@@ -1,7 +1,7 @@
-"""Reading the answers of The Odds API: the odds of a sport, and the list of sports. Pure.
+"""Reads the answers of The Odds API: the odds of a sport, and the list of sports. Pure.
 
-Errors are objects where lists are expected, also with status 200. Outcomes are in alphabetical order, so
-they are told apart by name. `last_update` is when prices were refreshed, not when they changed.
+Errors are objects in place of lists, also with status 200. Outcomes are in alphabetical order, so that only
+their names identify them. `last_update` is the time of a refresh of prices, not of a change.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from actors.sources.the_odds_api.wire import (
 )
 
 MAX_ERROR_BYTES = 64 * 1024  # a longer body is not read as an error of the API
-CLOCKS_APART_S = 60.0  # how far a refresh may seem to lie after the answer; a later time is ignored
-MAX_UNREAD, MAX_KEY_CHARS = 10, 40  # of markets that are not read, in a note
-MAX_KICK_OFFS = 1000  # kept of a sport, in the order of the answer; a season has some hundreds
-KNOWN_ERRORS = frozenset(  # codes that are counted by name; all others are counted together
+CLOCKS_APART_S = 60.0  # a refresh may be this much later than the answer; a later time is ignored
+MAX_UNREAD, MAX_KEY_CHARS = 10, 40  # keys of unread markets in a note, and their length
+MAX_KICK_OFFS = 1000  # kept kick-offs of a sport; a season has some hundreds
+KNOWN_ERRORS = frozenset(  # codes counted by name; all others are counted together
     {
         *("missing_key", "invalid_key", "deactivated_key", "exceeded_freq_limit", "out_of_usage_credits"),
         *("missing_region", "invalid_region", "invalid_bookmakers", "missing_market", "invalid_market"),
@@ -52,7 +52,7 @@ OUTCOMES = 3
 
 
 class Asked(Struct, frozen=True):
-    """What was asked for: whether 1X2, and the keys of other markets."""
+    """The requested markets: whether 1X2, and the keys of others."""
 
     result: bool
     others: frozenset[str]
@@ -61,8 +61,8 @@ class Asked(Struct, frozen=True):
 class Offers(Struct):
     """The part of an answer about a bookmaker; `newest` is its last refresh (Unix seconds), or None.
 
-    `passed_over` counts what is not read beside 1X2, `unread` has keys of markets that are not ours, and
-    `listed` counts how often a match occurs; all three are empty if only 1X2 was asked for.
+    `passed_over` counts unread markets other than 1X2, `unread` has the keys of unknown markets, `listed`
+    counts the occurrences of each match; all three are empty if only 1X2 was requested.
     """
 
     matches: list[Match] = []
@@ -75,7 +75,7 @@ class Offers(Struct):
     listed: Counter[SourceMatchId] = msgspec.field(default_factory=Counter)
 
     def add(self, match: CommonFacts, offered: BookmakerMarkets, latest: float, asked: Asked) -> None:
-        """Add a match, or its removal, of the markets that were asked for.
+        """Add a match, or its removal, for each requested market.
 
         Times of refresh later than `latest` are ignored.
         """
@@ -118,7 +118,7 @@ class Offers(Struct):
                 self.matches.append(_match(match, refreshed, url).of_market(line.market, line.odds))
 
     def _refreshed(self, market: OddsMarket, offered: BookmakerMarkets, latest: float) -> float | None:
-        """Return when a market was refreshed, and note the newest time."""
+        """Return the time of a market's refresh, and note the newest one."""
         refreshed = None if market.last_update is None else unix_time(market.last_update)
         if refreshed is None or refreshed > latest:
             refreshed = unix_time(offered.last_update)
@@ -137,7 +137,7 @@ class Offers(Struct):
 class OddsAnswer(Struct, frozen=True):
     """The odds of a sport, by bookmaker key; times in Unix seconds.
 
-    `unreadable` counts matches without an id, and parts of matches of which the bookmaker is unknown.
+    `unreadable` counts matches without an id, and parts of matches without a known bookmaker.
     """
 
     offers: Mapping[str, Offers]
@@ -147,13 +147,13 @@ class OddsAnswer(Struct, frozen=True):
 
 
 class Sports(Struct, frozen=True):
-    """The football keys that are in season and have matches."""
+    """The keys of football leagues that are in season and have matches."""
 
     keys: tuple[str, ...]
 
 
 class CommonFacts(Struct, frozen=True, gc=False):
-    """A match; `is_fit` if it is football between teams with different names, at a possible time."""
+    """A match; `is_fit` if it is football, its teams have different names, and its time is possible."""
 
     event: OddsEvent
     home: str
@@ -176,7 +176,7 @@ _KEY = re.compile("soccer_[a-z0-9_]{1,64}").fullmatch
 def read_odds(
     body: bytes, answered_at: float | None, asked: Collection[str] = (OURS,)
 ) -> Sliced[OddsAnswer]:
-    """Read the odds of a sport, in slices; `asked` are the keys of the markets that are read.
+    """Read the odds of a sport, in slices; `asked` are the keys of the markets to read.
 
     Raises: PayloadError if they cannot be read.
     """
@@ -200,7 +200,7 @@ def read_odds(
 
 
 def read_sports(body: bytes) -> Sports:
-    """Read the list of sports. Raises: PayloadError if it is none, or has no football."""
+    """Read the list of sports. Raises: PayloadError if it is not one, or lacks football."""
     sports = [part(_sport, raw) for raw in _elements(body)]
     keys = tuple(
         sport.key
@@ -213,7 +213,7 @@ def read_sports(body: bytes) -> Sports:
 
 
 def error_in(body: bytes) -> PayloadError | None:
-    """Read the API's own error from a body; None if it has none."""
+    """Read the API's error in a body; None if there is none."""
     content = part(_any, body) if len(body) <= MAX_ERROR_BYTES else None
     if not (isinstance(content, dict) and isinstance(content.get("message"), str)):
         return None
@@ -244,20 +244,20 @@ def _common_facts(event: OddsEvent) -> CommonFacts:
 
 @lru_cache(maxsize=8192)
 def _have_own_names(home: str, away: str) -> bool:
-    """Return whether both teams and the draw look different, as they are shown."""
+    """Return whether the shown names of both teams and the draw differ."""
     names = {clean_name(home), clean_name(away), DRAW}
     return len(names) == OUTCOMES and "" not in names
 
 
 def _odds(match: CommonFacts, market: OddsMarket, refreshed: float | None, url: str | None) -> Match | None:
-    """Return what a market offers; None unless its outcomes are home team, draw and away team."""
+    """Return a 1X2 market's match; None unless its outcomes are home team, draw and away team."""
     if not match.is_fit or len(market.outcomes) != OUTCOMES:
         return None
     event, home, away = match.event, match.home, match.away
     first, second, third = market.outcomes
     prices = {first.name: first.price, second.name: second.price, third.name: third.price}
     try:
-        # Fields by position take half the time, and this runs for every price.
+        # Positional arguments take half the time, and this runs for every price.
         return Match(
             event.id,
             home,
@@ -279,7 +279,7 @@ def _odds(match: CommonFacts, market: OddsMarket, refreshed: float | None, url: 
 
 
 def _fault(event: OddsEvent, market: OddsMarket) -> Reason:
-    """Return why a market is not accepted."""
+    """Return why a market is rejected."""
     if isinstance(market, OddMarket) or _is_odd(event):
         return Reason.TYPE
     names = [outcome.name for outcome in market.outcomes]
@@ -294,7 +294,7 @@ def _fault(event: OddsEvent, market: OddsMarket) -> Reason:
 
 
 def _unfit(event: OddsEvent) -> Reason:
-    """Return why a match that is not fit has no market at all."""
+    """Return why all markets of an unfit match are rejected."""
     if _is_odd(event):
         return Reason.TYPE
     if not (event.sport_key or "").startswith(FOOTBALL):

@@ -1,10 +1,10 @@
-"""Which markets are asked for in one call, and which the API refuses. Pure.
+"""Chooses the markets of a call, and drops markets that the API refuses. Pure.
 
-One unknown market fails the whole call (422, INVALID_MARKET). The message names those that it refuses:
+One unknown market fails the whole call (422, INVALID_MARKET). The message names the refused ones:
 
     Markets not supported by this endpoint: totals_h1, totals_h2
 
-Where it does not, they are asked for one after another, each with those that an answer had.
+Without their names the markets are tried one by one, each together with the markets answered before.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class MarketsAsked:
 
     def __init__(self, markets: tuple[str, ...]) -> None:
         self.now = markets
-        self._answered: tuple[str, ...] = ()  # of those of `now`
+        self._answered: tuple[str, ...] = ()  # the markets in `now` that were answered
         self._later: tuple[str, ...] = ()
 
     def answered(self, asked: tuple[str, ...]) -> None:
@@ -29,9 +29,9 @@ class MarketsAsked:
             self._go_on(asked)
 
     def refused(self, asked: tuple[str, ...], said: str) -> tuple[str, ...]:
-        """Note that a call for these markets was refused; return those that are given up for it.
+        """Note that a call for these markets was refused; return the markets that are given up.
 
-        The last one is never given up.
+        The last market is never given up.
         """
         if asked != self.now:
             return ()

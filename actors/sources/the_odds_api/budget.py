@@ -1,11 +1,11 @@
-"""A budget of credits a UTC day, and how often each sport may be asked for it. Pure.
+"""Divides a budget of credits per UTC day among the sports. Pure.
 
-A day's calls are spread over the seconds of all sports: a second in which a sport is near a kick-off
-counts `WEIGHT` times a far one. So on a busy day a far second gets less:
+A day's calls are spread over the seconds of all sports. A near second, in which a sport has a kick-off
+soon, counts `WEIGHT` times as much as a far second. So on a busy day a far second gets fewer calls:
 
     calls per far second = calls a day / (far seconds + WEIGHT x near seconds, of all sports that day)
 
-and a sport is due again when its seconds since the last call have added up to a call.
+A sport is due again when its seconds since the last call add up to one call.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from actors.core.messages import Scope
 
 DAY_S = 86400.0
 MINUTE_S = 60.0
-SAME_CLOCK_S = 1.0  # how far wall and monotonic clock may drift apart before the wall clock counts as set
+SAME_CLOCK_S = 1.0  # with a larger drift from the monotonic clock, the wall clock counts as set
 WEIGHT = 8.0
 NEAR_BEFORE_S = 2 * 3600.0
 NEAR_AFTER_S = 2.5 * 3600.0
-START_SHARE = 0.25  # the least share of a day's credits for a process that starts, however late in the day
-MAX_BOOST = 2.0  # how much faster, or slower, calls may come to make up for credits spent otherwise
+START_SHARE = 0.25  # the least share of a day's credits for a new process, however late in the day
+MAX_BOOST = 2.0  # the limit of faster or slower calls, to balance other spending
 
-SPAN_S = 900.0  # credits of so many seconds travel as one figure
+SPAN_S = 900.0  # credits of this many seconds are handed over as one number
 
-Windows = tuple[tuple[float, float], ...]  # when a sport is near: Unix seconds, in order, without overlap
+Windows = tuple[tuple[float, float], ...]  # a sport's near times: Unix seconds, ordered, not overlapping
 
 
 class Rates(Struct, frozen=True):
-    """Calls per second of a sport on a UTC day: `far`, and `far` times `weight` when it is near."""
+    """A sport's calls per second on a UTC day: `far`, and `far` times `weight` near a kick-off."""
 
     far: float
     weight: float
 
 
 def near_windows(kick_offs: Iterable[int]) -> Windows:
-    """Return when a sport is near one of these kick-offs (Unix seconds)."""
+    """Return the near times of a sport with these kick-offs (Unix seconds)."""
     spans: list[tuple[float, float]] = []
     for kick_off in sorted(kick_offs):
         start, end = kick_off - NEAR_BEFORE_S, kick_off + NEAR_AFTER_S
@@ -53,9 +53,9 @@ def near_windows(kick_offs: Iterable[int]) -> Windows:
 
 
 class Calendar:
-    """How the calls of each day are spread, as far as kick-offs are known.
+    """Spreads the calls of each day, as far as kick-offs are known.
 
-    On a day on which a sport would wait longer than `ceiling_s`, those that are near get less.
+    On a day on which a sport would wait longer than `ceiling_s`, near sports get fewer calls.
     """
 
     def __init__(self, sports: Mapping[Scope, Windows], calls_a_day: float, ceiling_s: float) -> None:
@@ -67,7 +67,7 @@ class Calendar:
         self._rates: dict[float, Rates] = {}
 
     def rates(self, day: float) -> Rates:
-        """Return the rates of a day, counted from the Unix epoch."""
+        """Return the rates of a day; days are counted from the Unix epoch."""
         if day * DAY_S >= self._known_until:
             return Rates(self._calls / (len(self._sports) * DAY_S), WEIGHT)
         if day not in self._rates:
@@ -109,10 +109,10 @@ class Calendar:
 
 
 class Spending(Struct, frozen=True, array_like=True):
-    """The content of a ledger: how long ago it began, and credits with how long ago they were spent.
+    """The content of a ledger for another process: the ledger's age, and credits with their ages.
 
-    Seconds, because the clocks of another machine are others; however long this was on its way, nothing
-    counts as spent earlier than it was.
+    Ages are in seconds, because other machines have other clocks. A delay on the way only makes spending
+    look later than it was, never earlier.
     """
 
     age_s: float
@@ -122,33 +122,34 @@ class Spending(Struct, frozen=True, array_like=True):
 class Ledger:
     """The credits spent on the present UTC day.
 
-    Kept by the monotonic clock; which of it was today is worked out from the wall clock each time. For a
-    day after that was set, both the new and the old time must allow a call: no day is overdrawn.
+    Credits are kept by the monotonic clock; the wall clock decides each time which of them were spent
+    today. For a day after the wall clock was set, both the new and the old time must allow a call, so that
+    no day is overdrawn.
     """
 
     def __init__(self, per_day: float) -> None:
         self.per_day = per_day
         self.start_credits = START_SHARE * per_day
-        self.left = per_day  # credits that may still be spent today, as of the last call of a method
-        self._spent: dict[int, tuple[float, float]] = {}  # by monotonic minute: last time, credits
+        self.left = per_day  # the rest of today's credits, as of the last method call
+        self._spent: dict[int, tuple[float, float]] = {}  # by monotonic minute: last time and credits
         self._start_mono: float | None = None
-        self._trusted = 0.0  # wall minus monotonic time, of the clock before it was set
+        self._trusted = 0.0  # wall minus monotonic time, before the wall clock was set
         self._trusted_mono = -inf
         self._days: tuple[_Day, ...] = ()
         self._days_at: Instant | None = None
 
     def left_to_spread(self, now: Instant) -> float:
-        """Return the credits left by the wall clock alone: what the rest of its day is planned with."""
+        """Return the rest of the credits by the wall clock alone, for planning the rest of its day."""
         self._look(now)
         return max(self.per_day - self._days[0].spent, 0.0)
 
     def wait_s(self, needed: float, now: Instant) -> float:
-        """Return the seconds until that many credits are left: 0, or those until midnight."""
+        """Return the seconds until `needed` credits are available: 0, or the time to midnight."""
         self._look(now)
         return max((day.left_s for day in self._days if self.per_day - day.spent < needed), default=0.0)
 
     def spend(self, amount: float, now: Instant, of: float | None = None) -> None:
-        """Count credits; negative credits were given back. `of` is when they were spent (monotonic)."""
+        """Count spent credits; negative ones are a refund. `of` is the time of spending (monotonic)."""
         at = now.mono if of is None else of
         minute = int(at // MINUTE_S)
         if minute in self._spent or of is None:
@@ -158,7 +159,7 @@ class Ledger:
         self._look(now)
 
     def carried(self, reserved: float, now: Instant) -> Spending:
-        """Return what was counted, and credits that may be spent soon as if they had been now."""
+        """Return the counted credits, plus `reserved` ones that may be spent soon, as spent now."""
         self._look(now)
         spans: dict[int, tuple[float, float]] = {}
         for last, spent in (*self._spent.values(), (now.mono, reserved)):
@@ -168,7 +169,7 @@ class Ledger:
         return Spending(age_s, tuple([(now.mono - last, spent) for last, spent in spans.values() if spent]))
 
     def resume(self, spending: Spending | None, now: Instant) -> None:
-        """Go on with what another ledger has counted; None if that is lost: then this day is spent."""
+        """Continue another ledger's counts; None means that they are lost: this day counts as spent."""
         found = Spending(0.0, ((0.0, self.per_day),)) if spending is None else spending
         self._start_mono = now.mono - found.age_s
         self._spent.clear()
@@ -180,7 +181,7 @@ class Ledger:
         self._look(now)
 
     def _look(self, now: Instant) -> None:
-        """Work out what was spent today, once for each moment."""
+        """Compute today's spending, once for each moment."""
         if now == self._days_at:
             return
         if self._start_mono is None:
@@ -198,14 +199,14 @@ class Ledger:
     def _day(self, start_mono: float, mono: float, wall: float) -> _Day:
         """Return the day of a clock that shows `wall`, with a guess at what an earlier process spent."""
         midnight = mono - wall % DAY_S
-        # A little more than the day, because the two clocks are not read at the same moment.
+        # A little more than the day, because the two clocks are read at slightly different moments.
         own = sum(spent for last, spent in self._spent.values() if last >= midnight - SAME_CLOCK_S)
         share = max(1.0 - max(start_mono - midnight, 0.0) / DAY_S, START_SHARE)
         return _Day(DAY_S - wall % DAY_S, own + self.per_day * (1.0 - share))
 
 
 class _Day(Struct, frozen=True):
-    """The present day by a clock: the seconds left of it, and the credits spent."""
+    """The present day by a clock: its remaining seconds, and the spent credits."""
 
     left_s: float
     spent: float

@@ -1,4 +1,4 @@
-"""The Odds API v4: dozens of bookmakers a request, polled by league, for a key and its credits. Pure."""
+"""The kind of The Odds API v4: dozens of bookmakers a request, polled by league for credits. Pure."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def check_key(key: str) -> None:
 
 
 def decode(payload: Payload, options: TheOddsApiOptions) -> Sliced[OddsAnswer | Sports]:
-    """Read an answer, in slices. Raises: PayloadError if it is an error or no answer of the API."""
+    """Read an answer, in slices. Raises: PayloadError for an error of the API, or anything else."""
     if payload.scope == SPORTS_SCOPE:
         return read_sports(payload.body)
     return (yield from read_odds(payload.body, payload.answered_at, options.asked))
 
 
 def extract(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Sliced[Extract]:
-    """Return a bookmaker's prices, in slices; a match that is offered twice is rejected."""
+    """Return a bookmaker's prices, in slices; a match listed twice is rejected."""
     del options
     yield
     offers = answer.offers.get(key, Offers())
@@ -41,7 +41,7 @@ def extract(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Sliced[
     passed_over += offers.passed_over
     matches, removals = tuple(offers.matches), tuple(offers.removals)
     if repeated := {match for match, count in offers.listed.items() if count > 1}:
-        # Its markets may have different lines here and there, so that no id is there twice.
+        # Its two copies may have different lines, so that equal ids would not reveal it.
         twice = [match for match in matches if match.odds and match.event_id in repeated]
         matches = tuple(match for match in matches if not (match.odds and match.event_id in repeated))
         removals += tuple(Removal(match.source_match_id, Reason.DUPLICATE) for match in twice)
@@ -61,8 +61,8 @@ def explain(error: TransportError) -> None:
         error.reason = said.reason
 
 
-# The API's list "Bookmaker APIs" as of July 2026; it has each bookmaker of recorded answers of April 2026.
-# For warnings only: there are always new ones.
+# The API's list "Bookmaker APIs" of July 2026; it contains all bookmakers of recorded answers of April
+# 2026. Used only for warnings, because the API adds bookmakers.
 _KNOWN = """
     atg_se ballybet bet365_au betanysports betclic_fr betfair_ex_au betfair_ex_eu betfair_ex_uk
     betfair_sb_uk betfred_uk betinia_se betmgm betmgm_se betonlineag betopenly betparx betr_au
@@ -76,13 +76,13 @@ _KNOWN = """
     unibet_nl unibet_se unibet_uk virginbet williamhill williamhill_us winamax_de winamax_fr
 """
 
-# Of the API's list of bookmakers, beside those of Betfair.
+# From the API's list of bookmakers, without Betfair's.
 _EXCHANGES = frozenset({"betopenly", "matchbook", "novig", "prophetx", "smarkets"})
 _PREDICTION_MARKETS = frozenset({"kalshi", "polymarket"})
 
 
 def offer_of(key: str, options: TheOddsApiOptions) -> Offer:
-    """Return what kind of bookmaker has that key."""
+    """Return the kind of a bookmaker's offer."""
     del options
     if key.startswith("betfair_ex_") or key in _EXCHANGES:
         return OF_EXCHANGE

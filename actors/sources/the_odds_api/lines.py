@@ -7,9 +7,9 @@ A real market (cut), and one of totals:
     {"key": "totals", "outcomes": [{"name": "Over", "price": 1.9, "point": 2.5},
                                    {"name": "Under", "price": 1.94, "point": 2.5}]}
 
-The point of a handicap is the goals added to the team that is named: at the home team it is our line, at
-the away team the opposite. Outcomes come in any order, and a list may have several lines. One with a
-`description` (a team, a player) is of another bet. Format: the API's documentation of v4.
+The point of a handicap is the number of goals added to the named team: for the home team it is our line,
+for the away team its opposite. Outcomes come in any order, and a list may have several lines. An outcome
+with a `description` (a team, a player) belongs to another bet. Format: the API's documentation of v4.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ KINDS: Final[Mapping[str, Kind]] = {
     "totals": Kind.OVER_UNDER,
     "spreads": Kind.ASIAN_HANDICAP,
 }
-"""The keys of the markets that are read, in the order in which they are asked for."""
+"""The keys of the markets to read, in the order of requests."""
 _OVER_UNDER: Final = ("Over", "Under")
 
 
 class Line(Struct, frozen=True):
-    """A line with its odds in the order of the outcomes, or the reason why it is not accepted.
+    """A line with its odds in the order of the outcomes, or the reason of its rejection.
 
-    The market is None if it cannot be told which it is.
+    The market is None if it is unknown.
     """
 
     market: Market | None
@@ -45,7 +45,7 @@ class Line(Struct, frozen=True):
 
 
 def lines_of(listed: OddsMarket, kind: Kind, home: str, away: str) -> Iterator[Line]:
-    """Yield the lines of a market; of one with an outcome of another bet the reason alone."""
+    """Yield the lines of a market; only a reason if one of its outcomes belongs to another bet."""
     names = _OVER_UNDER if kind is Kind.OVER_UNDER else (home, away)
     if isinstance(listed, OddMarket):
         yield Line(None, reason=Reason.TYPE)

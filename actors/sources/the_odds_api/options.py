@@ -1,4 +1,4 @@
-"""The options of The Odds API, and the addresses and costs that follow from them. Pure."""
+"""The options of The Odds API, its requests and their costs. Pure."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ SPORTS_SCOPE = Scope("sports")
 class TheOddsApiOptions(PolledOptions, frozen=True, kw_only=True):
     """Options of The Odds API.
 
-    `sports` are keys of its football leagues, or "football" for all that are in season. Without
-    `credits_per_day` every sport is asked each `poll_interval_s`; with it that is the shortest interval.
-    All configured bookmakers must belong to `regions`, if there are any.
+    `sports` are keys of its football leagues, or "football" for all in season. Without `credits_per_day`
+    every sport is requested each `poll_interval_s`; with it this is the shortest interval. All configured
+    bookmakers must belong to `regions`, if any are set.
     """
 
     api_key: Annotated[Secret, Meta(description='The key, from the environment: "${THE_ODDS_API_KEY}".')]
@@ -66,17 +66,17 @@ class TheOddsApiOptions(PolledOptions, frozen=True, kw_only=True):
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of market that are read, 1X2 first."""
+        """The kinds of market to read, 1X2 first."""
         return every_kind(KINDS[market] for market in self.markets)
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The keys of the markets, each once, in one order."""
+        """The keys of the markets, each once, in the order of requests."""
         return tuple(market for market in KINDS if market in self.markets)
 
 
 class Call(Struct, frozen=True):
-    """How odds of these markets are requested, and the credits that a call costs: for each market."""
+    """A way to request the odds of these markets, and its credits for each market."""
 
     parameter: str
     value: str
@@ -92,7 +92,7 @@ class Call(Struct, frozen=True):
 def cheapest_call(
     options: TheOddsApiOptions, keys: tuple[str, ...], markets: tuple[str, ...]
 ) -> tuple[Call, Call | None]:
-    """Return the cheaper way to ask for these markets of those bookmakers, and the other way, if any."""
+    """Return the cheaper way to request these markets of these bookmakers, and the other way, if any."""
     by_name = Call("bookmakers", ",".join(keys), markets, ceil(len(keys) / BOOKMAKERS_A_CREDIT))
     if not options.regions:
         return by_name, None
@@ -101,13 +101,13 @@ def cheapest_call(
 
 
 def sports_target(options: TheOddsApiOptions) -> Target:
-    """Return the free list of all sports."""
+    """Return the request for the free list of all sports."""
     query = urlencode({"apiKey": options.api_key})
     return Target(SPORTS_SCOPE, f"{_base(options)}/sports?{query}", is_catalogue=True)
 
 
 def odds_target(options: TheOddsApiOptions, call: Call, sport: str) -> Target:
-    """Return the odds of a sport, all markets in one call."""
+    """Return the request for the odds of a sport, all markets in one call."""
     query = {
         "apiKey": options.api_key,
         call.parameter: call.value,

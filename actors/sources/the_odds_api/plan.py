@@ -1,4 +1,4 @@
-"""The poll plan of The Odds API: which sports, how often, within which budget. Pure."""
+"""The plan of requests to The Odds API: sports and their intervals within a budget. Pure."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ INVALID_MARKET = "invalid_market"
 SPORTS_INTERVAL_S = DAY_S
 DOUBTED_INTERVAL_S = 600.0
 FREE_CREDITS_A_MONTH = 500
-USUAL_SPORTS = 40  # football keys in season, more or less: to plan with until they are known
+USUAL_SPORTS = 40  # a guess at the football keys in season, until they are known
 CALL_SPACING_S = 0.04  # the API allows 30 calls a second
 REMAINING, USED, LAST = "x-requests-remaining", "x-requests-used", "x-requests-last"
 HEADERS = (REMAINING, USED, LAST)
-CEILING_SHARE = 0.9  # of an explicit `stale_after_s`: the longest interval, if the budget allows it
-KNOWN_AHEAD_S = 28 * DAY_S  # kick-offs later than that after an answer are ignored
+CEILING_SHARE = 0.9  # the longest interval, as a share of `stale_after_s`, if the budget allows it
+KNOWN_AHEAD_S = 28 * DAY_S  # kick-offs further ahead of an answer are ignored
 _CLIENT_ERRORS = range(400, 500)
 _WHOLE = re.compile(r"([0-9]{1,12})(\.0+)?").fullmatch
 
 
 class Carried(Struct, frozen=True, array_like=True):
-    """A plan on its way: the credits of a call, the API's last figures, and what was spent."""
+    """The plan's state for another process: credits of a call, the API's last figures, spending."""
 
     cost: float
     seen: dict[str, float | None]
@@ -50,7 +50,7 @@ class Carried(Struct, frozen=True, array_like=True):
 
 
 class TheOddsApiPlan(Plan):
-    """The plan of a key. Raises: ValueError for options that cannot be kept."""
+    """The plan of a key. Raises: ValueError for options that cannot work."""
 
     def __init__(self, options: TheOddsApiOptions, keys: tuple[str, ...]) -> None:
         self._api, self._keys = options, keys
@@ -73,7 +73,7 @@ class TheOddsApiPlan(Plan):
         self._check()
 
     def first_delay_s(self, target: Target, now: Instant) -> float:
-        """Return 0 for some of the sports, then delays at the rate at which credits come."""
+        """Return 0 for the first sports, then delays at the rate of available credits."""
         del now
         if self._ledger is None or target.is_catalogue or target.scope in self._near:
             return 0.0
@@ -109,7 +109,7 @@ class TheOddsApiPlan(Plan):
             self._ledger.spend(cost, now)
 
     def on_answered(self, target: Target, headers: Mapping[str, str], now: Instant) -> None:
-        """Correct the cost by the answer."""
+        """Correct the counted cost by the answer's headers."""
         for name in HEADERS:
             self._seen[name] = _whole(headers.get(name), self._seen[name])
         if not target.is_catalogue and (last := _whole(headers.get(LAST), None)) is not None:
@@ -118,7 +118,7 @@ class TheOddsApiPlan(Plan):
             self._cost = max(float(self._call.credits), at_most)
 
     def on_failed(self, target: Target, error: SourceError, now: Instant) -> float:
-        """Take back what cannot have been charged; else retry no sooner than a third of the interval."""
+        """Refund a call that was not charged; otherwise retry after a third of the interval or later."""
         if isinstance(error, TransportError):
             self.on_answered(target, error.headers, now)
             is_refused = error.status in _CLIENT_ERRORS and LAST not in error.headers
@@ -133,7 +133,7 @@ class TheOddsApiPlan(Plan):
         """Take the kick-offs of a sport, or the list of sports."""
         match content:
             case Sports(keys=keys):
-                # A list that has lost most of its sports is accepted at the second time.
+                # A list without most of the known sports is accepted only the second time.
                 self._is_doubted = not self._is_doubted and 2 * len(keys) < len(self._sports)
                 if not self._is_doubted:
                     self._set_sports(keys)
@@ -146,16 +146,16 @@ class TheOddsApiPlan(Plan):
                 self._plan_calendar()
 
     def asks_otherwise(self, target: Target) -> bool:
-        """Return whether the API refused a market, and the next call is for others."""
+        """Return whether the API refused a market, so that the next call asks for others."""
         return target.scope in self._otherwise
 
     def take_refusals(self) -> tuple[str, ...]:
-        """Return what is said of markets that the API has refused since the last call."""
+        """Return errors for the markets that the API has refused since the last call."""
         taken, self._refusals = tuple(self._refusals), []
         return taken
 
     def quota(self) -> Mapping[str, float | None]:
-        """Return what the API says of the key's credits, and what is planned with them."""
+        """Return the API's figures on the key's credits, and the plan's budget."""
         return {
             "requests_remaining": self._seen[REMAINING],
             "requests_used": self._seen[USED],
@@ -166,13 +166,13 @@ class TheOddsApiPlan(Plan):
         }
 
     def carried(self, soon: Sequence[Target], now: Instant) -> bytes:
-        """Return what was spent, with the calls that may be made soon."""
+        """Return the spending, including the calls that may be made soon."""
         ledger, reserved = self._ledger, len(soon) * self._cost
         spending = None if ledger is None else ledger.carried(reserved, now)
         return msgspec.msgpack.encode(Carried(self._cost, self._seen, spending))
 
     def resume(self, carried: bytes, now: Instant) -> None:
-        """Go on with what another process has spent."""
+        """Continue with another process's spending."""
         found = msgspec.msgpack.decode(carried, type=Carried) if carried else None
         if found is not None:
             self._cost, self._seen = max(found.cost, float(self._call.credits)), found.seen
@@ -182,7 +182,7 @@ class TheOddsApiPlan(Plan):
             self._ledger.resume(None if found is None else found.spending, now)
 
     def facts(self) -> Mapping[str, object]:
-        """Return what was chosen, for the log, as soon as the sports are known."""
+        """Return the chosen way of requests and its cost, as soon as the sports are known."""
         if not self._sports:
             return {}
         other = {} if self._other is None else {f"credits_by_{self._other.parameter}": self._other.credits}
@@ -197,7 +197,7 @@ class TheOddsApiPlan(Plan):
         }
 
     def describe(self) -> list[str]:
-        """Return lines for an operator: what is asked how often, in quiet and in busy hours."""
+        """Return lines for an operator: targets, and intervals in quiet and busy hours."""
         count = self._expected_sports()
         known = "" if self._sports else " (as many as usual: which ones is known when it runs)"
         other = f", by {self._other.parameter} {self._other.credits}" if self._other else ""
@@ -231,7 +231,7 @@ class TheOddsApiPlan(Plan):
         return len(self._sports) or USUAL_SPORTS
 
     def _check(self) -> None:
-        """Refuse a budget that pays for no call, and a `stale_after_s` that it cannot keep."""
+        """Refuse a budget too small for a call, and a `stale_after_s` too short for the budget."""
         per_day, stale_s = self._api.credits_per_day, self._api.stale_after_s
         if per_day is not None and per_day < self._cost:
             raise ValueError(
@@ -243,14 +243,14 @@ class TheOddsApiPlan(Plan):
             raise ValueError(f"stale_after_s was {stale_s:g}, must be at least {ceil(needed_s)}: {why}")
 
     def _equal_share_s(self) -> float:
-        """Return the interval of every sport if all have the same."""
+        """Return the interval if all sports have the same."""
         if self._api.credits_per_day is None:
             return self._api.poll_interval_s
         fair_s = self._expected_sports() * self._cost * DAY_S / self._api.credits_per_day
         return max(fair_s, self._api.poll_interval_s)
 
     def _boost(self, ledger: Ledger, now: Instant) -> float:
-        """Return the boost at `now`, worked out once for each moment."""
+        """Return the boost at `now`, computed once for each moment."""
         left = ledger.left_to_spread(now) / self._cost
         if self._boost_at[:2] != (now.wall, left):
             self._boost_at = (now.wall, left, self._calendar.boost(now.wall, left))
@@ -267,7 +267,7 @@ class TheOddsApiPlan(Plan):
         self._boost_at = (-inf, 0.0, 1.0)
 
     def _intervals_with(self, near: int, count: int) -> tuple[float, float]:
-        """Return near and far interval of a day on which `near` of `count` sports have a kick-off."""
+        """Return the near and the far interval on a day when `near` of `count` sports have kick-offs."""
         windows = near_windows([int(DAY_S / 2)])
         sports = {Scope(str(number)): windows if number < near else () for number in range(count)}
         rates = self._calendar_of(sports).rates(0.0)
@@ -283,7 +283,7 @@ class TheOddsApiPlan(Plan):
         self._targets = (sports_target(self._api), *odds) if is_open else odds
 
     def _on_refused(self, target: Target, error: SourceError) -> None:
-        """Ask for other markets after a refusal, which may be of an older call than the last."""
+        """Ask for other markets after a refusal, which may answer an older call than the last."""
         asked = self._markets_of.get(target.scope, ())
         if refused := self._markets.refused(asked, str(error)):
             self._refusals.append(f"not asked for any more: {', '.join(refused)}: {error}")
@@ -292,14 +292,14 @@ class TheOddsApiPlan(Plan):
             self._ask_for(self._markets.now)
 
     def _ask_for(self, markets: tuple[str, ...]) -> None:
-        """Ask for these markets from now on, at what they cost."""
+        """Ask for these markets from now on, and plan with their cost."""
         if markets != self._call.markets:
             self._call, self._other = cheapest_call(self._api, self._keys, markets)
             self._cost = float(self._call.credits)
             self._set_sports(self._sports)
 
     def _correct(self, target: Target, amount: float, now: Instant) -> None:
-        """Count `amount` for the last request in place of what was counted before."""
+        """Replace the counted credits of the last request by `amount`."""
         already, at = self._charged.get(target.scope, (0.0, now.mono))
         self._charged[target.scope] = (amount, at)
         if self._ledger is not None:

@@ -8,9 +8,9 @@ Pure. A real match (cut to one bookmaker):
       "markets": [{"key": "h2h", "last_update": "2026-01-14T16:22:51Z", "outcomes": [
        {"name": "Away United", "price": 5.5}, {"name": "Draw", "price": 4.3}, ...]}]}]}
 
-Format: the API's documentation of v4. A part of another shape, with a field of another type or with a field
-twice, is refused by itself, so that an error of a bookmaker costs no other bookmaker its prices. Absent, or
-null, is a field that a part can do without; of another type it is not absent.
+Format: the API's documentation of v4. A part of another shape, with a field of another type or a field
+twice, is refused by itself, so that a fault of one bookmaker does not affect the others. An optional field
+may be absent or null, but not of another type.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ from actors.core.errors import UNREADABLE
 from actors.core.messages import SourceMatchId
 from actors.source_api.json_parts import part
 
-Url: TypeAlias = str | UnsetType | None  # asked for by `links`; null where the bookmaker has none
+Url: TypeAlias = str | UnsetType | None  # requested by `links`; null if the bookmaker has none
 
 MAX_POINT = 1000.0  # far above any line
 MAX_PRICE = 1001.0  # bookmakers end at 1001, exchanges at 1000
 
 
 class Outcome(Struct, frozen=True, gc=False):
-    """An outcome; `price` is 0.0, which is never accepted, if it is no price.
+    """An outcome; an invalid `price` is 0.0, which is never accepted.
 
-    `point` is its line in goals, if it has one. With a `description` it is one of a team or a player.
+    `point` is its line in goals, if any. An outcome with a `description` belongs to a team's or player's
+    bet.
     """
 
     name: str
@@ -77,13 +78,13 @@ class OddsEvent(Struct, frozen=True, gc=False):
 
 
 class OddMarket(OddsMarket, frozen=True, gc=False):
-    """A market that cannot be read: what its bookmaker offers on the match is not known."""
+    """An unreadable market: its bookmaker's offer for the match is unknown."""
 
 
 class PartialEvent(OddsEvent, frozen=True, gc=False):
-    """A match of which a part cannot be read.
+    """A match with unreadable parts.
 
-    `is_odd`: one of its own fields is of another type; else `lost` parts are of an unknown bookmaker.
+    `is_odd`: one of its own fields is of another type. Otherwise `lost` counts parts of unknown bookmakers.
     """
 
     is_odd: bool = False
@@ -92,7 +93,7 @@ class PartialEvent(OddsEvent, frozen=True, gc=False):
 
 OURS = "h2h"
 LOST = ""
-"""The key of a market of which the key cannot be read."""
+"""The key of a market whose key is unreadable."""
 _TEXTS = ("sport_key", "sport_title", "commence_time", "home_team", "away_team")
 
 _event = msgspec.json.Decoder(OddsEvent)
@@ -101,7 +102,7 @@ _any = msgspec.json.Decoder()
 
 
 def read_event(raw: msgspec.Raw) -> OddsEvent | None:
-    """Read a match, part by part if need be; None if it has no id."""
+    """Read a match, part by part if necessary; None if it has no id."""
     event = part(_event, raw)
     if event is not None and _has_each_field_once(bytes(raw), event):
         return event
@@ -121,10 +122,10 @@ def read_event(raw: msgspec.Raw) -> OddsEvent | None:
 
 
 def _has_each_field_once(text: bytes, event: OddsEvent) -> bool:
-    """Return whether `text` holds nothing but the fields of this match, each of them once.
+    """Return whether `text` contains only the fields of this match, each once.
 
-    Counts quotation marks: two for each field's name and two for its value if that is a text. Whatever
-    else `text` holds (a doubled or an unknown field, a null, an escaped mark) makes more of them.
+    Counts quotation marks: two for each field's name, and two for each text value. Anything else in `text`
+    (a doubled or unknown field, a null, an escaped mark) adds marks.
     """
     texts = (event.sport_key, event.sport_title, event.commence_time, event.home_team, event.away_team)
     missing, markets, outcomes = texts.count(None), 0, 0
@@ -187,7 +188,7 @@ def _bookmaker_markets(table: dict[str, Any]) -> BookmakerMarkets:
     found = table.get("markets")
     lost = len(found) - len(markets) if isinstance(found, list) else 0
     if not isinstance(found, list) or (len(markets) < len(found) and OURS not in {m.key for m in markets}):
-        markets.append(OddMarket(OURS, ()))  # it may be the one that is missing
+        markets.append(OddMarket(OURS, ()))  # it may be the missing market
     return BookmakerMarkets(
         table["key"],
         (*markets, *[OddMarket(LOST, ())] * lost),
@@ -217,7 +218,7 @@ def _outcomes(market: dict[str, Any]) -> tuple[Outcome, ...]:
 
 
 def _objects(table: dict[str, Any], name: str, id_field: str) -> list[dict[str, Any]]:
-    """Return the objects in that list that have a text in `id_field`."""
+    """Return the objects in the list `name` whose `id_field` is a text."""
     found = table.get(name)
     if not isinstance(found, list):
         return []
@@ -225,7 +226,7 @@ def _objects(table: dict[str, Any], name: str, id_field: str) -> list[dict[str, 
 
 
 def _is_text(value: object) -> bool:
-    """Return whether it is a text, or absent."""
+    """Return whether a value is a text, or absent."""
     return value is None or isinstance(value, str)
 
 
@@ -241,6 +242,6 @@ def _price(value: object) -> float:
 
 
 def _point(value: object) -> float | None:
-    """Return a point as a number; None, which is no line, if it is none."""
+    """Return a point as a number; None if it is not a valid number."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and abs(value) <= MAX_POINT else None  # type: ignore[arg-type]
