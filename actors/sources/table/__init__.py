@@ -1,1 +1,1 @@
-"""The kind `table`: a CSV file or JSON lines, whose columns the configuration names."""
+"""The kind `table`: a CSV file or JSON lines with configured columns."""

@@ -1,4 +1,4 @@
-"""Looks at a table and writes a configuration that fits it; asks for what the table does not say. Pure."""
+"""Writes a configuration that fits a table, and marks the options that a person must set. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from actors.sources.table.options import ISO, KEY, UNIX, UNIX_MS, Column, TableO
 from actors.sources.table.starts import moment_of, start_of
 from actors.sources.table.text import Columns, lines_of
 
-MAX_BYTES: Final = 1024 * 1024  # of a table that are looked at
+MAX_BYTES: Final = 1024 * 1024  # the part of a table that is examined
 MAX_BOOKMAKERS: Final = 50
 _ROLES: Final[Mapping[str, str]] = {
     "home": "home hometeam teamhome team1 heim heimteam heimmannschaft local equipolocal domicile casa",
@@ -33,7 +33,7 @@ _ROLES: Final[Mapping[str, str]] = {
     " datum fecha data matchdate eventdate jour time zeit uhrzeit hora heure ora anstoss matchtime",
 }
 _SIDES: Final = ("home draw away", "heim remis gast", "one draw two", "1 x 2", "h d a")
-_PLAIN: Final = frozenset({"", "odds", "price", "prices", "quote", "quota", "cote"})  # of no bookmaker
+_PLAIN: Final = frozenset({"", "odds", "price", "prices", "quote", "quota", "cote"})  # no bookmakers
 _AGGREGATES: Final = frozenset({"max", "avg", "min", "mean", "best", "bbmx", "bbav"})
 _FORMATS: Final = (("decimal", False), ("decimal", True), ("american", False), ("fractional", False))
 _DAYS: Final = ("%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%Y/%m/%d", "%d/%b/%Y", "%b/%d/%Y")
@@ -43,9 +43,9 @@ _TIME = re.compile(r"[0-9]{1,2}[:.][0-9]{2}(:[0-9]{2})?( ?[AaPp][Mm])?").fullmat
 
 
 def configuration_of(path: str, body: bytes) -> tuple[str, tuple[str, ...]]:
-    """Return a configuration for the table at `path`, and the options that somebody must set in it first.
+    """Return a configuration for the table at `path`, and the options that a person must set first.
 
-    Raises: PayloadError for a text that is no table.
+    Raises: PayloadError for a text that is not a table.
     """
     guess = _Guess(body[: body.rfind(b"\n", 0, MAX_BYTES) + 1] or body)
     keys = guess.prices(PurePath(path).stem) if guess.values else [""]
@@ -71,7 +71,7 @@ def configuration_of(path: str, body: bytes) -> tuple[str, tuple[str, ...]]:
 
 
 class _Guess:
-    """Options as far as they are guessed, with remarks, and the values of each column but blank ones."""
+    """The options guessed so far, with remarks, and each column's values without blanks."""
 
     def __init__(self, body: bytes) -> None:
         self.options: dict[str, Any] = {}
@@ -91,7 +91,7 @@ class _Guess:
         self._roles()
 
     def put(self, name: str, value: object, remark: str = "") -> None:
-        """Set an option, with a remark that is written behind it."""
+        """Set an option, and the remark behind it."""
         self.options[name] = value
         self.remarks[name] = f"  # {_printable(' '.join(remark.split()), '?')}" if remark else ""
 
@@ -127,7 +127,7 @@ class _Guess:
         return [*range(1, len(rows[0]) + 1 if rows else 1)], rows
 
     def _roles(self) -> None:
-        """Guess which column is what by its name, or without names by what is in it."""
+        """Guess the role of each column by its name, or without names by its values."""
         plain = {name: re.sub("[^a-z0-9]", "", anyascii(str(name)).lower()) for name in self.values}
         self.moments: list[Column] = [name for name in plain if plain[name] in _ROLES["when"].split()]
         found = {
@@ -156,7 +156,7 @@ class _Guess:
         return len(values) == self.count and ("bookmaker" in self.options or len({*values}) == self.count)
 
     def prices(self, name: str) -> list[str]:
-        """Guess the columns and the format of prices; return the keys of the bookmakers."""
+        """Guess columns and format of prices; return the bookmakers' keys."""
         groups = self._groups()
         columns, keys = max(groups.items(), key=lambda group: len(group[1]), default=((), []))
         if "bookmaker" in self.options and len(keys) > 1:
@@ -185,7 +185,7 @@ class _Guess:
         return keys or [name]
 
     def markets(self, keys: Iterable[str]) -> Iterator[str]:
-        """Yield tables of other markets that the header speaks of, as comments: nobody asked for them."""
+        """Yield tables of other markets in the header, as comments, because they are optional."""
         values = {str(name): cells for name, cells in self.values.items() if cells}
         priced = [name for name, cells in values.items() if all(map(_is_price, cells))]
         has_keys = KEY in str(self.options.get("one", ""))
@@ -199,7 +199,7 @@ class _Guess:
             yield from (f"# {role} = {_quoted(column)}" for role, column in columns.items())
 
     def _groups(self) -> dict[tuple[Column, ...], list[str]]:
-        """Return triples of columns of prices, those alike under a name with {key}, with their keys."""
+        """Return triples of price columns with their keys; similar ones share a name with {key}."""
         groups: dict[tuple[Column, ...], list[str]] = {}
         priced = [name for name, values in self.values.items() if values and all(map(_is_price, values))]
         if 1 in self.values:
@@ -220,7 +220,7 @@ class _Guess:
         return groups
 
     def times(self) -> None:
-        """Guess the columns of the start, and how they are written; ask where more than one way fits."""
+        """Guess columns and format of the start; mark it to be set if several formats fit."""
         of_day = [name for name in self.moments if all(map(_TIME, self.values[name]))]
         first = next((name for name in self.moments if name not in of_day and self.values[name]), None)
         if first is None:
@@ -249,7 +249,7 @@ class _Guess:
 
     @staticmethod
     def _forms(values: Sequence[str]) -> list[str]:
-        """Return the ways of writing dates that fit every value."""
+        """Return the formats of dates that fit every value."""
         if not values:
             return []
         if all(re.fullmatch(r"[0-9]{10}(\.[0-9]+)?|[0-9]{13}", value) for value in values):
@@ -291,7 +291,7 @@ def _with_key(column: Column, key: str) -> Column:
 
 
 def _named(keys: Iterable[str]) -> dict[str, str]:
-    """Return ids of bookmakers with these keys."""
+    """Return bookmakers' ids for these keys."""
     named: dict[str, str] = {}
     for key in keys:
         name = re.sub("[^a-z0-9]+", "-", anyascii(key).lower()).strip("-")[:28] or "bookmaker"
@@ -300,7 +300,7 @@ def _named(keys: Iterable[str]) -> dict[str, str]:
 
 
 def _quoted(value: object) -> str:
-    """Return a value of TOML, which has the escapes of JSON."""
+    """Return a TOML value; TOML's escapes are JSON's."""
     return _printable(json.dumps(value, ensure_ascii=False), "\\u{:04x}")
 
 

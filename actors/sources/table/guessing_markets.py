@@ -1,4 +1,4 @@
-"""Guesses which columns are of other markets than 1X2, where the header says so in plain words. Pure."""
+"""Finds columns of markets other than 1X2 by plain words in the header. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from actors.sources.table.options import KEY, LINE
 
 _OVER: Final = r"(?P<over>over|ueber|uber|o|>)|(?P<under>under|unter|u|<)"
 _GOALS: Final = r"(?P<line>[0-9]{1,2}[.,][0-9]{1,2})"
-# What stands in a name behind the bookmaker, in small letters; the group is the outcome.
+# The lower-case part of a name behind the bookmaker; the group is the outcome.
 _FORMS: Final[Mapping[Kind, tuple[str, ...]]] = {
     Kind.OVER_UNDER: (
         rf"(?:(?:totals?|goals|ou|odds)[ _-]*)?(?:{_OVER})[ _-]*{_GOALS}(?:[ _-]*(?:goals|odds))?",
@@ -24,7 +24,7 @@ _FORMS: Final[Mapping[Kind, tuple[str, ...]]] = {
         r"(?:(?:dc|double[ _-]?chance|odds)[ _-]*)?(?:(?P<_1X>1x)|(?P<_12>12)|(?P<_X2>x2))",
     ),
 }
-# Names without anything but letters and digits, where the line has a column of its own.
+# Names reduced to letters and digits, of markets whose line has its own column.
 _WITH_LINE: Final[Mapping[Kind, Mapping[str, str]]] = {
     Kind.OVER_UNDER: {
         LINE: "totalline totalsline goalline goalsline ouline overunderline",
@@ -39,16 +39,16 @@ _WITH_LINE: Final[Mapping[Kind, Mapping[str, str]]] = {
 }
 
 Found = dict[str, dict[str, str]]
-"""The columns of each market by the outcome, or `line`."""
+"""The columns of each market, by outcome or `line`."""
 
 
 def guessed_markets(
     priced: Sequence[str], values: Mapping[str, Sequence[str]], keys: Sequence[str]
 ) -> Found:
-    """Return the columns of markets by their names.
+    """Return the columns of markets, found by their names.
 
-    `priced` are the columns that have prices alone, `values` those of every column; `keys` are those of the
-    bookmakers if each has columns of its own: {key} then stands in the names.
+    `priced` are the columns that contain only prices, `values` the values of every column. `keys` are the
+    bookmakers' keys if each bookmaker has its own columns; then {key} replaces them in the names.
     """
     found: Found = {}
     for column in priced:
@@ -69,7 +69,7 @@ def guessed_markets(
 
 
 def _said(column: str, keys: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the market and the outcome that the name of a column says, and the name with {key}."""
+    """Yield market and outcome by a column's name, and the name with {key}."""
     for key in keys or ("",):
         rest = column[len(key) :]
         if not column.startswith(key):
@@ -93,7 +93,7 @@ def _named(names: str, columns: Iterable[str]) -> str:
 
 
 def _market(kind: Kind, line: str) -> str:
-    """Return the market of a line; nothing if it is none."""
+    """Return the name of the market with a line; "" for an invalid line."""
     try:
         return str(market_of(kind, float(line.replace(",", "."))))
     except ValueError:

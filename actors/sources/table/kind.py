@@ -5,8 +5,8 @@ A row (German, with a decimal comma, and the prices of two bookmakers):
     Datum;Zeit;Liga;Heim;Gast;Nord 1;Nord X;Nord 2;Süd 1;Süd X;Süd 2
     05.12.2026;15:30;Bundesliga;Köln;Mainz 05;2,10;3,40;3,60;2,05;3,50;3,70
 
-Other markets are in more columns (`markets`). A line, or a market of it, that cannot be read costs itself,
-and the notes of an extract say why.
+Other markets are in further columns (`markets`). An unreadable line or market is lost without affecting
+others; the notes of the extract say why.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from actors.sources.table.options import KEY, Column, TableOptions, check, check
 from actors.sources.table.starts import moment_of, start_of
 from actors.sources.table.text import TWICE, Columns, Line, lines_of
 
-MAX_TORN: Final = 2  # if more lines than that, and more than can be read, cannot be read, the table is none
-MAX_AHEAD_S: Final = 60.0  # that the time of a price may be after the answer
+MAX_TORN: Final = 2  # with more unreadable lines than this, and than readable ones, all is refused
+MAX_AHEAD_S: Final = 60.0  # how far the time of a price may be after the answer
 WITHDRAWN: Final = "withdrawn"
 
 _OWN_ID = re.compile(r"[A-Za-z0-9._-]{1,128}").fullmatch
 
 
 class Fixture(Struct, frozen=True):
-    """A row without its prices; `bookmaker` is the key that it has, None without such a column."""
+    """A row without its prices; `bookmaker` is its key, None without such a column."""
 
     number: int
     source_match_id: SourceMatchId
@@ -62,7 +62,7 @@ class Fixture(Struct, frozen=True):
 
 
 class UnreadRow(Struct, frozen=True):
-    """Why a row cannot be read, and its id and bookmaker where these can."""
+    """An unreadable row: the reason, and its id and bookmaker if these are readable."""
 
     text: str
     reason: Reason = Reason.UNREADABLE
@@ -71,7 +71,7 @@ class UnreadRow(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """A decoded table: its columns, and its rows with their cells; `unread` are the others."""
+    """A decoded table: its columns, readable rows with their cells, and `unread` rows."""
 
     columns: Columns
     rows: Sequence[tuple[Fixture, Sequence[str]]]
@@ -82,7 +82,7 @@ class Table(Struct, frozen=True):
 
 
 class TablePlan(Plan):
-    """Looks at one file or address; `check-config` says for how long its prices hold."""
+    """Polls one file or address; `check-config` shows how long its prices are valid."""
 
     def describe(self) -> list[str]:
         """Return lines for an operator."""
@@ -93,7 +93,7 @@ class TablePlan(Plan):
 
 
 def plan(options: TableOptions, keys: tuple[str, ...]) -> Plan:
-    """Return the plan of a table; the scope is its name, if that is plainly a name and no secret."""
+    """Return the plan of a table; the scope is its name, if that is clearly no secret."""
     check(options, keys)
     if fault := next(faults_of_markets(options), None):
         raise ValueError(fault)
@@ -103,7 +103,7 @@ def plan(options: TableOptions, keys: tuple[str, ...]) -> Plan:
 
 
 def decode(payload: Payload, options: TableOptions) -> Sliced[Table]:
-    """Read the table, in slices. Raises: PayloadError if it lacks a column, or most are unreadable."""
+    """Read the table, in slices. Raises: PayloadError if it lacks a column, or most rows are unreadable."""
     if not (payload.is_framed or payload.body.endswith(b"\n")):
         raise PayloadError("the body ends within a line, and its length was not announced: it may be cut")
     columns: Columns = {}
@@ -129,7 +129,7 @@ def decode(payload: Payload, options: TableOptions) -> Sliced[Table]:
 def extract(table: Table, key: str, options: TableOptions) -> Sliced[Extract]:
     """Read a bookmaker's prices, in slices. Raises: PayloadError if the table lacks its columns.
 
-    A row with no price is a match that is not offered.
+    A row without a price means that the match is not offered.
     """
     outcomes = tuple(with_key(column, key) for column in options.outcomes)
     if table.rows or options.format == "csv":
@@ -156,7 +156,7 @@ def extract(table: Table, key: str, options: TableOptions) -> Sliced[Extract]:
 
 
 def _places(table: Table, key: str, found: Found) -> list[MarketColumns]:
-    """Return where the other markets of a bookmaker are; one that lacks a column costs itself alone."""
+    """Return the columns of a bookmaker's other markets; a market without its columns is left out."""
     places = []
     for name, columns in table.options.markets.items():
         place = columns_of(name, columns, key)
@@ -177,7 +177,7 @@ def _read(
     table: Table,
     found: Found,
 ) -> None:
-    """Add what a row has."""
+    """Add the markets of a row."""
     outcomes, places = columns
     written = {str(column): cell(column) for column in outcomes}
     found.note(notes_of(fixture.number, written, table.options))
@@ -195,7 +195,7 @@ def _read(
 
 
 def keys_in(table: Table) -> Iterator[str]:
-    """Return the keys of the bookmakers of a table, nothing where it names none."""
+    """Yield the keys of the bookmakers that a table names."""
     options = table.options
     if options.bookmaker is not None:
         yield from dict.fromkeys(fixture.bookmaker for fixture, _ in table.rows if fixture.bookmaker)
@@ -218,7 +218,7 @@ def parts(table: Table) -> Parts:
 def _check_columns(
     columns: Columns, needed: Sequence[Column], key: str = "", keys: Iterable[str] = ()
 ) -> None:
-    """Raise PayloadError if a column is missing, or there twice; one of `keys` may be meant by `key`."""
+    """Raise PayloadError for a missing or doubled column; suggest one of `keys` in place of `key`."""
     if missing := [str(column) for column in needed if column not in columns]:
         near = did_you_mean(key, keys) or did_you_mean(missing[0], map(str, columns))
         raise PayloadError(f"column not in this table: {', '.join(missing)}{near}")
@@ -234,7 +234,7 @@ def _cell(cells: Sequence[str], columns: Columns, column: Column | None) -> str:
 def _row(
     line: Line, columns: Columns, options: TableOptions, answered_at: float | None
 ) -> Fixture | UnreadRow:
-    """Read a line without its prices, or say why it cannot be read."""
+    """Return a line without its prices, or why it cannot be read."""
 
     def cell(column: Column | None) -> str:
         return _cell(line.cells, columns, column).strip()
@@ -265,7 +265,7 @@ def _row(
 
 
 def _updated(cell: str, options: TableOptions, answered_at: float | None) -> float | None:
-    """Read the time of a row's prices, None without a column of it. Raises: ValueError."""
+    """Read the time of a row's prices, None without such a column. Raises: ValueError."""
     updated = None if options.updated is None else moment_of(cell, options)
     if updated is not None and answered_at is not None and updated > answered_at + MAX_AHEAD_S:
         raise ValueError(f"the time was {cell!r}, in the future: is a clock, or the timezone, wrong?")
@@ -273,7 +273,7 @@ def _updated(cell: str, options: TableOptions, answered_at: float | None) -> flo
 
 
 def _own_id(text: str) -> SourceMatchId:
-    """Return an id as the table has it; one with other characters in a form that no plain one has."""
+    """Return an id of the table; special characters get a form that no plain id has."""
     return SourceMatchId(text) if _OWN_ID(text) else SourceMatchId(f"~{match_id_of(text)}"[:128])
 
 
@@ -300,7 +300,7 @@ KIND = PolledKind(
     plan=plan,
     decode=decode,
     extract=extract,
-    repeats_confirm=False,  # the ages of rows are looked at anew
+    repeats_confirm=False,  # the ages of rows must be computed anew
     prices_of=lambda options: options.prices,
     keys_in=keys_in,
     parts=parts,

@@ -1,4 +1,4 @@
-"""The columns of other markets than 1X2, and what a row has in them. Pure.
+"""Reads the columns of markets other than 1X2. Pure.
 
 [sources.own.markets."over_under:2.5"]      [sources.own.markets.asian_handicap]
 over = "O2.5"                               line = "Line"      # goals added to the home team
@@ -22,15 +22,15 @@ from actors.markets.market import FORMS, OUTCOMES, Kind, Market, market_of, pars
 from actors.sources.table.odds import ALLOWED, JsonNumber, is_of_two_formats, price
 from actors.sources.table.options import LINE, Column, TableOptions, with_key
 
-MAX_NOTES: Final = 20  # of a bookmaker's list
+MAX_NOTES: Final = 20  # notes in a bookmaker's list
 
-# A leading zero is refused: it may be what a decimal comma has cut off.
+# A leading zero is refused: a decimal comma may have split a number there.
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]?)(\.[0-9]{1,4})?").fullmatch
 _SHOWN_CHARS = 40
 
 
 class MarketColumns(Struct, frozen=True):
-    """Where a market is: the columns of its outcomes in their order, and its line, or the column of it."""
+    """The place of a market: columns of its outcomes in order, and its line or the line's column."""
 
     kind: Kind
     outcomes: tuple[Column, ...]
@@ -39,12 +39,12 @@ class MarketColumns(Struct, frozen=True):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """All its columns."""
+        """All columns of the market."""
         return self.outcomes if self.line is None else (self.line, *self.outcomes)
 
 
 class Found:
-    """What was read of the rows of a bookmaker."""
+    """The matches, removals and notes read from a bookmaker's rows."""
 
     def __init__(self, options: TableOptions) -> None:
         self.matches: list[Match] = []
@@ -54,12 +54,12 @@ class Found:
         self._options = options
 
     def note(self, texts: Iterable[str]) -> None:
-        """Take notes while there is room."""
+        """Add notes while there is room."""
         if (room := MAX_NOTES - len(self.notes)) > 0:
             self.notes += islice(texts, room)
 
     def odds(self, written: Iterable[str]) -> list[float]:
-        """Return prices; 0.0 for what is none."""
+        """Return prices; 0.0 for an invalid one."""
         return [
             price(text, self._options.odds_format, comma=self._options.decimal_comma) for text in written
         ]
@@ -67,9 +67,9 @@ class Found:
     def add_markets(
         self, event: Match, number: int, places: Sequence[MarketColumns], cell: Callable[[Column], str]
     ) -> bool:
-        """Add the other markets of line `number`; return whether it has any price of them.
+        """Add the other markets of line `number`; return whether it has any of their prices.
 
-        A bad market costs itself; if two columns say the same market, nobody knows which is right.
+        A bad market is left out alone; if two columns give one market, both are rejected.
         """
         seen, has_any = set[SourceMatchId](), False
         for place in places:
@@ -99,9 +99,9 @@ class Found:
 
 
 def columns_of(name: str, columns: Mapping[str, Column], key: str | None = None) -> MarketColumns:
-    """Return where a market of the configuration is, for the bookmaker of a key.
+    """Return the place of a configured market, for the bookmaker of a key.
 
-    Raises: ValueError that says what was found, and what is allowed.
+    Raises: ValueError with the fault and the allowed values.
     """
     has_line = name in {*Kind} and FORMS[Kind(name)].lines is not None
     market = None if has_line else parsed(name)
@@ -117,7 +117,7 @@ def columns_of(name: str, columns: Mapping[str, Column], key: str | None = None)
 
 
 def faults_of_markets(options: TableOptions) -> Iterator[str]:
-    """Yield what is wrong with the columns of markets."""
+    """Yield the faults of the columns of markets."""
     if (options.home_price, options.draw_price, options.away_price).count(None) not in {0, 3}:
         yield "one, draw and two must all be set, or none"
     elif not options.price_columns:
@@ -130,7 +130,7 @@ def faults_of_markets(options: TableOptions) -> Iterator[str]:
 
 
 def notes_of(number: int, written: Mapping[str, str], options: TableOptions) -> Iterator[str]:
-    """Yield what is to be told of the prices of a line: those that are none, and those of two formats."""
+    """Yield notes on a line's prices: invalid ones, and ones that fit two formats."""
     if not any(map(str.strip, written.values())):
         return
     for column, cell in written.items():

@@ -1,4 +1,4 @@
-"""Prices as they are written: decimal, American or fractional. Pure."""
+"""Reads written prices: decimal, American or fractional. Pure."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 from typing import Final
 
-MAX_CELL_CHARS: Final = 256  # a longer cell is no price, and must not fill the cache
+MAX_CELL_CHARS: Final = 256  # a longer cell is not a price, and must not fill the cache
 MIN_AMERICAN: Final = 100
 
-# A leading zero is refused: it may be what a decimal comma has cut off.
+# A leading zero is refused: a decimal comma may have split a number there.
 _POINT = re.compile(r"(0|[1-9][0-9]{0,5})(\.[0-9]{1,20})?").fullmatch
 _COMMA = re.compile(r"(0|[1-9][0-9]{0,5})(,[0-9]{1,20})?").fullmatch
 _AMERICAN = re.compile(r"([+-]?)([1-9][0-9]{2,5})").fullmatch
@@ -24,24 +24,24 @@ ALLOWED: Final = {
 
 
 class JsonNumber(str):
-    """A number of JSON as it is written: with a point, whatever texts have."""
+    """A JSON number as written: it has a decimal point, even if texts have a comma."""
 
     __slots__ = ()
 
 
 def price(cell: str, odds_format: str, *, comma: bool) -> float:
-    """Return a decimal price; 0.0, which is never accepted, for what is not written in that format."""
+    """Return a decimal price; 0.0, which is never accepted, for a cell in another format."""
     return _price(cell.strip(), odds_format, comma and not isinstance(cell, JsonNumber))
 
 
 def is_of_two_formats(cell: str) -> bool:
-    """Return whether decimal and American odds may be written so, as 150 is."""
+    """Return whether a cell can be decimal or American odds, like 150."""
     found = _AMERICAN(cell.strip())
     return found is not None and not found[1]
 
 
 @lru_cache(maxsize=8192)
-def _price(cell: str, odds_format: str, comma: bool) -> float:  # noqa: FBT001 - of a cache
+def _price(cell: str, odds_format: str, comma: bool) -> float:  # noqa: FBT001 - the cache needs positions
     if len(cell) > MAX_CELL_CHARS:
         return 0.0
     match odds_format:
@@ -55,7 +55,7 @@ def _price(cell: str, odds_format: str, comma: bool) -> float:  # noqa: FBT001 -
 
 
 def _of_american(cell: str) -> float:
-    """Return 1 + the win on a stake of 1: +150 wins 150 on 100, and -200 wins 100 on 200."""
+    """Return decimal odds: +150 wins 150 on a stake of 100, and -200 wins 100 on 200."""
     if (found := _AMERICAN(cell)) is None:
         return 0.0
     amount = int(found[2])

@@ -1,4 +1,4 @@
-"""Options of a table, and what they must be together. Pure."""
+"""Options of a table, and the checks of their combinations. Pure."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from actors.markets.market import Kind
 from actors.source_api.options import PolledOptions, Seconds, every_kind
 
 MAX_COLUMNS: Final = 1_000
-KEY: Final = "{key}"  # in the name of a column: the key of a bookmaker
-LINE: Final = "line"  # beside the outcomes of a market: the column of its line
+KEY: Final = "{key}"  # stands for a bookmaker's key in the name of a column
+LINE: Final = "line"  # names the column of a market's line, beside its outcomes
 ISO, UNIX, UNIX_MS = "iso", "unix", "unix_ms"
 
 Name = Annotated[str, Meta(min_length=1, max_length=128)]
 Number = Annotated[int, Meta(ge=1, le=1_000)]
-Column: TypeAlias = Number | Name  # of MAX_COLUMNS
+Column: TypeAlias = Number | Name  # a number is at most MAX_COLUMNS
 Encoding = Literal[
     "utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "iso-8859-1", "iso-8859-2", "iso-8859-15"
 ]
 
 
-_OUTCOMES: Final = {"home_price": "one", "draw_price": "draw", "away_price": "two"}  # as of programs
+_OUTCOMES: Final = {"home_price": "one", "draw_price": "draw", "away_price": "two"}  # as in programs
 
 
 class TableOptions(PolledOptions, frozen=True, kw_only=True, rename=_OUTCOMES):
-    """Options of a table: where it is, how it is written, and in which columns what is.
+    """Options of a table: its place, its format, and its columns.
 
-    A column is a name of the header or a key of the JSON objects (`a.b` for one in another), or the number
-    of a column, from 1.
+    A column is a name in the header, a key of the JSON objects (`a.b` for a nested one), or a number from
+    1.
     """
 
     url: Annotated[str, Meta(description="The address to poll, or a path instead.")] = ""
@@ -94,23 +94,23 @@ class TableOptions(PolledOptions, frozen=True, kw_only=True, rename=_OUTCOMES):
 
     @property
     def reads_file(self) -> bool:
-        """Whether its address is the path of a file."""
+        """Whether its address is a file's path instead of a URL."""
         return self.path is not None
 
     @property
     def is_as_old_as_its_file(self) -> bool:
-        """Whether its prices hold only for a time after the file was written."""
+        """Whether its prices are valid only for a time after the file was written."""
         return self.prices is Prices.LIVE
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of market of which it has columns, 1X2 first."""
+        """The kinds of market that have columns, 1X2 first."""
         named = {name.partition(":")[0] for name in self.markets}
         return every_kind(kind for kind in Kind if kind in named)
 
     @property
     def outcomes(self) -> tuple[Column, ...]:
-        """The columns of 1X2 in the order of the outcomes: home, draw, away; none without 1X2."""
+        """The columns of 1X2: home, draw, away; empty without 1X2."""
         columns = self.home_price, self.draw_price, self.away_price
         return tuple(column for column in columns if column is not None)
 
@@ -133,18 +133,18 @@ class TableOptions(PolledOptions, frozen=True, kw_only=True, rename=_OUTCOMES):
 
 
 def with_key(column: Column, key: str) -> Column:
-    """Return the column of a bookmaker."""
+    """Return a column with a bookmaker's key in its name."""
     return column.replace(KEY, key) if isinstance(column, str) else column
 
 
 def check_key(key: str) -> None:
-    """Raise ValueError unless `key` can be what a column, or a cell, calls a bookmaker."""
+    """Raise ValueError unless `key` can name a bookmaker in a column's name or a cell."""
     if not (key.isprintable() and key == key.strip() and 0 < len(key) <= 64):  # noqa: PLR2004
         raise ValueError(f"key was {key!r}, must be 1 to 64 visible characters: as the table has it")
 
 
 def check(options: TableOptions, keys: tuple[str, ...]) -> None:
-    """Raise ValueError, naming the options that do not fit each other."""
+    """Raise ValueError, naming options that do not fit each other."""
     if fault := next(_faults(options, keys), None):
         raise ValueError(fault)
 
@@ -201,7 +201,7 @@ def _faults_of_times(options: TableOptions) -> Iterator[str]:
 
 
 def _fault_of_pattern(pattern: str, *, has_clock: bool) -> str:
-    """Return what is wrong with a pattern: a moment that it writes must be read as that, or as its day."""
+    """Return the fault of a pattern: a written moment must be read again as itself, or as its day."""
     moment = datetime(2026, 12, 31, 13, 45, tzinfo=UTC)
     try:
         read = datetime.strptime(moment.strftime(pattern), pattern).replace(tzinfo=UTC)
@@ -217,10 +217,10 @@ def _fault_of_pattern(pattern: str, *, has_clock: bool) -> str:
 
 @lru_cache(maxsize=16)
 def zone_named(name: str) -> ZoneInfo | None:
-    """Return the zone of that name, None if there is none."""
+    """Return the time zone with this name, None if there is none."""
     try:
         zone = ZoneInfo(name)
         datetime(2026, 1, 1, tzinfo=zone).utcoffset()
-    except (KeyError, ValueError, OSError):  # no such zone, no name of one, a folder of zones
+    except (KeyError, ValueError, OSError):  # an unknown zone, an impossible name, or a folder of zones
         return None
     return zone

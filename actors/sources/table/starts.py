@@ -1,6 +1,6 @@
-"""When a match starts, as a table writes it. Pure.
+"""Reads the start of a match in a table. Pure.
 
-A local time needs a zone. One that a change of the clocks leaves out, or has twice, is no time at all.
+A local time needs a zone. A time that a change of the clocks skips or repeats is refused.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from msgspec import Struct
 
 from actors.sources.table.options import ISO, UNIX, UNIX_MS, TableOptions, zone_named
 
-MAX_CHARS = 64  # a longer cell is no time, and must not fill the caches
+MAX_CHARS = 64  # a longer cell is not a time, and must not fill the caches
 
 _ISO = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)"
     r" ?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 ).fullmatch
-# With a point both digits of the hour: 0.45 is a share of a day, as spreadsheets store times.
+# Before a point the hour has two digits: 0.45 is a share of a day, as spreadsheets store times.
 _TIME = re.compile(r"(?:([0-9]{1,2}):|([0-9]{2})\.)([0-9]{2})(?::([0-9]{2}))?(?: ?([AaPp])[Mm])?").fullmatch
 _UNIX = re.compile(r"[1-9][0-9]{0,15}(?:\.[0-9]{1,9})?").fullmatch
 
 
 class Start(Struct, frozen=True):
-    """The day of a match in its zone, and its start (Unix seconds), or the end of that day instead."""
+    """The day of a match in its zone, and its start (Unix seconds), or else the end of the day."""
 
     day: date
     start_time: float | None
@@ -33,15 +33,15 @@ class Start(Struct, frozen=True):
 
 
 def start_of(first: str, clock: str, options: TableOptions) -> Start:
-    """Read a start, or a date with its time; without the time of day only the day is known.
+    """Read a start from a cell, or from a date and a time; without a time only the day is known.
 
-    Raises: ValueError that says what was found, and what is allowed.
+    Raises: ValueError with the cell and the allowed formats.
     """
     return _found(first, clock, options.date_format, options.timezone)
 
 
 def moment_of(cell: str, options: TableOptions) -> float:
-    """Read Unix seconds, written as the start, as its date and a time, or as ISO. Raises: ValueError."""
+    """Read a moment in the format of the start, as date and time, or ISO. Raises: ValueError."""
     pattern = ISO if _ISO(cell) else options.date_format
     is_split = pattern not in {ISO, UNIX, UNIX_MS} and not {"%H", "%I"} & {*re.findall("%.", pattern)}
     first, _, clock = cell.partition(" ") if is_split else (cell, "", "")
@@ -88,7 +88,7 @@ def _parsed(first: str, clock: str, pattern: str, zone_name: str | None) -> Star
 
 
 def _read(first: str, clock: str, pattern: str) -> tuple[datetime, bool]:
-    """Return the moment, and whether its time is known. Raises: ValueError."""
+    """Return a moment, and whether its time of day is known. Raises: ValueError."""
     if pattern == ISO:
         if (found := _ISO(first)) is None or (found[2] and clock):
             raise ValueError
@@ -97,7 +97,7 @@ def _read(first: str, clock: str, pattern: str) -> tuple[datetime, bool]:
             bool(found[2]),
         )
     else:
-        moment = datetime.strptime(first, pattern)  # noqa: DTZ007 - the zone is put to it later
+        moment = datetime.strptime(first, pattern)  # noqa: DTZ007 - `_local` adds the zone
         has_time = "%H" in pattern or "%I" in pattern
     return (datetime.combine(moment.date(), _time(clock)), True) if clock else (moment, has_time)
 
@@ -115,7 +115,7 @@ def _time(clock: str) -> time:
 
 
 def _local(moment: datetime, *, has_time: bool) -> Start:
-    """Return the start at a local time. Raises: ValueError for one that is left out, or there twice."""
+    """Return the start at a local time. Raises: ValueError for a skipped or repeated time."""
     if not has_time:
         end = datetime.combine(moment.date(), time(23, 59), moment.tzinfo)
         return Start(moment.date(), None, int(end.timestamp()) + 60)

@@ -1,4 +1,4 @@
-"""From the bytes of a table to its rows, each by itself: an odd line costs nothing but itself. Pure."""
+"""Splits the bytes of a table into rows; an odd line does not affect the others. Pure."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from actors.core.errors import PayloadError
 from actors.sources.table.odds import JsonNumber
 from actors.sources.table.options import MAX_COLUMNS, TableOptions
 
-MAX_LINE_CHARS: Final = 64 * 1024  # each is split in one step
-MAX_DEPTH: Final = 3  # of JSON objects in objects
-TWICE: Final = -1  # the place of a column whose name the header has twice
+MAX_LINE_CHARS: Final = 64 * 1024  # a line is split in one step
+MAX_DEPTH: Final = 3  # nested JSON objects
+TWICE: Final = -1  # the place of a column whose name is twice in the header
 
-# Control characters, and what is read in place of bytes that are not of the encoding.
+# Control characters, and the replacement of bytes that the encoding does not have.
 _NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd]").search
 
 Columns = dict[str | int, int]
 
 
 class Line(Struct, frozen=True):
-    """A line that is not blank: its number, from 1, and its cells, or why it cannot be read."""
+    """A line that is not blank: its number, from 1, and its cells or its fault."""
 
     number: int
     cells: list[str]
@@ -37,9 +37,9 @@ class Line(Struct, frozen=True):
 
 
 def lines_of(body: bytes, options: TableOptions, columns: Columns) -> Iterator[Line]:
-    """Yield the lines below the header; `columns` gets the places of cells, of CSV before the first line.
+    """Yield the lines below the header; `columns` gets the places of cells, for CSV before the first line.
 
-    Raises: PayloadError for a text of another encoding, and a header that cannot be read.
+    Raises: PayloadError for a text in another encoding, or an unreadable header.
     """
     if options.encoding not in {"utf-8", "utf-16"} and not body.isascii() and _is_utf_8(body):
         raise PayloadError(
@@ -78,7 +78,7 @@ def _numbered(body: bytes, encoding: str) -> Iterator[tuple[int, str]]:
 
 
 def _fault(text: str) -> str:
-    """Return why a line is not to be split; a line that does not end may be cut within a price."""
+    """Return why a line must not be split; a line without an end may be cut within a price."""
     if len(text) > MAX_LINE_CHARS:
         return f"has {len(text)} characters, at most {MAX_LINE_CHARS} are read"
     if _NO_TEXT(text):
@@ -90,7 +90,7 @@ def _split(number: int, text: str, delimiter: str) -> Line:
     fault = _fault(text) or ("" if text[-1] in "\r\n" else "has no line end: it may be cut")
     try:
         cells = [] if fault else next(csv.reader([text], delimiter=delimiter, strict=True), [])
-    except csv.Error as error:  # also a cell that goes over several lines
+    except csv.Error as error:  # also for a cell of several lines
         cells, fault = [], f"is not CSV: {error}"
     if len(cells) > MAX_COLUMNS:
         cells, fault = [], f"has {len(cells)} cells, at most {MAX_COLUMNS} are read"
@@ -113,7 +113,7 @@ def _below(header: Line, lines: Iterable[Line], columns: Columns, options: Table
 
 
 def _as_wide(line: Line, width: int, of: str) -> Line:
-    """Return a line, or why it is none: with more or fewer cells, each may be in another's place."""
+    """Return a line, or its fault: with more or fewer cells, any cell may be in a wrong column."""
     if line.fault or len(line.cells) == width:
         return line
     return Line(line.number, [], f"has {len(line.cells)} cells, {of} {width}")
@@ -131,7 +131,7 @@ def _objects(lines: Iterable[tuple[int, str]], columns: Columns) -> Iterator[Lin
 
 
 def _placed(read: Mapping[str, str], columns: Columns) -> list[str]:
-    """Return the cells of an object; keys that are new get columns. Raises: ValueError for too many."""
+    """Return the cells of an object; new keys get columns. Raises: ValueError for too many columns."""
     if len(read.keys() - columns.keys()) + len(columns) > MAX_COLUMNS:
         raise ValueError(f"it has keys beyond the {MAX_COLUMNS} that are read")
     for name in read:
@@ -161,9 +161,9 @@ _NUMBERS: Final[dict[str, Any]] = {
 
 
 def _flat(value: Any, prefix: str = "", depth: int = 0) -> dict[str, str]:
-    """Return the texts and numbers of an object by key, `a.b` for one in another; lists are not read."""
+    """Return the texts and numbers of an object by key, `a.b` for nested ones; lists are not read."""
     if not isinstance(value, dict):
-        raise ValueError("it must be {...}")  # noqa: TRY004 - as every other fault of a line
+        raise ValueError("it must be {...}")  # noqa: TRY004 - like every other fault of a line
     flat: dict[str, str] = {}
     for name, inner in value.items():
         if isinstance(inner, str):
