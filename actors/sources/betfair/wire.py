@@ -49,7 +49,7 @@ class RunnerDefinition(Struct, frozen=True, gc=False):
 
 
 class MarketDefinition(Struct, frozen=True, gc=False):
-    """A market; always complete. `bettingType` and `eventId` may have any shape: the result needs neither."""
+    """A market, complete. `bettingType` and `eventId` may have any shape: 1X2 needs neither."""
 
     status: str | None = None
     marketType: str | None = None
