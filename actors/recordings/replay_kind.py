@@ -40,11 +40,11 @@ class ReplayOptions(SourceOptions, frozen=True, kw_only=True):
     """
 
     path: Annotated[str, Meta(description="The recording, from the working directory of the service.")]
-    speed: Annotated[Speed, Meta(description="Recorded seconds a second.")] = 1.0
+    speed: Annotated[Speed, Meta(description="Recorded seconds played in a second.")] = 1.0
     loop: Annotated[bool, Meta(description='Whether it restarts at the end; not with speed "max".')] = False
     price: Annotated[
         Literal["best_back", "last_traded"] | None,
-        Meta(description="Which price of a historic file of Betfair; not set, the best to back."),
+        Meta(description="The price to read from a historic file of Betfair; not set, the best to back."),
     ] = None
     markets: Markets = (MarketKind.ONE_X_TWO,)
 

@@ -29,7 +29,7 @@ Report = Callable[[str], None]
 class ProgramCheck:
     """Runs a program for `for_s` seconds at most; passes lines to `report`.
 
-    `is_good`: some match would be shown, and no line broke the protocol. Raises: ConfigError for options
+    `is_good`: a match would be shown, and the program would not be ended. Raises: ConfigError for options
     that cannot work.
     """
 

@@ -31,7 +31,7 @@ BEHIND_S = 6 * 3600.0
 NearSeconds = Annotated[
     Seconds, Meta(description="The shortest time between two polls of matches near their kick-off.")
 ]
-FarSeconds = Annotated[Seconds, Meta(description="The same for all other matches.")]
+FarSeconds = Annotated[Seconds, Meta(description="The shortest time between two polls of other matches.")]
 
 
 class CatalogueOptions(PolledOptions, frozen=True, kw_only=True):

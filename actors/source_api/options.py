@@ -46,26 +46,26 @@ class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Meta(description="Seconds without confirmation after which a list is withdrawn."),
     ] = None
     book_sum_min: Annotated[
-        BookSum, Meta(description="The smallest sum of 1/price over the three outcomes that is believed.")
+        BookSum, Meta(description="The smallest plausible sum of 1/price over the three outcomes.")
     ] = 0.95
-    book_sum_max: Annotated[BookSum, Meta(description="The largest such sum.")] = 1.40
+    book_sum_max: Annotated[BookSum, Meta(description="The largest plausible such sum.")] = 1.40
     exchange_book_sum_max: Annotated[
         BookSum,
-        Meta(description="The largest such sum that is believed of an exchange or a prediction market."),
+        Meta(description="The largest plausible such sum at an exchange or a prediction market."),
     ] = 1.12  # prices above it include leftover offers in an empty market
 
     two_way_book_sum_min: Annotated[
-        BookSum, Meta(description="The smallest such sum of a market of two outcomes that is believed.")
+        BookSum, Meta(description="The smallest plausible such sum in a market with two outcomes.")
     ] = 0.97
-    two_way_book_sum_max: Annotated[BookSum, Meta(description="The largest such sum.")] = 1.20
+    two_way_book_sum_max: Annotated[BookSum, Meta(description="The largest plausible one.")] = 1.20
     double_chance_book_sum_min: Annotated[
-        BookSum, Meta(description="The smallest such sum of double chance that is believed.")
+        BookSum, Meta(description="The smallest plausible such sum in a double chance.")
     ] = 1.94
-    double_chance_book_sum_max: Annotated[BookSum, Meta(description="The largest such sum.")] = 2.60
+    double_chance_book_sum_max: Annotated[BookSum, Meta(description="The largest plausible one.")] = 2.60
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of market to read, 1X2 first; kinds of source with the option `markets` override it."""
+        """The kinds of market to read, 1X2 first: the option `markets`, if this kind of source has it."""
         return every_kind(getattr(self, "markets", ()))
 
     def book_sums(self, most_of_two: float | None = None) -> Mapping[Kind, tuple[float, float]]:
@@ -98,9 +98,7 @@ class PolledOptions(SourceOptions, frozen=True, kw_only=True):
     max_inflated_bytes: Annotated[Bytes, Meta(description="The largest answer, unpacked.")] = (
         16 * 1024 * 1024
     )
-    user_agent: Annotated[UserAgent, Meta(description="What the service calls itself in requests.")] = (
-        "oddsboard"
-    )
+    user_agent: Annotated[UserAgent, Meta(description="The service's name in requests.")] = "oddsboard"
 
     @property
     def staleness_s(self) -> float:

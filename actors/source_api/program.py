@@ -31,11 +31,11 @@ class ProgramOptions(SourceOptions, frozen=True, kw_only=True):
     ]
     environment: Annotated[
         dict[Variable, Argument],
-        Meta(extra=HIDDEN, description="Its environment; it gets nothing else but the secrets."),
+        Meta(extra=HIDDEN, description="Its whole environment, besides `secrets`."),
     ] = {}  # noqa: RUF012 - msgspec copies it
     secrets: Annotated[
         dict[Variable, Secret],
-        Meta(description="More of its environment, also taken out of logs and recordings."),
+        Meta(description="Secret variables of its environment, removed from logs and recordings."),
     ] = {}  # noqa: RUF012
     silence_s: Annotated[
         Seconds | None,
@@ -43,11 +43,11 @@ class ProgramOptions(SourceOptions, frozen=True, kw_only=True):
     ] = None
     prices: Annotated[
         Prices,
-        Meta(description="What it confirms: prices that are on offer now, or a file of collected ones."),
+        Meta(description="Whether confirmed prices are on offer now, or were collected before."),
     ] = Prices.LIVE
     on_exit: Annotated[
         Literal["keep", "withdraw"],
-        Meta(description="Whether prices stay until they are stale, or leave at once, when it has ended."),
+        Meta(description="Whether its prices stay until they are stale, or leave at once, after its end."),
     ] = "keep"
     markets: Markets = (MarketKind.ONE_X_TWO,)
 

@@ -28,10 +28,16 @@ class StreamOptions(SourceOptions, frozen=True, kw_only=True):
         str | None, Meta(description="A PEM file, for a login with a client certificate.")
     ] = None
     certificate_key: Annotated[str | None, Meta(description="Its key, a PEM file; both or neither.")] = None
-    session_token: Annotated[Secret | None, Meta(description="A session that needs no login.")] = None
+    session_token: Annotated[
+        Secret | None, Meta(description="The token of a session, in place of a login.")
+    ] = None
     max_markets: Annotated[
         int,
-        Meta(ge=1, le=10_000, description="If all matches are refused: so many of the nearest kick-offs."),
+        Meta(
+            ge=1,
+            le=10_000,
+            description="The number of nearest kick-offs to follow, if the server refuses all matches.",
+        ),
     ] = 200
 
     @property

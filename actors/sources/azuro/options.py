@@ -38,7 +38,9 @@ class AzuroOptions(CatalogueOptions, frozen=True, kw_only=True):
     url: Annotated[str, Meta(description="The address of its API.")] = (
         "https://api.onchainfeed.org/api/v1/public"
     )
-    environment: Annotated[Environment, Meta(description="Which chain and currency.")] = "PolygonUSDT"
+    environment: Annotated[Environment, Meta(description="Its environment: chain and currency.")] = (
+        "PolygonUSDT"
+    )
     poll_interval_s: NearSeconds = 10.0
     far_interval_s: FarSeconds = 60.0
     timeout_s: Annotated[Seconds, Meta(description="Seconds for a whole answer.")] = 20.0

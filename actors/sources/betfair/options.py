@@ -44,15 +44,19 @@ class BetfairStreamOptions(StreamOptions, frozen=True, kw_only=True):
     ] = 0.0
     price: Annotated[
         Literal["best_back", "last_traded"],
-        Meta(description="The best price available to back, or that of the last bet."),
+        Meta(description="The best price available to back, or the price of the last bet."),
     ] = "best_back"
     virtual_bets: Annotated[
         bool,
-        Meta(description="Whether offers count that bets on other outcomes would make, as on the site."),
+        Meta(description="Whether to count offers derived from bets on other outcomes, as the site does."),
     ] = False
     heartbeat_ms: Annotated[
         int,
-        Meta(ge=500, le=5000, description="After two heartbeats without a message it connects again."),
+        Meta(
+            ge=500,
+            le=5000,
+            description="Milliseconds between heartbeats; two missing ones end the connection.",
+        ),
     ] = 5000
     conflate_ms: Annotated[
         int, Meta(ge=0, le=120_000, description="Milliseconds in which the exchange merges changes.")

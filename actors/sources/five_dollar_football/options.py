@@ -54,7 +54,7 @@ class FiveDollarFootballOptions(CatalogueOptions, frozen=True, kw_only=True):
             description="Requests a minute that are never exceeded; not set, what the key may, by /status."
         ),
     ] = None
-    days_ahead: Annotated[Days, Meta(description="For how many days ahead matches are listed.")] = 3
+    days_ahead: Annotated[Days, Meta(description="Days ahead for which matches are listed.")] = 3
     poll_interval_s: NearSeconds = 20.0
     far_interval_s: FarSeconds = 600.0
     timeout_s: Annotated[Seconds, Meta(description="Seconds for a whole answer.")] = 20.0

@@ -48,7 +48,9 @@ class PolymarketOptions(CatalogueOptions, frozen=True, kw_only=True):
     min_stake: Annotated[
         Dollars, Meta(description="The least amount in USD that must be on offer for each outcome.")
     ] = 10.0
-    after_fees: Annotated[bool, Meta(description="Whether prices are those after the taker's fee.")] = False
+    after_fees: Annotated[bool, Meta(description="Whether the taker's fee is deducted from prices.")] = (
+        False
+    )
 
 
 def sports_target(options: PolymarketOptions) -> Target:

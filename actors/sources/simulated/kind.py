@@ -37,10 +37,10 @@ _IDS = {Spelling.PLAIN: ("s", 0), Spelling.SHORT: ("x", 173_561), Spelling.FORMA
 class SimulatedOptions(SourceOptions, frozen=True, kw_only=True):
     """Options of a simulated source: matches listed at a time, and price updates a second over all."""
 
-    seed: Annotated[int, Meta(description="Which world: sources of one seed have the same matches.")] = 1
+    seed: Annotated[int, Meta(description="The world's number; equal seeds have the same matches.")] = 1
     matches: Annotated[int, Meta(ge=1, le=250_000, description="Matches listed at a time.")] = 240
     updates_per_s: Annotated[
-        float, Meta(gt=0, le=100_000, description="Price changes a second in all.")
+        float, Meta(gt=0, le=100_000, description="Price changes a second, over all matches.")
     ] = 20.0
     spelling: Annotated[Spelling, Meta(description="How ids and names are written.")] = Spelling.PLAIN
     coverage: Annotated[
@@ -48,15 +48,13 @@ class SimulatedOptions(SourceOptions, frozen=True, kw_only=True):
     ] = 1.0
     away_every_s: Annotated[
         Annotated[float, Meta(ge=300, le=1e9)] | None,
-        Meta(
-            description="Once in so many seconds it delivers nothing for a minute; not set, it always does."
-        ),
+        Meta(description="Seconds from one pause of a minute to the next; not set, there are none."),
     ] = None
     boost_every_s: Annotated[
         Annotated[float, Meta(ge=10, le=1e9)] | None,
         Meta(
-            description="Each bookmaker pays more than the fair price for an outcome of a coming match,"
-            " each so many seconds of another; not set, it never does."
+            description="The seconds for which a bookmaker offers more than the fair price for an outcome"
+            " of a future match, then for another; not set, it never does."
         ),
     ] = None
     markets: Markets = (MarketKind.ONE_X_TWO,)

@@ -36,33 +36,32 @@ _OUTCOMES: Final = {"home_price": "one", "draw_price": "draw", "away_price": "tw
 class TableOptions(PolledOptions, frozen=True, kw_only=True, rename=_OUTCOMES):
     """Options of a table: its place, its format, and its columns.
 
-    A column is a name in the header, a key of the JSON objects (`a.b` for a nested one), or a number from
-    1.
+    A column is a name in the header, a key of JSON objects (`a.b` for a nested one), or a number from 1.
     """
 
-    url: Annotated[str, Meta(description="The address to poll, or a path instead.")] = ""
+    url: Annotated[str, Meta(description="The address to poll, if there is no `path`.")] = ""
     path: Annotated[
         Name | None, Meta(description="The file, from the working directory of the service.")
     ] = None
-    poll_interval_s: Annotated[Seconds, Meta(description="The shortest time between two looks.")] = 10.0
+    poll_interval_s: Annotated[Seconds, Meta(description="The shortest time between two reads.")] = 10.0
     prices: Annotated[
         Prices,
-        Meta(description="Live prices hold while the file is written again; collected ones have its age."),
+        Meta(description="Live prices are valid while the file is rewritten, collected ones as old as it."),
     ] = Prices.LIVE
     format: Annotated[
         Literal["csv", "jsonl"], Meta(description="Cells with a delimiter, or a JSON object a line.")
     ] = "csv"
     delimiter: Annotated[
         Literal[",", ";", "\t", "|"],
-        Meta(description="Between the cells of CSV.", title=r'"," or ";" or "\t" or "|"'),
+        Meta(description="The character between the cells of CSV.", title=r'"," or ";" or "\t" or "|"'),
     ] = ","
-    encoding: Annotated[Encoding, Meta(description="Of its characters.")] = "utf-8"
+    encoding: Annotated[Encoding, Meta(description="The encoding of its characters.")] = "utf-8"
     header: Annotated[bool, Meta(description="Whether the first line of CSV names the columns.")] = True
     home: Annotated[Column, Meta(description="The column of the home team.")]
     away: Annotated[Column, Meta(description="The column of the away team.")]
     league: Annotated[Column | None, Meta(description="The column of the league.")] = None
     start: Annotated[Column | None, Meta(description="The column of date and time of the kick-off.")] = None
-    date: Annotated[Column | None, Meta(description="The column of the date, if `start` is none.")] = None
+    date: Annotated[Column | None, Meta(description="The column of the date, without `start`.")] = None
     time: Annotated[Column | None, Meta(description="The column of the time, beside `date`.")] = None
     date_format: Annotated[
         str,
@@ -79,7 +78,8 @@ class TableOptions(PolledOptions, frozen=True, kw_only=True, rename=_OUTCOMES):
         Column | None, Meta(description="The column that has the key of the row's bookmaker.")
     ] = None
     home_price: Annotated[
-        Column | None, Meta(description="The column of the home price; {key} in it is a bookmaker's.")
+        Column | None,
+        Meta(description="The column of the home price; {key} stands for a bookmaker's key."),
     ] = None
     draw_price: Annotated[Column | None, Meta(description="The column of the price of the draw.")] = None
     away_price: Annotated[Column | None, Meta(description="The column of the away price.")] = None
@@ -90,7 +90,9 @@ class TableOptions(PolledOptions, frozen=True, kw_only=True, rename=_OUTCOMES):
     odds_format: Annotated[
         Literal["decimal", "american", "fractional"], Meta(description="How prices are written.")
     ] = "decimal"
-    decimal_comma: Annotated[bool, Meta(description="Whether prices are written 2,10, not 2.10.")] = False
+    decimal_comma: Annotated[bool, Meta(description="Whether prices are written 2,10 instead of 2.10.")] = (
+        False
+    )
 
     @property
     def reads_file(self) -> bool:
