@@ -166,7 +166,7 @@ def refusal(message: str, raw: Any, table: type, at: str) -> str:
         meaning = option.meaning.removesuffix(".")
         means = f": {meaning[0].lower()}{meaning[1:]}" if meaning else ""
         return f"{where} is missing, must be {option.allowed}{means}"
-    near = _meant(value, hint) if isinstance(value, str) else ""
+    near = _suggestion(value, hint) if isinstance(value, str) else ""
     return f"{place or 'the file'} was {value!r}, must be {allowed(hint) if keys else 'a table'}{near}"
 
 
@@ -178,7 +178,7 @@ def _hints(table: Any) -> dict[str, Any]:
     return get_type_hints(table, include_extras=True) if _options(table) else {}
 
 
-def _meant(text: str, hint: Any) -> str:
+def _suggestion(text: str, hint: Any) -> str:
     """Return a "did you mean" with the nearest allowed text, or with a list in place of the text."""
     if not (near := did_you_mean(text, _choices(hint))):
         with suppress(msgspec.ValidationError, TypeError):

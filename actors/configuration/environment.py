@@ -41,7 +41,7 @@ def expanded(
     missing = [found[1] for found in dollars if found[1] not in {None, *environment}]
     wrong = [f"{at} refers to ${{{name}}}, which is not set in the environment" for name in missing]
     if _COMMAND.fullmatch(at) is None and any(found[0] == "$" for found in dollars):
-        near = _meant(value, environment)
+        near = _suggestion(value, environment)
         wrong.append(f"{at} has a $ that begins no ${{NAME}}, must be $$ for a dollar{near}")
     if wrong:
         faults += wrong
@@ -58,7 +58,7 @@ def expanded(
     return _DOLLAR.sub(replacement, value)
 
 
-def _meant(text: str, environment: Mapping[str, str]) -> str:
+def _suggestion(text: str, environment: Mapping[str, str]) -> str:
     """Suggest ${NAME} for $NAME, but only if it is set: any other text could be a secret."""
     found = re.match(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)", text)
     return f"; did you mean ${{{found[1]}}}?" if found and found[1] in environment else ""

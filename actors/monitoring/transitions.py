@@ -82,7 +82,7 @@ def ended(status: SourceStatus, now: Instant, log: Log) -> None:
         announce(log, "source.ended", note="the recording is over: its last prices stay, but are not live")
 
 
-def rested(status: ServiceStatus, source: SourceName) -> None:
+def polling_stopped(status: ServiceStatus, source: SourceName) -> None:
     """Clear the state of a source that this process does not poll any more."""
     record = status.sources[source]
     record.failures, record.is_down = 0, False

@@ -123,7 +123,7 @@ class Schedule:
         if len(self._asked) >= (1 if self.is_troubled else most):
             return None
         waits = [
-            (self._may_s(target, now), self._rows[target.scope].due_mono, order)
+            (self._permitted_wait_s(target, now), self._rows[target.scope].due_mono, order)
             for order, target in enumerate(targets)
             if target.scope not in self._asked
         ]
@@ -186,7 +186,7 @@ class Schedule:
         row = self._rows.get(target.scope)
         return 0.0 if row is None else self._wait_s(target, row, now)
 
-    def _may_s(self, target: Target, now: Instant) -> float:
+    def _permitted_wait_s(self, target: Target, now: Instant) -> float:
         """Return the seconds until a target is due, or until its permission is checked again."""
         wait_s = self._wait_s(target, self._rows[target.scope], now)
         if self._permitted is None or target.is_catalogue:

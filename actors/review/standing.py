@@ -51,7 +51,7 @@ class StandingLinks:
             for fixture in chunk.entries:
                 for link in _likely(fixture, state, now) if len(fixture.members) > 1 else ():
                     before = self._links.get(link.a)
-                    found[link.a] = link if before is None else _going_on(before, link)
+                    found[link.a] = link if before is None else _continued(before, link)
             yield
         self._links = found
 
@@ -108,7 +108,7 @@ def _is_by_name(member: Member) -> bool:
     return min(evidence.home.likeness, evidence.away.likeness) < Likeness.SAME
 
 
-def _going_on(before: Standing, link: Standing) -> Standing:
+def _continued(before: Standing, link: Standing) -> Standing:
     """Return a link with the start of `before`, unless its events or names have changed."""
     if (before.b, before.names) != (link.b, link.names):
         return link

@@ -35,7 +35,7 @@ from actors.matches.history import FixtureHistory
 from actors.matches.linking import Partition, Waiting
 from actors.matches.model import FixtureSettings, FixtureView, ViewKind, first_snapshot
 from actors.monitoring.status import ArchiveStatus, ServiceStatus
-from actors.monitoring.transitions import rested
+from actors.monitoring.transitions import polling_stopped
 from actors.pipeline.linker import LinkerActor
 from actors.pipeline.schedule import Schedule, Told
 from actors.review.review import Review
@@ -200,7 +200,7 @@ class Cluster:
         """Withdraw the lists of a source from the boards of this process."""
         now = self._clock.now()
         if source in status.sources:
-            rested(status, source)
+            polling_stopped(status, source)
         for name in self._settings.bookmakers_of(source):
             withdrawn: dict[Scope, Batch] = {}
             for kind, board in collected.items():

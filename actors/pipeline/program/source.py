@@ -37,7 +37,7 @@ from actors.transports.process import running
 
 RESTART_S, LONGEST_RESTART_S = 1.0, 60.0
 LEAST_SHARE = 0.5  # the fixed share of the delay before a restart; the rest is random
-LAST_WORDS_S = 5.0  # for reading the output that remains after the exit
+REST_OF_OUTPUT_S = 5.0  # for reading the output that remains after the exit
 LOOK_S = 1.0  # between two looks at the clock, because a suspension stops timers
 
 
@@ -85,7 +85,7 @@ class ProgramSourceActor:
     async def run(self) -> None:
         """Run the program for ever, one process after the other."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(contained, self._keep_house, name=self._status.actor.name)
+            tasks.start_soon(contained, self._maintain_lists, name=self._status.actor.name)
             while True:
                 self._status.attempts.inc()
                 try:
@@ -131,7 +131,7 @@ class ProgramSourceActor:
                 await self._take(lines, now)
             if program.has_exited():
                 ended_mono = min(ended_mono, now.mono)
-            if ended_mono + (LAST_WORDS_S if lines else 0.0) <= now.mono:
+            if ended_mono + (REST_OF_OUTPUT_S if lines else 0.0) <= now.mono:
                 raise program.ending()
 
     async def _take(self, lines: bytes, now: Instant) -> None:
@@ -157,7 +157,7 @@ class ProgramSourceActor:
         if taken.error is not None:
             raise taken.error
 
-    async def _keep_house(self) -> None:
+    async def _maintain_lists(self) -> None:
         """Send all lists again when the board has lost some; remove single stale matches."""
         refresh = self._context.refresh
         while True:

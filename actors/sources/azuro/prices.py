@@ -144,11 +144,11 @@ def _without_odds(condition: Condition) -> Condition:
 def _completed(polled: Condition, listed: Condition) -> Condition:
     """Return a polled condition, with the fields that only the list has."""
     by_id = {outcome.outcome_id: outcome for outcome in listed.outcomes}
-    outcomes = tuple(_said_last(each, by_id.get(each.outcome_id, each)) for each in polled.outcomes)
-    return _said_last(replace(polled, outcomes=outcomes), listed)
+    outcomes = tuple(_updated(each, by_id.get(each.outcome_id, each)) for each in polled.outcomes)
+    return _updated(replace(polled, outcomes=outcomes), listed)
 
 
-def _said_last(new: S, old: S) -> S:
+def _updated(new: S, old: S) -> S:
     """Return `old`, updated with all fields that `new` has."""
     fields = {name: getattr(new, name) for name in new.__struct_fields__}
     return replace(old, **{name: value for name, value in fields.items() if value is not None})

@@ -21,7 +21,7 @@ from actors.sources.five_dollar_football.wire import Row, body_of
 KICK_OFF = "kick-off."
 
 
-class Said(Struct, frozen=True):
+class KickOff(Struct, frozen=True):
     """The matches of a kick-off in a list; they are valid for `holds_s` from `since_mono`."""
 
     rows: tuple[Row, ...]
@@ -34,7 +34,7 @@ class KickOffs:
 
     def __init__(self, newest: Newest) -> None:
         self._newest = newest
-        self._said: dict[int, Said] = {}
+        self._said: dict[int, KickOff] = {}
         self._made: dict[int, tuple[Row, ...]] = {}
         self._begun: frozenset[SourceMatchId] = frozenset()
 
@@ -60,7 +60,7 @@ class KickOffs:
                 found.setdefault(start, []).append(row)
         for start, of in sorted(found.items()):
             if start > wall and since_mono >= self._since(start):
-                self._said[start] = Said((*of, *unread), since_mono, holds_s(start))
+                self._said[start] = KickOff((*of, *unread), since_mono, holds_s(start))
                 self._made.pop(start, None)
                 unread = []
 
@@ -94,7 +94,7 @@ class KickOffs:
         return id_of(row.fixture) not in self._begun and self._newest.has(row.fixture)
 
 
-def _list(start: int, said: Said, rows: tuple[Row, ...]) -> CatalogueList:
+def _list(start: int, said: KickOff, rows: tuple[Row, ...]) -> CatalogueList:
     at = datetime.fromtimestamp(start, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     body = body_of(tuple(row.raw for row in rows))
     return CatalogueList(Scope(f"{KICK_OFF}{at}"), body, said.since_mono, said.holds_s)

@@ -318,9 +318,9 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         self._newest.keep(self._kick_offs.names().union(*known))
         self._set_share(now)
         if target.scope == LIVE:
-            self._say_in_play(rows, reading)
+            self._show_in_play(rows, reading)
         else:
-            self._say_ahead(rows, reading, now)
+            self._show_ahead(rows, reading, now)
         self._lists += self._kick_offs.changed(now.wall)
         self._withdraw(now)
         return True
@@ -333,14 +333,14 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
             league.id is not None and str(int(league.id)) in self._leagues
         )
 
-    def _say_in_play(self, rows: tuple[Row, ...], reading: Reading) -> None:
+    def _show_in_play(self, rows: tuple[Row, ...], reading: Reading) -> None:
         """Show matches in play."""
         holds_s = self._options.staleness_at(self._share.lists[LIVE])
         body = body_of(tuple(row.raw for row in rows))
         self._lists.append(CatalogueList(IN_PLAY, body, reading.since_mono, holds_s))
         self._kick_offs.begin(reading.matches)
 
-    def _say_ahead(self, rows: tuple[Row, ...], reading: Reading, now: Instant) -> None:
+    def _show_ahead(self, rows: tuple[Row, ...], reading: Reading, now: Instant) -> None:
         """Show the matches of each kick-off of a window."""
 
         def holds_s(start: int) -> float:

@@ -21,10 +21,10 @@ _YEAR = re.compile(r" (19|20)[0-9]{2}$")
 
 
 class Sports(Struct, frozen=True):
-    """The football leagues by key; `untold` are the keys of leagues without a tag of their own."""
+    """The football leagues by key; `untagged` are the keys of leagues without a tag of their own."""
 
     leagues: tuple[League, ...]
-    untold: tuple[str, ...] = ()
+    untagged: tuple[str, ...] = ()
     unread: Unread = Unread()
 
 
@@ -41,18 +41,18 @@ def read_sports(body: bytes) -> Sports:
     rows, unread = read_each(SPORT, elements(body, "leagues"))
     shared = Counter(tag for row in rows for tag in set(_tags(row)))
     football = {row.sport: row for row in rows if FOOTBALL in _tags(row) and _KEY(row.sport)}
-    leagues, untold = [], []
+    leagues, untagged = [], []
     for key, row in football.items():
         if tag := _own_tag(row, shared):
             name = _YEAR.sub("", row.name or "") or key
             leagues.append(League(key, name, tag, row.ordering == HOME_FIRST))
         else:
-            untold.append(key)
+            untagged.append(key)
     if not leagues:
         found = f"{len(rows)} leagues, {unread.count} that cannot be read {unread.why}".rstrip()
         message = f"the list of leagues has none with the tag {FOOTBALL}, football ({found})"
         raise PayloadError(message, "no_football")
-    return Sports(tuple(leagues), tuple(untold), unread)
+    return Sports(tuple(leagues), tuple(untagged), unread)
 
 
 def read_markets(body: bytes) -> MarketsPage:

@@ -154,7 +154,7 @@ class PolymarketPlan(CataloguePlan[ListedMatch]):
         known, wanted = {league.key: league for league in sports.leagues}, self._venue.leagues
         chosen = {*known} if wanted == "football" else {*wanted}
         missing = chosen - known.keys() - {league.key for league in self._leagues.values()}
-        self._cannot_ask = missing | {*sports.untold} if wanted == "football" else missing
+        self._cannot_ask = missing | {*sports.untagged} if wanted == "football" else missing
         for key in sorted(chosen & known.keys()):
             for row in (None, *(MARKET_TYPES[kind] for kind in self._venue.kinds[1:])):
                 self._set_list(known[key], row)

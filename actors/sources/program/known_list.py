@@ -22,12 +22,12 @@ class KnownList:
 
     Each market of a match is a separate element; a line about a match replaces all its markets.
 
-    `is_spoken`: the present process has sent the list completely. `is_whole`: no match was removed as
+    `is_sent`: the present process has sent the list completely. `is_whole`: no match was removed as
     stale. `confirmed_mono` is the list's time of confirmation in the last change; it never decreases.
     """
 
     def __init__(self, scope: Scope) -> None:
-        self.is_known = self.is_spoken = self.is_whole = False
+        self.is_known = self.is_sent = self.is_whole = False
         self.matches: dict[SourceMatchId, tuple[Match, float]] = {}
         self._others: dict[SourceMatchId, set[SourceMatchId]] = {}  # markets other than 1X2, by match
         self._scope = scope
@@ -47,7 +47,7 @@ class KnownList:
         self._forget_changes()
         self.matches.clear()
         self._others.clear()
-        self.is_known = self.is_spoken = self.is_whole = self._is_new = True
+        self.is_known = self.is_sent = self.is_whole = self._is_new = True
         self._list_id, self._said_mono = list_id, mono
         for count, item in enumerate(items):
             if count % SLICE == 0:
@@ -165,7 +165,7 @@ class KnownList:
     def _forget(self) -> None:
         self.matches.clear()
         self._others.clear()
-        self.is_known = self.is_spoken = self.is_whole = False
+        self.is_known = self.is_sent = self.is_whole = False
 
     def _forget_changes(self) -> None:
         self._is_new = self._is_withdrawn = self._is_confirmed = False

@@ -76,7 +76,7 @@ class Lists:
         self._open.clear()
         self._rejected_in_row = 0
         for known in self._known.values():
-            known.is_spoken = False
+            known.is_sent = False
 
     def receive(self, line: bytes, now: Instant) -> Sliced[None]:
         """Read a line. Raises: PayloadError if it breaks the protocol; then no list has changed."""
@@ -233,7 +233,7 @@ class Lists:
         self, scope: Scope, message: Upsert | Remove | Alive, *, is_whole: bool = False
     ) -> KnownList:
         known = self._known.get(scope)
-        if known is None or not known.is_spoken:
+        if known is None or not known.is_sent:
             raise broken(message, "came without a complete list of this process that is not stale")
         if is_whole and not known.is_whole:
             raise broken(message, "came after matches of the list were stale")

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from actors.core.messages import BookmakerId, Scope
 from actors.monitoring.status import ScopeStatus, SourceStatus
-from actors.monitoring.transitions import MAX_KEYS, note_found, note_keys, rested
+from actors.monitoring.transitions import MAX_KEYS, note_found, note_keys, polling_stopped
 from tests.support.systems.site import NAMES, site_status
 from tests.support.systems.supervision import source_record
 
@@ -91,6 +91,6 @@ def test_process_that_does_not_ask_says_nothing_of_keys() -> None:
     status = site_status(NAMES, 0.0)
     record = next(iter(status.sources.values()))
     record.unlisted[BookmakerId("alder")] = "no answer has had the key 'alder' so far"
-    rested(status, record.name)
+    polling_stopped(status, record.name)
 
     assert {} == record.unlisted

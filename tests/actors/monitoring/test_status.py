@@ -22,7 +22,7 @@ from actors.monitoring.status import (
     ServiceStatus,
     SourceStatus,
 )
-from actors.monitoring.transitions import rested
+from actors.monitoring.transitions import polling_stopped
 from actors.runtime.actor import ActorState, ActorStatus
 from tests.support.builders.messages import batch
 from tests.support.systems.supervision import bookmaker_record
@@ -241,7 +241,7 @@ def test_failures_of_a_source_that_is_not_asked_any_more_say_nothing() -> None:
     aggregator = BoardStatus(ActorStatus("aggregator"))
     service = ServiceStatus(0.0, aggregator, {status.source.name: status.source}, {ALDER: status}, {})
     before = status.observe(book, Instant(0.0, 0.0))
-    rested(service, status.source.name)
+    polling_stopped(service, status.source.name)
 
     assert BookmakerState.RETRYING is before
     assert BookmakerState.LIVE is status.observe(book, Instant(0.0, 0.0))
