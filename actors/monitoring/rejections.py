@@ -114,7 +114,7 @@ class Rejections:
             return f"the names of {unnamed} matches are missing: {names_error}"
         if not shown and self.is_any_of_now(lists):
             found = ", ".join(f"{reason} {count}" for reason, count in counts.items())
-            return f"none of the matches that its source lists can be shown: {found}"
+            return f"its source lists matches, but none of them can be shown: {found}"
         for scope in {**self._named, **self._others}:
             if lists is not None and scope not in lists:
                 continue

@@ -69,7 +69,7 @@ def dated(answer: Fetched | NotModified, options: PolledOptions, holds_s: float)
         written, at = answer.last_modified_at, answer.answered_at
         age_s = 0.0 if written is None or at is None else at - written
         if age_s < -MAX_AHEAD_S:
-            message = f"its file was written in {-age_s:.0f} s, as it says: one of the clocks is wrong"
+            message = f"its file was written {-age_s:.0f} s after the answer: one of the clocks is wrong"
             raise TransportError(message, reason="aged")
         if age_s > answer.age_s:
             found, answer = f"its file was written {age_s:.0f} s ago", replace(answer, age_s=age_s)

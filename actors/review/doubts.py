@@ -36,7 +36,7 @@ def mixed(overrides: Overrides) -> Iterator[str]:
             told.add(labels)
             yield (
                 f"[[league]] {number} makes leagues of {' and '.join(countries)} one: two matches"
-                " with the same names are one then, at any prices, and surebets rest on that"
+                " with the same names then count as one, at any prices, and surebets use both"
             )
 
 
@@ -53,8 +53,8 @@ def outlived(overrides: Overrides, matcher: Matcher) -> Iterator[str]:
             if first is None or second is None:
                 continue
             if why := matcher.overridden.must.doubt(first, second):
-                listed = "" if pair.listed else "; add home, away and day, or take it out"
-                yield f"[[must]] {number + 1}: {a} and {b}: {why}, so no surebet rests on that{listed}"
+                listed = "" if pair.listed else "; add home, away and day, or remove it"
+                yield f"[[must]] {number + 1}: {a} and {b}: {why}, so no surebet uses this link{listed}"
 
 
 def _country_of(label: str) -> str | None:

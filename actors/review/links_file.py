@@ -108,7 +108,7 @@ def parse(text: str) -> Overrides:
 def _overrides(tables: dict[str, Any]) -> Overrides:
     names = ("team", "league", "must", "must_not")
     faults = [
-        f"{name} is no table of it, must be team, league, must or must_not{did_you_mean(name, names)}"
+        f"{name} is not a table of it, must be team, league, must or must_not{did_you_mean(name, names)}"
         for name in tables
         if name not in {*names, "none"}
     ]
@@ -161,7 +161,7 @@ def _alias(team: _Team, faults: list[str]) -> TeamAlias:
         )
     country = None if team.country is None else country_named(team.country)
     if team.country is not None and country is None:
-        faults.append(f"no league is known to be of the country {team.country!r}")
+        faults.append(f"no known league belongs to the country {team.country!r}")
     return TeamAlias(names, country)
 
 

@@ -18,10 +18,8 @@ from actors.monitoring.status import LinksStatus
 from actors.review.links_file import read
 from actors.runtime.facts import announce
 
-EMPTY = "the file of links has no tables, so nothing holds by hand; if that is meant, it says none = true"
-REFUSED = (
-    "the file of links was refused when it was read again, and the previous one holds; the log says why"
-)
+EMPTY = "the file of links has no tables, so it has no decisions; if that is intended, write none = true"
+REFUSED = "the file of links was read again and refused; its previous content stays valid; see the log"
 
 log = structlog.get_logger()
 
@@ -69,9 +67,9 @@ def check_kept(path: Path, held: Overrides, found: Overrides) -> None:
         return
     count = len(held.teams) + len(held.leagues) + len(held.must) + len(held.must_not)
     raise ConfigError(
-        f"{path}: has none of the {count} tables that hold, as if it were half-written; if all are to go,"
-        " it must say none = true and no more; to replace all, add the new tables, have it read again, and"
-        " take the old ones out then"
+        f"{path}: has none of the {count} previous tables, and may be half-written; to remove all, write"
+        " only none = true; to replace all, add the new tables, have the file read again, and then remove"
+        " the old ones"
     )
 
 

@@ -184,7 +184,7 @@ class Check:
             self.faults.append(f'{at}.name is missing, must be the display name, like "Bet365"')
         if bookmaker.commission and isinstance(kind, PolledKind) and kind.has_fees:
             found = f"{at}.commission was {bookmaker.commission:g}"
-            self.faults.append(f"{found}, must be left out: {kind.name} says what it takes")
+            self.faults.append(f"{found}, must be left out: {kind.name} gives its fees itself")
 
     def _check_names(self, settings: Settings) -> None:
         """Report equal configured names, except those of bookmakers of one company.
@@ -241,7 +241,7 @@ class Check:
             return
         plan = source.kind.plan(source.options, keys)
         if plan.quota() is not None and not plan.carried((), Instant(0.0, 0.0)):
-            why = "which its kind does not carry to another process; must not be in a cluster"
+            why = "which its kind cannot hand over to another process; must not be in a cluster"
             self.faults.append(f"sources.{name} has a budget of requests, {why}")
 
     def _check_sources(self, settings: Settings, *, may_be_used: bool) -> None:

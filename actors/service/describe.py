@@ -84,7 +84,7 @@ def _warnings(settings: Settings) -> Iterator[str]:
         for other in others:
             yield (
                 f"warning: {first} and {other} have the same name; if one company pays for both, give both"
-                " the same company, else a surebet may rest on both"
+                " the same company, so that no surebet consists of both"
             )
 
 
@@ -134,7 +134,7 @@ def recording_lines(path: Path) -> Iterator[str]:
     yield from (f"  {name} = {value!r}" for name, value in header.options.items() if name != "kind")
     yield f"  matches expire {header.expire_after_kickoff_s:g} s after kick-off"
     if header.in_play_max_age_s < NO_LIMIT_S:
-        yield f"  prices in play expire {header.in_play_max_age_s:g} s after they were last vouched for"
+        yield f"  prices in play expire {header.in_play_max_age_s:g} s after their last confirmation"
     for bookmaker in header.bookmakers:
         yield f"  bookmaker {bookmaker.id}: {bookmaker.name or 'named by the source'} (key {bookmaker.key})"
     records = source.records()

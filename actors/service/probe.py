@@ -242,7 +242,7 @@ class Probe:
         if not self._shown:
             return "no match would be shown: nothing is on offer now, or its answers have changed"
         if self._unread:
-            return f"{self._unread} parts of its answers have not the expected shape; they are not shown"
+            return f"{self._unread} parts of its answers do not have the expected shape; they are not shown"
         return "its answers have the expected shape"
 
 
@@ -279,4 +279,4 @@ def _in_words(error: SourceError) -> str:
         case TransportError():
             return f"another answer than expected: {error}; the venue has moved, or is down"
         case _:
-            return f"not the expected shape: {error}; has the venue changed, or does another answer for it?"
+            return f"not the expected shape: {error}; has the venue changed, or does another site answer?"

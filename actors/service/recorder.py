@@ -124,7 +124,7 @@ def _header(settings: Settings, name: SourceName, started_at: float) -> Header:
     if any(len(secret) < MIN_SECRET_CHARS for secret in credentials_of(source.options)):
         raise ConfigError(
             f"sources.{name} has a credential of fewer than {MIN_SECRET_CHARS} characters,"
-            " which cannot be told from the data that it would be taken out of"
+            " which is too short to be removed from recorded data"
         )
     secret = secret_names(source.kind.options)
     options = {key: _bare(value) for key, value in source.written.items() if key not in secret}

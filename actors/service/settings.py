@@ -64,7 +64,7 @@ def operators_token(file: Path | None, environment: Mapping[str, str] = os.envir
         return None
     if not (token.isascii() and token.isprintable() and " " not in token):
         where = "$ODDSBOARD_TOKEN" if file is None else file
-        raise ConfigError(f"{where}: must be one word of ASCII, as the token of [operators]")
+        raise ConfigError(f"{where}: must be one ASCII word, like the token of [operators]")
     return token
 
 

@@ -101,7 +101,7 @@ def after_preface(body: bytes, group: msgspec.json.Decoder[G]) -> tuple[G, bytes
     try:
         return group.decode(line), answer
     except UNREADABLE as error:
-        raise PayloadError(f"the first line is no group of matches: {error}") from error
+        raise PayloadError(f"the first line is not a group of matches: {error}") from error
 
 
 def day_of(start: float) -> str:

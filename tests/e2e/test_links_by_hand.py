@@ -149,7 +149,7 @@ def test_an_emptied_file_drops_no_decision(tmp_path: Path, lists: Lists) -> None
         eventually(lambda: running.events("links.replaced"), "the file is taken")
         eventually(lambda: len(_members(running)) == len(ODDS), "the two are apart")
 
-        assert "links.toml: has none of the 1 tables that hold" in rejected["error"]
+        assert "links.toml: has none of the 1 previous tables" in rejected["error"]
         assert ("warn", "warn", 1) == (health["status"], health["links"]["status"], kept)
         assert "refused" in health["links"]["last_error"]
         assert ["pass", None] == [

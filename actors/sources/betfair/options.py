@@ -103,11 +103,11 @@ def _check_addresses(options: BetfairStreamOptions) -> None:
     if found is None or not 0 < int(found[3]) < 2**16:
         raise ValueError(f"stream_url was {options.stream_url!r}, must be tls://HOST:PORT")
     if found[1] == "tcp" and urlsplit(options.stream_url).hostname not in {"127.0.0.1", "::1", "localhost"}:
-        raise ValueError(f"stream_url was {options.stream_url!r}, must be tls:// but for this machine")
+        raise ValueError(f"stream_url was {options.stream_url!r}, must be tls:// except on this machine")
     here = r"http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?/"
     for name, url in (("catalogue_url", options.catalogue_url), ("login_url", options.login_url)):
         if url and not re.match(rf"https://[^/?#@]+/|{here}", url):
-            raise ValueError(f"{name} was {url!r}, must be https://HOST/... but for this machine")
+            raise ValueError(f"{name} was {url!r}, must be https://HOST/... except on this machine")
 
 
 def _check_credentials(options: BetfairStreamOptions) -> None:

@@ -260,7 +260,7 @@ def _columns(header: Row) -> Mapping[str, int]:
     if names[0] not in _FIRST_NAMES:
         raise PayloadError(f"first header cell was {names[0][:40]!r}, must be 'Div' or 'Country'")
     if any('"' in name for name in names):
-        raise PayloadError("a column's name holds a quotation mark, which is astray")
+        raise PayloadError("a column's name has a stray quotation mark")
     # The first of equal names counts; cells without a name are not columns.
     return {name: at for at, name in reversed(list(enumerate(names))) if name}
 

@@ -32,7 +32,7 @@ def width_of(row: Row) -> int:
     """
     text = "".join(row)
     if "\n" in text or "\r" in text:
-        raise PayloadError("a cell goes over several lines, so the marks around it are astray")
+        raise PayloadError("a cell spans several lines, so its quotation marks are stray")
     if "," not in text:
         return len(row)
     return len(row) + sum(max(cell.count(",") - 1, 0) for cell in row)  # a name may have a comma

@@ -115,7 +115,7 @@ def test_what_the_board_leaves_out_of_a_list_is_counted() -> None:
 @pytest.mark.parametrize(
     ("reason", "shown", "told"),
     [
-        ("suspended", 0, "none of the matches that its source lists can be shown: suspended 1"),
+        ("suspended", 0, "its source lists matches, but none of them can be shown: suspended 1"),
         ("suspended", 1, None),
         (Reason.PAST, 0, None),
         ("finished", 0, None),

@@ -75,5 +75,5 @@ async def test_a_file_of_the_future_is_not_believed(tmp_path: Path) -> None:
     async with configured(tmp_path, CONFIG.format(prices="live"), web=web, wall=WALL) as service:
         await until(lambda: _error(service))
 
-        assert "its file was written in 3600 s, as it says: one of the clocks is wrong" == _error(service)
+        assert "its file was written 3600 s after the answer: one of the clocks is wrong" == _error(service)
         assert not service.serving()
