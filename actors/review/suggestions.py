@@ -113,7 +113,7 @@ def suggestions(
 def _of_one_country(
     suggestion: Suggestion, labels: tuple[str, ...], leagues: list[tuple[str, ...]]
 ) -> Suggestion:
-    """Return a comment instead if `labels` and `leagues` would join two countries; else add `labels`."""
+    """Add `labels` to `leagues`; if that would join two countries, return a comment in place of it."""
     every = joined([*leagues, labels])[labels[0]]
     if len(countries := sorted(countries_of_labels(every))) > 1:
         line = (
@@ -133,7 +133,7 @@ def _names_of(teams: list[dict[str, Any]]) -> list[str]:
 
 
 def _fitting(text: str, names: list[str], taken: set[str]) -> str:
-    """Return a comment instead if a name is `taken` by a table; `taken` gets the names."""
+    """Return `text`, or a comment if a name is `taken` by another table; add the names to `taken`."""
     known = [name for name in names if name in taken]
     taken.update(names)
     if not known:

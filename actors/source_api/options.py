@@ -69,7 +69,7 @@ class SourceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return every_kind(getattr(self, "markets", ()))
 
     def book_sums(self, most_of_two: float | None = None) -> Mapping[Kind, tuple[float, float]]:
-        """Return the plausible book sums of each kind but 1X2, up to `most_of_two` or the option."""
+        """Return plausible book sums by kind, without 1X2; `most_of_two` replaces the two-way maximum."""
         most = self.two_way_book_sum_max if most_of_two is None else most_of_two
         of_one = self.two_way_book_sum_min, most
         of_two = self.double_chance_book_sum_min, self.double_chance_book_sum_max

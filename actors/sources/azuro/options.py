@@ -51,7 +51,7 @@ class AzuroOptions(CatalogueOptions, frozen=True, kw_only=True):
         return min(stale_s, IN_PLAY_FOR_S) if interval_s <= IN_PLAY_INTERVAL_S else stale_s
 
 
-@lru_cache(maxsize=256)  # the plan asks for it each time
+@lru_cache(maxsize=256)  # every call of `targets` asks for it
 def games_target(options: AzuroOptions, state: str, page: int) -> Target:
     """Return the request for a page of the football games in a state; the first page is 1."""
     query = {

@@ -82,7 +82,7 @@ def bookmakers_target(options: FiveDollarFootballOptions) -> Target:
     return Target(BOOKMAKERS, f"{_base(options)}/bookmakers", is_catalogue=True)
 
 
-@lru_cache(maxsize=256)  # the plan asks for it each time
+@lru_cache(maxsize=256)  # every call of `targets` asks for it
 def window_target(
     options: FiveDollarFootballOptions, scope: Scope, window: Window, page: int, per_page: int
 ) -> Target:

@@ -58,7 +58,7 @@ def sports_target(options: PolymarketOptions) -> Target:
     return Target(SPORTS_SCOPE, f"{options.url.rstrip('/')}/sports", is_catalogue=True)
 
 
-@lru_cache(maxsize=512)  # the plan asks for it each time, for some thirty leagues
+@lru_cache(maxsize=512)  # every call of `targets` asks for it, for some thirty leagues
 def markets_target(
     options: PolymarketOptions, scope: Scope, tag: str, market_type: str, cursor: str
 ) -> Target:
