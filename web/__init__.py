@@ -1,1 +1,1 @@
-"""From the published snapshot to the client: the HTTP front end and the command line."""
+"""The HTTP front end, which serves published snapshots to clients, and the command line."""

@@ -1,4 +1,4 @@
-"""Puts the front end together: endpoints, Quart and the layers in front of it. Nothing global."""
+"""Composes the front end: endpoints, Quart and the layers in front of it. Has no global state."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ OPERATIONS = {
     **docs.OPERATIONS,
     **pages.OPERATIONS,
 }
-"""The declaration of each path; a route without is an error at the start."""
+"""The declaration of each path; a route without a declaration is an error at the start."""
 FOR_OPERATORS = {**probes.OPERATIONS, **ages.OPERATIONS, **links.OPERATIONS, **entries.OPERATIONS}
 OPEN = {*probes.OPEN, ages.AGES}
-"""The paths among them that need no token."""
+"""Paths for operators that need no token."""
 
 
 def create_app(
@@ -94,9 +94,9 @@ def create_app(
     access: Access = Access(),  # noqa: B008 - a frozen value
     markets: Mapping[Kind, entries.Remembering] = {},
 ) -> Quart:
-    """Return the application that shows boards, of 1X2 and of other kinds of `markets`.
+    """Return the application that serves the 1X2 board and the boards of other `markets`.
 
-    `keep_fresh` and `refusals` are the listener's.
+    `keep_fresh` and `refusals` come from the listener.
     """
     app, limits = quart_setup.bare(), limits or ClientLimits()
     counters = _counters(status.metrics, audience, limits.requests)
@@ -121,7 +121,7 @@ def create_app(
 
 
 def _closed(handlers: Mapping[str, Handler], access: Access) -> dict[str, Handler]:
-    """Return the handlers, of which those for operators need the token."""
+    """Return the handlers; the handlers for operators now require the token."""
     for_operators = {
         path: made for path, made in handlers.items() if path in FOR_OPERATORS and path not in OPEN
     }
@@ -129,7 +129,7 @@ def _closed(handlers: Mapping[str, Handler], access: Access) -> dict[str, Handle
 
 
 def _served(handlers: Mapping[str, V], cluster: ClusterStatus | None) -> dict[str, V]:
-    """Return those that are served: a mere collector of a cluster serves operators alone."""
+    """Return the handlers that are served; a collector without a board serves only operators."""
     if cluster is None or cluster.is_shown:
         return {**handlers}
     return {
@@ -146,14 +146,14 @@ def _counters(metrics: Metrics, audience: Audience, limit: RateLimit) -> HttpCou
 
 
 def _lists(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
-    """Return the handlers of what is on the board, and of the pages."""
+    """Return the handlers of the board's lists, of the archive and of the pages."""
     lists = None if past is None else PastLists(past, live.board, clock, live.answers.own)
     of_odds = odds.handlers(live.answers, live.names, lists) | archive.handlers(past, clock)
     return of_odds | fixtures.handlers(live) | markets_.handlers(live) | pages.handlers()
 
 
 def _moved(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
-    """Return the handlers of single fixtures, and of how prices moved."""
+    """Return the handlers of single fixtures and of price movements."""
     moved = lines.handlers(live, clock, past) | closing.handlers(live, clock, past)
     moved |= movers.handlers(live, clock, past)
     return fixtures.handlers_of_fixture(live) | moved
@@ -168,7 +168,7 @@ def _of_matches(
     past: Past | None,
     boards: Mapping[Kind, entries.Remembering],
 ) -> dict[str, Handler]:
-    """Return the handlers of what operators ask about single matches."""
+    """Return the handlers for operators: links and traces of single matches."""
     board, own = live.board, live.answers.own
     parts = (board, status, clock, live.audience, own)
     traces = entries.handlers(*parts, review=review, past=past, beside=tuple(boards.values()))
@@ -212,11 +212,11 @@ def _described(
     return of_contract | capabilities.handlers(_operations(paths, is_archived=is_archived), names)
 
 
-@lru_cache(maxsize=8)  # tests make many applications that are alike
+@lru_cache(maxsize=8)  # tests make many equal applications
 def _describing(
     paths: tuple[str, ...], bookmakers: tuple[BookmakerId, ...], *, is_archived: bool
 ) -> dict[str, Handler]:
-    """Return the handlers of the paths that describe `paths` and themselves."""
+    """Return the handlers of the OpenAPI document and of the documentation page."""
     contract = openapi.document(_operations(paths, is_archived=is_archived), bookmakers)
     return openapi.handlers(contract) | docs.handlers(contract)
 

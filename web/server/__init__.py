@@ -1,1 +1,1 @@
-"""Socket, HTTP server, process: the listener, Hypercorn, start and stop in order."""
+"""The listening socket, the HTTP server (Hypercorn), and the orderly start and stop of the process."""

@@ -1,9 +1,9 @@
-"""When Python looks for cycles of objects: so that no step of the event loop is long.
+"""Schedules Python's garbage collection by the clock, so that no step of the event loop is long.
 
-Python looks at the young objects once so many more were made than freed. A board that is kept up to date
-frees about as many as it makes: hundreds of thousands are young when Python looks, and the look takes
-100 ms and more. Here the looks follow the clock. Most young objects are tuples without cycles: Python
-ignores these from their first look on.
+Python collects young objects once a number more were made than freed. A board that is kept up to date
+frees about as many objects as it makes. So hundreds of thousands are young when Python collects, and one
+collection takes 100 ms and more. Most young objects are tuples without cycles: Python stops tracking them
+at their first collection.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from itertools import count
 import anyio
 
 YOUNG = 100_000
-"""So many more containers made than freed make Python look at once: some 20 ms."""
+"""Python collects at once if so many more containers were made than freed; that takes some 20 ms."""
 FILLING_S, FREEZE_S = 300, 1.0
-"""Seconds from the start in which boards fill, and between two exclusions then."""
+"""Seconds from the start in which boards fill, and seconds between two freezes meanwhile."""
 EVERY_S, MIDDLE = 0.25, 200
-"""Seconds between two looks; after so many the survivors of a look are examined, after its square all."""
+"""Seconds between two collections; each 200th includes the middle generation, each 40,000th the oldest."""
 
 
 def pause_collector() -> None:
-    """Look for no cycles until `set_up_collector`: hardly anything that is built until then is freed."""
+    """Collect nothing until `set_up_collector`: hardly any object that is built until then is freed."""
     gc.disable()
 
 
 def set_up_collector() -> None:
-    """Exclude all present objects for good, once everything is imported, and look by number from now on."""
+    """Freeze all present objects, then collect by Python's own count; call it after all imports."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG, MIDDLE)
@@ -35,9 +35,9 @@ def set_up_collector() -> None:
 
 
 async def collect_for_ever() -> None:
-    """Exclude for good what boards are filled with; then look for cycles by the clock.
+    """Freeze objects while boards fill; then collect by the clock.
 
-    A cycle that was made while boards fill is never found: reads, waits and streams make none.
+    A cycle that was made while boards fill is never freed; reads, waits and streams make no cycles.
     """
     for _ in range(FILLING_S):
         await anyio.sleep(FREEZE_S)
@@ -48,5 +48,5 @@ async def collect_for_ever() -> None:
 
 
 def _generation(look: int) -> int:
-    """Return the oldest generation that this look examines."""
+    """Return the oldest generation that this collection includes."""
     return sum(look % every == 0 for every in (MIDDLE, MIDDLE**2))

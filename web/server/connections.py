@@ -1,7 +1,7 @@
-"""Accepted connections: the gate in front of each, how many there may be, and how they end.
+"""Accepted connections: the gate in front of each, their caps, and how they end.
 
-Bytes of a client pass the gate (`request_head.py`) before the server sees them. The seam is the socket:
-asyncio's selector loop calls its `recv`, `send` and `close`, so this serves every HTTP server on that loop.
+A client's bytes pass the gate (`request_head.py`) before the server sees them. The gate sits in the socket:
+asyncio's selector loop calls `recv`, `send` and `close`, so this works for every HTTP server on that loop.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from web.server.load import FEW, Load, turning_away
 from web.server.reader import ReaderSocket
 
 LINGER_S = 0.9
-"""Seconds in which further bytes of a client are dropped, so that it gets its answer, not a reset."""
+"""Seconds for which further bytes of a client are dropped, so that it gets its answer, not a reset."""
 MAX_DROPPED = 67_108_864
-"""Bytes dropped behind the last request while its answer is sent; with more the client is disconnected."""
+"""Bytes dropped after the last request while it is answered; a client that sends more is disconnected."""
 PEEKED_BYTES = 4_096
-"""Bytes of a head that are looked at to find out whether a new client waits for an answer."""
+"""Bytes of a new client's request head that are read ahead, to see whether it waits for an answer."""
 TIME_TO_ASK_S = 0.05
-"""Seconds for which an idle connection is kept above the cap: a new client needs some to ask."""
+"""Seconds for which an idle connection is kept above the cap: a new client needs time to send a request."""
 SHARE, SHARED_FROM = 0.5, 0.75
-"""The part of the connections that one client may have, and the part taken from which on that counts."""
+"""The part of the connections that one client may have; it applies once the second part is in use."""
 LOOKED_AT = 8
 """Connections examined to find an idle connection, however many there are."""
 
@@ -43,10 +43,10 @@ _recv, _send = socket.socket.recv, socket.socket.send
 
 
 class Caps(Struct, frozen=True):
-    """How many connections there may be, and how many requests each may have.
+    """Caps of connections, and of requests on one connection.
 
-    Above `connections`, which does not count streams, idle connections are closed; above `most`, which
-    counts all, new connections are closed at once.
+    Above `connections`, which does not count streams, idle connections are closed. Above `most`, which
+    counts all connections, new connections are closed at once.
     """
 
     connections: int = 1_000
@@ -55,30 +55,31 @@ class Caps(Struct, frozen=True):
 
 
 class Connection(ReaderSocket):
-    """An accepted connection: what it receives is what its gate passes."""
+    """An accepted connection; it receives only bytes that its gate passes."""
 
     def __init__(self, accepted: socket.socket, others: Connections, client: str | None = None) -> None:
         super().__init__(accepted)
         self.client = client
-        """The client that it counts for, None if for none."""
+        """The client whose share it counts towards; None if it counts towards no share."""
         self.gate = HeadGate(others.refusals, others.caps.requests, others.known)
         self.is_excess = False
         """Whether there were too many when it was accepted."""
         self._others = others
         self.asked_at = elapsed_s()
-        """When it sent something last, or was accepted."""
+        """When the client last sent something; at first, when it was accepted."""
         self._dropped = 0
         self._waits_since: float | None = None
         self.is_answering = False
-        """Whether a request is being answered: between two parts of an answer nothing waits to be sent."""
+        """Whether a request is being answered; `is_busy` is false between two parts of an answer."""
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
         """Receive the bytes that pass the gate.
 
         Raises: BlockingIOError while there are none yet; ConnectionResetError if the client sends without
-        end, or leaves while no request is answered: at a mere end Hypercorn keeps it until a timeout.
+        end, or leaves while no request is answered: after a plain end Hypercorn would keep it until a
+        timeout.
         """
-        data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # few requests at a time
+        data = _recv(self, min(size, MAX_HEAD_BYTES), flags)  # limits how many requests come at once
         if not data:
             if self.is_busy:
                 return data
@@ -96,18 +97,18 @@ class Connection(ReaderSocket):
         self.asked_at = elapsed_s()
         try:
             self._others.by_request.move_to_end(self)
-        except KeyError:  # it followed changes until now
+        except KeyError:  # it was a stream until now
             self._others.hold(self)
         return passed
 
     def wait(self) -> None:
-        """Note that a request is there that is not being answered yet."""
+        """Note that a request has come and waits to be answered."""
         if self._waits_since is None:
             self._others.load.waiting += 1
             self._waits_since = elapsed_s()
 
     def begin(self) -> None:
-        """Note that the request is being answered: it waits no longer."""
+        """Note that the answer to the request begins."""
         self.is_answering = True
         if self._waits_since is not None:
             now = elapsed_s()
@@ -115,7 +116,7 @@ class Connection(ReaderSocket):
             self._waits_since = None
 
     def is_idle(self) -> bool:
-        """Return whether no request of it is being answered or waits to be read."""
+        """Return whether none of its requests is being answered or waits to be read."""
         if self.is_busy or self.is_answering:
             return False
         with contextlib.suppress(OSError):  # nothing to read, or a connection that failed
@@ -123,7 +124,7 @@ class Connection(ReaderSocket):
         return True
 
     def is_gone(self) -> bool:
-        """Return whether the client has left, if the system can tell without reading."""
+        """Return whether the client has left; False if the system cannot tell without reading."""
         if self.fileno() < 0:
             return True
         if sys.platform != "linux":
@@ -135,13 +136,13 @@ class Connection(ReaderSocket):
         return self.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED
 
     def end(self) -> None:
-        """Have the server close it: it finds the end of what the client sent."""
+        """Shut it down, so that the server reads the end of the input and closes it."""
         self.gate.close()
         with contextlib.suppress(OSError):
             self.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close it; if the client may still be sending, read for `LINGER_S` what it sends."""
+        """Close it; if the client may still be sending, first read and drop its bytes for `LINGER_S`."""
         was_held = self._others.release(self)
         if was_held and self.gate.is_closing and self._others.may_linger:
             try:
@@ -179,9 +180,9 @@ class Connection(ReaderSocket):
 
 
 class Connections:
-    """The connections of one listener; `by_request` are those without a stream, by their last request.
+    """The connections of one listener; `by_request` has all but streams, in order of their last request.
 
-    `open` counts also streams, and those that are about to be closed: `ended` by us, or answered.
+    `open` also counts streams and connections about to be closed: in `ended` (by us) or `lingering`.
     """
 
     def __init__(
@@ -205,7 +206,7 @@ class Connections:
         self.is_ending = False
 
     def change(self, caps: Caps) -> None:
-        """Cap them so from now on: none is closed for it, and those that are open keep their requests."""
+        """Apply new caps; open connections stay open, and keep their own limit of requests."""
         self.caps = caps
         self._share = max(int(caps.connections * SHARE), 1)
         of_client = self._of_client.items()
@@ -213,12 +214,12 @@ class Connections:
 
     @property
     def are_too_many(self) -> bool:
-        """Whether there are more than there should be, because none of them is idle."""
+        """Whether there are more than the cap, because none of them is idle."""
         return len(self.by_request) > self.caps.connections
 
     @property
     def may_linger(self) -> bool:
-        """Whether there is room for connections that have been answered."""
+        """Whether there is room to keep answered connections for a while."""
         return self.open <= self.caps.connections and not self.is_ending
 
     def is_room_near(self) -> bool:
@@ -232,11 +233,11 @@ class Connections:
         return idle is not None and elapsed_s() - idle.asked_at < TIME_TO_ASK_S
 
     def admit(self, accepted: socket.socket, address: str | None = None) -> Connection | None:
-        """Put the gate in front of a connection, which replaces another above a share or the cap.
+        """Put the gate in front of a connection; above a share or the cap, close another one for it.
 
-        Above its share that is the connection of the client whose last request is the oldest, above the cap
-        the longest idle connection. Close it and return None if there are far too many, or if it would wait
-        too long. `address` is the client's, None over a Unix socket.
+        Above a share: the client's connection with the oldest last request. Above the cap: the connection
+        that has been idle longest. Close the new one and return None if there are far too many, or if it
+        would wait too long. `address` is the client's, None over a Unix socket.
         """
         request = self._request_of(accepted) if self.load.is_high(elapsed_s()) else b""
         is_late = request and self.load.waiting > FEW
@@ -261,11 +262,11 @@ class Connections:
         return connection
 
     def keep(self, connection: Connection) -> None:
-        """Leave a connection alone until its next request: a stream is not idle while it is silent."""
+        """Do not close a connection before its next request: a silent stream is not idle."""
         self.release(connection)
 
     def hold(self, connection: Connection) -> None:
-        """Count a connection, as the one with the newest request."""
+        """Count a connection; its request is the newest."""
         self.by_request[connection] = None
         if (client := connection.client) is not None:
             held = self._of_client.setdefault(client, set())
@@ -274,7 +275,7 @@ class Connections:
                 self._above_share.add(client)
 
     def release(self, connection: Connection) -> bool:
-        """Count a connection no longer; return whether it was counted."""
+        """Stop counting a connection; return whether it was counted."""
         if connection not in self.by_request:
             return False
         del self.by_request[connection]
@@ -294,9 +295,9 @@ class Connections:
             connection.finish()
 
     def _request_of(self, accepted: socket.socket) -> bytes | None:
-        """Return the head, b"" if it is not there or of a probe or stream, None if the client has left.
+        """Return the head of a new client's request; None if the client has left.
 
-        A head that comes slowly does not count: its client waits for itself.
+        Return b"" for a probe or a stream, and while the head is not complete: a slow client delays itself.
         """
         try:
             head = _recv(accepted, PEEKED_BYTES, socket.MSG_PEEK | socket.MSG_DONTWAIT)
@@ -310,7 +311,9 @@ class Connections:
     def _turn_away(self, accepted: socket.socket, request: bytes) -> None:
         self.turned_away.inc()
         with contextlib.suppress(OSError):
-            _recv(accepted, MAX_HEAD_BYTES, socket.MSG_DONTWAIT)  # else closing would reset it
+            _recv(
+                accepted, MAX_HEAD_BYTES, socket.MSG_DONTWAIT
+            )  # unread bytes would make the close a reset
             _send(accepted, turning_away(request), socket.MSG_DONTWAIT)
 
     def _replace(self, connection: Connection) -> None:
@@ -318,7 +321,7 @@ class Connections:
         self.ended.add(connection)
 
     def _slowest(self, client: str | None) -> Connection | None:
-        """Return what a new connection of `client` replaces because somebody has more than a share."""
+        """Return the connection to close for one of `client` because a client has more than its share."""
         if len(self.by_request) < self.caps.connections * SHARED_FROM:
             return None
         held = self._of_client.get(client or "", set())
@@ -327,7 +330,7 @@ class Connections:
         return min(held, key=lambda connection: connection.asked_at, default=None)
 
     def _replaceable(self) -> Connection | None:
-        """Return the connection to replace by a new connection, None below the cap or if none is idle."""
+        """Return the connection to close for a new one; None below the cap or if none is idle."""
         if len(self.by_request) < self.caps.connections:
             return None
         for _ in range(LOOKED_AT):

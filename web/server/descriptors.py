@@ -1,4 +1,4 @@
-"""File descriptors: how many connections the process can have, which may be fewer than are configured."""
+"""Fits the configured number of connections to the file descriptors that the process may have."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from web.server.connections import Caps
 log = structlog.get_logger()
 
 RESERVE = 64
-"""Descriptors for everything but clients and sources: files, the loop, the log."""
+"""Descriptors kept for files, the event loop and the log."""
 PER_SOURCE = 2
 
 
 def fitted(connections: int, streams: int, requests: int, sources: int = 0) -> tuple[Caps, int]:
-    """Return the caps, and how many clients may follow changes, as far as there are descriptors.
+    """Return the caps, and how many clients may follow changes, as far as descriptors suffice.
 
-    The soft limit of the system is raised as far as that is allowed. Those beyond the reserve are for
-    connections, for streams, and for connections that are about to be closed, a third each.
+    The soft limit is raised as far as the system allows. A third of the descriptors beyond the reserve is
+    for connections, a third for streams, and a third for connections that are about to be closed.
     """
     reserve = RESERVE + PER_SOURCE * sources
     limit = _raised(2 * connections + streams + reserve)

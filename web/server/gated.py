@@ -1,4 +1,4 @@
-"""HTTP/1.1 behind the gate in place of Hypercorn's; docs/architecture.md says why."""
+"""HTTP/1.1 for requests that passed the gate, faster than Hypercorn's; see docs/architecture.md."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _FAILED = ((b"content-length", b"0"), (b"connection", b"close"))
 
 
 class GatedProtocol(H11Protocol):
-    """Answers what `read` reads, one request after another; from the first other request on h11 does."""
+    """Answers requests that `read` can read, one by one; h11 takes over at the first other request."""
 
     _pending = b""
     _answer: Answer | None = None
     _tell: Callable[[ASGIReceiveEvent], Awaitable[None]]
-    """Puts an event into the queue of the request that is being answered."""
+    """Sends an event to the application that answers the current request."""
     _is_of_h11 = _is_ended = _is_unsent = False
 
     async def handle(self, event: Event) -> None:
-        """Take bytes that the gate has passed, or the end of what the client sends."""
+        """Process bytes that the gate has passed, or the end of the connection."""
         if self._is_of_h11:
             await super().handle(event)
         elif isinstance(event, RawData):
             self._pending += event.data
             await self._read_heads()
-        elif isinstance(event, Closed) and not self._is_ended:  # one for each piece that is not sent
+        elif isinstance(event, Closed) and not self._is_ended:  # comes once for each unsent piece
             self._is_ended = True
             await self.can_read.set()
             if self._answer is not None:
@@ -43,7 +43,7 @@ class GatedProtocol(H11Protocol):
         while self._pending and not self._is_ended:
             if self._answer is not None:
                 await self.can_read.clear()
-                await self.can_read.wait()  # nothing is read meanwhile
+                await self.can_read.wait()  # until the request before is answered
                 continue
             head, end, rest = self._pending.partition(END_OF_HEAD)
             if (found := read(head + end)) is None:
@@ -95,6 +95,6 @@ class GatedProtocol(H11Protocol):
 
 @lru_cache(maxsize=1)
 def _common(config: Config, second: int) -> list[tuple[bytes, bytes]]:
-    """Return the headers of the server, of which the date is the same for a `second`."""
+    """Return the server's own headers, made once a `second`: they include the date."""
     del second
     return config.response_headers("h11")

@@ -35,7 +35,7 @@ AsyncStep = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Exit(IntEnum):
-    """Exit codes; but for 0, 1 and 2 those of sysexits.h."""
+    """Exit codes; codes above 2 are from sysexits.h."""
 
     STOPPED = 0
     UNEXPECTED = 1
@@ -60,34 +60,34 @@ class Tree(Protocol):
 
 
 def start_exit_deadline(code: Exit) -> None:
-    """End the process after `HARD_STOP_S` by a timer of the system, though the loop or a thread hangs.
+    """End the process after `HARD_STOP_S` by a system timer, even if the loop or a thread hangs.
 
-    It needs no thread: there may be none left. A handler of ours, not the signal's default action, because
-    that would end the process with another exit code.
+    A timer needs no thread: the system may have none left. The handler sets the exit code; the signal's
+    default action would end the process with another code.
     """
     signal.signal(signal.SIGALRM, lambda *_: _exit(code))
     signal.setitimer(signal.ITIMER_REAL, HARD_STOP_S)
 
 
 def leave(code: int) -> NoReturn:
-    """End the process after a deadline was set.
+    """End the process after `start_exit_deadline`, without the interpreter's own shutdown.
 
-    An interpreter that ends by itself takes handlers away first: then the timer would end it with 142.
+    That shutdown removes the handler first; then the timer would end the process with code 142.
     """
     _exit(code)
 
 
 @dataclass(slots=True)
 class Life:
-    """Serves `app` on `sock` over `tree` until a signal or a core failure; runs once.
+    """Serves `app` on `sock` and runs `tree` until a signal or a core failure; runs once.
 
-    A first SIGTERM or SIGINT stops in order, a second ends the process at once. `started` is called
-    once signals are handled; `stopping` gets the exit code when the listener closes, and has to bound the
-    time from then on. `farewell`, in the last second of the `drain_s`, ends requests that never end by
-    themselves: one open stream keeps the server running for ever (Hypercorn's issue 308). `reload`, where
-    given, is called at each SIGHUP, which ends the process otherwise. `manager` is told when the actors run
-    and the server answers, whatever the sources do, and when the end begins. `close` is called once the
-    actors have stopped, though a client keeps the server running, with the exit code.
+    The first SIGTERM or SIGINT stops in order, the second ends the process at once. `started` is called
+    once signals are handled. `stopping` gets the exit code when the listener closes; it must set a deadline
+    for the rest of the stop. `farewell` runs in the last second of `drain_s` and ends streams: one open
+    stream would keep the server running for ever (Hypercorn's issue 308). `reload` is called at each
+    SIGHUP; without it SIGHUP ends the process. `manager` is notified when the actors run and the server
+    answers, whatever the state of the sources, and when the stop begins. `close` gets the exit code once
+    the actors have stopped, even if a client keeps the server running.
     """
 
     tree: Tree
@@ -132,9 +132,9 @@ class Life:
                     try:
                         self.stopping(code)
                         with anyio.CancelScope(shield=True):
-                            await self.farewell()  # again: after a failure there was no drain
+                            await self.farewell()  # after a failure there was no drain
                     finally:
-                        self._stop_server.set()  # whatever fails, because the server ignores cancellation
+                        self._stop_server.set()  # the server ignores cancellation
                 await self._stop()
             tasks.cancel_scope.cancel()
 
@@ -144,7 +144,7 @@ class Life:
             raise CoreFailure("the supervisor ended by itself")
 
     async def _serve(self) -> None:
-        await serve(self.app.asgi_app, self.sock, self._stop_server)  # Quart would only pass on to it
+        await serve(self.app.asgi_app, self.sock, self._stop_server)  # Quart's own call adds nothing
         self._server_done.set()
 
     async def _drain(self, number: signal.Signals) -> None:

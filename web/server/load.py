@@ -1,8 +1,8 @@
-"""Whether requests wait too long until they are begun, and the answer to clients that are turned away then.
+"""Detects that requests wait too long to be started, and makes the 503 for clients refused meanwhile.
 
-A server that takes more than it can serve is late for all, and then works for clients that have
-left: at three times its rate hardly an answer comes in time. So while requests wait too long, new clients
-are turned away before the server sees them, which costs a tenth of an answer or less.
+An overloaded server is late for all clients, and then works for clients that have left: at three times its
+rate hardly an answer comes in time. So while requests wait too long, new clients are refused before the
+server sees them. A refusal costs a tenth of an answer or less.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from web.protocol.request_head import REFUSALS
 from web.protocol.responses import ID_BYTES, Asked, prepared_error
 
 LATE_S = 0.1
-"""Seconds that a request may wait to be begun in the long run; the whole answer takes some times that."""
+"""Seconds that a request may wait to be started; the whole answer takes several times as long."""
 PATIENCE_S = 0.5
-"""Seconds for which they may wait longer: many clients that come at once are served."""
+"""Seconds for which requests may wait longer, so that a burst of clients is served."""
 HIGH_S = 1.0
-"""Seconds for which the load is then high; after them it shows whether it still is ..."""
+"""Seconds for which the load then counts as high."""
 RECENT_S = 10.0
-"""... and if it was within so many seconds, without patience."""
+"""Seconds after high load in which one late request makes it high again, without `PATIENCE_S`."""
 FEW = 64
-"""Requests that may wait always; so many keep the processor busy."""
+"""Requests that may wait even under high load, so that the processor stays busy."""
 
 _ID = b"*" * 2 * ID_BYTES
 
 
 class Load:
-    """The requests that wait; times in monotonic seconds."""
+    """Counts waiting requests and knows whether the load is high; times in monotonic seconds."""
 
     def __init__(self) -> None:
         self.waiting = 0
@@ -38,7 +38,7 @@ class Load:
         self._high_until = -inf
 
     def begin(self, waited_s: float, now: float) -> None:
-        """Note that a request is begun that waited so long."""
+        """Note that a request is started after it waited `waited_s`."""
         self.waiting -= 1
         if waited_s <= LATE_S:
             self._late_since = None
@@ -49,12 +49,12 @@ class Load:
             self._high_until = now + HIGH_S
 
     def is_high(self, now: float) -> bool:
-        """Return whether requests wait too long: then no more than `FEW` may."""
+        """Return whether requests wait too long; then no more than `FEW` may wait."""
         return now < self._high_until
 
 
 def turning_away(head: bytes) -> bytes:
-    """Return a whole answer to the request that begins with `head`: 503 as a problem document."""
+    """Return the complete 503 for the request with this `head`, as a problem document."""
     is_head = head.startswith(b"HEAD ")
     return _answer(is_head=is_head).replace(_ID, urandom(ID_BYTES).hex().encode())
 

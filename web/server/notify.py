@@ -1,7 +1,7 @@
-"""Tells the service manager that the service is ready, alive or stopping: datagrams, as of sd_notify(3).
+"""Notifies the service manager by sd_notify(3) that the service is ready, alive or stopping.
 
-systemd starts what waits for the service once it is ready, and ends it if it is not told for too long that
-the service is alive. Without an address nothing is sent.
+Once the service is ready, systemd starts the units that wait for it. If no sign of life comes within the
+watchdog's time, systemd ends the service. Without an address nothing is sent.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import anyio
 
 TIMES = 3
-"""How often within the manager's time it is told that the service is alive."""
+"""Signs of life within the watchdog's time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notifier:
-    """Sends to the socket at `address` ("@" begins an abstract one); within `watchdog_s`, 0 for never.
+    """Sends to the socket at `address` ("@" begins an abstract one); `watchdog_s` 0 sends no signs of life.
 
-    `is_alive` is asked in the event loop, so that neither a loop that hangs nor a core that does is alive.
+    `is_alive` is called in the event loop: if the loop or the core hangs, no sign of life is sent.
     """
 
     address: str = ""
@@ -29,7 +29,7 @@ class Notifier:
     is_alive: Callable[[], bool] = lambda: True
 
     def tell(self, state: str) -> None:
-        """Send a state such as READY=1; nothing if it cannot be sent at once."""
+        """Send a state such as READY=1; drop it if it cannot be sent at once."""
         if not self.address:
             return
         name = f"\0{self.address[1:]}" if self.address.startswith("@") else self.address
@@ -37,7 +37,7 @@ class Notifier:
             sock.sendto(state.encode(), socket.MSG_DONTWAIT, name)
 
     async def watch(self) -> None:
-        """Tell several times within the watchdog's time that the service is alive, while it is."""
+        """Send signs of life as long as the service is alive."""
         while self.watchdog_s:
             if self.is_alive():
                 self.tell("WATCHDOG=1")

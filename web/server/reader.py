@@ -1,8 +1,8 @@
-"""Whether the client of a connection reads what is sent to it: looked at while there is something to read.
+"""Checks whether a client reads the data that is sent to it, while data waits to be read.
 
-The kernel disconnects a client that takes nothing (`listener.py`). It does the same to a client that reads
-steadily but has a small buffer, not to one that takes a little again and again, and to nobody over a Unix
-socket: these are decided here.
+The kernel disconnects a TCP client that reads nothing (`listener.py`). Three cases are left to this module:
+a client that reads steadily with a small buffer, which must stay; a client that reads a little now and
+then, which must go; and all clients of a Unix socket.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ SLOW_READER_S = 10.0
 """Seconds for which a client may read nothing, or almost nothing; twice as many if it did read before."""
 LOOK_S = 3.0
 STEADY_BYTES = 8_192
-"""Bytes between two looks, so many seconds apart, of a client that reads steadily."""
+"""Seconds between two checks, and the bytes that a steady reader reads meanwhile."""
 STEADY_READER_S = 120.0
-"""Seconds in which the kernel does not disconnect such a client."""
+"""Seconds after which the kernel disconnects a steady reader that stops reading."""
 LARGE_BYTES = 32_768
-"""Bytes sent at once from which on it is looked whether they are read."""
+"""Bytes sent at once from which on the client's reading is checked."""
 
-_DROP_UNSENT = struct.pack("ii", 1, 0)  # the kernel would else keep it while the client goes on so
+_DROP_UNSENT = struct.pack("ii", 1, 0)  # otherwise the kernel keeps the data and the connection
 
 _send, _sendmsg = socket.socket.send, socket.socket.sendmsg
 
@@ -36,8 +36,8 @@ _send, _sendmsg = socket.socket.send, socket.socket.sendmsg
 class ReaderSocket(socket.socket):
     """A connection that knows whether its client reads; `end` disconnects the client.
 
-    `is_busy` from a request until all that was to be sent has been sent. `is_steady` while the client
-    reads, however slowly.
+    `is_busy` is true from a request until its answer, or the part of it that is ready, has been sent.
+    `is_steady` is true while the client reads steadily, even if slowly.
     """
 
     def __init__(self, accepted: socket.socket) -> None:
@@ -50,16 +50,16 @@ class ReaderSocket(socket.socket):
         self._look_again: asyncio.TimerHandle | None = None
 
     def send(self, data: Any, flags: int = 0, /) -> int:
-        """Send, and remember whether that was all."""
+        """Send, and remember whether everything was sent."""
         sent = 0
         try:
             sent = _send(self, data, flags)
-        finally:  # also where nothing could be sent
+        finally:  # also if nothing could be sent
             self._note(len(data), sent)
         return sent
 
-    def sendmsg(self, buffers: Iterable[Any], *more: Any) -> int:  # asyncio's way from 3.12 on
-        """Send several pieces, and remember whether that was all."""
+    def sendmsg(self, buffers: Iterable[Any], *more: Any) -> int:  # used by asyncio from Python 3.12 on
+        """Send several pieces, and remember whether everything was sent."""
         pieces, sent = list(buffers), 0
         try:
             sent = _sendmsg(self, pieces, *more)
@@ -72,12 +72,12 @@ class ReaderSocket(socket.socket):
         raise NotImplementedError
 
     def cut(self) -> None:
-        """Disconnect the client, and drop what it has not read."""
+        """Disconnect the client, and drop unsent data."""
         self.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _DROP_UNSENT)
         self.end()
 
     def close(self) -> None:
-        """Close it, and look no more."""
+        """Close it, and stop checking."""
         if self._look_again is not None:
             self._look_again.cancel()
         super().close()
@@ -114,12 +114,12 @@ class ReaderSocket(socket.socket):
         self.is_steady = is_steady
 
     def _is_cut_by_kernel(self) -> bool:
-        """Return whether the listener's options have the kernel disconnect a client that reads nothing."""
+        """Return whether the kernel disconnects a client that reads nothing (an option of the listener)."""
         return self.family != socket.AF_UNIX and hasattr(socket, "TCP_USER_TIMEOUT")
 
     def _unread(self) -> int:
-        """Return how many bytes the kernel has that the client's has not; 0 if it does not say."""
+        """Return how many sent bytes the client's kernel has not received; 0 if unknown."""
         try:
             return int.from_bytes(ioctl(self.fileno(), TIOCOUTQ, bytes(4)), sys.byteorder)
-        except (OSError, ValueError):  # the latter if it is closed
+        except (OSError, ValueError):  # ValueError if it is closed
             return 0

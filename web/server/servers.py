@@ -1,4 +1,4 @@
-"""The HTTP server: Hypercorn, with our sockets, connections and protocol in the place of its own."""
+"""The HTTP server: Hypercorn with our own sockets, connections and protocol."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from web.server.gated import GatedProtocol
 from web.server.listener import ACCEPTED_AT_ONCE, Listener
 
 GRACE_S = 4.0
-"""Seconds for requests in flight once new requests are refused: the whole exit takes 5."""
+"""Seconds for requests in flight once new requests are refused; the whole exit takes 5 s."""
 
 
 class _ListenerConfig(Config):
-    """Has Hypercorn accept on our `Listener` itself, not on a plain socket made of its descriptor."""
+    """Makes Hypercorn accept on our `Listener` itself, not on a plain socket with its descriptor."""
 
     def __init__(self, sock: socket.socket) -> None:
         super().__init__()
@@ -40,27 +40,27 @@ class _ListenerConfig(Config):
 
 
 class _Connection(TCPServer):
-    """A connection of Hypercorn of which nothing is left once it is closed.
+    """A connection of Hypercorn that frees all its objects as soon as it is closed.
 
-    Else its tasks wait for the next request for 5 s more, and what refers to itself, 60 objects, waits for
-    the collector, which frees those of thousands of connections in one step of 0.3 s.
+    Hypercorn's own tasks wait 5 s for a next request. Their 60 objects form cycles, and the garbage
+    collector frees the cycles of thousands of connections in one step of 0.3 s.
 
-    One task watches for how long it is idle. Hypercorn's own makes and cancels a task for each request,
+    One task watches how long the connection is idle. Hypercorn makes and cancels a task for each request,
     which takes a third of the time of a small answer.
     """
 
     _idle_since: float | None = None
-    """When it was last answered, or accepted; None while a request is being answered."""
+    """When the last answer ended, or it was accepted; None while a request is being answered."""
 
     async def run(self) -> None:
         self._idle_since = self.loop.time()
         try:
             await super().run()
         finally:
-            self.protocol = _ENDED  # type: ignore[assignment]  # its parts send by a method of this object
-            self.writer.transport._read_ready_cb = None  # type: ignore[attr-defined]  # noqa: SLF001 - a method of its own
+            self.protocol = _ENDED  # type: ignore[assignment]  # it refers to a method of this object
+            self.writer.transport._read_ready_cb = None  # type: ignore[attr-defined]  # noqa: SLF001 - the transport's own method: a cycle
             if (error := self.reader.exception()) is not None:
-                error.__traceback__ = None  # its frames have the reader
+                error.__traceback__ = None  # its frames refer to the reader
 
     async def protocol_send(self, event: Event) -> None:
         if isinstance(event, Updated):
@@ -84,7 +84,7 @@ class _Connection(TCPServer):
 
     async def _read_data(self) -> None:
         await super()._read_data()
-        await self.idle_task.stop()  # the client has ended its side: no request comes any more
+        await self.idle_task.stop()  # the client has ended its side, so no request comes
 
 
 class _Ended:
@@ -96,29 +96,29 @@ _ENDED = _Ended()
 
 
 async def serve(app: ASGIFramework, sock: socket.socket, stop: anyio.Event) -> None:
-    """Serve until `stop` is set, and then for `GRACE_S` the requests in flight; closes `sock`.
+    """Serve until `stop` is set, then finish requests in flight for `GRACE_S`; closes `sock`.
 
-    Shielded from cancellation, which would skip Hypercorn's shutdown (its issue 184): set `stop` before.
-    Raises: CoreFailure if the server ends before, or on an event loop that reads past our sockets.
+    Shielded from cancellation, which would skip Hypercorn's shutdown (its issue 184); set `stop` to end it.
+    Raises: CoreFailure if the server ends earlier, or if the event loop does not call our sockets' methods.
     """
     if not isinstance(loop := asyncio.get_running_loop(), asyncio.SelectorEventLoop):
         kind = f"{type(loop).__module__}.{type(loop).__qualname__}"
         raise CoreFailure(f"the event loop was {kind}, must be asyncio's on a selector")
     config = _ListenerConfig(sock)
     config.backlog = ACCEPTED_AT_ONCE
-    config.keep_alive_max_requests = sys.maxsize  # the gate counts
+    config.keep_alive_max_requests = sys.maxsize  # the gate counts requests
     config.graceful_timeout = GRACE_S
     config.include_server_header = False
     config.accesslog = None
     config.errorlog = logging.getLogger("hypercorn.error")
-    hypercorn_run.TCPServer = _Connection  # type: ignore[attr-defined]  # there is no parameter for it
+    hypercorn_run.TCPServer = _Connection  # type: ignore[attr-defined]  # Hypercorn has no parameter for it
     hypercorn_protocol.H11Protocol = GatedProtocol if isinstance(sock, Listener) else H11Protocol  # type: ignore[attr-defined]
     with _until(stop), contextlib.closing(sock), anyio.CancelScope(shield=True):
         await hypercorn_serve(_noted(app, sock), config, shutdown_trigger=stop.wait)
 
 
 def _noted(app: ASGIFramework, sock: socket.socket) -> ASGIFramework:
-    """Return an application around `app` that tells our listener when a request begins and ends."""
+    """Return `app`, wrapped so that our listener learns when a request begins and ends."""
     if not isinstance(sock, Listener):
         return app
 

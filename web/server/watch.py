@@ -1,8 +1,8 @@
-"""Gives up clients that have left, or read nothing, while they are being answered: looks each second.
+"""Ends requests whose clients have left or read nothing; checks each second.
 
-A server notices that a client has left when it reads. It does not read while another request of the same
-client waits behind the first, and it waits for ever for a client that takes nothing, if the kernel does not
-end that (`listener.py`).
+A server notices that a client has left when it reads from it. It does not read while a second request of
+the same client waits behind the first. It also waits for ever for a client that reads nothing, unless the
+kernel disconnects that client (`listener.py`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SEND_LIMIT_S = 15.0
 
 @dataclass(eq=False)
 class _Request:
-    """A request in front of the application; `receive` tells it when its client is given up."""
+    """A request to the application; `receive` returns `http.disconnect` once its client is given up."""
 
     connection: Connection | None
     from_client: ASGIReceiveCallable
@@ -65,7 +65,7 @@ class _Request:
 
 
 class Watch:
-    """Makes applications whose requests are looked at; `find` is the listener's."""
+    """Wraps applications so that their requests are checked; `find` returns a client's connection."""
 
     def __init__(self, find: Find) -> None:
         self._find = find
@@ -73,14 +73,14 @@ class Watch:
         self._timer: asyncio.TimerHandle | None = None
 
     def around(self, app: ASGIFramework) -> ASGIFramework:
-        """Return an application around `app`, which has to end a request at `http.disconnect`."""
+        """Return `app`, wrapped; `app` must end a request at `http.disconnect`."""
 
         async def watched(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
             if scope["type"] != "http":
                 await app(scope, receive, send)
                 return
             request = _Request(self._find(scope["client"]), receive, send)
-            request.look(0.0)  # its client may have left while an earlier request was answered
+            request.look(0.0)  # the client may have left during an earlier request
             self._requests.add(request)
             if self._timer is None:
                 self._timer = asyncio.get_running_loop().call_later(LOOK_S, self._look)
