@@ -1,1 +1,1 @@
-"""The command line: what it asks a running service, and what it runs itself."""
+"""The command line: commands that run a service or a tool, and commands that ask a running service."""

@@ -1,4 +1,4 @@
-"""`oddsboard archive`: what an archive has, whether it is whole, seal its days, write it as rows."""
+"""`oddsboard archive`: lists, checks, seals and exports an archive."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from web.server.lifecycle import Exit
 
 FOREVER_MS = 2**60
 BAR = 30
-"""Characters of the bar that shows how far an export is."""
+"""Characters of the progress bar of an export."""
 
 
 def add_options(archive: argparse.ArgumentParser) -> None:
-    """Add the commands below `archive`; `given.act` is then what to do."""
+    """Add the commands below `archive`; each sets `act` to its function."""
     commands = archive.add_subparsers(dest="archive_command", required=True)
     for name, act, summary in (
         ("info", _info, "list the days, their sizes and times, and the gaps with reasons"),
@@ -39,7 +39,7 @@ def add_options(archive: argparse.ArgumentParser) -> None:
         (
             "seal",
             _seal,
-            "seal the days before the newest that are not sealed; of a service that is stopped",
+            "seal every day but the newest; the service must be stopped",
         ),
         ("export", _export, "write every change as a row, oldest first"),
     ):
@@ -60,7 +60,7 @@ def run(given: argparse.Namespace) -> Exit:
     except BrokenPipeError:
         raise
     except OSError as error:
-        written = getattr(given, "out", None)  # an error of writing names no file
+        written = getattr(given, "out", None)  # a failed write names no file
         if error.errno in OF_FULL_DISK:
             error.filename = written
             raise
@@ -72,22 +72,24 @@ def run(given: argparse.Namespace) -> Exit:
 
 
 def _add_export_options(export: argparse.ArgumentParser) -> None:
-    times = "of changes, like 2026-11-25T18:00:00Z; default: all there are"
+    times = "of the export, like 2026-11-25T18:00:00Z; default: all changes"
     export.add_argument(
         "--from", type=_time, default=0, dest="from_ms", metavar="TIME", help=f"begin {times}"
     )
     export.add_argument(
         "--to", type=_time, default=FOREVER_MS, dest="until_ms", metavar="TIME", help=f"end {times}"
     )
-    export.add_argument("--bookmaker", metavar="ID", help="of this bookmaker alone")
+    export.add_argument("--bookmaker", metavar="ID", help="only changes of this bookmaker")
     export.add_argument(
-        "--markets", action="store_true", help="all markets, a row a price; default: 1X2, a row a match"
+        "--markets",
+        action="store_true",
+        help="all markets, one row per price; default: 1X2, one row per match",
     )
     export.add_argument("--format", choices=FORMATS, default=CSV, help="default: %(default)s")
     export.add_argument(
-        "--out", type=Path, metavar="FILE", help="default: standard output, but not for parquet"
+        "--out", type=Path, metavar="FILE", help="default: standard output; parquet needs a file"
     )
-    export.add_argument("--force", action="store_true", help="overwrite FILE if it is there")
+    export.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
 
 
 def _info(given: argparse.Namespace) -> Exit:
@@ -161,9 +163,9 @@ def _export(given: argparse.Namespace) -> Exit:
 
 @contextmanager
 def output(path: Path | None, *, is_forced: bool) -> Iterator[TextIO]:
-    """Return what is written to: a file has another name until it is complete.
+    """Open the output, standard output without a path; a file has another name until it is complete.
 
-    Raises: ConfigError if the file is there already, and must not be overwritten.
+    Raises: ConfigError if the file exists and must not be overwritten.
     """
     if path is None:
         yield sys.stdout
@@ -190,7 +192,7 @@ def output(path: Path | None, *, is_forced: bool) -> Iterator[TextIO]:
 
 @contextmanager
 def _bar(out: TextIO) -> Iterator[Callable[[float], None]]:
-    """Return what shows how far the export is, on a terminal that does not show its rows."""
+    """Return a function that shows the progress, on a terminal that does not show the rows themselves."""
     if not sys.stderr.isatty() or out.isatty():
         yield lambda _: None
         return

@@ -17,25 +17,25 @@ T = TypeVar("T")
 
 URL = "http://127.0.0.1:8000"
 NO_LINKER = "the linker does not run here: /health says why; in a cluster ask the one with the lease @links"
-TIMEOUT_S = 120.0  # a survey of a large board takes its time
+TIMEOUT_S = 120.0  # a survey of a large board is slow
 
 
 def add_url(command: argparse.ArgumentParser) -> None:
-    """Add the options that say which service is asked, and where its token for operators is."""
+    """Add the options for the service's URL and for the file with its token for operators."""
     command.add_argument("--url", default=URL, help="the service; default: %(default)s")
     where = "a file with the token for operators; default: $ODDSBOARD_TOKEN"
     command.add_argument("--token-file", type=Path, metavar="FILE", help=where)
 
 
 def part_of_path(given_id: str) -> str:
-    """Return an id as a part of a path. Raises: ServiceUnreachableError if it cannot be."""
-    if given_id in {"", ".", ".."}:  # parts of a path that are left out or lead elsewhere
+    """Return an id, encoded for a path. Raises: ServiceUnreachableError if no path can have it."""
+    if given_id in {"", ".", ".."}:  # in a path these would name another resource
         raise ServiceUnreachableError(f"{given_id!r} is no id of a fixture, an entry or an event")
     return quote(given_id, safe=":", errors="replace")
 
 
 def answer(given: argparse.Namespace, path: str, kind: type[T]) -> T:
-    """Return the answer to a path, decoded; `given` has the options of `add_url`.
+    """Return the service's decoded answer to a GET of `path`; `given` has the options of `add_url`.
 
     Raises: ServiceUnreachableError; ConfigError if the file with the token cannot be read.
     """

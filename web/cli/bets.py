@@ -1,6 +1,6 @@
-"""A user's own bets in a file of comma-separated values: reads them, and says of each row what is wrong.
+"""Reads a user's own bets from a CSV file, and says for each unreadable row what is wrong.
 
-The file is hostile: whatever it has, a row is a bet or an error. Nothing of a row is changed here.
+The file is hostile: each row becomes a bet or an error, whatever it has.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_ODDS: Final = 10_000.0
 NEEDED: Final = ("time", "outcome", "odds")
 MATCH: Final = ("match", "home", "away")
 KNOWN: Final = (*NEEDED, *MATCH, "market", "bookmaker", "league", "kick_off")
-"""The columns that are read; all others are kept as they are."""
+"""The columns that are read; other columns are kept unchanged."""
 _BETWEEN = re.compile(r"\s+(?:[-\u2013\u2014]|vs?\.?)\s+", re.IGNORECASE)
 _TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?"
@@ -35,7 +35,7 @@ _TIME = re.compile(
     re.ASCII,
 )
 _UNIX = re.compile(r"[0-9]{9,10}(\.[0-9]{1,9})?", re.ASCII)
-_ODDS = re.compile(r"[0-9]{1,5}(\.[0-9]{1,9}|,[0-9]{1,2})?", re.ASCII)  # 1,500 may be either
+_ODDS = re.compile(r"[0-9]{1,5}(\.[0-9]{1,9}|,[0-9]{1,2})?", re.ASCII)  # 1,500 could mean 1.5 or 1500
 _BOOKMAKER = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
 _THEN = "must be a time of RFC 3339 with its offset, such as 2026-12-05T15:00:00Z, or Unix seconds"
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class UnusableError(OddsboardError):
 
 
 class Row(Struct, frozen=True):
-    """A row of the file by its number, from 1 with the head: its cells, and the bet or the error."""
+    """A row of the file: its number (the head is row 1), its cells, and the bet or the error."""
 
     number: int
     cells: tuple[str, ...]
@@ -54,7 +54,7 @@ class Row(Struct, frozen=True):
 
 
 class Bets(Struct, frozen=True):
-    """A file of bets: what separates its cells, its columns, its rows."""
+    """The content of a file of bets."""
 
     separator: str
     columns: tuple[str, ...]
@@ -62,7 +62,7 @@ class Bets(Struct, frozen=True):
 
 
 def read_bets(content: bytes) -> Bets:
-    """Return the rows of a file. Raises: UnusableError if it has no head that can be read."""
+    """Return the rows of a file. Raises: UnusableError if its head cannot be read, or it is too large."""
     if len(content) > MAX_BYTES:
         raise UnusableError(f"has {len(content):,} bytes, may have {MAX_BYTES:,}")
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -87,7 +87,7 @@ def read_bets(content: bytes) -> Bets:
 
 
 class _Lines(Iterator[str]):
-    """The lines of a text; each that is too long is an error of its own."""
+    """The lines of a text; raises csv.Error for a line that is too long, and goes on with the next."""
 
     def __init__(self, text: str) -> None:
         self._text = StringIO(text, newline="")
@@ -104,7 +104,7 @@ class _Lines(Iterator[str]):
 
 
 def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str] | str]]:
-    """Yield each row that is not blank with its number: its cells, or what is wrong with it."""
+    """Yield the number and the cells of each row that is not blank; a message instead of wrong cells."""
     reader, number = csv.reader(_Lines(text), delimiter=separator, strict=True), 0
     while True:
         try:
@@ -113,13 +113,13 @@ def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str] | str]]:
             return
         except csv.Error as error:
             cells = f"is no CSV: {error}"
-        number += 1  # as a spreadsheet counts, blank rows too
+        number += 1  # blank rows count, as in a spreadsheet
         if any(map(str.strip, cells)):
             yield number, cells
 
 
 def _places(columns: Sequence[str]) -> Mapping[str, int]:
-    """Return where the known columns are. Raises: UnusableError if one is missing, or there twice."""
+    """Return the index of each known column. Raises: UnusableError if one is missing or occurs twice."""
     names = [column.strip().casefold() for column in columns]
     twice = [name for name in KNOWN if names.count(name) > 1]
     if twice:
@@ -156,12 +156,12 @@ def _row(number: int, cells: list[str] | str, columns: Sequence[str], places: Ma
 
 
 def _clean(cell: str) -> str:
-    """Return a cell that can be written: bytes that are no UTF-8 replaced, and without NUL."""
+    """Return a cell that can be written: NUL and bytes that are no UTF-8 are replaced."""
     return cell.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
 def _bet(number: int, given: Mapping[str, str]) -> Bet:
-    """Return a bet. Raises: ValueError that names the column."""
+    """Return the bet of a row. Raises: ValueError whose message names the column."""
     home, away = _teams(given)
     market = _of("market", given, _market) if given.get("market") else ONE_X_TWO
     kick_off = _of("kick_off", given, _at_ms) // 1000 if given.get("kick_off") else None

@@ -1,4 +1,4 @@
-"""Which configuration a command reads: one that is named, one of this folder, or the default example."""
+"""Chooses the configuration of a command: a named file, the file in this folder, or the default example."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def add_config(command: argparse.ArgumentParser) -> None:
 
 
 def chosen(given: Path | None) -> tuple[Path, str]:
-    """Return the configuration to read, and by what it was chosen.
+    """Return the configuration to read, and the reason for the choice.
 
-    Raises: ConfigError if there is one in this folder that somebody else may have written.
+    Raises: ConfigError if this folder's configuration could have been written by another user.
     """
     if given is not None:
         return given, "--config"
@@ -36,8 +36,11 @@ def chosen(given: Path | None) -> tuple[Path, str]:
 
 
 def _check_writers(path: Path) -> None:
-    """Raise ConfigError if others than this user and root may write a file: a program in it is run."""
-    owners = {path.lstat().st_uid, path.stat().st_uid}  # of a link, and of its file
+    """Raise ConfigError if a file can be written by others than this user and root.
+
+    The service runs programs that a configuration names.
+    """
+    owners = {path.lstat().st_uid, path.stat().st_uid}  # of a link and of its target
     if not owners <= {0, os.geteuid()}:
         found, remedy = "belongs to another user", "copy it"
     elif path.stat().st_mode & (S_IWGRP | S_IWOTH):

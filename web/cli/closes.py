@@ -1,4 +1,4 @@
-"""The fixtures at their kick-off that bets may be on: of an archive on disk, or of a running service."""
+"""Reads closing prices of fixtures that bets may be on, from an archive on disk or a running service."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from web.endpoints.past.closing import PATH, ClosingList, EntryClosing, FixtureC
 from web.endpoints.past.line_schemas import fair_of
 
 Spans = Sequence[tuple[int, int]]
-"""When fixtures kick off, in order: from, until before, in Unix milliseconds."""
+"""Spans of kick-off times in order: begin, and end (excluded), in Unix milliseconds."""
 
 
 def of_archive(
     path: Path, market: Market, spans: Spans, finder: Finder, *, method: Method, now_ms: int
 ) -> Iterator[AtClose]:
-    """Yield the fixtures of an archive that resemble a bet's; its last time may be later than `now_ms`.
+    """Yield the archive's fixtures that resemble a bet's; now is the archive's end, if after `now_ms`.
 
     Raises: ConfigError if the folder is no archive, or cannot be read.
     """
@@ -46,7 +46,7 @@ def of_archive(
     begin: int | None = spans[0][0]
     try:
         now_ms = max([now_ms, *(day.seen_ms for day in days.held())])
-        while begin is not None:  # days are read to their end anyway: one reading for all spans
+        while begin is not None:  # one reading for all spans, because each day is read to its end
             asked = AskedClosings(begin, spans[-1][1], now_ms, market, {}, method)
             closed = Closings(days, asked).read(is_wanted)
             for fixture in closed.fixtures:
@@ -57,7 +57,7 @@ def of_archive(
 
 
 def of_service(given: argparse.Namespace, market: Market, spans: Spans) -> Iterator[AtClose]:
-    """Yield the fixtures of a service. Raises: ServiceUnreachableError."""
+    """Yield the service's fixtures in `spans`. Raises: ServiceUnreachableError."""
     for from_ms, until_ms in spans:
         begin: int | None = from_ms // 1000
         while begin is not None:
@@ -120,7 +120,7 @@ def _entry_of_service(of: EntryClosing, link: Certainty | None) -> EntryAtClose:
 def link_of(
     entry_id: str, bookmaker: str, members: Sequence[tuple[str, Certainty | None]]
 ) -> Certainty | None:
-    """Return how sure an entry's link is, of members with their ids: of two with its id the less sure."""
+    """Return how sure an entry's link is, by the fixture's members; the less sure of two with its id."""
     found = {certainty for match_id, certainty in members if f"{bookmaker}_{match_id}" == entry_id}
     if Certainty.LIKELY in found:
         return Certainty.LIKELY

@@ -1,4 +1,4 @@
-"""`oddsboard clv`: the closing line value of a user's own bets, by an archive or a running service."""
+"""`oddsboard clv`: the closing line value of a user's own bets, from an archive or a running service."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ from web.cli.clv_report import Document, summary_lines, told_of, write_csv
 from web.server.lifecycle import Exit
 
 ERRORS: Final = 20
-"""Rows that cannot be read, of which the error is printed."""
+"""Errors of unreadable rows that are printed; further errors are only counted."""
 
 
 def add_options(clv: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    clv.add_argument("bets", type=Path, metavar="BETS.csv", help="the bets, a row each")
-    clv.add_argument("--archive", type=Path, metavar="DIR", help="read this archive, and ask no service")
+    clv.add_argument("bets", type=Path, metavar="BETS.csv", help="the bets, one row per bet")
+    clv.add_argument("--archive", type=Path, metavar="DIR", help="read this archive instead of a service")
     add_url(clv)
-    ahead = "a kick-off that is not stated is at most so many days after the bet; default: %(default)s"
+    ahead = "without a kick_off, look for one up to N days after the bet; default: %(default)s"
     clv.add_argument("--days", type=_days, default=14, metavar="N", help=ahead)
-    fair = "of fair odds, with --archive; default: %(default)s"
+    fair = "the method of fair odds, with --archive; default: %(default)s"
     clv.add_argument("--method", choices=[*Method], default=Method.POWER, help=fair)
-    clv.add_argument("--json", action="store_true", help="write JSON in place of CSV")
+    clv.add_argument("--json", action="store_true", help="write JSON instead of CSV")
     clv.add_argument(
         "--out", "--output", type=Path, metavar="FILE", dest="out", help="default: standard output"
     )
-    clv.add_argument("--force", action="store_true", help="overwrite FILE if it is there")
+    clv.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
 
 
 def run(given: argparse.Namespace) -> Exit:
-    """Print the bets with what they were worth.
+    """Print the bets with their closing line values.
 
     Raises: ConfigError if the archive or the output cannot be used; ServiceUnreachableError.
     """
@@ -75,7 +75,7 @@ def _days(text: str) -> int:
 
 
 def _content(path: Path) -> bytes:
-    """Return the content of a file, a byte more than is allowed at most. Raises: UnusableError."""
+    """Return a file's content, at most one byte more than is allowed. Raises: UnusableError."""
     try:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
@@ -84,7 +84,7 @@ def _content(path: Path) -> bytes:
 
 
 def _verdicts(given: argparse.Namespace, bets: Iterable[Bet]) -> list[Verdict]:
-    """Return what is found of each bet, one market after another."""
+    """Return the verdict on each bet, market by market."""
     found, comparator, now_ms = list[Verdict](), Comparator(Overrides()), round(wall_s() * 1000)
     by_market: dict[Market, list[Bet]] = {}
     for bet in bets:
@@ -103,7 +103,7 @@ def _verdicts(given: argparse.Namespace, bets: Iterable[Bet]) -> list[Verdict]:
 
 
 def _spans(bets: Iterable[Bet], ahead_ms: int) -> Spans:
-    """Return when the fixtures of bets may kick off, as spans that do not touch each other."""
+    """Return the spans in which the bets' fixtures may kick off; spans that touch are merged."""
     found: list[tuple[int, int]] = []
     for begin, end in sorted(span_of(bet, ahead_ms) for bet in bets):
         if found and begin <= found[-1][1]:
@@ -114,11 +114,13 @@ def _spans(bets: Iterable[Bet], ahead_ms: int) -> Spans:
 
 
 def _report(told: Document, errors: list[str]) -> Exit:
-    """Print what is wrong, and the summary, as errors: the output has the rows alone."""
+    """Print errors and the summary to standard error: the output has only the rows."""
     for line in errors[:ERRORS]:
         _say(line)
     if len(errors) > ERRORS:
-        _say(f"{len(errors) - ERRORS} more rows cannot be read; clv_detail of the output says why")
+        _say(
+            f"{len(errors) - ERRORS} more rows cannot be read; the column clv_detail of the output says why"
+        )
     for line in summary_lines(told.summary):
         sys.stderr.write(f"{line}\n")
     return Exit.DATA if errors else Exit.STOPPED

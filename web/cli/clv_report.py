@@ -1,4 +1,4 @@
-"""The report of `oddsboard clv`: a row of each bet with its value, and the mean of all values."""
+"""The report of `oddsboard clv`: each bet with its closing line value, and the mean of the values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMBER: Final = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*", re.ASCII)
 
 
 class Added(Struct, frozen=True):
-    """The columns that are added to a bet; times are of RFC 3339, `clv` is 0.05 for 5 %."""
+    """The columns that are added to a bet; times as in RFC 3339, `clv` is 0.05 for 5 %."""
 
     clv: float | None = None
     clv_reason: str | None = None
@@ -44,7 +44,7 @@ class Added(Struct, frozen=True):
 
 
 class Summary(Struct, frozen=True):
-    """How many bets there are, the mean of those that are judged, and why others are not."""
+    """The number of bets, the mean of the judged bets, and the reasons why others are not judged."""
 
     bets: int
     judged: int
@@ -56,7 +56,7 @@ class Summary(Struct, frozen=True):
 
 
 class Told(Struct, frozen=True):
-    """A row of the file, and what is added to it."""
+    """A row of the file with the added columns."""
 
     row: int
     cells: Sequence[str]
@@ -64,7 +64,7 @@ class Told(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """All that is told, for programs."""
+    """The whole report; --json writes it."""
 
     columns: Sequence[str]
     bets: Sequence[Told]
@@ -72,13 +72,13 @@ class Document(Struct, frozen=True):
 
 
 def told_of(bets: Bets, verdicts: Mapping[int, Verdict]) -> Document:
-    """Return what is told of each row of a file; there is a verdict for each bet, by its row."""
+    """Return the report of a file; `verdicts` has one for each readable bet, by its row number."""
     rows = [Told(row.number, row.cells, _added(row, verdicts)) for row in bets.rows]
     return Document(bets.columns, rows, _summary(rows, [*verdicts.values()]))
 
 
 def write_csv(told: Document, separator: str, out: TextIO) -> None:
-    """Write the rows with all columns; no text is a formula, and numbers stay numbers."""
+    """Write the rows with all columns; texts are escaped, so that no spreadsheet reads a formula."""
     writer = csv.writer(out, delimiter=separator, lineterminator="\r\n")
     writer.writerow([*map(_safe, told.columns), *Added.__struct_fields__])
     for row in told.bets:
@@ -87,7 +87,7 @@ def write_csv(told: Document, separator: str, out: TextIO) -> None:
 
 
 def summary_lines(summary: Summary) -> Iterator[str]:
-    """Yield the summary for a person."""
+    """Yield the summary as lines of text."""
     likely = f", {summary.likely} of them by a likely link" if summary.likely else ""
     yield f"{summary.bets} bets, {summary.judged} judged{likely}"
     for reason, count in summary.not_judged.items():
@@ -107,7 +107,7 @@ def _mean_line(name: str, of: Mean) -> str:
 
 
 def _safe(cell: str) -> object:
-    """Return a user's cell as a spreadsheet shows it: one that is a number is no formula."""
+    """Return a user's cell, escaped against formulas unless it is a number."""
     return cell if _NUMBER.fullmatch(cell) else harmless(cell)
 
 

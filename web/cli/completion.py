@@ -1,4 +1,4 @@
-"""Scripts that complete the command line in a shell, made of the parser itself. Pure."""
+"""Makes scripts that complete the command line in a shell, from the parser itself. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 SHELLS = ("bash", "zsh", "fish")
-COMPLETES = "print what completes commands, options and values in a shell"
+COMPLETES = "print a script that completes commands, options and values in a shell"
 
 _BASH = """\
 # Completion of oddsboard for bash: source <(oddsboard completion bash)
@@ -35,7 +35,7 @@ autoload -U +X bashcompinit && bashcompinit
 
 
 def script(shell: str, parser: argparse.ArgumentParser) -> str:
-    """Return the script for one of `SHELLS`: commands, options, and the values that an option may have."""
+    """Return the script for one of `SHELLS`; it completes commands, options and the values of options."""
     if shell == "fish":
         return "\n".join(
             ["# Completion of oddsboard for fish: oddsboard completion fish | source", *_fish(parser)]
@@ -50,7 +50,7 @@ def _bash(parser: argparse.ArgumentParser) -> str:
         at = "".join(f" {name}" for name in path)
         if path:
             commands.append(f'            "{" ".join(["", *path[:-1]])} {path[-1]}") at="{at}" ;;')
-        options = [option for action in found._actions for option in action.option_strings]  # noqa: SLF001 - argparse shows its options no other way
+        options = [option for action in found._actions for option in action.option_strings]  # noqa: SLF001 - argparse has no public way to list its options
         words.append(_case([f'"{at}|-"*'], options))
         words.append(_case([f'"{at}|"*'], _choices(found)))
         for action in found._actions:  # noqa: SLF001 - the same
@@ -61,7 +61,7 @@ def _bash(parser: argparse.ArgumentParser) -> str:
 
 
 def _case(patterns: list[str], words: list[str]) -> str:
-    """Return what offers words; where there are none the shell offers files."""
+    """Return the case of a script that offers `words`; without words the shell offers files."""
     return f'        {"|".join(patterns)}) offered="{" ".join(words)}" ;;'
 
 
@@ -83,7 +83,7 @@ def _fish(parser: argparse.ArgumentParser) -> Iterator[str]:
 def _parsers(
     parser: argparse.ArgumentParser, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], argparse.ArgumentParser]]:
-    """Yield a parser and those of its commands, each with the words that lead to it."""
+    """Yield a parser and the parsers of its commands, each with the words of its command."""
     yield path, parser
     for name, command in _commands(parser):
         yield from _parsers(command, (*path, name))
@@ -95,6 +95,6 @@ def _commands(parser: argparse.ArgumentParser) -> list[tuple[str, argparse.Argum
 
 
 def _choices(parser: argparse.ArgumentParser) -> list[str]:
-    """Return the words that may stand at the place of an argument: commands, or a closed set."""
+    """Return the words that the next argument may be: names of commands, or an argument's choices."""
     positional = [action for action in parser._actions if not action.option_strings]  # noqa: SLF001 - the same
     return [str(choice) for action in positional for choice in action.choices or ()]

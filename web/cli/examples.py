@@ -1,11 +1,11 @@
-"""The files that are shipped to begin with: configurations, programs that are sources, deployments."""
+"""The shipped example files: configurations, source programs and deployments."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-CONFIGS = (Path(__file__).parent.parent / "config").resolve()  # in a clone a link to the top-level folder
+CONFIGS = (Path(__file__).parent.parent / "config").resolve()  # in a clone, web/config is a link to config/
 
 
 def _named(files: Iterable[Path]) -> Iterable[tuple[str, Path]]:
@@ -18,11 +18,11 @@ def _named(files: Iterable[Path]) -> Iterable[tuple[str, Path]]:
 EXAMPLES: Mapping[str, Path] = dict(
     sorted(_named(CONFIGS.rglob("*")), key=lambda named: (named[1].parent != CONFIGS, named[0]))
 )
-"""The files by name: `live-keyless` for a configuration, `programs/csv_file.py` for anything else."""
+"""The files by name: `live-keyless` for a configuration, with folder and ending for other files."""
 
 CONFIGURATIONS = [name for name, file in EXAMPLES.items() if file.parent == CONFIGS]
 
 
 def default_out(example: str) -> Path:
-    """Return the name of the file that is written if none is given."""
+    """Return the name of the file that `init` writes if none is given."""
     return Path("oddsboard.toml" if example in CONFIGURATIONS else EXAMPLES[example].name)

@@ -29,11 +29,11 @@ class _Monitor(msgspec.Struct):
 
 
 def add_options(links: argparse.ArgumentParser) -> None:
-    """Add the commands below `links`; `given.lines` is then what prints."""
+    """Add the commands below `links`; each sets `lines` to the function that makes its output."""
     commands = links.add_subparsers(dest="links_command", required=True)
     for name, lines, summary in (
         ("explain", explain_lines, "print the evidence for and against, rule by rule"),
-        ("suggest", suggest_lines, "print what is not linked, and text for the file of links"),
+        ("suggest", suggest_lines, "print events that are not linked, and text for the file of links"),
         ("stats", stats_lines, "print how many fixtures, links and abstentions there are"),
     ):
         added = commands.add_parser(name, help=summary, description=summary)
@@ -44,7 +44,7 @@ def add_options(links: argparse.ArgumentParser) -> None:
             added.add_argument("id", metavar="ID", help=text)
             added.add_argument("other", metavar="ID", nargs="?", help="another id to compare it with")
         if name == "suggest":
-            text = "how many at most; default: %(default)s"
+            text = "suggestions at most; default: %(default)s"
             added.add_argument("--limit", type=_limit, default=20, metavar="N", help=text)
 
 
@@ -55,7 +55,7 @@ def _limit(text: str) -> int:
 
 
 def explain_lines(given: argparse.Namespace) -> Iterator[str]:
-    """Yield the evidence about an id, or two. Raises: ServiceUnreachableError."""
+    """Yield the evidence about one id, or for a pair of ids. Raises: ServiceUnreachableError."""
     ids = "/".join(part_of_path(given_id) for given_id in (given.id, given.other) if given_id is not None)
     found = answer(given, f"/monitor/links/{ids}", LinksExplained)
     if not found.linking:
@@ -70,7 +70,7 @@ def explain_lines(given: argparse.Namespace) -> Iterator[str]:
 
 
 def suggest_lines(given: argparse.Namespace) -> Iterator[str]:
-    """Yield abstentions, the likely gain first, as TOML with comments. Raises: ServiceUnreachableError."""
+    """Yield abstentions as TOML with comments, the most useful first. Raises: ServiceUnreachableError."""
     found = answer(given, f"/monitor/abstentions/{given.limit}", LinkSuggestions)
     if not found.linking:
         yield f"# {NO_LINKER}"
@@ -91,7 +91,7 @@ def suggest_lines(given: argparse.Namespace) -> Iterator[str]:
 
 
 def stats_lines(given: argparse.Namespace) -> Iterator[str]:
-    """Yield the counts of a survey, and of `/monitor`. Raises: ServiceUnreachableError."""
+    """Yield the linker's counts, from a survey and from `/monitor`. Raises: ServiceUnreachableError."""
     found = answer(given, "/monitor/abstentions/0", LinkSuggestions)
     counts = answer(given, "/monitor", _Monitor).fixtures
     for name in ("fixtures", "linked", "surebets"):
@@ -115,7 +115,7 @@ def _pair_lines(pair: PairExplained) -> Iterator[str]:
         yield f"  not linked: {pair.reason or 'it is not known why'}"
     for line in _evidence_lines(pair.evidence, pair.a, pair.b):
         yield f"  {line}"
-    lacks: dict[str, dict[str, None]] = {}  # a rule can hold in several ways
+    lacks: dict[str, dict[str, None]] = {}  # a rule has an entry for each way in which it can hold
     for check in pair.rules:
         lacks.setdefault(check.rule, {})[check.lacks] = None
     for rule, some in lacks.items():

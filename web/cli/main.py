@@ -80,7 +80,7 @@ from web.server.watch import Watch
 log = structlog.get_logger()
 
 GONE = {"--server": "the one server is as fast as uvicorn was: leave the option out"}
-"""Options that there were, and what to do."""
+"""Removed options, and advice for each."""
 
 EXITS: Mapping[type[OddsboardError], Exit] = {
     ConfigError: Exit.CONFIG,
@@ -99,8 +99,8 @@ _LOOP = {"loop_factory": LookUpLoop}
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code."""
-    if sys.stdout is None:  # closed from the start
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the process ends
+    if sys.stdout is None:  # the process was started with a closed stdout
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open until the process ends
     parser, words = _parser(), [*(sys.argv[1:] if arguments is None else arguments)]
     if not words:
         parser.print_help(sys.stderr)
@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for line in str(error).splitlines():
             print(f"oddsboard: {line}", file=sys.stderr)
         code = EXITS[type(error)]
-    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
+    except BrokenPipeError:  # a reader such as `head` has ended
         _drop_output()
     except OSError as error:
         if error.errno not in OF_FULL_DISK:
@@ -127,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _given(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
-    """Return the arguments; those that no command has are told under its own usage."""
+    """Return the arguments; unknown arguments are an error with the usage of the command."""
     given, others = parser.parse_known_args(words)
     if others:
         is_file = hasattr(given, "config") and not others[0].startswith("-")
@@ -137,8 +137,8 @@ def _given(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namesp
 
 
 def _drop_output() -> None:
-    """Have nothing written that is left, so that the end of the process does not try it again."""
-    with contextlib.suppress(OSError):  # an output of a test has no descriptor
+    """Discard unwritten output, so that the interpreter does not write it at its end."""
+    with contextlib.suppress(OSError):  # a test's output has no descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -153,13 +153,13 @@ def _init(given: argparse.Namespace) -> Exit:
     try:
         with out.open("xb") as file:
             file.write(content)
-        # A program stays one, and nobody else may write what is run without being named.
+        # A program stays executable. Nobody else may write the file, because `serve` may run it by default.
         out.chmod((out.stat().st_mode | example.stat().st_mode & 0o111) & ~0o022)
     except FileExistsError:
         raise ConfigError(f"{out}: exists already; name another file with --out") from None
     except OSError as error:
         if error.errno in OF_FULL_DISK:
-            out.unlink(missing_ok=True)  # it is cut
+            out.unlink(missing_ok=True)  # it is incomplete
             raise OSError(error.errno, error.strerror, str(out)) from error
         raise ConfigError(f"{out}: cannot be written: {error.strerror}") from error
     is_run = given.example in CONFIGURATIONS
@@ -182,7 +182,7 @@ def _serve(given: argparse.Namespace) -> Exit:
 
 
 def _logged(settings: Settings, path: Path, by: str) -> LogStatus:
-    """Begin the log with the configuration that is run."""
+    """Set up the log, and log which configuration is run."""
     level, secrets = settings.server.log_level, settings.secrets()
     written = logs.configure(level, sys.stdout, secrets, is_colourless=is_colourless())
     announce(log, "service.configured", file=str(path), chosen=by)
@@ -190,13 +190,12 @@ def _logged(settings: Settings, path: Path, by: str) -> LogStatus:
 
 
 def _fitted(server: ServerSettings, limits: Limits, sources: int) -> tuple[Caps, int]:
-    """Return how many connections there may be, and how many clients may follow changes."""
+    """Return the caps of connections, and how many clients may follow changes."""
     requests = limits.max_requests_per_connection
     return fitted(limits.max_connections, server.max_streams, requests, sources)
 
 
 def _listening(bind: tuple[str, int | None], caps: Caps, written: LogStatus, peers: Peers) -> Listener:
-    """Return the listening socket."""
     return listen(*bind, caps, written.metrics.counts["oddsboard_http_turned_away_total"], peers)
 
 
@@ -257,7 +256,7 @@ class _Running:
     sock: Listener
 
     def apply(self, old: Settings, new: Settings) -> None:
-        """Change what differs; never waits."""
+        """Apply the settings that differ; never waits."""
         if (old.limits, old.server.max_streams) != (new.limits, new.server.max_streams):
             caps, self.audience.max_clients = _fitted(new.server, new.limits, len(new.sources))
             self.audience.max_per_client = new.limits.max_streams_per_client
@@ -364,7 +363,7 @@ def _print(lines: Iterable[str]) -> Exit:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """End with the message, and say what to do in place of an option that there was."""
+        """End with the message, and with advice if it is about a removed option."""
         super().error("; ".join([message, *(why for option, why in GONE.items() if option in message)]))
 
 
@@ -385,24 +384,24 @@ def _parser() -> argparse.ArgumentParser:
 
     init = command("init", _init, "write a commented configuration to begin with")
     serving = command("serve", _serve, "run the service")
-    record = command("record", _record, "write what each source delivers to files, without serving it")
-    replay = command("replay", _replay, "run the service on recordings and their clock")
+    record = command("record", _record, "record the payloads of each source to files, without serving")
+    replay = command("replay", _replay, "run the service on recordings, by the time recorded in them")
     check = command("check-config", _check, "validate a configuration and say what it would run")
-    program = command("check-program", check_program, "run a program, and say what would be shown of it")
+    program = command("check-program", check_program, "run a program, print what the board would show")
     probing = command("probe", probe, "ask a venue once, and say whether it answers as expected")
     sources = command("sources", _sources, "explain the kinds of source and their options")
     inspect = command("inspect", lambda given: _print(recording_lines(given.path)), "list a recording")
     archive_command.add_options(command("archive", archive_command.run, "check, seal or export an archive"))
-    links = command("links", lambda given: _print(given.lines(given)), "ask a service about its links")
-    trace = command("trace", lambda given: _print(trace_command.trace_lines(given)), "ask where a price is")
+    links = command("links", lambda given: _print(given.lines(given)), "ask why events are linked or not")
+    trace = command("trace", lambda given: _print(trace_command.trace_lines(given)), "ask about one price")
     surebets_command.add_options(command("surebets", surebets_command.run, "ask for surebets, with stakes"))
-    clv_command.add_options(command("clv", clv_command.run, "what your own bets were worth at the close"))
+    clv_command.add_options(command("clv", clv_command.run, "print closing line values of your own bets"))
     completion = command("completion", lambda given: _print([script(given.shell, parser)]), COMPLETES)
     command("version", lambda _: _print([f"oddsboard {release()}"]), "print the version and the commit")
     _add_file_options(init, serving, record, check)
-    sources.add_argument("kind", nargs="?", metavar="KIND", help="a kind; default: all of them")
+    sources.add_argument("kind", nargs="?", metavar="KIND", help="a kind of source; default: all kinds")
     inspect.add_argument("path", type=Path, metavar="FILE", help="the recording")
-    completion.add_argument("shell", choices=SHELLS, help="its first line says how to use it")
+    completion.add_argument("shell", choices=SHELLS, help="the script's first line says how to use it")
     links_command.add_options(links)
     trace_command.add_options(trace)
     add_source_options(program, probing, CONFIGS / "live-keyless.toml")
@@ -420,23 +419,23 @@ def _add_file_options(
         add_config(configured)
     examples, out = f"one of: {', '.join(EXAMPLES)}; {_DEFAULT}", f"the file; {_OUT}"
     init.add_argument("example", nargs="?", default="default", metavar="EXAMPLE", help=examples)
-    table = "with the example table: a CSV file or JSON lines, whose columns are guessed"
+    table = "for the example table: a CSV file or JSON lines; its columns are guessed"
     init.add_argument("table", nargs="?", type=Path, metavar="FILE", help=table)
     init.add_argument("--out", type=Path, metavar="FILE", help=out)
     serving.add_argument("--bind", metavar=BIND, help="where to listen; default: as configured")
 
 
 def _add_recording_options(record: argparse.ArgumentParser, replay: argparse.ArgumentParser) -> None:
-    out, path = "the folder, for one file of each source", "a recording, or a folder of recordings"
+    out, path = "the folder; each source has a file in it", "a recording, or a folder of recordings"
     until = "when to stop, like 90s, 15m, 2h or 1d; default: at a signal"
-    speed, bind = "recorded seconds a second; default: 1", f"where to listen; {_DEFAULT}"
-    prices, price = ("best_back", "last_traded"), "of a historic .bz2 file; default: best_back"
+    speed, bind = "recorded seconds per second; default: 1", f"where to listen; {_DEFAULT}"
+    prices, price = ("best_back", "last_traded"), "the price in a historic .bz2 file; default: best_back"
     record.add_argument("--out", type=Path, required=True, metavar="DIR", help=out)
     record.add_argument("--for", type=seconds, default=inf, dest="for_s", metavar="DURATION", help=until)
     replay.add_argument("path", type=Path, metavar="DIR|FILE", help=path)
     replay.add_argument("--speed", type=speed_of, default=1.0, metavar="N|max", help=speed)
     replay.add_argument("--price", choices=prices, help=price)
     replay.add_argument(
-        "--archive", type=Path, metavar="DIR", help="keep what is shown in this empty folder"
+        "--archive", type=Path, metavar="DIR", help="keep an archive of the replay in this empty folder"
     )
     replay.add_argument("--bind", default=ServerSettings().bind, metavar=BIND, help=bind)

@@ -1,4 +1,4 @@
-"""Commands of setuptools that write the commit into a package. The service never imports them."""
+"""Commands of setuptools that write the commit into a package. The service never imports this module."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from setuptools.command.sdist import sdist
 
 _ROOT = Path(__file__).parents[2]
 _PLACE = Path("web", "endpoints")
-_RELEASE = runpy.run_path(str(_ROOT / _PLACE / "release.py"))  # nothing of the clone can be imported here
+_RELEASE = runpy.run_path(str(_ROOT / _PLACE / "release.py"))  # packages cannot be imported here
 
 
 class BuildPy(build_py):
-    """Writes the commit into the wheel; an editable install reads that of its clone."""
+    """Writes the commit into the wheel; an editable install asks git in its clone instead."""
 
     def run(self) -> None:
         """Build, then write the commit."""

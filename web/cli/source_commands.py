@@ -1,4 +1,4 @@
-"""`oddsboard check-program` and `oddsboard probe`: a source alone, and what would be shown of it."""
+"""`oddsboard check-program` and `oddsboard probe`: run one source, and print what the board would show."""
 
 from __future__ import annotations
 
@@ -26,19 +26,21 @@ _STALE = "the stale_after_s of its table, like 90s or 15m; default: %(default)s"
 def add_source_options(
     program: argparse.ArgumentParser, probing: argparse.ArgumentParser, example: Path
 ) -> None:
-    """Add the options of `check-program` and `probe`, which reads `example` by default."""
+    """Add the options of `check-program` and `probe`; `probe` reads `example` by default."""
     until = "for how long, like 30s or 5m; default: %(default)s"
     words = "the program and its arguments, after --"
     program.add_argument("--for", type=seconds, default="30s", dest="for_s", metavar="DURATION", help=until)
-    variable = "a variable of its environment, which has no others; may be repeated"
+    variable = "a variable of its environment, which is otherwise empty; may be repeated"
     program.add_argument(
         "--env", type=_variable, action="append", default=[], metavar="NAME=VALUE", help=variable
     )
     program.add_argument(
         "--stale-after", type=seconds, default="30s", dest="stale_s", metavar="DURATION", help=_STALE
     )
-    program.add_argument("--collected", action="store_true", help='as with prices = "collected"')
-    kinds = "the markets of its table, like over_under,btts; default: 1x2 alone"
+    program.add_argument(
+        "--collected", action="store_true", help='check it as a source with prices = "collected"'
+    )
+    kinds = "the markets of its table, like over_under,btts; default: only 1x2"
     program.add_argument("--markets", default="1x2", metavar="KIND,...", help=kinds)
     program.add_argument("--schema", action="store_true", help="print the JSON Schema of a line instead")
     program.add_argument("words", nargs="*", metavar="COMMAND", help=words)
@@ -46,14 +48,14 @@ def add_source_options(
     probing.add_argument(
         "kind",
         metavar="KIND",
-        help="football_data, polymarket, azuro, five_dollar_football, table, or one of a plug-in",
+        help="football_data, polymarket, azuro, five_dollar_football, table, or a plug-in's kind",
     )
     probing.add_argument("--config", type=Path, default=example, metavar="FILE", help=config)
     probing.add_argument("--url", metavar="URL", help="ask here instead of at the venue's addresses")
 
 
 def check_program(given: argparse.Namespace) -> Exit:
-    """Run a program, and print what would be shown of it."""
+    """Run a source program, and print what the board would show of its prices."""
     if given.schema:
         print(json.dumps(schema(), indent=2))
         return Exit.STOPPED
@@ -82,7 +84,7 @@ def probe(given: argparse.Namespace) -> Exit:
 
 
 def guessed(example: str, table: Path) -> tuple[bytes, str]:
-    """Return a configuration for a table, and what is to be done with it first. Raises: ConfigError."""
+    """Return a configuration for a table, and what to do before it is run. Raises: ConfigError."""
     if example != "table":
         raise ConfigError(f"FILE was {str(table)!r}, which only the example table takes")
     try:

@@ -1,4 +1,4 @@
-"""`oddsboard surebets`: asks a running service for its surebets, and how to divide a total over each."""
+"""`oddsboard surebets`: asks a running service for its surebets, and for the stakes of each."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ WHY = {
 def add_options(surebets: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     surebets.add_argument(
-        "--total", default="100", metavar="AMOUNT", help="to divide; default: %(default)s"
+        "--total", default="100", metavar="AMOUNT", help="the money to divide; default: %(default)s"
     )
     surebets.add_argument(
         "--step",
         default="0.01",
         metavar="AMOUNT",
-        help="of which stakes are multiples; default: %(default)s",
+        help="stakes are multiples of it; default: %(default)s",
     )
     add_url(surebets)
 
 
 def run(given: argparse.Namespace) -> Exit:
-    """Print them. Raises: ServiceUnreachableError."""
+    """Print the surebets. Raises: ServiceUnreachableError."""
     sys.stdout.writelines(f"{line}\n" for line in surebet_lines(given))
     return Exit.STOPPED
 
 
 def surebet_lines(given: argparse.Namespace) -> Iterator[str]:
-    """Yield each surebet of a service with its stakes, by kick-off. Raises: ServiceUnreachableError."""
+    """Yield the lines of each surebet with its stakes, by kick-off. Raises: ServiceUnreachableError."""
     asked = urlencode({"total": given.total, "step": given.step})
     found = answer(given, f"{PATH}?{asked}", FixtureList)
     if not found.fixtures:

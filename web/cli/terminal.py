@@ -1,4 +1,4 @@
-"""What a person at a terminal reads and writes: examples, where to look, how to end, durations, speeds."""
+"""Texts for a person at a terminal, the parsing of durations and speeds, and Ctrl+C."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 
 OF_FULL_DISK = {ENOSPC, EDQUOT, EFBIG}
-"""Errors of writing, which say nothing of the configuration."""
+"""Errors of a write to a full disk; they do not mean that the configuration is wrong."""
 EXAMPLE_CALLS = """\
 examples:
   oddsboard serve                                  simulated odds on http://127.0.0.1:8000
@@ -30,7 +30,7 @@ examples:
 
 
 def directions(url: str = "", folder: str = "", **_: str) -> tuple[str, str]:
-    """Return where to look, and how to end: lines for a person at a terminal."""
+    """Return two lines for a person at a terminal: where to see the output, and how to end the command."""
     end = "To end it, press Ctrl+C."
     if not url:
         return f"It records to the folder {folder}.", end
@@ -44,24 +44,25 @@ def directions(url: str = "", folder: str = "", **_: str) -> tuple[str, str]:
 
 
 def called() -> str:
-    """Return how this command was called, if its name alone would not find it."""
+    """Return `oddsboard`, or the path by which it was called if the shell would not find that name."""
     called = Path(sys.argv[0])
     is_found = called.name != "oddsboard" or shutil.which("oddsboard") is not None
     return "oddsboard" if is_found else str(called)
 
 
 def run_until_interrupted(run: Callable[[], Awaitable[None]], **backend_options: Any) -> None:
-    """Run a command on a loop of its own, to its end or Ctrl+C; a second Ctrl+C ends it at once.
+    """Run a command on its own event loop until its end or Ctrl+C; a second Ctrl+C ends it at once.
 
-    asyncio itself cancels once at Ctrl+C, and a wait whose deadline passes at that moment may take that for
-    its own end, as it does in anyio 4.10. A scope stays cancelled. Raises: KeyboardInterrupt after Ctrl+C.
+    At Ctrl+C asyncio itself cancels only once. A wait whose deadline passes at that moment may take this
+    cancellation for its own timeout (anyio 4.10 does). A cancel scope stays cancelled. Raises:
+    KeyboardInterrupt after Ctrl+C.
     """
     if anyio.run(_interrupted, run, backend_options=backend_options):
         raise KeyboardInterrupt
 
 
 async def _interrupted(run: Callable[[], Awaitable[None]]) -> bool:
-    """Return whether Ctrl+C ended it."""
+    """Return whether Ctrl+C ended the command."""
     loop, is_ignored = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     with anyio.CancelScope() as scope:
 
@@ -69,7 +70,7 @@ async def _interrupted(run: Callable[[], Awaitable[None]]) -> bool:
             loop.remove_signal_handler(signal.SIGINT)
             scope.cancel()
 
-        if not is_ignored:  # as it is in the background of a script
+        if not is_ignored:  # a script's background jobs ignore it
             loop.add_signal_handler(signal.SIGINT, interrupt)
         try:
             await run()

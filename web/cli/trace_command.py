@@ -20,7 +20,7 @@ from web.encoding.entry_schemas import (
 )
 from web.encoding.schemas import OddsV2
 
-MAX_BEFORE = 5  # earlier prices that are shown
+MAX_BEFORE = 5  # earlier prices
 MAX_LINKS = 6
 MAX_MARKETS = 12
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
@@ -31,13 +31,13 @@ def add_options(trace: argparse.ArgumentParser) -> None:
     trace.add_argument(
         "id",
         metavar="ID",
-        help="an entry's id, perhaps with a market ('ID over_under:2.5'), or a part of its teams' names",
+        help="the id of an entry, optionally with a market ('ID over_under:2.5'), or part of a team's name",
     )
     add_url(trace)
 
 
 def trace_lines(given: argparse.Namespace) -> Iterator[str]:
-    """Yield what the service knows of an entry, some twenty lines. Raises: ServiceUnreachableError."""
+    """Yield some twenty lines about an entry. Raises: ServiceUnreachableError."""
     found = answer(given, f"/monitor/entries/{part_of_path(split(given.id)[0])}", EntryTrace)
     yield _title(found)
     if found.absent is None:
@@ -88,7 +88,7 @@ def _title(found: EntryTrace) -> str:
 
 
 def _step_lines(found: EntryTrace) -> Iterator[str]:
-    """Yield the times of the newest price in full, and the steps before it in a line each."""
+    """Yield all times of the newest price, then one line for each step before it."""
     now = found.now
     newest = next((step for step in found.steps if step.odds is not None), None)
     if found.absent is None and newest is not None and newest.odds is not None:
@@ -109,7 +109,7 @@ def _step_lines(found: EntryTrace) -> Iterator[str]:
 
 
 def _before(found: EntryTrace) -> tuple[EntryStep, ...]:
-    """Return the steps that are shown in short: all, but for the price of now."""
+    """Return the steps before the current price, as many as are shown."""
     return found.steps[1 if found.absent is None else 0 :][:MAX_BEFORE]
 
 
@@ -118,14 +118,14 @@ def _step(step: EntryStep, now: float) -> str:
 
 
 def _when(step: EntryStep | EntryMarketStep, now: float) -> str:
-    """Return when a step was, and its version, where they are known."""
+    """Return the time and the version of a step, as far as they are known."""
     at = step.committed_at or step.updated
     version = "" if step.version is None else f", version {step.version}"
     return f"{'' if at is None else f', {_moment(at, now)}'}{version}"
 
 
 def _is_foreign(state: EntryList) -> bool:
-    """Return whether it is the list of a cluster, which its collector alone withdraws."""
+    """Return whether another process of the cluster collects the list; only that process withdraws it."""
     return state.stale_at is None and not state.withdrawn
 
 
@@ -187,7 +187,7 @@ def _fixture_lines(found: EntryTrace) -> Iterator[str]:
 
 
 def _market_lines(found: EntryTrace, wanted: Market | None) -> Iterator[str]:
-    """Yield the other markets of the match, a line each, or the one that is wanted."""
+    """Yield one line for each other market of the match, or for the wanted market only."""
     of = [each for each in found.markets if wanted is None or each.market == str(wanted)]
     shown = of[:MAX_MARKETS]
     for label, each in zip(["markets", *[""] * len(shown)], shown, strict=False):
@@ -238,13 +238,13 @@ def _odds(odds: OddsV2) -> str:
 
 
 def _clock(at: float, now: float) -> str:
-    """Return a time of day (UTC) to the second, with its date if it is of another day."""
+    """Return a time of day (UTC) to the second, with its date if that is not today."""
     then, today = datetime.fromtimestamp(at, UTC), datetime.fromtimestamp(now, UTC)
     return f"{then:%H:%M:%S}" if then.date() == today.date() else f"{then:%Y-%m-%d %H:%M:%S}"
 
 
 def _moment(at: float, now: float) -> str:
-    """Return a time of day to the millisecond, and how long ago it was."""
+    """Return a time of day (UTC) to the millisecond, and how long ago it was."""
     clock = f"{_clock(at, now)}.{datetime.fromtimestamp(at, UTC):%f}"[:-3]
     return f"{clock} ({_duration(now - at)} ago)" if now >= at else clock
 
