@@ -1,1 +1,1 @@
-"""HTTP without odds: problem documents, negotiation, query strings, prepared answers, Quart's set-up."""
+"""HTTP, without knowledge of odds: problems, negotiation, query strings, answers, Quart's set-up."""

@@ -1,7 +1,7 @@
-"""Who may read the paths for operators: everybody, or those who send the token of `[operators]`.
+"""Access to the paths for operators: open to everybody, or only with the token of `[operators]`.
 
-Pure. A program sends the token as `Authorization: Bearer TOKEN` (RFC 6750), a browser as the password of
-any user (Basic, RFC 7617).
+Pure. A program sends the token as `Authorization: Bearer TOKEN` (RFC 6750). A browser sends it as a
+password with any user name (Basic, RFC 7617).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ CHALLENGE = f'Bearer realm="{REALM}", Basic realm="{REALM}", charset="UTF-8"'
 
 
 class Access(Struct, frozen=True):
-    """The token that opens the paths for operators; None: they are open."""
+    """The token for the paths for operators; with None everybody may read them."""
 
     token: str | None = None
 
     def allows(self, request: Asked) -> bool:
-        """Return whether a request may read what is for operators."""
+        """Return whether a request may read the paths for operators."""
         return self.token is None or _is(self.token, request.headers.get(b"authorization", b""))
 
     def closed(self, handlers: Mapping[str, Handler]) -> dict[str, Handler]:
-        """Return handlers that answer requests with the token alone, all others with 401."""
+        """Return handlers that answer requests without the token with 401."""
         if self.token is None:
             return {**handlers}
         return {path: self._closed(handler) for path, handler in handlers.items()}
@@ -49,7 +49,7 @@ class Access(Struct, frozen=True):
 
 
 def _is(token: str, field: bytes) -> bool:
-    """Return whether an Authorization field has the token; the time for it does not depend on the token."""
+    """Return whether an Authorization field has the token, in a time that does not depend on the token."""
     scheme, _, given = field.strip().partition(b" ")
     given = given.strip()
     if scheme.lower() == b"basic":

@@ -1,6 +1,6 @@
-"""Parameters and answers of a path, as each endpoint declares them; /openapi.json is made of these.
+"""Types with which each endpoint declares its parameters and answers; /openapi.json is made of them.
 
-Pure declarations, also those of every path: the gate's refusals, the limit, CORS.
+Pure. Also declares the answers of all paths: the gate's refusals, the limit of requests, CORS.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ LAST_EVENT_ID: Final = Parameter(
 
 OF_GATE: Final = tuple(code for code in REFUSALS if code != "overloaded")
 OF_ALL: Final = (*OF_GATE, "internal_error")
-"""Codes of problems that any path may answer, besides those of its own."""
+"""Codes of problems that any path may answer, besides its own codes."""
 COUNTED: Final = ("too_many_requests", "overloaded")
-"""Codes that all but the three health probes may answer, `too_many_requests` not the stream either."""
+"""Codes that every path but the health probes may answer; the stream never has `too_many_requests`."""
 CLOSED: Final = ("unauthorized", *COUNTED)
-"""Codes of the paths for operators, which may want a token."""
+"""Codes of the paths for operators, which may require a token."""
 
 
 class NextRequest(Struct, frozen=True):
-    """The next request: `path` with parameters, some from this answer (runtime expressions of OpenAPI)."""
+    """A following request: `path` with parameters; OpenAPI's `$response` takes a value from this answer."""
 
     path: str
     parameters: Mapping[str, str]
 
 
 class Answer(Struct, frozen=True):
-    """An answer that is no problem: `body` is its type, None without a body; `headers` those of its own."""
+    """An answer that is no problem: `body` is its type or None, `headers` are only its own."""
 
     status: int
     description: str
@@ -53,14 +53,14 @@ class Answer(Struct, frozen=True):
     media_type: str = JSON
     headers: tuple[str, ...] = ()
     also: str = ""
-    """Another media type, of a text that depends on Accept."""
+    """Another media type that Accept may choose."""
     links: tuple[NextRequest, ...] = ()
     bodies: tuple[Any, ...] = ()
     """Other types that the body may be."""
 
 
 class Operation(Struct, frozen=True):
-    """A GET of a path; HEAD has the same headers. `problems` are codes besides `OF_ALL`."""
+    """The GET of a path; HEAD has the same headers. `problems` are codes besides `OF_ALL`."""
 
     summary: str
     description: str
@@ -70,7 +70,7 @@ class Operation(Struct, frozen=True):
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """The names of its parameters in the query, but for that which shows the past."""
+        """The names of its query parameters, without `at`."""
         return tuple(
             parameter.name
             for parameter in self.parameters

@@ -1,4 +1,4 @@
-"""Versions and times as clients write them."""
+"""Parses versions and times that clients send."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec import Struct
 
 MAX_DIGITS = 20
-"""No version is longer; Python refuses to read a number of more than a few thousand digits."""
+"""No version is longer; Python refuses to parse numbers of some thousand digits."""
 
 TOKEN = re.compile(r"(-?[0-9]+)(?:-([0-9a-z]{1,32}))?", re.ASCII)
 _TIME = re.compile(r"-?[0-9]{1,12}", re.ASCII)
@@ -21,27 +21,27 @@ _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class At(Struct, frozen=True):
-    """A moment of the past: a version, or (None) a time in Unix milliseconds."""
+    """A moment in the past: a version, or a time in Unix milliseconds if the version is None."""
 
     version: int | None
     ms: int = 0
 
 
 class Since(Struct, frozen=True):
-    """The version that a client has, and its epoch, None if the client sent the bare number."""
+    """The version that a client has, and its epoch; None if the client sent the version alone."""
 
     version: int
     epoch: str | None = None
 
     def is_of(self, epoch: str) -> bool:
-        """Return whether it may be a version of `epoch`."""
+        """Return whether the version may belong to `epoch`."""
         return self.epoch in {None, epoch}
 
 
 def milliseconds(text: str) -> int | None:
-    """Return a time of RFC 3339 in Unix milliseconds; None if it is none.
+    """Parse a time of RFC 3339 to Unix milliseconds; None for anything else.
 
-    A plus sign that was not encoded is a blank by now.
+    A blank before the offset counts as a plus sign: a query decodes an unencoded plus to a blank.
     """
     if (found := _RFC_3339.fullmatch(text)) is None:
         return None
@@ -55,7 +55,7 @@ def milliseconds(text: str) -> int | None:
 
 
 def seconds_of(text: str) -> float | None:
-    """Read Unix seconds, or a time of RFC 3339; None if it is neither."""
+    """Parse Unix seconds, or a time of RFC 3339; None for anything else."""
     if _TIME.fullmatch(text):
         return float(text)
     at_ms = milliseconds(text)
@@ -63,10 +63,10 @@ def seconds_of(text: str) -> float | None:
 
 
 def since_of(text: str) -> Since | None:
-    """Read `VERSION` or `VERSION-EPOCH`; None if it is neither."""
+    """Parse `VERSION` or `VERSION-EPOCH`; None for anything else."""
     if (found := TOKEN.fullmatch(text)) is None:
         return None
     version, epoch = found.groups()
-    if len(version) > MAX_DIGITS:  # read as a version far out of range
+    if len(version) > MAX_DIGITS:  # still a version, far out of range
         version = f"{version[0]}{'9' * MAX_DIGITS}"
     return Since(int(version), epoch)

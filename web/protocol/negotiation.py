@@ -1,7 +1,7 @@
-"""Reading request headers: which form and coding a client wants, and whether it has the answer already.
+"""Content negotiation: which media type and coding a client wants, and whether it has the answer already.
 
 Pure functions of header values, by RFC 9110: Accept (12.5.1), Accept-Encoding (12.5.3) and
-If-None-Match (13.1.2). A part that does not follow the grammar is ignored.
+If-None-Match (13.1.2). Parts that do not follow the grammar are ignored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from web.protocol.problems import Problem
 
 _WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _WEIGHT = r"[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)"
-_PARAMETER = r"[ \t]*;(?![ \t]*[qQ]=)[^;]*+"  # possessive: hostile headers cost no backtracking
+_PARAMETER = r"[ \t]*;(?![ \t]*[qQ]=)[^;]*+"  # possessive, so that hostile headers cause no backtracking
 _CODING = re.compile(rf"({_WORD})(?:{_WEIGHT})?")
 _MEDIA_RANGE = re.compile(rf"({_WORD}/{_WORD})(?:{_PARAMETER})*+(?:{_WEIGHT}[ \t]*(?:;.*)?)?", re.DOTALL)
 _TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
@@ -26,8 +26,8 @@ _MAX_HEADER = 8192
 class Coding(StrEnum):
     """The content codings of the odds lists.
 
-    zstd and brotli cannot be joined from parts in a way that every client reads: each version would be
-    compressed as a whole (docs/figures.md).
+    With zstd or brotli each version would be compressed as a whole, because not every client reads a body
+    that is joined from compressed parts (docs/figures.md).
     """
 
     IDENTITY = "identity"
@@ -36,7 +36,7 @@ class Coding(StrEnum):
 
 @lru_cache(maxsize=256)
 def coding_for(accept_encoding: str | None) -> Coding | None:
-    """Return the coding with the highest weight, gzip if equal; None if the client accepts neither."""
+    """Return the coding with the higher weight, gzip if equal; None if the client accepts neither."""
     weights = _weights(accept_encoding or "", _CODING)
     others = weights.get("*")
     gzip = weights.get("gzip", weights.get("x-gzip", others or 0.0))
@@ -70,7 +70,7 @@ def prefers_openmetrics(accept: str | None) -> bool:
 
 @lru_cache(maxsize=64)  # keyed by what clients send, up to 8 kB each
 def has_already(if_none_match: str, etag: str) -> bool:
-    """Return whether If-None-Match names `etag` (a quoted strong tag), by weak comparison, or is `*`."""
+    """Return whether If-None-Match is `*` or names `etag` (a quoted strong tag), by weak comparison."""
     if if_none_match.strip(" \t") == "*":
         return True
     if len(if_none_match) > _MAX_HEADER or not _TAGS.fullmatch(if_none_match):
@@ -79,7 +79,7 @@ def has_already(if_none_match: str, etag: str) -> bool:
 
 
 def newest_version(if_none_match: str) -> tuple[int, str]:
-    """Return the newest version that the tags of If-None-Match have, and its epoch; 0 if there is none."""
+    """Return the newest version among the tags of If-None-Match, and its epoch; 0 without a version."""
     found = re.findall(r'"([0-9]{1,16})-([^"-]+)[-"]', if_none_match[:_MAX_HEADER])
     return max([(int(version), epoch) for version, epoch in found], default=(0, ""))
 

@@ -1,7 +1,7 @@
-"""The client that a request counts for: its address, or the address that a trusted proxy forwarded.
+"""Identifies the client of a request: the peer's address, or the address that a trusted proxy forwarded.
 
-Pure. IPv6 clients count by /64, because one customer has that many addresses. A peer on this machine
-(loopback or a Unix socket) is not counted, unless it is a trusted proxy: then the forwarded address is.
+Pure. IPv6 addresses count by their /64, because one customer has a whole /64. A peer on this machine
+(loopback or a Unix socket) is not counted, unless it is a trusted proxy: then the forwarded address counts.
 From any other peer `X-Forwarded-For` is ignored, because every client can write it.
 """
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 from actors.core.limits import LOCAL
 
 MAX_TEXT = 64
-"""Characters of a forwarded address; an IPv6 address has at most 45, and a zone."""
+"""Characters of a forwarded address; an IPv6 address has at most 45 and a zone."""
 
 
 class _Address(Struct, frozen=True):
@@ -32,17 +32,17 @@ class Peers:
         self.trust(trusted_proxies)
 
     def trust(self, trusted_proxies: Iterable[str]) -> None:
-        """Trust these from now on, and no others."""
+        """Replace the trusted proxies."""
         written = set(trusted_proxies)
         self._socket = _Address(LOCAL, LOCAL in written, is_local=True)
         self._trusted = tuple(map(ip_network, sorted(written - {LOCAL})))
         self._known = lru_cache(maxsize=4096)(self._read)
 
     def client(self, address: str | None, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
-        """Return the client that a request counts for, None if it does not count.
+        """Return the client whose limit a request counts towards; None if it does not count.
 
-        `address` is the peer's, None over a Unix socket; names of `headers` are in lower case. A trusted
-        proxy that forwards nothing readable counts by its own address.
+        `address` is the peer's, None over a Unix socket; names of `headers` are in lower case. If a trusted
+        proxy forwards no readable address, its own address counts.
         """
         peer = self._socket if address is None else self._known(address) or self._socket
         if peer.is_trusted:
@@ -50,12 +50,12 @@ class Peers:
         return None if peer.is_local else peer.client
 
     def holder(self, address: str | None) -> str | None:
-        """Return the client that a connection counts for, None for a trusted proxy and on this machine."""
+        """Return the client whose share a connection counts towards; None for trusted and local peers."""
         peer = self._socket if address is None else self._known(address) or self._socket
         return None if peer.is_trusted or peer.is_local else peer.client
 
     def _forwarded(self, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
-        """Return the last address that is no trusted proxy: what is before it can be forged."""
+        """Return the last address that is no trusted proxy; addresses before it can be forged."""
         lines = b",".join([value for name, value in headers if name == b"x-forwarded-for"])
         for text in reversed(lines.decode("latin-1").split(",")):
             peer = self._known(text.strip()) if len(text) <= MAX_TEXT else None

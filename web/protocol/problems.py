@@ -1,4 +1,4 @@
-"""The exception for an error answer, and its document; `responses.py` makes the answer."""
+"""The exception for an error, and its problem document; `responses.py` makes the answer."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ CODES: Final[Mapping[str, int]] = {
     "overloaded": 503,
     "stopping": 503,
 }
-"""Every code of a problem document and the status that it comes with."""
+"""Each code of a problem document, with its status."""
 
 
 class ProblemDocument(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Quart, and the layer that protects those behind it from unreadable requests."""
+"""Sets up Quart, and the layer in front of it that answers refused requests."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 500: 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """An ASGI application around another: answers what the gate has refused, and a target that is no path.
+    """ASGI middleware: answers requests that the gate has refused, and targets that are no path.
 
-    `refusals` is the path below which the gate asks for its refusals. The Host header, which nothing here
-    needs, is replaced, because the framework cannot read every well-formed host.
+    The gate replaces a refused request by one below the path `refusals`. The Host header is replaced,
+    because the framework cannot read every well-formed host, and nothing here needs it.
     """
 
     app: ASGIFramework
@@ -39,7 +39,7 @@ class Guard:
     counters: HttpCounters
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        """Pass on a request for a path, refuse everything else."""
+        """Pass on requests for a path; refuse all others."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
         elif (refusal := self._refusal(scope["path"])) is not None:
@@ -64,16 +64,16 @@ class Guard:
 def bare() -> Quart:
     """Return an application without routes."""
     app = Quart("oddsboard", static_folder=None)
-    app.config["RESPONSE_TIMEOUT"] = None  # every body is ready before its answer begins
-    app.url_map.merge_slashes = False  # paths are exact: no redirect to a similar path
+    app.config["RESPONSE_TIMEOUT"] = None  # no time limit: each body is ready before its answer begins
+    app.url_map.merge_slashes = False  # no redirect to a similar path
     return app
 
 
 def install(app: Quart, counters: HttpCounters) -> None:
-    """Set up `g.asked`; common headers, log line and count of answers; answers to errors."""
+    """Set up `g.asked`, the common headers, the log and count of answers, and error answers."""
 
     @app.before_request
-    async def begin() -> None:  # asynchronous, or it would run in a thread, and in a context of its own
+    async def begin() -> None:  # asynchronous: a plain function would run in a thread, with another context
         g.asked = asked(request.scope, uuid4().hex)  # type: ignore[arg-type]  # never of a WebSocket
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=g.asked.id)
@@ -85,7 +85,7 @@ def install(app: Quart, counters: HttpCounters) -> None:
         response.headers["X-Request-Id"] = g.asked.id
         response.headers.update(COMMON)
         if not response.content_length:
-            response.headers.pop("Content-Type", None)  # Quart's default, for a body that is not there
+            response.headers.pop("Content-Type", None)  # Quart sets it even without a body
         if "Access-Control-Request-Method" in request.headers:
             response.headers.update(PREFLIGHT)
         route = str(request.url_rule) if request.url_rule else "other"
@@ -94,7 +94,7 @@ def install(app: Quart, counters: HttpCounters) -> None:
 
     @app.errorhandler(Exception)
     async def answer_error(error: Exception) -> Response:
-        request.routing_exception = None  # refers to it: only the collector would free it
+        request.routing_exception = None  # it refers back to the request: a cycle
         known = _from_framework(error) if isinstance(error, HTTPException) else error
         return _response(prepared_error(known, g.asked))
 

@@ -1,4 +1,4 @@
-"""The parameters of queries: their published forms and their reading. Unknown parameters are ignored."""
+"""The query parameters: their published descriptions and their parsing. Unknown parameters are ignored."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MILLISECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 
 class Parameter(Struct, frozen=True):
-    """A parameter of a query, or a header that a client may send; `schema` is JSON Schema."""
+    """A query parameter, or a header that a client may send; `schema` is JSON Schema."""
 
     name: str
     description: str
@@ -36,46 +36,46 @@ class Parameter(Struct, frozen=True):
     place: str = "query"
 
 
-BOOKMAKER: Final = Parameter("bookmaker", "Show only this bookmaker; without it all are shown.")
+BOOKMAKER: Final = Parameter("bookmaker", "Show only this bookmaker; default: all bookmakers.")
 MAX_BOOKMAKERS = 20
 BOOKMAKERS: Final = Parameter(
     "bookmaker",
-    "Show fixtures that this bookmaker has prices of, whole; or, with two to twenty, those that any has"
-    " prices of, with the prices, best prices and surebets of these alone.",
+    "One bookmaker: show the fixtures that it prices, with all bookmakers' prices. Two to twenty: show the"
+    " fixtures that any of them prices, with prices, best prices and surebets of only these bookmakers.",
     {"type": "array", "minItems": 1, "maxItems": MAX_BOOKMAKERS, "uniqueItems": True},
 )
 FAIR: Final = Parameter(
     "fair",
-    "Give also the fair odds of this bookmaker: its own prices without its margin.",
+    "Add the fair odds of this bookmaker: its own prices without its margin.",
 )
 OF_BOOKMAKERS: Final = (BOOKMAKER, BOOKMAKERS, FAIR)
-"""Their schemas list the configured bookmakers."""
+"""Parameters whose schemas list the configured bookmakers."""
 VIEW: Final = Parameter(
     "view",
-    "Changes of fixtures, or of those with a surebet, in place of the list's.",
+    "Show changes of fixtures, or only of fixtures with a surebet, instead of changes of the list.",
     {"type": "string", "enum": [*OF_EVERY_MARKET]},
 )
 LEAGUE: Final = Parameter(
     "league",
-    "Show only this league: its `league_id`, or the label that any source has for it; with changes only"
-    " those of `view`.",
+    "Show only this league: its `league_id`, or the label that any source has for it. Changes need `view`"
+    " with it.",
 )
 MARKET: Final = Parameter(
     "market",
-    "Show this market, such as over_under:2.5 or btts, in place of 1x2; /api/v2/markets lists them."
-    " over_under:main and asian_handicap:main are the line of each match that most bookmakers list;"
-    " several, up to ten with commas, `main`, which is all of these, and `any` of surebets have what"
-    " is of each in `markets`.",
+    "Show this market, such as over_under:2.5 or btts, instead of 1x2; /api/v2/markets lists them."
+    " over_under:main and asian_handicap:main are the line of each match that most bookmakers list."
+    " Up to ten markets with commas, `main` (all main markets), or `any` (only for surebets) show several:"
+    " then each fixture has them in `markets`.",
 )
 _PART = r"\.(25|5|75)"
 _TOTALS = rf"over_under:(0{_PART}|(1?[1-9]|10)({_PART})?|20)"
 _HANDICAPS = rf"asian_handicap:(0|-?(0{_PART}|[1-9]({_PART})?|10))"
 ONE_MARKET: Final = Parameter(
     MARKET.name,
-    "Show this market in place of 1x2; /api/v2/markets lists them.",
+    "Show this market instead of 1x2; /api/v2/markets lists them.",
     {"type": "string", "pattern": f"^(1x2|btts|double_chance|{_TOTALS}|{_HANDICAPS})$"},
 )
-FIXTURE: Final = Parameter("fixture", "Show the markets of this fixture alone: its id.")
+FIXTURE: Final = Parameter("fixture", "Show only the markets of the fixture with this id.")
 MAX_MARKETS = 10
 _MAIN, _ANY = ":main", "any"
 _WITH_LINES = {kind for kind, form in FORMS.items() if form.lines is not None}
@@ -91,18 +91,18 @@ TO: Final = Parameter("to", f"Show only matches with kick-off before then, {_THE
 _RATIO = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?", re.ASCII)
 MIN_PROFIT: Final = Parameter(
     "min_profit",
-    "Show only surebets with that profit or more: 0.01 is 1 % of the total stake.",
+    "Show only surebets with this profit or more: 0.01 is 1 % of the total stake.",
     {"type": "string", "pattern": f"^{_RATIO.pattern}$"},
 )
 DOUBTED: Final = Parameter(
     "doubted",
-    "Show also surebets that are not believed, with their doubts.",
+    "Show also doubted surebets, with their doubts.",
     {"type": "string", "const": "1"},
 )
 WEAK: Final = Parameter(
     "weak",
-    "Show also weak surebets, of whole lines such as over_under:3: one result gives all stakes back, every"
-    " other gains.",
+    "Show also weak surebets, on whole lines such as over_under:3: one result returns all stakes, every"
+    " other result gains.",
     {"type": "string", "const": "1"},
 )
 _AMOUNT = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,2})?", re.ASCII)
@@ -121,36 +121,36 @@ CHOICES: Final = (LEAGUE, FROM, TO, MIN_PROFIT)
 OF_LISTS: Final = (*CHOICES, FAIR, DOUBTED, WEAK, TOTAL, STEP)
 _NOT_OF_CHANGES: Final = (FROM, TO, MIN_PROFIT, FAIR, DOUBTED, TOTAL, STEP)
 NOT_IN_CHANGES: Final = tuple(f"invalid_{choice.name}" for choice in _NOT_OF_CHANGES)
-"""Codes for parameters of lists that changes of fixtures do not have."""
+"""Codes for parameters that lists have, and changes of fixtures do not."""
 SINCE: Final = Parameter(
     "since",
     "The version that the client has: `VERSION-EPOCH`, as in an ETag, or `VERSION` alone.",
     {"type": "string", "pattern": f"^{TOKEN.pattern}$"},
     is_required=True,
 )
-LAST_SINCE: Final = Parameter("since", "As `Last-Event-ID`, for clients that cannot set headers.")
+LAST_SINCE: Final = Parameter("since", "Like `Last-Event-ID`, for clients that cannot set headers.")
 WAIT: Final = Parameter(
     "wait",
-    f"Seconds to wait for a change, at most {MAX_WAIT_S}; without it the answer comes at once.",
+    f"Seconds to wait for a change, at most {MAX_WAIT_S}; default: answer at once.",
     {"type": "string", "pattern": f"^{_SECONDS.pattern}$"},
 )
 CONFLATE: Final = Parameter(
     "conflate_ms",
-    "At most one event of changes in so many milliseconds.",
+    "Send at most one event of changes in this many milliseconds.",
     {"type": "integer", "minimum": 0, "maximum": MAX_CONFLATE_MS},
 )
 
 
 AT: Final = Parameter(
     "at",
-    "Show the list as it was at this version, or at this time (RFC 3339); a whole number is a version.",
+    "Show the list of this version (a whole number), or of this time (RFC 3339).",
     {"type": "string", "examples": ["1795338501510", "2026-11-25T18:00:00Z"]},
 )
 _VERSION = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 def _id_of(given: str, known: Collection[BookmakerId]) -> str:
-    """Return which id was probably meant by a display name, or by another case; cheap, as for anybody."""
+    """Return a hint with the id that was meant if `given` is a display name, or in another case."""
     names = known if isinstance(known, Mapping) else {}
     wanted = given.strip().casefold()
     meant = next((name for name in known if wanted in {name, names.get(name, name).casefold()}), None)
@@ -166,7 +166,7 @@ class Query:
     def bookmaker(
         self, known: Collection[BookmakerId], parameter: Parameter = BOOKMAKER
     ) -> BookmakerId | None:
-        """Return the filter, or another such parameter: None if absent, else exactly one of `known`."""
+        """Return one of `known`, or None if `parameter` is absent."""
         must = f"must be one of: {', '.join(known)}"
         given = self._one(parameter.name, must)
         if given is not None and given not in known:
@@ -174,7 +174,7 @@ class Query:
         return None if given is None else BookmakerId(given)
 
     def bookmakers(self, known: Collection[BookmakerId]) -> tuple[BookmakerId, ...]:
-        """Return up to twenty bookmakers of a list of fixtures, in the order of `known`; none if absent."""
+        """Return up to twenty bookmakers in the order of `known`; none if the parameter is absent."""
         must = f"must be one of these, or two to {MAX_BOOKMAKERS} with commas between: {', '.join(known)}"
         given = self._one(BOOKMAKERS.name, must)
         if given is None:
@@ -188,9 +188,9 @@ class Query:
         return tuple(name for name in known if name in names)
 
     def watched(self, known: Collection[BookmakerId]) -> BookmakerId | FixtureView | SeveralView | None:
-        """Return the view whose changes are wanted: of the list, or of fixtures.
+        """Return the view whose changes the client wants: of the list, or of fixtures.
 
-        Its league is as it was given: an id or a label.
+        The view's league is an id or a label, as the client wrote it.
         """
         must = f"must be one of: {', '.join(OF_EVERY_MARKET)}"
         given = self._one(VIEW.name, must)
@@ -212,9 +212,9 @@ class Query:
         return self.of_markets(FixtureView(ViewKind(given), bookmaker, league))
 
     def of_markets(self, view: FixtureView) -> FixtureView | SeveralView:
-        """Return a view by the market that is asked for, by 1X2 if none is, or by several.
+        """Return the view for the requested market or markets; 1X2 by default.
 
-        With weak surebets it is another view of markets that may have them, and the same of all others.
+        If weak surebets are requested too, markets that may have them get a view of kind `WEAK`.
         """
         found = self._of_markets(view)
         if view.kind is not ViewKind.SUREBETS or not self._is_wanted(WEAK):
@@ -242,17 +242,17 @@ class Query:
         return views[0] if len(views) == 1 else SeveralView(given, tuple(views))
 
     def market(self) -> Market:
-        """Return the one market that is asked for, with its line; 1X2 if absent."""
+        """Return the requested market with its line; 1X2 if absent."""
         given = self._one(MARKET.name, "must be given once, or not at all")
         return ONE_X_TWO if given is None else _with_its_line(given)
 
     def fixture(self) -> FixtureId | None:
-        """Return the fixture that is asked for, None if absent."""
+        """Return the requested fixture; None if absent."""
         given = self._one(FIXTURE.name, "must be the id of one fixture, or absent")
         return None if given is None else FixtureId(given)
 
     def choice(self) -> tuple[str | None, float, float, float | None]:
-        """Return which fixtures are wanted: league, kick-off from and before, least profit."""
+        """Return the filters of fixtures: league, begin and end of kick-off times, least profit."""
         must = "must be given once, or not at all"
         start, end = self._time(FROM.name, -inf), self._time(TO.name, inf)
         given = self._one(MIN_PROFIT.name, must)
@@ -261,18 +261,18 @@ class Query:
         return self._one(LEAGUE.name, must), start, end, None if given is None else float(given)
 
     def doubted(self) -> bool:
-        """Return whether doubted surebets are wanted."""
+        """Return whether doubted surebets are requested."""
         return self._is_wanted(DOUBTED)
 
     def division(self) -> tuple[int, int]:
-        """Return the total to divide, 0 for none, and the step of its stakes, both in cents."""
+        """Return the total to divide (0 if absent) and the step of the stakes, both in cents."""
         total = self._cents(TOTAL.name, 100, MAX_TOTAL * 100)
         if total is None and STEP.name in self._values:
             raise _invalid(STEP.name, "is given alone", f"must come with '{TOTAL.name}'")
         return total or 0, self._cents(STEP.name, 1, total or 1) or 1
 
     def since(self) -> Since:
-        """Return the version since which changes are wanted, which must be given."""
+        """Return the version since which changes are requested; it is required."""
         must = "must be the version of an answer, an integer, or that and its epoch: VERSION-EPOCH"
         given = self._one(SINCE.name, must)
         if given is None:
@@ -282,7 +282,7 @@ class Query:
         return since
 
     def at(self) -> At | None:
-        """Return the version or the time that is asked for; None if absent."""
+        """Return the requested version or time; None if absent."""
         must = "must be a version, a whole number, or a time like 2026-11-25T18:00:00Z"
         given = self._one(AT.name, must)
         if given is None:
@@ -294,7 +294,7 @@ class Query:
         return At(None, ms)
 
     def refuse_at(self, why: str) -> None:
-        """Raise Problem 400 if `at` is given, where there is no past."""
+        """Raise Problem 400 if `at` is given; for paths and services without a past."""
         if AT.name in self._values:
             raise _invalid(AT.name, why, "must be left out")
 
@@ -352,7 +352,7 @@ class Query:
 
 
 def _with_weak(view: FixtureView) -> FixtureView:
-    """Return a view of surebets with the weak ones, if its market may have any."""
+    """Return the view with weak surebets if its market may have any, otherwise `view`."""
     market = view.market
     has_lines = market.kind in _WITH_LINES
     may_have = has_lines and (market.quarters is None or not may_gain(market))
@@ -360,7 +360,7 @@ def _with_weak(view: FixtureView) -> FixtureView:
 
 
 def _market(name: str) -> Market:
-    """Read a market, or the main line of a kind. Raises: Problem 400."""
+    """Parse a market, or the main line of a kind. Raises: Problem 400."""
     if (kind := name.removesuffix(_MAIN)) in _WITH_LINES and kind != name:
         return Market(Kind(kind))
     return _with_its_line(name)
@@ -379,12 +379,12 @@ def _by_kind(kind: Kind) -> Market:
 
 
 def _same(market: Market) -> Market:
-    """Return the very object for 1X2."""
+    """Return `ONE_X_TWO` itself for 1X2, because it is compared by identity."""
     return ONE_X_TWO if market == ONE_X_TWO else market
 
 
 def market_asked(market: Market) -> str:
-    """Return a market as it is asked for; a kind that has lines, but without one, is the main line."""
+    """Return a market as clients write it: `KIND:main` if its line is missing and its kind has lines."""
     return f"{market}{_MAIN}" if market.quarters is None and market.kind in _WITH_LINES else str(market)
 
 

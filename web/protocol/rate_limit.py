@@ -1,8 +1,8 @@
-"""How many requests a client may make: the generic cell rate algorithm (GCRA), one number a client.
+"""Limits the requests of each client by the generic cell rate algorithm (GCRA), with one number per client.
 
 Pure. A client may make `burst` requests at once and `per_s` a second in the long run. The table keeps the
-clients that asked last; a forgotten client has its whole burst again, which only lets more
-through. Fields: draft-ietf-httpapi-ratelimit-headers-11 (`RateLimit-Policy`, `RateLimit`).
+clients with the newest requests; a forgotten client has its whole burst again. Response fields:
+draft-ietf-httpapi-ratelimit-headers-11 (`RateLimit-Policy`, `RateLimit`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from msgspec import Struct
 
 
 class Taken(Struct, frozen=True):
-    """The verdict on a request: it may go on unless `retry_after_s` is above 0.
+    """The verdict on a request: it is refused if `retry_after_s` is above 0.
 
-    `remaining` requests may follow at once, and the whole burst once `reset_s` are over.
+    `remaining` requests may follow at once; after `reset_s` seconds the whole burst may.
     """
 
     remaining: int
@@ -25,7 +25,7 @@ class Taken(Struct, frozen=True):
 
 
 class RateLimit:
-    """The limit of every client alike.
+    """The limit, equal for each client.
 
     Times are monotonic seconds. `max_clients` bounds the table.
     """
@@ -35,7 +35,7 @@ class RateLimit:
         self.change(per_s, burst, max_clients)
 
     def change(self, per_s: float, burst: int, max_clients: int) -> None:
-        """Limit clients so from now on; each has its whole burst."""
+        """Set a new limit; each client starts with its whole burst."""
         self._full_at.clear()
         self.per_s = per_s
         self.burst = burst
@@ -45,11 +45,11 @@ class RateLimit:
         self._policy = b'"client";q=%d;w=%d' % (burst, ceil(self._tolerance_s))
 
     def __len__(self) -> int:
-        """Return the number of clients in the table."""
+        """Return the number of known clients."""
         return len(self._full_at)
 
     def take(self, client: str, now: float) -> Taken:
-        """Count a request of `client`; a refused request takes nothing from its burst."""
+        """Count a request of `client`; a refused request does not count."""
         used_s = max(self._full_at.get(client, now) - now, 0.0)
         if used_s + self._interval_s > self._tolerance_s + 1e-9:  # rounding must not cost a request
             self._full_at.move_to_end(client)
@@ -62,9 +62,9 @@ class RateLimit:
         return Taken(int((self._tolerance_s - used_s) / self._interval_s + 1e-6), used_s)
 
     def fields(self, taken: Taken) -> tuple[tuple[bytes, bytes], ...]:
-        """Return the fields that tell a client of its limit.
+        """Return the header fields about a client's limit.
 
-        The window `t` never ends after Retry-After, as the draft asks.
+        The window `t` never ends after Retry-After, as the draft requires.
         """
         window_s = ceil(taken.retry_after_s or taken.reset_s)
         return (
@@ -74,13 +74,13 @@ class RateLimit:
 
 
 WORK_SHARE = 0.1
-"""Seconds of work a second that a client may cause by what it alone asks for."""
+"""Seconds of work per second that a client may cause by requests that no other client shares."""
 WORK_BURST_S = 2.0
-"""Seconds of work at once."""
+"""Seconds of such work that a client may cause at once."""
 
 
 class WorkLimit:
-    """The limit on the work for each client, in seconds of the processor; a client None has none.
+    """The limit of work for each client, in processor seconds; the client None has no limit.
 
     Times are monotonic seconds. Work is charged once it is done, so the last piece may exceed the limit.
     """
@@ -94,13 +94,13 @@ class WorkLimit:
         self._paid_at: OrderedDict[str, float] = OrderedDict()
 
     def wait_s(self, client: str | None, now: float) -> float:
-        """Return the seconds after which more may be made for the client, 0.0 for at once."""
+        """Return the seconds until more work may be done for the client, 0.0 for at once."""
         if client is None:
             return 0.0
         return max(self._paid_at.get(client, now) - now - self._tolerance_s, 0.0)
 
     def charge(self, client: str | None, work_s: float, now: float) -> None:
-        """Count so many seconds of work for a client."""
+        """Count `work_s` seconds of work for a client."""
         if client is None:
             return
         self._paid_at[client] = max(self._paid_at.get(client, now), now) + work_s / self._share

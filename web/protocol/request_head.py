@@ -1,15 +1,14 @@
-"""The gate in front of the HTTP parser: passes small, well-formed request heads, and nothing else.
+"""The gate in front of the HTTP parser: passes only small, well-formed request heads.
 
-Pure: bytes from a client go in, bytes for the parser come out. It bounds a head before anything parses it
-(h11 parses 60 kB of header lines in some 30 ms), and its grammar is stricter than the parser's, so that
-the parser never answers by itself. A head that is refused is replaced by a request for a refusal: so the
-answer is a problem document like any other, comes after those of requests before it, and ends the
-connection. Bodies are never read: a request that announces a body is answered without it, and its
-connection ends, which leaves nothing to smuggle a second request in. Nor is anything read behind a request
-that ends its connection by itself (`Connection: close`, HTTP/1.0).
+Pure: bytes from a client go in, bytes for the parser come out. The gate limits a head's size before it is
+parsed (h11 takes some 30 ms for 60 kB of header lines). Its grammar is stricter than the parser's, so that
+the parser never answers by itself. The gate replaces a refused head by a request for a refusal: so the
+answer is a normal problem document, comes in order, and ends the connection. The gate never reads a body:
+it passes the request without the body, and ends the connection, so that no second request can be smuggled
+in. It also reads nothing after a request that ends the connection (`Connection: close`, HTTP/1.0).
 
-HTTP/1.1 as in RFC 9112. No HTTP/2 in cleartext: its preface is refused, and an upgrade is ignored, as
-RFC 9110 (7.8) allows.
+HTTP/1.1 as in RFC 9112. HTTP/2 without TLS is not supported: the gate refuses its preface, and ignores an
+upgrade, as RFC 9110 (7.8) allows.
 """
 
 from __future__ import annotations
@@ -21,25 +20,25 @@ from typing import Final
 from msgspec import Struct
 
 MAX_HEAD_BYTES = 16_384
-"""Bytes of a head, as Apache and nginx allow in all; a browser's are below 2 kB."""
+"""Bytes of a head, about as many as Apache and nginx allow; a browser's heads are below 2 kB."""
 MAX_LINES = 100
 """Lines of a head, the request line included."""
 MAX_TARGET_BYTES = 2_048
 MAX_LINE_BYTES = MAX_TARGET_BYTES + 64
 """Bytes of a request line: the target, a method and the version."""
 MAX_PARAMETERS = 16
-"""Parameters of a query; no path of ours takes more than three."""
+"""Parameters of a query; more than any of our paths has."""
 KEPT_HEADS, KEPT_BYTES = 1_024, 1_024
-"""Heads that are remembered as fit, as clients that poll repeat theirs; and how long they may be."""
+"""Accepted heads that are remembered, because polling clients repeat theirs; and the longest such head."""
 
 PROBES = frozenset({b"/health", b"/health/live", b"/health/ready"})
 """Paths that are answered even when there are too many connections."""
 
 
 class Refusal(Struct, frozen=True):
-    """Why a request is refused: status and code of its problem, a sentence for people, more headers.
+    """The reason for a refusal: status, code and sentence of the problem document.
 
-    `headers` are beside `Connection: close`.
+    `headers` are added to `Connection: close`.
     """
 
     status: int
@@ -66,13 +65,13 @@ REFUSALS: Final = {
 
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]"
 _LINE = re.compile(rb"([A-Z]" + _TOKEN + rb"*) ([!-~]+) HTTP/1\.([01])")
-_BEGINNING = re.compile(rb"[A-Z]" + _TOKEN + rb"*(?: [!-~]*(?: [!-~]*)?)?\r?")  # of any request line
-_FIELDS = re.compile(rb"(?:\r\n" + _TOKEN + rb"+:[\t -~\x80-\xff]*+)*+")  # possessive: in linear time
+_BEGINNING = re.compile(rb"[A-Z]" + _TOKEN + rb"*(?: [!-~]*(?: [!-~]*)?)?\r?")  # begin of any request line
+_FIELDS = re.compile(rb"(?:\r\n" + _TOKEN + rb"+:[\t -~\x80-\xff]*+)*+")  # possessive, for linear time
 _SPECIAL = re.compile(
     rb"\r\n(?=[CEHTUcehtu])(?i:(host|content-length|transfer-encoding|connection|upgrade|http2-settings"
     rb"|expect|te)):[ \t]*([^\r]*)"
 )
-"""Fields that say something of the connection or of a body."""
+"""Fields about the connection or about a body."""
 _AUTHORITY = rb"(?:[0-9A-Za-z\-._~%!$&'()*+,;=]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?"
 _HOST = re.compile(_AUTHORITY + rb"[ \t]*")
 _NUMBER = re.compile(rb"[0-9]{1,19}[ \t]*")
@@ -89,9 +88,9 @@ _Fields = dict[bytes, list[bytes]]
 
 
 class HeadGate:
-    """The gate of a connection, which passes at most `max_requests`.
+    """The gate of a connection; it passes at most `max_requests`.
 
-    `refusals` is the path of refusals, which clients do not know. Gates share `known`, the fit heads.
+    `refusals` is the secret path of refusals. All gates share `known`, the heads accepted before.
     """
 
     def __init__(self, refusals: bytes, max_requests: int, known: set[bytes]) -> None:
@@ -100,10 +99,10 @@ class HeadGate:
         self._known = known
         self._pending = b""
         self.is_overloaded = False
-        """Whether there are too many connections: then only probes pass."""
+        """Whether there are too many connections; then only probes pass."""
 
     def feed(self, data: bytes) -> bytes:
-        """Take what a client sent and return what the parser may see of it, often nothing yet."""
+        """Take bytes from a client, and return bytes for the parser, often none."""
         if data in self._known and not (self._pending or self.is_overloaded) and self._left > 1:
             self._left -= 1
             return data
@@ -128,15 +127,15 @@ class HeadGate:
 
     @property
     def is_closing(self) -> bool:
-        """Whether the connection ends with the last request that was passed: nothing more passes."""
+        """Whether nothing more passes: the connection ends with the last request that was passed."""
         return self._left == 0
 
     def close(self) -> None:
-        """Pass nothing any more."""
+        """Pass nothing more."""
         self._left = 0
 
     def _passed(self, head: bytes) -> bytes:
-        """Return a whole head as it may pass, or the request that takes its place."""
+        """Return a complete head in the form for the parser, or the request for its refusal."""
         passed, code, is_last = _judged(head)
         if not code and self.is_overloaded and passed.split(b" ", 2)[1].partition(b"?")[0] not in PROBES:
             code = "overloaded"
@@ -153,7 +152,7 @@ class HeadGate:
         return passed
 
     def _refuse(self, code: str, head: bytes) -> bytes:
-        """Return the request for a refusal that takes the place of the head; it is the last request."""
+        """Return the request for a refusal, in place of `head`; it is the connection's last request."""
         self.close()
         method = b"HEAD" if head.startswith(b"HEAD ") else b"GET"
         target = self._refusals + code.encode()
@@ -161,9 +160,9 @@ class HeadGate:
 
 
 def _fault_so_far(pending: bytes) -> str:
-    """Return the code for a part of a head that can become no fit head, "" if it can."""
+    """Return the code of the fault in an incomplete head, "" if the head can still become valid."""
     line, is_whole, _ = pending.partition(b"\r\n")
-    if pending == b"\r":  # perhaps of an empty line
+    if pending == b"\r":  # perhaps the begin of an empty line
         return ""
     if code := _fault_of_line(line, bool(is_whole)):
         return code
@@ -172,9 +171,9 @@ def _fault_so_far(pending: bytes) -> str:
 
 
 def _fault_of_line(line: bytes, is_whole: bool) -> str:  # noqa: FBT001 - private
-    """Return the code for a request line, or its beginning, that cannot pass, "" if it can.
+    """Return the code of the fault in a request line or its beginning, "" without a fault.
 
-    The same code as for the whole line, however the client's bytes are cut.
+    The code does not depend on how the client's bytes are cut.
     """
     if _BEGINNING.fullmatch(line, 0, MAX_LINE_BYTES) is None:
         return "bad_request"
@@ -190,11 +189,11 @@ def _fault_of_line(line: bytes, is_whole: bool) -> str:  # noqa: FBT001 - privat
 
 
 def _judged(head: bytes) -> tuple[bytes, str, bool]:
-    """Return a whole head as it may pass, the code if it may not, and whether it has to be the last."""
+    """Return a complete head for the parser, a code if it is refused, and whether it is the last."""
     line = head.partition(b"\r\n")[0]
     if code := _fault_of_line(line, is_whole=True):
         return b"", code, True
-    if head.count(b"\n") > MAX_LINES + 1:  # the empty line at the end
+    if head.count(b"\n") > MAX_LINES + 1:  # + 1 for the empty line at the end
         return b"", "headers_too_large", True
     fields: _Fields = {}
     for name, value in _SPECIAL.findall(head, len(line)):
@@ -202,21 +201,21 @@ def _judged(head: bytes) -> tuple[bytes, str, bool]:
     if not _is_well_formed(head, line, fields):
         return b"", "bad_request", True
     target = line.split(b" ")[1]
-    if (authority := _ABSOLUTE.match(target)) is not None:  # RFC 9112, 3.2.2: it must be accepted
+    if (authority := _ABSOLUTE.match(target)) is not None:  # RFC 9112, 3.2.2: servers must accept it
         path = target[authority.end() :]
         head = head.replace(target, path if path[:1] == b"/" else b"/" + path, 1)
-    elif line.startswith(b"OPTIONS * "):  # RFC 9110, 9.3.7: of the server; all its paths have these methods
+    elif line.startswith(b"OPTIONS * "):  # RFC 9110, 9.3.7: all paths have the same methods
         head = head.replace(b"*", b"/", 1)
     has_body = b"transfer-encoding" in fields or int(fields.get(b"content-length", [b"0"])[0]) > 0
     if has_body or _is_last(line, fields):
         return _without(head, _DROPPED | _OF_BODY, b"\r\nConnection: close"), "", True
-    if fields.keys() <= _HARMLESS:  # nearly all
+    if fields.keys() <= _HARMLESS:  # nearly all requests
         return head, "", False
     return _without(head, _DROPPED), "", False
 
 
 def _is_last(line: bytes, fields: _Fields) -> bool:
-    """Return whether the client wants no other answer: the parser takes bytes behind that for an error."""
+    """Return whether the client wants no further answer; to the parser, bytes after it are an error."""
     options = b",".join(fields.get(b"connection", ())).lower().split(b",")
     return line.endswith(b"0") or b"close" in map(bytes.strip, options)
 
@@ -234,6 +233,6 @@ def _is_well_formed(head: bytes, line: bytes, fields: _Fields) -> bool:
 
 
 def _without(head: bytes, dropped: Collection[bytes], added: bytes = b"") -> bytes:
-    """Return a head without the special fields in `dropped`, and with the lines `added`."""
+    """Return a head without the special fields in `dropped`, with the lines `added`."""
     kept = _SPECIAL.sub(lambda line: b"" if line[1].lower() in dropped else line[0], head[: -len(_END)])
     return b"%b%b%b" % (kept, added, _END)

@@ -1,4 +1,4 @@
-"""Answers that are ready to be sent (`sending.py`), and what is counted of them."""
+"""Answers that are ready to be sent (`sending.py`), and their counters."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ COMMON = {
     ),
     "X-Content-Type-Options": "nosniff",
 }
-"""Headers of every answer, whichever layer gives it."""
+"""Headers of every answer of every layer."""
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
-    # Besides our own, those that libraries for EventSource and for polling send; newer browsers read `*`
-    # as any other, such as those for tracing.
+    # Our own headers, headers of libraries for EventSource and for polling, and `*`, by which newer
+    # browsers allow any other.
     "Access-Control-Allow-Headers": (
         "Accept, Cache-Control, Content-Type, Expires, If-Modified-Since, If-None-Match, Last-Event-ID,"
         " Pragma, X-Requested-With, *"
@@ -46,21 +46,21 @@ PREFLIGHT = {
 }
 
 METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that are counted by name: a client may send any."""
+"""Methods that are counted by name; clients may send arbitrary other methods."""
 ID_BYTES = 16
 MIN_GZIP_BYTES = 1_024
-"""Bytes of a body from which on it is compressed: a smaller body is a single packet anyway."""
+"""Smallest body that is compressed, in bytes: a smaller body fits in one packet anyway."""
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
-"""Accepts what a plug-in may have left in a record."""
+"""Encodes any value: a plug-in may have put one of another type into a record."""
 
 
 class Asked(Struct, frozen=True):
-    """A request: its query as sent, headers by lower-case name, lines joined, `began` by `elapsed_s`.
+    """A request: the raw query, headers by lower-case name (repeated ones joined), `began` by `elapsed_s`.
 
-    `client` is the client that it counts for (`throttle.py`), None if it does not count.
+    `client` is the client whose limit it counts towards (`throttle.py`), None if it does not count.
     """
 
     method: str
@@ -72,7 +72,7 @@ class Asked(Struct, frozen=True):
     client: str | None = None
 
     def header(self, name: bytes) -> str | None:
-        """Return a header; None if it is absent."""
+        """Return a header's value; None if it is absent."""
         value = self.headers.get(name)
         return None if value is None else value.decode("latin-1")
 
@@ -80,7 +80,7 @@ class Asked(Struct, frozen=True):
 class Prepared(Struct, frozen=True):
     """Status, all headers but X-Request-Id, and the body in parts; without parts there is no body.
 
-    What the body is of, `holds`, is kept until it is sent.
+    `holds` is the object that owns the body's bytes; it is kept until the body is sent.
     """
 
     status: int
@@ -95,7 +95,7 @@ Handler = Callable[[Asked], Awaitable[Prepared]]
 
 
 def asked(scope: HTTPScope, request_id: str) -> Asked:
-    """Return the request of `scope`, which began now."""
+    """Return the request of `scope`; it begins now."""
     headers: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:
         headers[name] = b"%b, %b" % (headers[name], value) if name in headers else value
@@ -105,7 +105,7 @@ def asked(scope: HTTPScope, request_id: str) -> Asked:
 
 
 def exact_path(scope: HTTPScope) -> str | None:
-    """Return the path as a router reads it; None if an encoded or a doubled slash makes it none of ours."""
+    """Return the path for routing; None if it has an encoded or a doubled slash, as none of ours has."""
     raw_path = scope["raw_path"]
     if raw_path.startswith(b"//") or b"%2f" in raw_path or b"%2F" in raw_path:
         return None
@@ -113,7 +113,7 @@ def exact_path(scope: HTTPScope) -> str | None:
 
 
 def encoded(headers: Mapping[str, str]) -> Headers:
-    """Return headers as ASGI wants them."""
+    """Return headers in the form of ASGI."""
     return tuple((name.lower().encode(), value.encode()) for name, value in headers.items())
 
 
@@ -123,18 +123,18 @@ _COMMON = encoded(COMMON)
 def prepared(
     status: int, headers: Mapping[str, str], parts: tuple[bytes, ...] | None, holds: object = None
 ) -> Prepared:
-    """Prepare an answer; without `parts` it has no body at all, as 304."""
+    """Prepare an answer; without `parts` it has no body, like a 304."""
     length = sum(map(len, parts or ()))
     of_body = () if parts is None else ((b"content-length", b"%d" % length),)
     return Prepared(status, (*encoded(headers), *of_body, *_COMMON), parts or (), length, holds)
 
 
 def prepared_json(content: object, *, ok: bool = True, **headers: str) -> Prepared:
-    """Prepare an answer that holds for this moment only, 200 or 503."""
+    """Prepare an answer that must not be cached: 200, or 503 if not `ok`."""
     headers |= {"Content-Type": "application/json", "Cache-Control": "no-store"}
     try:
         body = _encode(content)
-    except UnicodeEncodeError:  # a text with half a character, such as an error's
+    except UnicodeEncodeError:  # a text, such as an error's, has a lone surrogate
         body = json.dumps(msgspec.to_builtins(content, enc_hook=str)).encode()
     return prepared(200 if ok else 503, headers, (body,))
 
@@ -144,7 +144,7 @@ def prepared_error(error: Exception, request: Asked) -> Prepared:
     if isinstance(error, CommitLateError):
         detail = f"{error}; please try again"
         error = Problem(503, "commit_late", detail, {"Retry-After": "1"})
-    if not isinstance(error, Problem):  # the client gets nothing of the inside but the id in the log
+    if not isinstance(error, Problem):  # the client gets no details, only the request's id
         announce(log, "request.failed", request_id=request.id, path=request.path, exc_info=error)
         error = Problem(500, "internal_error", "the server failed to answer; please try again")
     document = ProblemDocument(
@@ -155,7 +155,7 @@ def prepared_error(error: Exception, request: Asked) -> Prepared:
         instance=request.path,
         code=error.code,
         request_id=request.id,
-        **error.extra,  # type: ignore[arg-type]  # each a member of its own type
+        **error.extra,  # type: ignore[arg-type]  # members of different types
     )
     headers = {"Content-Type": "application/problem+json", "Cache-Control": "no-store", **error.headers}
     return prepared(error.status, headers, (msgspec.json.encode(document),))
@@ -164,7 +164,8 @@ def prepared_error(error: Exception, request: Asked) -> Prepared:
 def constant(body: bytes, content_type: str, headers: Mapping[str, str]) -> Handler:
     """Return the handler of a body that never changes; a client that has it already gets 304.
 
-    From `MIN_GZIP_BYTES` on it is also there compressed. A client that accepts no coding gets it plain.
+    A body of `MIN_GZIP_BYTES` or more is also kept compressed. A client that accepts no coding gets it
+    plain.
     """
     digest = blake2b(body, digest_size=8).hexdigest()
     if len(body) < MIN_GZIP_BYTES:
@@ -185,7 +186,7 @@ def constant(body: bytes, content_type: str, headers: Mapping[str, str]) -> Hand
 
 
 class _Form(Struct, frozen=True):
-    """A coding of a body that never changes, and the answer to a client that has it."""
+    """A constant body in one coding, and the 304 for a client that has it."""
 
     etag: str
     whole: Prepared
@@ -204,13 +205,13 @@ class _Form(Struct, frozen=True):
         return cls(etag, whole, prepared(304, {"ETag": etag, **headers}, None))
 
 
-@lru_cache(maxsize=64)  # as many applications as a test makes have the same bodies
+@lru_cache(maxsize=64)  # tests make many applications with the same bodies
 def _gzipped(body: bytes) -> bytes:
     return gzip.compress(body, mtime=0)
 
 
 class HttpCounters:
-    """Counts answers by route, method and status, and how long they took."""
+    """Counts answers by route, method and status, and measures how long they take."""
 
     def __init__(self, metrics: Metrics) -> None:
         self.metrics = metrics
@@ -220,9 +221,9 @@ class HttpCounters:
     def count(
         self, request: Asked, route: str, status: int, body_bytes: int, *, is_timed: bool = True
     ) -> None:
-        """Count an answer and log it; `route` is never the client's text. A HEAD's counts no bytes.
+        """Count an answer and log it; `route` must not be a client's text. HEAD counts no bytes.
 
-        An answer that ends only with its client is not timed.
+        Pass `is_timed=False` for an answer that lasts until its client leaves.
         """
         took_s = elapsed_s() - request.began
         key = route, request.method if request.method in METHODS else OTHER, status
@@ -236,7 +237,7 @@ class HttpCounters:
         if request.method == "HEAD":
             body_bytes = 0
         self._body.inc(body_bytes)
-        if _root.isEnabledFor(logging.DEBUG):  # the level may change; ten times as fast as to ask `log`
+        if _root.isEnabledFor(logging.DEBUG):  # ten times as fast as structlog's own check
             log.debug(
                 "request.served",
                 request_id=request.id,
@@ -248,7 +249,7 @@ class HttpCounters:
             )
 
     def by_route(self) -> dict[str, dict[str, int]]:
-        """Return how many answers there were by route and status."""
+        """Return the number of answers by route and status."""
         found: dict[str, dict[str, int]] = {}
         for (route, _, status), (answers, _) in sorted(self._bound.items(), key=itemgetter(0)):
             of_route = found.setdefault(route, {})

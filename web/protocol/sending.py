@@ -1,6 +1,6 @@
-"""Sends answers in pieces that wait for the client, and has the layers that do so in front of Quart.
+"""Sends answers in pieces, each when the client has read enough; the fast ASGI layers in front of Quart.
 
-Pure ASGI. A Quart route costs some 150 us, its 404 some 600, a layer here some 5.
+Pure ASGI. A Quart route takes some 150 us, its 404 some 600 us, a layer here some 5 us.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from web.protocol.responses import (
 )
 
 FEW = 32
-"""So many answers at once are sent in long pieces, which takes half the time."""
+"""Answers at once that are sent in long pieces, which takes half the time."""
 LONG_PIECE_BYTES = 524_288
 PIECE_BYTES = 131_072
-"""A long body is sent in pieces, so that not much more waits in memory for a client that does not read.
+"""A long body is sent in pieces, so that little memory waits for a client that does not read.
 
-The longer are for the first `FEW` answers at once.
+Long pieces are for the first `FEW` answers at once.
 """
 SENT_WHOLE = 327_680
-"""A body up to so many bytes is sent as it is: what waits of it is not copied twice."""
+"""A body up to this size is sent as one piece; cutting it would copy its unsent bytes twice."""
 SENT_AT_ONCE = 1_048_576
-"""Bytes after which other tasks run: the system takes up to four milliseconds for them."""
+"""Bytes after which other tasks may run: the system takes up to four milliseconds to accept them."""
 
 ALLOWED = "GET, HEAD, OPTIONS"
 
@@ -54,10 +54,10 @@ _NOTHING = Problem(
 
 
 class FastPath:
-    """An ASGI application around another: answers GET and HEAD of the paths in `handlers` itself.
+    """ASGI middleware: answers GET and HEAD of the paths in `handlers` itself.
 
-    Answers are counted by `route_of` their path. Once the service drains, every answer ends its connection,
-    so that clients go while there is time.
+    `route_of` maps a path to the route of its counter. Once the service drains, every answer ends its
+    connection, so that clients leave in time.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class FastPath:
 
 
 class WaitingPath:
-    """An ASGI application around another: answers GET and HEAD of paths whose answers may wait.
+    """ASGI middleware: answers GET and HEAD of paths whose answers may wait.
 
     The paths may have parameters, such as `{id}`. A request ends when its client leaves.
     """
@@ -138,10 +138,11 @@ class WaitingPath:
 
 
 class Unrouted:
-    """An ASGI application around another: answers requests that are no GET or HEAD of `paths`.
+    """ASGI middleware: answers requests other than GET and HEAD of `paths`.
 
-    The answer to OPTIONS names the methods, any other method is 405, any other path 404. The paths may have
-    parameters. OPTIONS are counted by `route_of` their path, errors as `other`.
+    The answer to OPTIONS names the methods; any other method gets 405, any other path 404. The paths may
+    have parameters. `route_of` maps a path to the route of its counter for OPTIONS; errors count as
+    `other`.
     """
 
     def __init__(
@@ -158,7 +159,7 @@ class Unrouted:
         self._patterns = [(_pattern(path), path) for path in self._routes if "{" in path]
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        """Answer a request, pass on everything else."""
+        """Answer a request of another method or path; pass on GET and HEAD of `paths`."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -188,21 +189,21 @@ def _pattern(path: str) -> re.Pattern[str]:
 async def _answered(handler: Handler, request: Asked) -> Prepared:
     try:
         return await handler(request)
-    except Exception as error:  # noqa: BLE001 - an error handler of the web: everything is answered
+    except Exception as error:  # noqa: BLE001 - the web's error handler
         return prepared_error(error, request)
 
 
 async def send_problem(
     problem: Problem, request: Asked, route: str, counters: HttpCounters, send: ASGISendCallable
 ) -> None:
-    """Answer with a problem document, and count it as an answer of `route`."""
+    """Answer with a problem document, counted for `route`."""
     answer = prepared_error(problem, request)
     counters.count(request, route, answer.status, answer.body_bytes)
     await send_prepared(answer, request, send)
 
 
 def _closing(send: ASGISendCallable) -> ASGISendCallable:
-    """Return `send` with `Connection: close` in every answer."""
+    """Return `send`, wrapped to add `Connection: close` to every answer."""
 
     async def closing(event: ASGISendEvent) -> None:
         if event["type"] == "http.response.start":
@@ -214,7 +215,7 @@ def _closing(send: ASGISendCallable) -> ASGISendCallable:
 
 
 def random_ids() -> Iterator[str]:
-    """Return ids that cannot be guessed and say nothing; random numbers are made many at a time."""
+    """Yield random ids that cannot be guessed; random bytes are drawn for many ids at once."""
     while True:
         numbers = os.urandom(ID_BYTES * 256).hex()
         yield from (numbers[at : at + 2 * ID_BYTES] for at in range(0, len(numbers), 2 * ID_BYTES))
@@ -223,13 +224,13 @@ def random_ids() -> Iterator[str]:
 async def send_prepared(
     answer: Prepared, request: Asked, send: ASGISendCallable, piece_bytes: int = PIECE_BYTES
 ) -> None:
-    """Send an answer, of a HEAD its headers only."""
+    """Send an answer; for HEAD only its headers."""
     headers = [*answer.headers, (b"x-request-id", request.id.encode())]
     if b"access-control-request-method" in request.headers:
         headers += encoded(PREFLIGHT)
     status, parts = answer.status, [] if request.method == "HEAD" else [*reversed(answer.parts)]
     holds = answer.holds
-    del answer  # so that a slow client holds of an old body only what is still to be sent
+    del answer  # so that a slow client keeps only the unsent parts of a body in memory
     await send({"type": "http.response.start", "status": status, "headers": headers})
     sent = 0
     while parts:
@@ -252,8 +253,8 @@ async def send_prepared(
 async def ended_when_gone(receive: ASGIReceiveCallable) -> AsyncIterator[None]:
     """Cancel the block when the client leaves.
 
-    A task watches for that once the block waits for something. Most blocks never do, and the task takes
-    longer than a small answer.
+    The task that watches the client is started only when the block first waits: most blocks never wait, and
+    the task takes longer than a small answer.
     """
     watching, is_watching = anyio.CancelScope(), False
 
@@ -274,5 +275,5 @@ async def ended_when_gone(receive: ASGIReceiveCallable) -> AsyncIterator[None]:
             yield
         finally:
             first.cancel()
-            if is_watching:  # to cancel takes as long as all of the rest
+            if is_watching:  # a cancel takes as long as the rest of this function
                 watching.cancel()

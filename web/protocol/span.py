@@ -1,4 +1,4 @@
-"""The parameters of lines and moves: an id, a span of time, the number of points, the least move."""
+"""The query parameters of lines and moves: an id, a span of time, the number of points, the least move."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ID: Final = Parameter(
     is_required=True,
 )
 MARKET: Final = Parameter(
-    "market", "One market, such as over_under:2.5 or btts, in place of 1x2; /api/v2/markets lists them."
+    "market", "One market, such as over_under:2.5 or btts, instead of 1x2; /api/v2/markets lists them."
 )
 FROM: Final = Parameter(
     "from", f"Begin then, {_THEN}; default: seven days before the end.", query.FROM.schema
@@ -31,37 +31,37 @@ FROM: Final = Parameter(
 TO: Final = Parameter("to", f"End before then, {_THEN}; default: now.", query.TO.schema)
 POINTS: Final = Parameter(
     "points",
-    "At most so many points of each bookmaker; ends, extremes and absences stay in any case.",
+    "Points of each bookmaker at most; ends, extremes and absences are always kept.",
     {"type": "integer", "minimum": 1, "maximum": MAX_POINTS},
 )
 MIN_WINDOW_S, WINDOW_S, MAX_WINDOW_S = 60, 900, 86_400
 _WINDOW = re.compile(r"[1-9][0-9]{1,4}", re.ASCII)
 WINDOW: Final = Parameter(
     "window_s",
-    f"The time until now in seconds; default: {WINDOW_S}.",
+    f"The length of the time until now, in seconds; default: {WINDOW_S}.",
     {"type": "integer", "minimum": MIN_WINDOW_S, "maximum": MAX_WINDOW_S},
 )
 _LEAST = re.compile(r"0(?:\.[0-9]{1,9})?|1(?:\.0{1,9})?", re.ASCII)
 LEAST_MOVE = 0.01
 LEAST: Final = Parameter(
     "min",
-    f"Show only moves of that probability or more, from 0 to 1; default: {LEAST_MOVE}.",
+    f"Show only moves of this probability or more, from 0 to 1; default: {LEAST_MOVE}.",
     {"type": "string", "pattern": f"^({_LEAST.pattern})$"},
 )
 
 
 class Span(Struct, frozen=True):
-    """A span of time in Unix milliseconds, the end excluded."""
+    """A span of time in Unix milliseconds; the end is excluded."""
 
     from_ms: int
     until_ms: int
 
 
 class SpanQuery(Query):
-    """The parameters of a request for lines. Every method raises Problem 400 for what is not allowed."""
+    """The parameters of a request for lines. Each method raises Problem 400 for a forbidden value."""
 
     def id(self) -> str:
-        """Return the id that is asked for, which must be given."""
+        """Return the requested id; it is required."""
         must = "must be the id of an entry, such as alder_4711, or of a fixture"
         given = self._one(ID.name, must)
         if given is None:
@@ -71,7 +71,7 @@ class SpanQuery(Query):
         return given
 
     def span(self, now_ms: int, default_ms: int) -> Span:
-        """Return the span that is asked for, which ends now at the latest."""
+        """Return the requested span; it ends now at the latest."""
         until_s, from_s = self._time(TO.name, float("inf")), self._time(FROM.name, float("-inf"))
         until_ms = now_ms + 1 if isinf(until_s) else min(round(until_s * 1000), now_ms + 1)
         from_ms = until_ms - default_ms if isinf(from_s) else round(from_s * 1000)
@@ -80,7 +80,7 @@ class SpanQuery(Query):
         return Span(from_ms, until_ms)
 
     def points(self) -> int:
-        """Return how many points a bookmaker may have, by default the most."""
+        """Return the most points of a bookmaker; `MAX_POINTS` if absent."""
         must = f"must be a whole number from 1 to {MAX_POINTS}"
         given = self._one(POINTS.name, must)
         if given is None:
@@ -90,7 +90,7 @@ class SpanQuery(Query):
         return int(given)
 
     def window_s(self) -> int:
-        """Return the seconds until now that are asked for."""
+        """Return the requested length of the time until now, in seconds."""
         must = f"must be a whole number from {MIN_WINDOW_S} to {MAX_WINDOW_S}"
         given = self._one(WINDOW.name, must)
         if given is None:
@@ -100,7 +100,7 @@ class SpanQuery(Query):
         return int(given)
 
     def least(self) -> float:
-        """Return the least move that is shown, as a probability."""
+        """Return the smallest move to show, as a probability."""
         must = "must be a number from 0 to 1, like 0.01"
         given = self._one(LEAST.name, must)
         if given is None:
@@ -110,7 +110,7 @@ class SpanQuery(Query):
         return float(given)
 
     def league(self) -> str | None:
-        """Return the league that is asked for, None if absent."""
+        """Return the requested league, None if absent."""
         return self._one(query.LEAGUE.name, "must be given once, or not at all")
 
 

@@ -1,4 +1,4 @@
-"""The layer in front of everything: how often each client may ask. Pure ASGI."""
+"""The outermost layer: limits how often each client may send requests. Pure ASGI."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from web.protocol.sending import random_ids, send_problem
 
 UNCOUNTED: Mapping[bytes, tuple[str, ...]] = {
     **dict.fromkeys(PROBES, ("GET", "HEAD")),
-    b"/api/v2/stream": ("GET",),  # a refusal ends an EventSource for good: streams are limited by number
+    b"/api/v2/stream": ("GET",),  # limited by number instead: a refusal ends an EventSource for good
 }
-"""The methods of a raw path that a client may use at any rate."""
+"""Raw paths and methods without a limit."""
 
 
 class ClientLimits:
-    """The limits of each client, and who is a client; they may change while requests are answered."""
+    """The limits of each client, and the rule that tells clients apart; both may change at any time."""
 
     def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008 - a frozen value
         self.requests = RateLimit(limits.requests_per_s, limits.burst, limits.max_clients)
@@ -41,7 +41,7 @@ class ClientLimits:
         self.peers = Peers(limits.trusted_proxies)
 
     def change(self, limits: Limits) -> None:
-        """Limit clients so from now on."""
+        """Set new limits."""
         self.requests.change(limits.requests_per_s, limits.burst, limits.max_clients)
         self.work.max_clients = limits.max_clients
         self.peers.trust(limits.trusted_proxies)
@@ -49,10 +49,10 @@ class ClientLimits:
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """An ASGI application around another: refuses the requests of a client above its `limit`.
+    """ASGI middleware: refuses the requests of a client above its `limit`.
 
     `refusals` is the secret path of the gate's refusals, which count like any request. Each counted answer
-    has the RateLimit fields. The client is passed on in the scope's state, for the number of its streams.
+    has the RateLimit fields. The scope's state gets the client, so that its streams can be counted.
     """
 
     app: ASGIFramework

@@ -1,7 +1,7 @@
-"""HTTP/1.1 as bytes, for requests that the gate (`request_head.py`) has passed. Pure.
+"""Reads and writes HTTP/1.1, for requests that the gate (`request_head.py`) has passed. Pure.
 
-h11 reads each head, and what it read is kept: clients that poll repeat theirs. An answer is written here,
-in the form of h11, which examines each header of ours anew and takes ten times as long.
+h11 parses the heads; results are cached, because polling clients repeat their heads. Answers are written
+here, byte for byte as by h11, which would check each header again and take ten times as long.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from msgspec import Struct
 
 END_OF_HEAD = b"\r\n\r\n"
 JOINED_BYTES = 65_536
-"""A longer piece is sent after the head, not joined to it: to copy it takes longer than to send twice."""
+"""A longer piece is sent separately from the head: joining them takes longer than a second send."""
 
 _KEPT_HEADS, _KEPT_BYTES = 512, 1_024
 _METHODS = frozenset({b"GET", b"HEAD", b"OPTIONS"})
@@ -24,14 +24,14 @@ _WITHOUT_BODY = frozenset({204, 304})
 
 
 class Read(Struct, frozen=True):
-    """What a head says of the ASGI scope, and whether the client wants no other answer."""
+    """The ASGI scope of a head, and whether the client wants no further answer."""
 
     scope: Mapping[str, Any]
     is_last: bool
 
 
 def read(head: bytes) -> Read | None:
-    """Read a whole head with h11; None unless of a GET, HEAD or OPTIONS of HTTP/1.1 without a body."""
+    """Parse a complete head; None unless it is a GET, HEAD or OPTIONS of HTTP/1.1 without a body."""
     return _kept(head) if len(head) <= _KEPT_BYTES else _read(head)
 
 
@@ -65,28 +65,28 @@ _kept = lru_cache(maxsize=_KEPT_HEADS)(_read)
 
 
 class Answer:
-    """The bytes of an answer to a request of `method`; `is_last` if it ends its connection."""
+    """Makes the bytes of an answer to a request of `method`; `is_last` if it ends the connection."""
 
     def __init__(self, method: str, *, is_last: bool) -> None:
         self.is_last = is_last
         self.is_sent = self.is_whole = False
-        """Whether its first bytes, and all of them, have been returned."""
+        """Whether its first bytes have been returned, and whether all have."""
         self._has_body = method != "HEAD"
         self._head = b""
         self._left: int | None = 0
-        """Bytes of the body that are still to come; None if it is sent in chunks."""
+        """Bytes of the body that are missing; None for a chunked body."""
 
     def begin(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> tuple[bytes, ...]:
-        """Return the bytes to be sent now: none of a body of known length, whose first piece comes at once.
+        """Begin; return the head for a chunked body, otherwise nothing: the first piece has the head.
 
-        Raises: ValueError if it has begun, or a header has an end of a line within.
+        Raises: ValueError if it has begun, or a header contains CR, LF or NUL.
         """
         length, lines, is_last = None, [b"HTTP/1.1 %d " % status], self.is_last
         for name, value in headers:
             if (key := name.lower()) == b"connection":
                 is_last = is_last or b"close" in value.lower()
                 if self.is_last:
-                    continue  # it comes at the end
+                    continue  # added once, at the end
             if key == b"content-length":
                 length = int(value)
             lines.append(b"%b: %b" % (name, value))
@@ -109,7 +109,7 @@ class Answer:
         return self._taken(b"") if length is None else ()
 
     def piece(self, data: bytes, *, has_more: bool) -> tuple[bytes, ...]:
-        """Return the bytes of a piece. Raises: ValueError if the body has another length than announced."""
+        """Return the bytes of a piece. Raises: ValueError if the body differs from its announced length."""
         if self.is_whole or not (self._head or self.is_sent):
             raise ValueError("a piece must come after the head, and before the end")
         if not self._has_body:
