@@ -1,1 +1,1 @@
-"""One module a path: odds, changes, stream, capabilities, probes, monitor, pages."""
+"""The endpoints, one module per path or group of paths."""

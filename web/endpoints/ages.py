@@ -1,6 +1,6 @@
-"""How old the prices of a fixture are; bodies of fixtures have no ages, which change without a new version.
+"""Times of a fixture's prices; apart from the fixture, because ages change without a new version.
 
-Nothing here may be cached.
+These answers must not be cached.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FIXTURE = Parameter("id", "The id of a fixture.", is_required=True, place="path"
 OPERATIONS: Mapping[str, Operation] = {
     path: Operation(
         "How old the prices of a fixture are",
-        "Bodies of fixtures have no ages: these change without a new version.",
+        "They are apart from the fixture, because ages change without a new version.",
         (Answer(200, "The times.", schemas.FixtureAges, headers=("Cache-Control",)),),
         (FIXTURE, ONE_MARKET),
         ("not_found", "invalid_market", *refusals),
@@ -38,7 +38,7 @@ OPERATIONS: Mapping[str, Operation] = {
 
 
 def handlers(board: Readable, clock: Clock, markets: Mapping[Kind, Readable]) -> dict[str, Handler]:
-    """Return the handlers by path, of the former path as well; `markets` are boards of other kinds."""
+    """Return the handlers by path, also for the former path; `markets` are the boards of other kinds."""
 
     async def ages(request: Asked) -> Prepared:
         match_id = FixtureId(request.path.removesuffix("/ages").rpartition("/")[2])
@@ -67,4 +67,4 @@ def handlers(board: Readable, clock: Clock, markets: Mapping[Kind, Readable]) ->
 def _confirmed_at(snapshot: Snapshot, bookmaker: BookmakerId, entry: Entry, now: Instant) -> float | None:
     book = snapshot.books[bookmaker]
     age_s = now.mono - book.vouched_mono(entry) if entry.scope in book.lists else inf
-    return round(now.wall - age_s, 3) if isfinite(age_s) else None  # of another process: not known yet
+    return round(now.wall - age_s, 3) if isfinite(age_s) else None  # another process did not send it yet

@@ -1,4 +1,4 @@
-"""/api/v2/archive: which versions and times are kept, the gaps and why, and how late the archive is."""
+"""/api/v2/archive: the versions and times that the archive has, its gaps with reasons, and its lag."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Seconds = Annotated[float, Meta(description="Unix seconds")]
 
 
 class Interval(Struct, frozen=True):
-    """Versions that are all kept, and the times in which they were the newest."""
+    """A range of versions without a gap, and the times in which they were the newest."""
 
     from_version: Version
     to_version: Version
@@ -29,7 +29,7 @@ class Interval(Struct, frozen=True):
 
 
 class GapBetween(Struct, frozen=True):
-    """What is not known: between two versions and two times, which are; why."""
+    """A gap: versions between these two known versions, at times between, are not kept; why."""
 
     after_version: Version
     until_version: Version
@@ -39,7 +39,7 @@ class GapBetween(Struct, frozen=True):
 
 
 class Archived(Struct, frozen=True):
-    """What the archive has."""
+    """The content of the archive."""
 
     days: int
     intervals: tuple[Interval, ...]
@@ -51,8 +51,8 @@ class Archived(Struct, frozen=True):
 
 OPERATIONS = {
     PATH: Operation(
-        "What the archive has",
-        "The intervals of versions and times that are kept, the gaps with reasons, and its lag.",
+        "The content of the archive",
+        "Its intervals of versions and times, its gaps with reasons, and its lag.",
         (Answer(200, "The intervals.", Archived, headers=("Cache-Control",)),),
         problems=COUNTED,
     )

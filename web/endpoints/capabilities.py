@@ -1,4 +1,4 @@
-"""/api/capabilities: the endpoints, their filters and the bookmakers; made anew when a name changes."""
+"""/api/capabilities: the endpoints, their filters and the bookmakers; made again when a name changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OPERATIONS = {
 
 
 def handlers(operations: Mapping[str, Operation], names: Mapping[BookmakerId, str]) -> dict[str, Handler]:
-    """Return the handler by path; `operations` by path, `names` in configured order, which may change."""
+    """Return the handler by path; `names` are in configured order, and may change."""
     paths = sorted(path for path in operations if "{" not in path)
     filters = {path: operations[path].filters for path in paths if operations[path].filters}
 

@@ -1,4 +1,4 @@
-"""/api/v2/changes: what changed in the v2 list since a version, for clients that poll."""
+"""/api/v2/changes: the changes of the v2 list since a version, for clients that poll."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _VARY = {"Vary": "Accept-Encoding"}
 OPERATIONS = {
     PATH: Operation(
         "The changes of the v2 list since a version",
-        "Put `matches` in place of the entries with the same id, drop those in `removed`, and sort.",
+        "Replace your entries by those in `matches` with the same id, drop the ids in `removed`, and sort.",
         (
             Answer(
                 200,
@@ -61,7 +61,7 @@ OPERATIONS = {
 
 
 def handlers(every: Live) -> dict[str, Handler]:
-    """Return the handler by path. It may wait: the caller must cancel it when the client has gone."""
+    """Return the handler by path. It may wait; the caller must cancel it when its client leaves."""
     audience = every.audience
 
     async def changes(request: Asked) -> Prepared:
@@ -83,7 +83,7 @@ def handlers(every: Live) -> dict[str, Handler]:
             with audience.admitted(request.client), anyio.move_on_after(wait_s):
                 await _changed(live, view, since, request.client)
         coding = coding_for(request.header(b"accept-encoding")) or Coding.IDENTITY
-        while True:  # until nothing fell due while the answer was made
+        while True:  # again if a deadline passed while the answer was made
             snapshot = await live.read(view)
             known = every.is_known(since)
             delta = await frames.delta(view, since, coding, request.client) if known else None
@@ -101,7 +101,7 @@ def handlers(every: Live) -> dict[str, Handler]:
 
 
 async def _changed(live: Live, view: Watched, since: int, client: str | None) -> None:
-    """Wait until something that a view shows changed after a version, or the service is about to end."""
+    """Wait until the view changes after version `since`, or the service is about to end."""
     frames, passed = live.frames(view), since
     while (found := await frames.passed(view, passed, client)) is not None:
         if live.audience.is_leaving:
@@ -109,7 +109,7 @@ async def _changed(live: Live, view: Watched, since: int, client: str | None) ->
         passed = found
         if frames.history.latest(view) <= passed:
             await live.audience.wait(view)
-            await live.read(view)  # withdraws what is overdue
+            await live.read(view)  # withdraws overdue entries
 
 
 def _not_available(asked: Since, epoch: str, view: Watched, reach: Reach, current: int) -> Problem:

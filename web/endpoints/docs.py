@@ -1,4 +1,4 @@
-"""/docs: the contract for people, a page without scripts, made of the same document as /openapi.json."""
+"""/docs: the contract as a page without scripts, made from the document of /openapi.json."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ PATH = "/docs"
 OPERATIONS = {PATH: pages.operation("This contract, for people", "A page without scripts.")}
 
 MANY_PATHS = 10
-"""Paths above which an error is told for most of them together."""
+"""An error of more paths than this is described once for all."""
 
 _PLACE = "<!-- contract -->"
 
 
 def handlers(contract: Mapping[str, Any]) -> dict[str, Handler]:
-    """Return the handler by path; `contract` is what /openapi.json says."""
+    """Return the handler by path; `contract` is the document of /openapi.json."""
     return {PATH: pages.page("docs.html", filled={_PLACE: _content(contract)})}
 
 
@@ -47,7 +47,7 @@ def _content(document: Mapping[str, Any]) -> str:
 
 
 class _Error(Struct, frozen=True):
-    """A problem: its status, a detail of it as a real service gave it, and the paths that may answer it."""
+    """A problem: its status, a real service's detail, and the paths that may answer it."""
 
     status: int
     detail: str
@@ -55,12 +55,12 @@ class _Error(Struct, frozen=True):
 
     @property
     def is_common(self) -> bool:
-        """Whether most paths may answer it, so that it is not told at each."""
+        """Whether so many paths may answer it that it is described once for all."""
         return len(self.paths) > MANY_PATHS
 
 
 def _errors(document: Mapping[str, Any]) -> dict[str, _Error]:
-    """Return the problems by code, in the order of their status."""
+    """Return the problems by code, sorted by status."""
     found: dict[str, _Error] = {}
     for path, methods in document["paths"].items():
         for answer in methods["get"]["responses"].values():
@@ -156,7 +156,7 @@ def _who(error: _Error, paths: Mapping[str, Any]) -> str:
 
 
 def _schema(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
-    """Return a body, folded: a link to it shows it, where the browser can, else a click does."""
+    """Return a body's schema, folded. A click unfolds it; in some browsers a link to it does, too."""
     yield f'<section id="{escape(name)}"><details><summary><h3>{escape(name)}</h3></summary>'
     yield f"<p>{_text(schema.get('description', ''))}</p>"
     if "enum" in schema:
@@ -174,7 +174,7 @@ def _fields(schema: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 
 def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Return a table; titles and cells are HTML. On a phone each cell has its title in front."""
+    """Return a table; titles and cells are HTML. On a phone each cell begins with its title."""
     titles = tuple(titles)
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     yield f"<table><thead><tr>{head}</tr></thead><tbody>"

@@ -1,4 +1,4 @@
-"""Fixtures, the entries of a match at several bookmakers: all, each with its links, and surebets."""
+"""The paths of fixtures (a match with its entries at all bookmakers): lists, surebets, one fixture."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ OPERATIONS = {
             (
                 "/api/v2/surebets",
                 ViewKind.SUREBETS,
-                "Fixtures whose prices win whatever happens",
+                "Fixtures whose best prices win with every result",
                 (BOOKMAKERS, MARKET, *OF_LISTS),
             ),
         )
     },
     ONE: Operation(
         "One fixture, and why its events are one match",
-        "The evidence is that of the time of linking, but for `price_gap`, which is of the prices shown.",
+        "The evidence is from the time of linking, except `price_gap`, which is from the current prices.",
         (
             Answer(200, "The fixture.", OneFixture, headers=(*_OF_ONE, "Content-Encoding")),
             Answer(303, "Its match is in this fixture now.", headers=("Location", "Cache-Control")),
@@ -86,13 +86,13 @@ OPERATIONS = {
 
 
 def handlers(live: Live) -> dict[str, Handler]:
-    """Return the handlers of the lists by path; none of a board that does not link."""
+    """Return the handlers of the lists by path; none if the board does not link events."""
     paths = {} if live.fixtures is None else PATHS
     return {path: _handler(live, kind) for path, kind in paths.items()}
 
 
 def handlers_of_fixture(live: Live) -> dict[str, Handler]:
-    """Return the handler of the path of a fixture; none of a board that does not link."""
+    """Return the handler for one fixture; none if the board does not link events."""
     if live.fixtures is None:
         return {}
     answers, names, board = live.answers, live.names, live.board
@@ -152,5 +152,5 @@ def _handler(live: Live, kind: ViewKind) -> Handler:
 
 
 def _refuse_past(query: Query) -> None:
-    """Raise Problem 400 if `at` is given: what is shown now is never given for the past."""
+    """Raise Problem 400 if `at` is given, so that no current answer is taken for the past."""
     query.refuse_at("is of /api/v2/odds")

@@ -1,4 +1,4 @@
-"""Whether the process works, has odds to serve, and is well."""
+"""The health probes: whether the process is alive, has odds to serve, and is healthy."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from actors.runtime.membership import ClusterStatus
 from web.encoding import probe_schemas as schemas
 
 MAX_TURN_AGE_S = 10.0
-MANY_PENDING = 100  # events to be linked: some tenths of a second
+MANY_PENDING = 100  # events to be linked; linking them takes some tenths of a second
 
 
 def liveness(status: ServiceStatus, now: Instant) -> schemas.LiveProbe:
-    """Return whether the aggregator works, as it does a turn every second."""
+    """Return whether the aggregator works: it must finish a turn every second."""
     last = status.board.last_turn_mono
     age = None if last is None else round(now.mono - last, 3)
     return schemas.LiveProbe("pass" if age is None or age < MAX_TURN_AGE_S else "fail", age)
 
 
 def readiness(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.Ready:
-    """Return whether there are odds to serve, and if not why."""
+    """Return whether there are odds to serve; if not, also why."""
     reason = None if _is_any_serving(snapshot, now) else "no bookmaker is serving"
     if status.is_draining:
         reason = "draining"
@@ -42,7 +42,7 @@ def readiness(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schema
 
 
 def health(status: ServiceStatus, snapshot: Snapshot, now: Instant) -> schemas.Health:
-    """Return the state of bookmakers, links, archive and cluster; it fails if no bookmaker serves."""
+    """Return the health of bookmakers, links, archive and cluster; `fail` if no bookmaker is serving."""
     status.observe(snapshot, now)
     shorts = _shorts(status.bookmakers)
     checks = {

@@ -1,4 +1,4 @@
-"""/api/v2/markets: which markets are on the board, of all matches or of one."""
+"""/api/v2/markets: the markets on the board, of all matches or of one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ALL = FixtureView(ViewKind.FIXTURES)
 
 
 def handlers(live: Live) -> dict[str, Handler]:
-    """Return the handler by path; none of a board that does not link."""
+    """Return the handler by path; none if the board does not link events."""
 
     async def markets(request: Asked) -> Prepared:
         fixture_id = Query(request.query).fixture()
@@ -71,7 +71,7 @@ def _of_match(state: FixtureState, match_id: FixtureId) -> list[Fixture]:
 def _listed(
     live: Live, boards: dict[Kind, Snapshot], match_id: FixtureId | None, version: int
 ) -> Sliced[bytes]:
-    """Return the body that lists the markets on these boards."""
+    """Return the body with the markets on these boards."""
     found: dict[Market, Listed] = {}
     for board in boards.values():
         state = fixtures_of(board)

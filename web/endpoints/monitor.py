@@ -1,4 +1,4 @@
-"""Actors, sources and bookmakers as reports for the probes; times as Unix seconds, null unknown."""
+"""Makes the probes' reports on actors, sources and bookmakers; times are Unix seconds, null if unknown."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ from web.encoding.probe_schemas import (
 
 
 def time_view(at: float | None) -> float | None:
-    """Return a time or a duration in seconds, to the millisecond."""
+    """Return a time or a duration in seconds, rounded to milliseconds."""
     return None if at is None else round(at, 3)
 
 
 def actor_view(status: ActorStatus) -> ActorReport:
-    """Return an actor of the supervision tree."""
+    """Return the report on an actor of the supervision tree."""
     depth = None if status.mailbox_depth is None else status.mailbox_depth()
     return ActorReport.of(status, restarts=max(status.starts - 1, 0), mailbox_depth=depth)
 
 
 def loop_view(status: LoopStatus) -> Loop:
-    """Return how often the event loop was blocked, and how long at most; null before the first time."""
+    """Return how often the event loop was blocked, and the longest time; null if it never was."""
     return Loop.of(status, longest_s=status.longest_s or None)
 
 
 def source_view(status: SourceStatus, cluster: ClusterStatus | None = None) -> Source:
-    """Return a source."""
+    """Return the report on a source."""
     is_elsewhere = cluster is not None and cluster.is_elsewhere(status.name)
     state = "elsewhere" if is_elsewhere else _source_state(status)
     scopes = {scope: Scope.of(record) for scope, record in status.scopes.items()}
@@ -93,7 +93,7 @@ def data_view(snapshot: Snapshot, status: ServiceStatus, now: Instant) -> DataCo
 
 
 def fixtures_view(review: Review, snapshot: Snapshot) -> Sliced[FixturesReport]:
-    """Return how many fixtures and links there are, and what the last survey found, null before it."""
+    """Return the numbers of fixtures and links, and the last survey's results (null before the first)."""
     found = yield from counts(fixtures_of(snapshot))
     survey = review.survey
     return FixturesReport.of(
@@ -111,7 +111,7 @@ def durations_view(summary: Summary) -> Durations:
 
 
 def bookmaker_view(status: BookmakerStatus, book: Book, now: Instant) -> BookmakerReport:
-    """Return a bookmaker and its lists at `now`."""
+    """Return the report on a bookmaker and its lists at `now`."""
     summary, source = status.meter.summary(now.mono), status.source
     return BookmakerReport.of(
         status,

@@ -1,4 +1,4 @@
-"""The odds lists: /api/v2/odds and /api/odds, of all bookmakers or of a single bookmaker."""
+"""The odds lists /api/v2/odds and /api/odds, of all bookmakers or of one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ OPERATIONS = {
 
 
 _OF_PAST = Answer(
-    303, "That version, or time, is this version of the list.", headers=("Location", "Cache-Control")
+    303, "The list of that version or time has this address.", headers=("Location", "Cache-Control")
 )
 WITH_PAST = {
     PAST: replace(
@@ -69,7 +69,7 @@ WITH_PAST = {
         problems=(*OPERATIONS[PAST].problems, "version_not_yet", "version_not_archived"),
     )
 }
-"""What is declared besides by a service with an archive."""
+"""Declarations of a service with an archive."""
 
 
 def handlers(

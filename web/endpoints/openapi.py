@@ -1,6 +1,6 @@
-"""/openapi.json: the contract for programs (OpenAPI 3.1), made of what the endpoints declare and serve.
+"""/openapi.json: the contract for programs (OpenAPI 3.1), made from the endpoints' declarations.
 
-Schemas come from the types of the bodies, parameters from what reads queries, problems from the table of
+Schemas come from the types of the bodies, parameters from the parser of queries, problems from the table of
 codes. The examples are answers of a real service (`examples.json`; a test compares them with new answers).
 """
 
@@ -37,7 +37,7 @@ PATH = "/openapi.json"
 OPERATIONS = {
     PATH: Operation(
         "This contract, for programs",
-        "OpenAPI 3.1, made of the declarations that serve.",
+        "OpenAPI 3.1, made from the declarations by which the service answers.",
         (
             Answer(200, "The contract.", dict[str, Any], headers=("ETag", "Cache-Control", "Vary")),
             Answer(304, "The client has it already.", headers=("ETag", "Cache-Control", "Vary")),
@@ -49,8 +49,8 @@ EXAMPLES = Path(__file__).with_name("examples.json")
 
 _TEXT = {"type": "string"}
 _HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "Allow": ("The methods that the path has.", _TEXT),
-    "Cache-Control": ("Whether and how long it may be kept.", _TEXT),
+    "Allow": ("The methods of the path.", _TEXT),
+    "Cache-Control": ("Whether and how long the answer may be cached.", _TEXT),
     "Content-Encoding": ("Absent for `identity`.", {"const": "gzip"}),
     "Content-Security-Policy": ("What a page may load: nothing but this service.", _TEXT),
     "ETag": (
@@ -59,21 +59,21 @@ _HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     ),
     "Link": ("The list that replaces this list.", _TEXT),
     "Location": (
-        "Where it is now, relative to this address.",
+        "The new address, relative to this one.",
         {"type": "string", "format": "uri-reference"},
     ),
     "Odds-Cursor": (
         "VERSION-EPOCH of this list: `since` of its changes.",
         {"type": "string", "pattern": "^[0-9]+-[0-9a-z]+$"},
     ),
-    "RateLimit": ("How many requests may follow, and in what time.", _TEXT),
-    "RateLimit-Policy": ("How many requests a client may make in what time.", _TEXT),
+    "RateLimit": ("How many more requests the client may make, and in what time.", _TEXT),
+    "RateLimit-Policy": ("How many requests each client may make, and in what time.", _TEXT),
     "Referrer-Policy": ("Links of a page send no referrer.", {"const": "no-referrer"}),
     "Retry-After": ("Seconds to wait before the next attempt.", {"type": "integer", "minimum": 0}),
     "Vary": ("The request headers that the answer depends on.", _TEXT),
     "WWW-Authenticate": ("How to send the token of operators: `Bearer` or `Basic`.", _TEXT),
     "X-Accel-Expires": (
-        "No proxy may keep this answer: what it shows may leave within 2 s.",
+        "No proxy may cache this answer, because an entry may leave it within 2 s.",
         {"type": "integer", "const": 0},
     ),
     "X-Request-Id": (
@@ -125,7 +125,7 @@ class _Document:
         schemas, named = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
         self._schemas = dict(zip(types, schemas, strict=True))
         for schema in named.values():
-            del schema["title"]  # its name
+            del schema["title"]  # the same as its name
             if "description" in schema:
                 schema["description"] = cleandoc(schema["description"])
         return {
@@ -138,7 +138,7 @@ class _Document:
                 "license": {"name": "MIT", "identifier": "MIT"},
             },
             "paths": {path: self._path(path, operation) for path, operation in operations.items()},
-            "components": {  # first those that paths name most often, the nearest: so it compresses best
+            "components": {  # this order compresses best: paths refer most to the first
                 "responses": self._responses,
                 "headers": {name: _header(name) for name in _HEADERS},
                 "parameters": self._parameters,
@@ -188,7 +188,7 @@ class _Document:
         return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
     def _parameter(self, parameter: Parameter) -> dict[str, str]:
-        """Return a reference to a parameter; of several of one name the others are numbered."""
+        """Return a reference to a parameter; further parameters with the same name get a number."""
         made = self._made(parameter)
         alike = [key for key, known in self._parameters.items() if known["name"] == parameter.name]
         found = [key for key in alike if self._parameters[key] == made]

@@ -1,11 +1,11 @@
-"""The pages for people and the files that they load, read once at the start.
+"""The pages and the files that they load, read once at the start.
 
-A script that a page begins with is sent with all that it imports, a style sheet likewise: over HTTP/1.1 a
-browser asks for six files at a time, and each six cost a round trip. Every module has its own address, too,
-without its folder: folders say which page a file is of, and modules import each other by name alone.
+A page's first script is sent with all modules that it imports, its style sheet likewise: over HTTP/1.1 a
+browser requests six files at a time, and each six take a round trip. Each module also has its own address,
+without its folder: modules import each other by name alone, and folders only sort files by page.
 
-The policy lets a page load and request nothing but this service, and run no inline script. Its only
-trusted type is the address of the worker that tabs share (`static/board/line.js`).
+The security policy lets a page load from this service alone, and run no inline script. Its only trusted
+type is the address of the worker that tabs share (`static/board/line.js`).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from web.protocol.contract import ACCEPT_ENCODING, CACHED, HTML, IF_NONE_MATCH, 
 from web.protocol.responses import Handler, constant
 
 FILES = {file.name: file for file in (Path(__file__).resolve().parent.parent / "static").glob("*/*")}
-"""The files of all pages by name."""
+"""All pages' files by name."""
 STATIC = "/static/"
 
 BEGINNINGS = ("first.js", "main.js", "monitor.js", "shared.js")
-"""The scripts that pages and workers begin with. One that another of them imports stays apart."""
+"""The first scripts of pages and workers. A module that one of them imports from another stays separate."""
 _IMPORT = re.compile(r'^import (?:(\{.*\}) from )?"\./(.+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", re.MULTILINE)
 _SHEET = re.compile(r'^@import "(.+)";$', re.MULTILINE)
@@ -35,7 +35,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
 }
 _HEADERS = {
-    "Cache-Control": "no-cache",  # revalidated each time: a new version never meets an old version
+    "Cache-Control": "no-cache",  # revalidated each time, so that files of two releases never mix
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -59,14 +59,14 @@ OPERATIONS = {"/": operation("The board as a page", "Live, filtered by its addre
 
 
 def route_of(path: str) -> str:
-    """Return the route that answers at a path are counted by: one for all files of the pages."""
+    """Return the route of a path's counter; all files of the pages have one route."""
     return f"{STATIC}{{file}}" if path.startswith(STATIC) else path
 
 
 def page(name: str, filled: Mapping[str, str] = {}, **headers: str) -> Handler:
-    """Return the handler of a file of ours; `headers` are sent besides the usual headers.
+    """Return the handler of a file; `headers` are added to the usual headers.
 
-    `filled` has the HTML that takes the place of each comment.
+    `filled` has the HTML for each comment that it replaces.
     """
     text = script(name) if name in BEGINNINGS else sheet(name) if name.endswith(".css") else _text(name)
     for comment, html in filled.items():
@@ -76,19 +76,19 @@ def page(name: str, filled: Mapping[str, str] = {}, **headers: str) -> Handler:
 
 @cache
 def script(name: str) -> str:
-    """Return a script with all modules that it imports, each as a function that returns what it exports."""
+    """Return a script with all modules that it imports; each is a function that returns its exports."""
     modules = dict.fromkeys(_imported_by(name))
     parts = [f'modules["{module}"] = (() => {{\n{_as_function(module)}}})();\n' for module in modules]
     return "".join(["const modules = {};\n", *parts, _with_constants(_text(name))])
 
 
 def sheet(name: str) -> str:
-    """Return a style sheet with those that it imports."""
+    """Return a style sheet with the sheets that it imports."""
     return _SHEET.sub(lambda found: _text(found[1]), _text(name))
 
 
 def _imported_by(name: str) -> Iterator[str]:
-    """Yield all modules below one, each after those that it imports itself."""
+    """Yield all modules that a module needs, each after its own imports."""
     for _, module in _IMPORT.findall(_text(name)):
         if module not in BEGINNINGS:
             yield from _imported_by(module)
@@ -101,7 +101,7 @@ def _as_function(module: str) -> str:
 
 
 def _with_constants(text: str) -> str:
-    """Replace imports by constants, of the modules before."""
+    """Replace imports by constants that read the exports of earlier modules."""
 
     def constant_of(found: re.Match[str]) -> str:
         names, module = found.groups()

@@ -1,7 +1,7 @@
 """For operators: liveness, readiness, health, the supervision tree, the counters, all metrics.
 
-No request computes anything over the board but how many fixtures and links it has. `null` means not
-measured, never zero.
+A request computes only the numbers of fixtures and links from the board. `null` means not measured, never
+zero.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ OPERATIONS = {
     ),
 }
 OPEN = ("/health", "/health/live", "/health/ready")
-"""The probes that everybody may read, whatever token operators need."""
+"""The probes that everybody may read, even if operators need a token."""
 
 
 def handlers(
@@ -109,9 +109,9 @@ def handlers(
     review: Review | None,
     is_operator: Callable[[Asked], bool],
 ) -> dict[str, Handler]:
-    """Return the handlers by path; the long ones count as work of `own`.
+    """Return the handlers by path; long answers count as work in `own`.
 
-    `/health` has texts of errors for an operator alone.
+    `/health` shows texts of errors only to operators.
     """
     of_fixtures, of_people = partial(fixtures_view, review or Review()), page("monitor.html", Vary="Accept")
     what_runs, registry = release(), status.metrics.registry

@@ -1,6 +1,6 @@
-"""The release that runs: its version, and its commit where there is one.
+"""The running release: its version, and its commit if it is known.
 
-Packages are built with this module, so it imports the standard library alone.
+Builds of packages use this module, so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from importlib.metadata import version
 from pathlib import Path
 
 COMMIT = "commit.txt"
-"""The file beside this module in which a package has the commit that it was built from."""
+"""The file beside this module in which a package has the commit of its build."""
 
 
 def release() -> str:
-    """Return `0.2.0+25ea8f21`: the version, and the begin of the commit; `0.2.0` if no commit is known."""
+    """Return the version and the begin of the commit, `0.2.0+25ea8f21`; `0.2.0` if no commit is known."""
     commit = commit_of(Path(__file__).parents[2])
     return version("oddsboard") + (f"+{commit}" if commit else "")
 
 
 def commit_of(root: Path) -> str | None:
-    """Return eight digits of the commit that `root` has checked out, or was built from, or None.
+    """Return eight digits of the commit that `root` has checked out, or was built from; None if unknown.
 
-    Git is not called: it may be absent, and refuses a clone of another user.
+    Git is not called: it may be absent, and it refuses another user's clone.
     """
     try:
         head = _read(git := _git(root), "HEAD")
@@ -37,7 +37,7 @@ def commit_of(root: Path) -> str | None:
 
 
 def _git(root: Path) -> Path:
-    """Return the folder of the clone's own state; in a worktree a file names it."""
+    """Return the clone's git folder; in a worktree the file `.git` names it."""
     git = root / ".git"
     return git if git.is_dir() else root / _read(root, ".git").removeprefix("gitdir: ")
 

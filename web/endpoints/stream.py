@@ -1,9 +1,9 @@
 """/api/v2/stream: the v2 list and then its changes, as Server-Sent Events.
 
-Pure ASGI, because a generator behind Quart that yields without suspending blocks the loop once its
-client has gone. A client has no queue, only the version that it was sent last; changes that it missed
-while slow are merged. The kernel disconnects a client that reads nothing at all (`listener.py`).
-For a client that accepts gzip it is a single member, flushed at each event (`members.py`).
+Pure ASGI, because a Quart generator that yields without suspending blocks the loop once its client has
+gone. A client has no queue, only the version that it was sent last; changes that a slow client missed are
+merged. The kernel disconnects a client that reads nothing (`listener.py`). For a client that accepts gzip the
+stream is one gzip member, flushed at each event (`members.py`).
 """
 
 from __future__ import annotations
@@ -58,21 +58,21 @@ OPERATIONS = {
         ),
     )
 }
-UNKNOWN_S = 0.25  # between two looks whether the list can be made
+UNKNOWN_S = 0.25  # seconds between two attempts to make the list
 PIECE_BYTES = 65_536
-"""A long message is sent in pieces, so that no more than this waits in memory for a slow client."""
+"""The largest piece of a message: no more than this waits in memory for a slow client."""
 
 _HEADERS = {
     "Content-Type": EVENT_STREAM,
     "Cache-Control": "no-store, no-transform",
-    "X-Accel-Buffering": "no",  # nginx would wait until it has some kilobytes
+    "X-Accel-Buffering": "no",  # otherwise nginx collects some kilobytes first
 }
 _GZIP_HEADERS = {"Content-Encoding": Coding.GZIP, "Vary": "Accept-Encoding"}
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """An ASGI application around another: answers GET and HEAD of the stream itself."""
+    """ASGI middleware: answers GET and HEAD of the stream itself."""
 
     app: ASGIFramework
     live: Live
@@ -80,7 +80,7 @@ class Stream:
     keep_fresh: KeepFresh
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        """Serve or refuse a stream, pass on every other request."""
+        """Serve or refuse a stream; pass on other requests."""
         if scope["type"] != "http" or not _is_ours(scope):
             await self.app(scope, receive, send)
             return
@@ -109,7 +109,7 @@ class Stream:
 
 
 class _Follower:
-    """A client of a view. Raises: Problem for a request that is not valid."""
+    """A client that follows a view. Raises: Problem for an invalid request."""
 
     def __init__(self, live: Live, send: ASGISendCallable, request: Asked) -> None:
         query = Query(request.query)
@@ -126,23 +126,23 @@ class _Follower:
         self._client = request.client
         self._version, self._epoch = 0, ""
         self._holds: OwnBody | None = None
-        """What its bytes are of, until they are sent."""
+        """The owner of the bytes to be sent, until they are sent."""
         self._beats = live.audience.beats
         self._rest: Rest | None = None
         self._woken_s: float | None = None
-        """When what it was woken for was committed, until that is sent."""
+        """When the change that woke this client was committed; None once it is sent."""
 
     async def resolve(self) -> None:
-        """Find the league that is asked for. Raises: Problem if it is not one, or not known yet."""
+        """Resolve the requested league. Raises: Problem if no or more than one league matches."""
         self._view = await self._every.resolved(self._view, self._client)
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers of its coding."""
+        """The headers of the stream's coding."""
         return {} if self._member is None else _GZIP_HEADERS
 
     async def follow(self) -> None:
-        """Send news whenever there are any, until the service ends."""
+        """Send changes and heartbeats until the service ends."""
         step = self._first
         if self._member is not None:
             await self._write([self._member.header])
@@ -151,9 +151,9 @@ class _Follower:
                 try:
                     due, is_known = [*await step()], True
                     step = self._next
-                except CommitLateError:  # nothing is sent until what is overdue is withdrawn
+                except CommitLateError:  # send nothing until overdue entries are withdrawn
                     continue
-                except Problem:  # the fixtures are not linked yet, or too much is made for single clients
+                except Problem:  # fixtures are not linked yet, or single clients cause too much work
                     due, is_known = [*self._beat(self._frames.history.latest(self._view))], False
                 if due:
                     await self._write(due)
@@ -181,31 +181,31 @@ class _Follower:
         if not self._every.is_known(since.version) and not await self._live.reached(
             self._view, since.version
         ):
-            is_future = since.is_of(self._frames.history.epoch)  # else another began meanwhile
+            is_future = since.is_of(self._frames.history.epoch)  # False: a new epoch began meanwhile
             return await self._snapshot(ResetReason.FUTURE if is_future else ResetReason.OTHER_EPOCH)
         self._version, self._epoch = since.version, self._frames.history.epoch
         return await self._next() or self._coded(messages.heartbeat(self._version))
 
     async def _changes(self) -> OwnBody | None:
-        """Return the message to the newest version; None if the whole list is to be sent instead.
+        """Return the message with the changes to the newest version; None to send the whole list instead.
 
-        The first message of a client counts as work for it alone; all that follow share further messages.
+        A client's first message counts as its own work; followers share the later messages.
         """
         client, self._client = self._client, None
         try:
             last = None if self._member is None else self._member.last
             return await self._frames.changes(self._view, self._version, client, last)
-        except Problem:  # the list is shared by all, however many there are
+        except Problem:  # too much work; the whole list is shared by all clients
             return None
 
     async def _next(self) -> Sequence[bytes]:
-        snapshot = await self._live.read(self._view)  # withdraws what is overdue
+        snapshot = await self._live.read(self._view)  # withdraws overdue entries
         latest = self._frames.history.latest(self._view)
         if latest > self._version and (self._rest is None or self._rest.is_over):
             made = await self._changes()
-            if not self._live.is_valid(self._view, snapshot):  # something fell due meanwhile
+            if not self._live.is_valid(self._view, snapshot):  # a deadline passed meanwhile
                 return await self._next()
-            if made is not None and made.is_empty:  # nothing of its league
+            if made is not None and made.is_empty:  # no change in its league
                 self._version = made.version
                 return await self._next()
             if made is None:
@@ -232,7 +232,7 @@ class _Follower:
         return [*self._coded(messages.reset(reset_reason, made.version)), *self._take(made)]
 
     def _take(self, made: Made | OwnBody) -> Sequence[bytes]:
-        """Return the parts of what is sent next, and note what the client has then."""
+        """Return the parts of the next message, and note the version that the client then has."""
         self._version, self._epoch = made.version, self._frames.history.epoch
         if self._member is not None and made.text is not None:
             self._member.follow(made.text)
@@ -247,7 +247,7 @@ class _Follower:
             self._woken_s = None
 
     async def _write(self, pieces: messages.Pieces) -> None:
-        """Send the pieces, and keep none that is sent."""
+        """Send the pieces; drop each once it is sent."""
         pieces.reverse()
         while pieces:
             long = pieces.pop()

@@ -1,1 +1,1 @@
-"""Answers to questions of operators about single matches. Nothing here may be cached."""
+"""Endpoints for operators' questions about single matches. Their answers must not be cached."""

@@ -1,6 +1,6 @@
 """For operators: where the price of an entry comes from, or why there is none.
 
-It reads what the board and the records have at this moment, also where something is overdue or stuck.
+It shows the board and the records as they are, even if entries are overdue or a commit hangs.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ from web.protocol.responses import Asked, Handler, Prepared, prepared_json
 TRACE = "/monitor/entries/{id}"
 MAX_STEPS, MAX_NAMED = 10, 20
 PATIENCE_S = 3.0
-"""Seconds for the archive and the linker: the rest of the answer does not need them."""
+"""Seconds to wait for the archive and for the linker; the answer is complete except for their parts."""
 
 _ID = "The id of an entry, `BOOKMAKER_ID`; a market behind it is left out."
 ENTRY = Parameter("id", _ID, is_required=True, place="path")
 OPERATIONS = {
     TRACE: Operation(
         "Where the price of an entry comes from, or why there is none",
-        "Of any id: without such an entry it says why, since when, which ids are near, which have left.",
-        (Answer(200, "What is known of it.", schemas.EntryTrace, headers=("Cache-Control",)),),
+        "For an id without an entry: why, since when, which ids are similar, and which have left.",
+        (Answer(200, "The entry's state and history.", schemas.EntryTrace, headers=("Cache-Control",)),),
         (ENTRY,),
         CLOSED,
     ),
@@ -61,11 +61,11 @@ OPERATIONS = {
 
 
 class Remembering(Readable, Protocol):
-    """A board with the changes of its entries."""
+    """A board that keeps the changes of its entries."""
 
     @property
     def history(self) -> ListHistory:
-        """The newest changes, the last of each entry."""
+        """The newest changes, of each entry the last."""
         ...
 
 
@@ -80,7 +80,7 @@ def handlers(
     past: Past | None,
     beside: tuple[Remembering, ...] = (),
 ) -> dict[str, Handler]:
-    """Return the handlers by path; looking for an entry, also in the archive, counts as work of `own`.
+    """Return the handlers by path; the search for an entry counts as work in `own`.
 
     `beside` are the boards of other kinds of market than 1X2.
     """
@@ -122,7 +122,7 @@ class _Entries:
         return await self._answer(found, record, steps, client=request.client, archived=is_read, near=near)
 
     async def _named(self, given: str, client: str | None) -> tuple[list[Entry], list[Left]]:
-        """Return the entries nearest to what is given, and those of teams named so that have left."""
+        """Return the entries most similar to `given`, and entries with such teams that have left."""
         named = partial(is_named, given.casefold())
         near, found = await self.own.run(searched(self.board.newest, self.history, given), client)
         with anyio.move_on_after(PATIENCE_S):
@@ -171,7 +171,7 @@ class _Entries:
     async def _markets(
         self, record: BookmakerStatus, given: str, client: str | None
     ) -> tuple[MarketRows, list[TracedMarket]]:
-        """Return what the archive has of the other markets of a match, and what is known of each."""
+        """Return a match's other markets, from the archive and from the board."""
         changes, begin = list[Change](), f"{given} "
         for board in self.markets:
             changes += await self.own.run(board.history.beginning_with(record.id, begin), client)

@@ -1,4 +1,4 @@
-"""An entry as operators are shown it (docs/operations.md)."""
+"""Makes the parts of an entry's trace for operators (docs/operations.md)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ S = TypeVar("S")
 async def fixture_view(
     review: Review, snapshot: Snapshot, record: BookmakerStatus, found: Traced, patience_s: float
 ) -> schemas.EntryFixture | None:
-    """Return the fixture of an entry and its links; a candidate if the linker is quick enough."""
+    """Return the fixture of an entry with its links, and the nearest candidate if the linker is in time."""
     state = fixtures_of(snapshot)
     key = EventKey(record.source.name, SourceMatchId(found.id.partition("_")[2]))
     fixture = None if found.entry is None else state.of_event(key)
@@ -48,9 +48,9 @@ async def fixture_view(
 
 
 def steps_view(found: Traced, rows: list[Row], step: Callable[..., S]) -> list[S]:
-    """Return what was shown, the newest first: the last change, and those before it in the archive.
+    """Return the steps of an entry, newest first: its last change, and earlier changes from the archive.
 
-    `step` makes one, as `step` or `market_step` of the schemas.
+    `step` makes each step: `step` or `market_step` of the schemas.
     """
     change, entry, steps = found.change, found.entry, list[S]()
     if change is not None:
@@ -73,7 +73,7 @@ def steps_view(found: Traced, rows: list[Row], step: Callable[..., S]) -> list[S
 def list_view(
     found: Traced, record: BookmakerStatus, snapshot: Snapshot, now: Instant
 ) -> schemas.EntryList | None:
-    """Return what vouches for the list of an entry, and until when; None without one."""
+    """Return the state of the list that has the entry, and until when it is good; None without a list."""
     state, known = found.state, found.known
     if state is None or known is None:
         return None
@@ -97,9 +97,9 @@ def market_views(
     rows: Mapping[str, list[Row]],
     most: int,
 ) -> tuple[schemas.EntryMarket, ...]:
-    """Return the other markets of a match: on the board, rejected, or gone, each with `most` steps.
+    """Return the other markets of a match, on the board, rejected or gone, each with at most `most` steps.
 
-    `rows` are the last changes that an archive has of each, by its id.
+    `rows` are the last changes of each market in the archive, by the market's id.
     """
     views = list[schemas.EntryMarket]()
     for of in found:
@@ -117,7 +117,7 @@ def market_views(
 
 
 def left_of(rows: list[Row]) -> Left | None:
-    """Return an entry that an archive has, by its last changes, the newest first."""
+    """Return an archived entry that has left, from its last changes (newest first)."""
     newest = rows[0]
     entry = next((row.past.entry for row in rows if row.past.entry is not None), None)
     if entry is None or newest.past.reason is None:
@@ -133,7 +133,7 @@ def absent_view(found: Traced) -> schemas.AbsentEntry | None:
 
 
 def rejected_view(found: Traced) -> schemas.EntryRejected | None:
-    """Return why its source's match is rejected now, and its prices."""
+    """Return why the source's match is rejected now, and its prices."""
     if found.rejected is None:
         return None
     if found.refused is None:
@@ -143,7 +143,7 @@ def rejected_view(found: Traced) -> schemas.EntryRejected | None:
 
 
 def bookmaker_view(record: BookmakerStatus, snapshot: Snapshot, now: Instant) -> schemas.EntryBookmaker:
-    """Return its bookmaker as it is now."""
+    """Return the current state of the entry's bookmaker."""
     book = snapshot.books[record.id]
     state = record.observe(book, now)
     return schemas.EntryBookmaker(
@@ -152,5 +152,5 @@ def bookmaker_view(record: BookmakerStatus, snapshot: Snapshot, now: Instant) ->
 
 
 def entry_source(record: SourceStatus, cluster: ClusterStatus | None) -> schemas.EntrySource:
-    """Return its source, in a cluster also who collects it."""
+    """Return the state of the entry's source, and in a cluster the process that collects it."""
     return msgspec.convert(msgspec.to_builtins(source_view(record, cluster)), schemas.EntrySource)

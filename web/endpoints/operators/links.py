@@ -1,6 +1,6 @@
-"""For operators: why events are linked or not, and what to say by hand.
+"""For operators: why events are linked or not, and texts for the file of links.
 
-Nothing here may be cached, and nothing else waits for it.
+These answers must not be cached. No other request waits for them.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ OPERATIONS = {
     ),
     COMPARE: Operation(
         "Why two events are one match, or not",
-        f"Of two fixtures all pairs of an event of each; {MAX_PAIRS} pairs at most.",
+        f"For two fixtures, each event of one with each event of the other; {MAX_PAIRS} pairs at most.",
         (Answer(200, "The evidence.", schemas.LinksExplained, headers=_HEADERS),),
         (ID, OTHER),
         ("not_found", *CLOSED),
     ),
     SUGGEST: Operation(
         "Unlinked candidates, and suggestions for the file of links",
-        "The nearest candidates, the likely gain first. A large board takes some time.",
+        "The nearest candidates, the most useful first. A large board takes some time.",
         (Answer(200, "The abstentions.", schemas.LinkSuggestions, headers=_HEADERS),),
         (COUNT,),
         ("not_found", *CLOSED),
@@ -73,7 +73,7 @@ OPERATIONS = {
 
 
 def handlers(board: Readable, clock: Clock, review: Review | None, own: OwnBodies) -> dict[str, Handler]:
-    """Return the handlers by path; long answers are held by `own`."""
+    """Return the handlers by path; `own` limits long answers."""
     links = _Links(board, clock, review or Review(), own)
     return {
         EXPLAIN: links.explain,
@@ -162,7 +162,7 @@ def _last(request: Asked) -> str:
 
 
 def _keys(state: FixtureState, given: str) -> tuple[EventKey, ...]:
-    """Return the events that an id means. Raises: Problem 404 if nothing on the board has it."""
+    """Return the events with this id. Raises: Problem 404 if nothing on the board has it."""
     if (fixture := state.get(FixtureId(given))) is not None:
         return tuple(member.key for member in fixture.members)
     source, _, match_id = given.partition(":")
@@ -184,7 +184,7 @@ def _event(state: FixtureState, key: EventKey) -> Event | None:
 
 
 def shown_event(state: FixtureState, key: EventKey) -> schemas.LinkEvent | None:
-    """Return an event and its fixture, None if no source lists it."""
+    """Return an event with its fixture; None if no source lists it."""
     event, fixture = _event(state, key), state.of_event(key)
     return None if event is None or fixture is None else schemas.link_event(event, fixture.id)
 

@@ -1,1 +1,1 @@
-"""The endpoints of how prices moved: lines of entries and fixtures, closing prices, moves."""
+"""The endpoints for movements of prices: lines, closing prices, moves."""

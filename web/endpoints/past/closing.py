@@ -1,4 +1,4 @@
-"""/api/v2/closing: the closing price of each bookmaker of the fixtures that kicked off in a time."""
+"""/api/v2/closing: each bookmaker's closing prices of the fixtures that kicked off in a span of time."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from web.protocol.span import MARKET, SpanQuery
 
 PATH = "/api/v2/closing"
 DAY_MS: Final = 86_400_000
-"""What is shown if no begin is asked for."""
+"""The length of the span if the request has no begin."""
 ENCODED = 10
-"""Fixtures encoded in a step: a millisecond with 50 bookmakers, in which no other thread runs."""
+"""Fixtures encoded in a step: with 50 bookmakers a millisecond, during which no other thread runs."""
 Seconds = Annotated[float, Meta(description="Unix seconds")]
 Outcomes = Mapping[str, float]
 _encode = msgspec.json.Encoder().encode
 
 
 class FirstSeen(Struct, frozen=True, omit_defaults=True):
-    """The first version with a price of the entry; with `state` it was there before what was looked at."""
+    """The first version with a price of the entry; with `state` it is older than the searched time."""
 
     version: int
     time: Seconds
@@ -48,8 +48,8 @@ class FirstSeen(Struct, frozen=True, omit_defaults=True):
 class EntryClosing(Struct, frozen=True, omit_defaults=True):
     """The closing price of an entry, or the `reason` why it has none.
 
-    It was shown until `closed_at`, at most the kick-off; `on_offer` if it still was then, else `left` says
-    why not. `fair` are its own probabilities, without margin.
+    The price was shown until `closed_at`, at most the kick-off. `on_offer` says whether it was still shown
+    at the kick-off; if not, `left` says why. `fair` are the bookmaker's own probabilities, without margin.
     """
 
     bookmaker: str
@@ -65,7 +65,7 @@ class EntryClosing(Struct, frozen=True, omit_defaults=True):
 
 
 class MemberThen(Struct, frozen=True):
-    """A member at the kick-off; the certainty is null where it was not kept."""
+    """A member at the kick-off; `link`, its certainty, is null if it was not kept."""
 
     source: str
     id: str
@@ -74,10 +74,10 @@ class MemberThen(Struct, frozen=True):
 
 
 class FixtureClosing(Struct, frozen=True):
-    """The closing prices of a fixture, named as it was last; `fair` is the consensus at the kick-off.
+    """The closing prices of a fixture with its last names; `fair` is the consensus at the kick-off.
 
-    Without one `fair_reason` says why. Before the kick-off the `reason` is `not_started`. If it was merged
-    `into` another fixture until the kick-off, that has its entries.
+    Without a consensus `fair_reason` says why. Before the kick-off `reason` is `not_started`. If the
+    fixture was merged `into` another before the kick-off, the other has its entries.
     """
 
     id: str
@@ -94,7 +94,7 @@ class FixtureClosing(Struct, frozen=True):
 
 
 class ClosingList(Struct, frozen=True):
-    """Fixtures by kick-off and id; if there are more, these kick off at `next_from` or later."""
+    """Fixtures by kick-off and id; further fixtures, if any, kick off at `next_from` or later."""
 
     market: str
     method: Method
@@ -128,7 +128,7 @@ class _Form(Struct, frozen=True):
 
 
 def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
-    """Return the handler by path; none without an archive, or of a board that does not link."""
+    """Return the handler by path; none without an archive, or if the board does not link events."""
     if past is None or live.fixtures is None:
         return {}
 
@@ -149,7 +149,7 @@ def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
 
 
 def _made(days: Days, asked: AskedClosings, form: _Form) -> Body:
-    """Read closing prices, and encode them; in a thread."""
+    """Read closing prices and encode them; runs in a thread."""
     closed = Closings(days, asked).read(_of_league(form.league))
     parts = b",".join(_steps(closed.fixtures, asked, form))
     of_fixtures: Any = msgspec.Raw(b"[" + parts + b"]")
@@ -165,7 +165,7 @@ def _steps(fixtures: Sequence[FixtureClose], asked: AskedClosings, form: _Form) 
 
 
 def _of_league(asked: str | None) -> Callable[[Listed], bool]:
-    """Return whether a fixture is of a league: by its label, or by the id that this has."""
+    """Return a test whether a fixture is in the league, given by its label or its id."""
     meant = None if asked is None else (league_stated(asked) or asked)
 
     def is_wanted(listed: Listed) -> bool:

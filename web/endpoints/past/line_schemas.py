@@ -1,4 +1,4 @@
-"""The public JSON of lines: how prices moved (docs/api.md). Encoded in steps, as it is long."""
+"""The public JSON of lines, the movements of prices (docs/api.md), encoded in steps because it is long."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from web.encoding.schemas import Version
 Seconds = Annotated[float, Meta(description="Unix seconds")]
 T = TypeVar("T")
 ENCODED = 500
-"""Points encoded in a step: some tenths of a millisecond, in which no other thread runs."""
+"""Points encoded in a step: some tenths of a millisecond, during which no other thread runs."""
 _encode = msgspec.json.Encoder().encode
 
 
 class LinePoint(Struct, frozen=True, omit_defaults=True):
-    """From a version on a price by outcome, or why there is none.
+    """The price by outcome from this version on, or why there is none.
 
-    With `state` it was so already: the first that is known, or the first after a gap.
+    With `state` the price is older: it is the first known, or the first after a gap.
     """
 
     version: Version | None
@@ -42,7 +42,7 @@ class LinePoint(Struct, frozen=True, omit_defaults=True):
 
 
 class Extreme(Struct, frozen=True):
-    """The first time that a price was the highest, or the lowest."""
+    """The highest or the lowest price, and when it was first shown."""
 
     odds: float
     version: Version | None
@@ -50,9 +50,9 @@ class Extreme(Struct, frozen=True):
 
 
 class Closing(Struct, frozen=True):
-    """The last price before the kick-off: shown since then, until `closed_at`, at most the kick-off.
+    """The last price before the kick-off, shown from `time` until `closed_at`, at most the kick-off.
 
-    It was `on_offer` if it was still shown at the kick-off; else `left` says why it was not.
+    `on_offer` says whether it was still shown at the kick-off; if not, `left` says why.
     """
 
     version: Version
@@ -64,9 +64,9 @@ class Closing(Struct, frozen=True):
 
 
 class LinkedSince(Struct, frozen=True):
-    """From a version on the entry was a member of the fixture, or not any more; how sure its link was.
+    """Whether the entry was a member of the fixture from this version on, and how sure its link was.
 
-    The certainty is null where it was not kept.
+    The certainty is null if it was not kept.
     """
 
     version: Version
@@ -98,7 +98,7 @@ class LineV2(Struct, frozen=True):
 
 
 class ConsensusPoint(Struct, frozen=True, omit_defaults=True):
-    """From a version on the probabilities by outcome, of so many bookmakers, or why there are none."""
+    """The consensus of so many `bookmakers` by outcome from this version on, or why there is none."""
 
     version: Version | None
     time: Seconds
@@ -109,7 +109,7 @@ class ConsensusPoint(Struct, frozen=True, omit_defaults=True):
 
 
 class ConsensusLine(Struct, frozen=True):
-    """The consensus over time: the median over the bookmakers with live prices and a sure link then."""
+    """The consensus over time: the median of the bookmakers that then have live prices and a sure link."""
 
     method: Method
     points_count: int
@@ -118,7 +118,7 @@ class ConsensusLine(Struct, frozen=True):
 
 
 class GapV2(Struct, frozen=True):
-    """What is not known: between two versions and two times, which are; why."""
+    """A gap: changes between these two known versions, and between their times, are not kept; why."""
 
     after_version: Version
     until_version: Version
@@ -130,7 +130,7 @@ class GapV2(Struct, frozen=True):
 class LineList(Struct, frozen=True):
     """The lines of an entry, or of the entries of a fixture, between two versions.
 
-    They are of the `archive`, or only of what is in `memory` since the start of the service.
+    They come from the `archive`, or only from `memory` since the start of the service.
     """
 
     id: str
@@ -147,7 +147,7 @@ class LineList(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """How lines are shown: display names, the method of the consensus."""
+    """Settings of the public form: display names, the method of the consensus."""
 
     names: Mapping[BookmakerId, str]
     method: Method
@@ -155,7 +155,7 @@ class Form(Struct, frozen=True):
 
 
 def shown(lines: Lines, form: Form) -> LineList:
-    """Return the public form; long lists are encoded in it."""
+    """Return the public form; its long lists are already encoded."""
     outcomes = lines.market.outcomes
     consensus = None
     if lines.consensus is not None:
@@ -222,7 +222,7 @@ def _linked(of: Membership) -> LinkedSince:
 
 
 def fair_of(market: Market, chances: Chances) -> dict[str, float]:
-    """Return the probabilities of the outcomes of a market, as of one winner, in their public form."""
+    """Return the public form of the probabilities of a market's outcomes."""
     rounded = [round(chance, 6) for chance in of_all_winners(market, chances)]
     return dict(zip(market.outcomes, rounded, strict=True))
 
@@ -240,7 +240,7 @@ def _gap(gap: Break) -> GapV2:
 
 
 def _in_steps(values: Sequence[T], form: Callable[[T], object]) -> Any:
-    """Return a list that is encoded already."""
+    """Return a list that is already encoded."""
     return msgspec.Raw(b"[" + b",".join(_steps(values, form)) + b"]")
 
 

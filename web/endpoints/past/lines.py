@@ -1,4 +1,4 @@
-"""/api/v2/lines: how the prices of an entry moved, or of all entries of a fixture and their consensus."""
+"""/api/v2/lines: the movements of an entry's prices, or of a fixture's prices and their consensus."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ PATH = "/api/v2/lines"
 OPERATIONS = {
     PATH: Operation(
         "How prices moved",
-        "Of an entry, or of all bookmakers of a fixture with their consensus: each price with its version"
-        " and time, and each absence with its reason.",
+        "For an entry, or for a fixture with all its bookmakers and their consensus: each price with its"
+        " version and time, and each absence with its reason.",
         (
             Answer(200, "The lines.", LineList, headers=(*CACHED, "Vary", "Content-Encoding")),
             Answer(304, "The client has this already.", headers=(*CACHED, "Vary")),
@@ -48,13 +48,13 @@ OPERATIONS = {
     )
 }
 WEEK_MS: Final = 7 * 86_400_000
-"""What is shown if no begin is asked for."""
+"""The length of the span if the request has no begin."""
 FRESH_MS: Final = 5_000
 _DAY = "public, max-age=86400"
 
 
 class Body(Struct, frozen=True):
-    """Lines, encoded; `is_over` if the fixture is."""
+    """Encoded lines; `is_over` if the fixture is over."""
 
     parts: tuple[bytes, ...]
     tag: str
@@ -92,7 +92,7 @@ def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
 
 
 def terms_of(live: Live) -> tuple[Bookmakers, Method]:
-    """Return the bookmakers and the method of fair odds of today."""
+    """Return the current bookmakers and the current method of fair odds."""
     state = live.board.newest.fixtures
     if isinstance(state, FixtureState):
         return of_today(state.terms.roster), state.terms.method
@@ -100,7 +100,7 @@ def terms_of(live: Live) -> tuple[Bookmakers, Method]:
 
 
 def _made(days: Days, asked: AskedLines, form: Form, coding: Coding) -> Body | Unknown | Nowhere:
-    """Read lines, and encode them; in a thread."""
+    """Read lines and encode them; runs in a thread."""
     found = read_lines(days, asked)
     if isinstance(found, Unknown | Nowhere):
         return found
@@ -108,7 +108,7 @@ def _made(days: Days, asked: AskedLines, form: Form, coding: Coding) -> Body | U
 
 
 def encoded(content: object, coding: Coding, *, is_over: bool = False) -> Body:
-    """Return a body whose tag is of its content."""
+    """Return a body whose tag is a hash of its content."""
     body = msgspec.json.encode(content)
     suffix = "" if coding is Coding.IDENTITY else f"-{coding}"
     tag = f'"{blake2b(body, digest_size=12).hexdigest()}{suffix}"'
@@ -117,7 +117,7 @@ def encoded(content: object, coding: Coding, *, is_over: bool = False) -> Body:
 
 
 def _body(made: Body | Unknown | Nowhere, asked: AskedLines) -> Body:
-    """Return the body. Raises: Problem 404, 410 if there is none."""
+    """Return the body. Raises: Problem 404 or 410 if there is none."""
     match made:
         case Body():
             return made
@@ -130,7 +130,7 @@ def _body(made: Body | Unknown | Nowhere, asked: AskedLines) -> Body:
 
 
 def answered(made: Body, coding: Coding, request: Asked, live: Live) -> Prepared:
-    """Return the answer with a body, or that the client has it."""
+    """Return the answer: the body, or 304 if the client has it."""
     headers: Mapping[str, str] = {
         "ETag": made.tag,
         "Vary": "Accept-Encoding",

@@ -1,4 +1,4 @@
-"""Lines of a service without an archive: the last change of each entry, and what it shows now."""
+"""Lines of a service without an archive: the last change and the current price of each entry."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from web.feeds.subscribers import Live
 
 
 async def lines_in_memory(live: Live, asked: Asked, client: str | None) -> Lines | Nowhere:
-    """Return what is in memory since the start: of each entry its last change, if that is still there.
+    """Return the lines that are in memory: each entry's last change, if it is still kept, and its price.
 
-    Raises: Problem 429 if the client had too much made.
+    Raises: Problem 429 if the client has caused too much work.
     """
     board = live.board if asked.market == ONE_X_TWO else None
     if board is None and asked.market.kind in live.markets:
@@ -59,7 +59,7 @@ def _fixture(shown: Snapshot, asked: Asked) -> Fixture | None:
 
 
 def _bookmakers(asked: Asked) -> Iterable[BookmakerId]:
-    """Return whose entry it was that is not shown any more."""
+    """Return the bookmaker of an entry that is not shown any more."""
     return [BookmakerId(asked.id.partition("_")[0])] if asked.is_entry else []
 
 
@@ -94,7 +94,7 @@ async def _points(
 
 
 def _state(entry: Entry) -> Point:
-    """Return what was shown since its content changed, in a version that is not known any more."""
+    """Return the entry's price as a point with an unknown version, at the time of its last change."""
     return Point(0, round(entry.updated * 1000), entry.match.prices, is_state=True)
 
 
@@ -109,7 +109,7 @@ def _prices(shown: Snapshot, name: BookmakerId) -> Prices | None:
 
 
 def _consensus(shown: Snapshot, fixture: Fixture, asked: Asked) -> FairPoint:
-    """Return the consensus of now, by the definition of that of the past."""
+    """Return the current consensus, by the same definition as for the past."""
     roster = fixtures_of(shown).terms.roster
     links = [Link(of.key.source, of.key.source_match_id, of.rule, of.certainty) for of in fixture.members]
     odds = {

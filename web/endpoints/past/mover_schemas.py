@@ -1,4 +1,4 @@
-"""The public JSON of moves: what moved most (docs/api.md). Encoded in steps, as it is long."""
+"""The public JSON of the largest moves (docs/api.md). It is long, so it is encoded in steps."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from actors.matching.event import Chances
 from web.encoding.schemas import Version
 
 ENCODED: Final = 10
-"""Fixtures encoded in a step: a millisecond with 50 bookmakers, in which no other thread runs."""
+"""Fixtures encoded in a step: with 50 bookmakers a millisecond, during which no other thread runs."""
 Names = Mapping[BookmakerId, str]
 Seconds = Annotated[float, Meta(description="Unix seconds")]
 _encode = msgspec.json.Encoder().encode
 
 
 class MoverEntry(Struct, frozen=True):
-    """An entry of the fixture with its prices of the outcome; null where it was not on the board.
+    """An entry of the fixture with its prices for the outcome; null if it was not on the board.
 
-    Its own probability of the outcome had moved by half of the consensus's move, in the same direction,
-    first at `followed_at`, as far as the board saw. It is `compared` if both consensuses are of it; `first`
-    are those of them that were seen first.
+    At `followed_at` the board first saw that the entry's own probability had moved by half of the
+    consensus's move, in the same direction. `compared` entries are part of both consensuses. `first` marks
+    the compared entries that were the first to follow.
     """
 
     bookmaker: str
@@ -46,7 +46,7 @@ class MoverEntry(Struct, frozen=True):
 class FixtureMove(Struct, frozen=True):
     """The move of the outcome whose probability moved most, from `since_time` on.
 
-    Both probabilities are medians of the same bookmakers, so many as were `compared_count`.
+    Both probabilities are medians of the same bookmakers, in number `compared_count`.
     """
 
     id: str
@@ -80,7 +80,7 @@ class MoverList(Struct, frozen=True):
 
 
 def shown(found: Movers, asked: AskedMovers, window_s: int, names: Names) -> MoverList:
-    """Return the public form; the fixtures are encoded in it."""
+    """Return the public form; its fixtures are already encoded."""
     of_fixtures: Any = msgspec.Raw(b"[" + b",".join(_steps(found.movers, asked.market, names)) + b"]")
     first, last = found.first, found.last
     return MoverList(

@@ -1,4 +1,4 @@
-"""/api/v2/movers: the fixtures whose consensus moved most in a time, and who was seen to follow when."""
+"""/api/v2/movers: the fixtures whose consensus moved most, and when each bookmaker was seen to follow."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from web.protocol.span import LEAST, MARKET, WINDOW, SpanQuery
 
 PATH = "/api/v2/movers"
 _NO_LEAGUE: Final = ""
-"""The id of no league: no match has what was asked for."""
+"""An id that no league has, for a requested league that no match has."""
 
 
 OPERATIONS = {
@@ -50,7 +50,7 @@ OPERATIONS = {
 
 
 class _Form(Struct, frozen=True):
-    """What is asked for, of which board; a league by its id."""
+    """A request for moves, with the board; the league is an id."""
 
     board: Snapshot
     names: Names
@@ -60,7 +60,7 @@ class _Form(Struct, frozen=True):
 
 
 def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
-    """Return the handler by path; none without an archive, or of a board that does not link."""
+    """Return the handler by path; none without an archive, or if the board does not link events."""
     if past is None or live.fixtures is None:
         return {}
 
@@ -91,7 +91,7 @@ def handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
 
 
 def _made(days: Days, asked: AskedMovers, form: _Form) -> Body | NotYet:
-    """Read moves, and encode them; in a thread."""
+    """Read moves and encode them; runs in a thread."""
     fixtures = [
         of
         for of in fixtures_of(form.board)
