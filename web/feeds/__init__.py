@@ -1,1 +1,1 @@
-"""What all clients share: list bodies, messages of the stream, and the clients that wait for changes."""
+"""Bodies and messages that clients share, and the clients that wait for changes."""

@@ -1,6 +1,6 @@
-"""Waits for what clients have from another machine of a cluster: this one is behind, or just begins.
+"""Waits for versions that clients already have from another machine, while this machine is behind.
 
-It looks again and again: mostly once is enough, and the board need not know who waits.
+It polls the board: mostly one look is enough, and the board needs no list of waiting requests.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from web.feeds.first_links import FirstLinks
 from web.protocol.negotiation import newest_version
 
 BEHIND_S = 5.0
-"""A machine that is behind for longer shows no prices: see `actors/cluster/liveness.py`."""
+"""A machine that is behind for longer shows no prices; see `actors/cluster/liveness.py`."""
 BEGUN_S = 1.0
-LOOK_S = 0.01  # between two looks at the board; mostly it is some milliseconds behind
+LOOK_S = 0.01  # between two looks at the board, which is mostly some milliseconds behind
 
 
 class CatchUp(Struct, frozen=True):
-    """Waits `longest_s` at most for the `board`; 0 where no other machine can have given newer versions."""
+    """Waits at most `longest_s` for the `board`; 0 without other machines."""
 
     board: Readable
     longest_s: float = 0.0
     first_links: FirstLinks | None = None
 
     def check_linked(self) -> None:
-        """Raises: NotLinkedError while the first links are to be awaited."""
+        """Raise NotLinkedError until the first links are made."""
         if self.first_links is not None:
             self.first_links.check()
 
     async def reached(self, version: int, epoch: str, deadlines: Callable[[Snapshot], Deadlines]) -> bool:
-        """Wait until the board has a version of that epoch; return whether it has it.
+        """Wait until the board reaches `version`; return False if its epoch is another, or without waiting.
 
-        Raises: CommitLateError as the board does, and if it is behind for too long: what it has is older.
+        Raises: CommitLateError if the board raises it, or if this machine is behind for too long.
         """
         if not self.longest_s:
             return False
@@ -52,12 +52,12 @@ class CatchUp(Struct, frozen=True):
     async def waited(
         self, if_none_match: str | None, snapshot: Snapshot, deadlines: Callable[[Snapshot], Deadlines]
     ) -> bool:
-        """Wait for what a client has of another machine; return whether the snapshot is an old one now.
+        """Wait for the version that a client's tag names; return whether the caller must read again.
 
-        A newer version of another epoch is that of a board that began anew, of which this machine does not
-        know yet, or of another service: it is waited for as long, and then no more.
+        A newer version of another epoch belongs to a new board that this machine does not know yet, or to
+        another service: after `longest_s` it is ignored.
 
-        Raises: as `reached`.
+        Raises: CommitLateError, as `reached`.
         """
         if if_none_match is None or not self.longest_s:
             return False

@@ -1,6 +1,6 @@
-"""Nothing is compared before it is linked: after a start the lists of fixtures wait for the first links.
+"""Makes the lists of fixtures wait for the first links after a start.
 
-Until then one match stands in several fixtures, each with its own best price.
+Before its events are linked, one match is in several fixtures, each with its own best price.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from actors.monitoring.status import BookmakerStatus, ServiceStatus, SourceStatu
 from web.protocol.problems import Problem
 
 LONGEST_S = 60.0
-"""Seconds after which fixtures are shown as far as they are linked."""
+"""Seconds after which fixtures are shown even if links are missing."""
 AT_HAND_S = 10.0
-"""A source that is asked later than so many seconds from now waits by its plan."""
+"""Nobody waits for a source whose next request is more seconds away than this."""
 
 
 class NotLinkedError(Problem):
-    """The fixtures are not linked yet."""
+    """Problem 503: the fixtures are not linked yet."""
 
     def __init__(self) -> None:
         detail = "what the sources deliver at the start is still being compared; try again"
@@ -29,10 +29,10 @@ class NotLinkedError(Problem):
 
 
 class FirstLinks:
-    """Knows whether the first links of a board are made; after that it stays so until it begins anew.
+    """Knows whether the first links of a board are made; a board that begins again needs new first links.
 
-    They are made when each source has delivered, has failed once or waits by its plan, and all that was
-    delivered is compared. `is_idle` returns whether all that was delivered is on the board.
+    They are made when each source has delivered, has failed once or makes its next request later, and all
+    delivered events are compared. `is_idle` returns whether everything delivered is on the board.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class FirstLinks:
         self._are_made = False
 
     def check(self) -> None:
-        """Raises: NotLinkedError."""
+        """Raise NotLinkedError until the first links are made."""
         snapshot = self._board.newest
         if self._are_made and snapshot.epoch == self._epoch:
             return
@@ -71,9 +71,9 @@ class FirstLinks:
 def _has_answered(
     source: SourceStatus, bookmakers: Iterable[BookmakerStatus], books: Iterable[Book], wall: float
 ) -> bool:
-    """Return whether a source has delivered, has failed once, or waits by its plan, with all its scopes.
+    """Return whether a source, in all its scopes, has delivered, has failed once, or asks only later.
 
-    A source that another process of a cluster asks is known by its lists alone.
+    A source that another process of the cluster collects counts by its lists alone.
     """
 
     def waits(at: float | None) -> bool:
@@ -94,5 +94,5 @@ def _has_answered(
 
 
 def _is_delivered(book: Book) -> bool:
-    """Return whether a list came since the start."""
+    """Return whether a list has been delivered since the start."""
     return any(state.list_id != RESTORED for state in book.lists.values())

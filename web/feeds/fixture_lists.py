@@ -1,4 +1,4 @@
-"""What URLs of fixtures show: a view, or some of its fixtures."""
+"""The views behind URLs of fixtures, filters of their fixtures, and further members of their lists."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from web.encoding.schemas import cursor_of
 from web.protocol.problems import Problem
 from web.protocol.query import WEAK, market_asked
 
-MAX_MEANT = 20  # leagues that are named
+MAX_MEANT = 20  # leagues in the message
 
 _encode = msgspec.json.Encoder().encode
 
 
 class FixturesOf(Struct, frozen=True):
-    """A view of fixtures as a list in a form; it is serving while its bookmaker, or any, is."""
+    """A list of fixtures in a form; it is serving while its bookmaker, or any of its bookmakers, is."""
 
     view: FixtureView
     form: Form = USUAL
 
     @property
     def bookmaker(self) -> BookmakerId | None:
-        """The only bookmaker, None for all or several."""
+        """The list's bookmaker; None for all or several."""
         return self.view.bookmaker
 
     @property
     def market(self) -> Market:
-        """Its market."""
+        """The list's market."""
         return self.view.market
 
     def books(self, snapshot: Snapshot) -> Mapping[BookmakerId, Book]:
-        """Return the books, one of which must be serving."""
+        """Return the books of the list's bookmakers; one of them must be serving."""
         if among := self.form.bookmakers:
             return {name: snapshot.books[name] for name in among}
         if self.bookmaker is None:
@@ -55,16 +55,16 @@ class FixturesOf(Struct, frozen=True):
 
     @property
     def versioned(self) -> FixtureView:
-        """The view whose versions it has.
+        """The view whose versions the list has.
 
-        With doubted surebets these are of all fixtures: each change of a fixture may change its surebet.
-        With weak ones as well it changes also when one of these begins or ends.
+        For doubted surebets it is the view of all fixtures, because each change of a fixture may change its
+        surebet.
         """
         kind = ViewKind.FIXTURES if self.form.doubted else self.view.kind
         return FixtureView(kind, self.bookmaker)
 
     def version(self, snapshot: Snapshot) -> int:
-        """Return its version: the last commit that changed what it shows."""
+        """Return the version of the last commit that changed the list; weak surebets change it, too."""
         state = fixtures_of(snapshot)
         if self.has_weak:
             return max(state.version(self.versioned), state.version(self.view.whole))
@@ -72,19 +72,19 @@ class FixturesOf(Struct, frozen=True):
 
     @property
     def has_weak(self) -> bool:
-        """Whether it shows weak surebets."""
+        """Whether the list shows weak surebets."""
         return self.view.kind is ViewKind.WEAK
 
     def linking(self, state: FixtureState) -> bytes:
-        """Return the member of the list that says how many events were still to be linked."""
+        """Return the list's member with the number of events still to be linked."""
         return linking(state.pending_in(self.versioned))
 
     def deadlines(self, snapshot: Snapshot) -> Deadlines:
-        """Return when what it may show no longer holds, but for surebets of some bookmakers (`held`)."""
+        """Return the deadlines of the list; `held` has those of surebets of some bookmakers."""
         return snapshot.deadlines
 
     def shown(self, fixture: Fixture, state: FixtureState) -> Shown | None:
-        """Return a fixture as it is shown, None if it is not."""
+        """Return a fixture in the list's form; None if the list does not show it."""
         if self.bookmaker is not None and self.bookmaker not in fixture.bookmakers:
             return None
         if not self.view.has_market(fixture):
@@ -94,7 +94,7 @@ class FixturesOf(Struct, frozen=True):
         return None if is_empty else it
 
     def held(self, snapshot: Snapshot, holds: Callable[[Deadlines], bool]) -> FixturesOf:
-        """Return the view without those surebets of its bookmakers that ended since its version."""
+        """Return the list without surebets of its chosen bookmakers that ended since its version."""
         form = overdue(
             self.form,
             fixtures_of(snapshot),
@@ -106,7 +106,7 @@ class FixturesOf(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """The part of its tags after the version: nothing in the usual form."""
+        """The part of the list's tags after the version; empty for 1X2 in the usual form."""
         if self.market is not ONE_X_TWO:
             of = _encode((self.form, str(self.market), *(WEAK.name,) * self.has_weak))
         elif self.form == USUAL:
@@ -117,24 +117,24 @@ class FixturesOf(Struct, frozen=True):
 
     @property
     def is_fleeting(self) -> bool:
-        """Whether no cache may keep it: surebets of some bookmakers may end without a new version."""
+        """Whether no cache may keep the list: surebets of some bookmakers may end without a new version."""
         return bool(self.form.bookmakers)
 
     def cursor(self, since: str) -> Mapping[str, str]:
-        """Return no header: the body has it."""
+        """Return no header: the body has the cursor."""
         del since
         return {}
 
     @property
     def link(self) -> Mapping[str, str]:
-        """No other list replaces it."""
+        """No header: no other list replaces this one."""
         return {}
 
 
 class Choice(Struct, frozen=True):
-    """Which fixtures of a view are shown: of a league, from and before a kick-off, with so much profit.
+    """A filter of fixtures by league, by kick-off and by the profit of the surebet.
 
-    The league is as it was asked for, and its id when that is known.
+    `league` is at first the requested text, and the league's id once that is known.
     """
 
     league: str | None = None
@@ -143,7 +143,7 @@ class Choice(Struct, frozen=True):
     min_profit: float | None = None
 
     def has(self, shown: Shown) -> bool:
-        """Return whether a fixture is shown; without a kick-off it is in no range of times."""
+        """Return whether a fixture passes the filter; one without a kick-off is in no range of times."""
         start = shown.fixture.place.start
         is_timed = self.begins_at > -inf or self.ends_at < inf
         if is_timed and not (self.begins_at <= start < self.ends_at and start < inf):
@@ -155,21 +155,21 @@ class Choice(Struct, frozen=True):
 
 
 def division(form: Form) -> bytes:
-    """Return the members of a list that say which total is divided, in which steps; nothing without."""
+    """Return a list's members with the divided total and its step; nothing without a total."""
     if not form.total:
         return b""
     return b',"total":%b,"step":%b' % (_encode(form.total / 100), _encode(form.step / 100))
 
 
 def linking(pending: int) -> bytes:
-    """Return the member of a list, or of changes, that says how many events were still to be linked."""
+    """Return the member of a list, or of changes, with the number of events still to be linked."""
     return b',"linking":{"pending":%d}' % pending
 
 
 def league_meant(asked: str, state: FixtureState) -> Sliced[str | None]:
-    """Return the id of the league that was asked for, None if no match has it now.
+    """Return the id of the requested league; None if no match has it now.
 
-    Raises: Problem 400 if several leagues are meant.
+    Raises: Problem 400 if several leagues have this label.
     """
     found = yield from leagues_named(asked, state)
     if len(found) > 1:
@@ -180,14 +180,14 @@ def league_meant(asked: str, state: FixtureState) -> Sliced[str | None]:
 
 
 def of_league(league_id: str) -> bytes:
-    """Return the member of a list, or of changes, that says which league is shown."""
+    """Return the member of a list, or of changes, with the league's id."""
     return b',"league_id":%b' % _encode(league_id)
 
 
 def note(league: str, league_id: str | None, state: FixtureState) -> Sliced[bytes]:
-    """Return the member that says that no match has a league, and which may be meant; nothing if some has.
+    """Return a note that no match has the league, with the league that may be meant; nothing if one has it.
 
-    That is the same in another case, or one with that in its name, best as words of their own.
+    The suggestion contains the given text in any case, preferably as whole words.
     """
     leagues = set[str]()
     for chunk in state.chunks:
@@ -204,14 +204,15 @@ def note(league: str, league_id: str | None, state: FixtureState) -> Sliced[byte
 
 
 def of_market(market: Market) -> bytes:
-    """Return the member of a list, or of changes, that names its market, unless that is 1X2."""
+    """Return the member of a list, or of changes, with its market; nothing for 1X2."""
     return b"" if market is ONE_X_TWO else b',"market":%b' % _encode(market_asked(market))
 
 
 def of_market_listed(view: FixtureView, count: int, state: FixtureState) -> Sliced[bytes]:
-    """Return the same of a list of so many fixtures, with a note if nobody of the view lists the market.
+    """Return the member with the market of a list, and a note if no bookmaker of the view lists the market.
 
-    A view of surebets has none: which markets are listed may change without it.
+    `count` is the number of fixtures. A list of surebets has no note, because the listed markets may change
+    without a new version of it.
     """
     if view.market is ONE_X_TWO or view.kind is ViewKind.SUREBETS or count:
         return of_market(view.market)
@@ -231,18 +232,18 @@ def _is_listed(view: FixtureView, state: FixtureState) -> Sliced[bool]:
 
 
 def has_main_line(view: FixtureView, match_id: FixtureId, snapshot: Snapshot) -> bool:
-    """Return whether a view of main lines shows one of that match."""
+    """Return whether a view of main lines shows a line of the match."""
     lines = markets_of(snapshot).of_match(match_id)
     return any(view.has_market(line) and view.shows(line) for line in lines)
 
 
 def cursor(version: int, epoch: str) -> bytes:
-    """Return the member that says what `since` takes for this version."""
+    """Return the member with the `since` of this version."""
     return b',"cursor":"%b"' % cursor_of(version, epoch).encode()
 
 
 def is_whole(view: FixturesOf, choice: Choice) -> bool:
-    """Return whether all fixtures of a view are shown, by 1X2 and in the usual form."""
+    """Return whether the body has all fixtures of the view, for 1X2, in the usual form."""
     return choice == EVERYTHING and view.form == USUAL and view.market is ONE_X_TWO
 
 

@@ -1,8 +1,8 @@
-"""What the odds endpoints answer: (view, snapshot, request headers) to status, headers and body.
+"""Makes the answers of the odds endpoints: status, headers and body for a view, a snapshot and a request.
 
-The body of a view is made on first demand, once for all requests that wait for it, and is kept with its
-headers while the view shows nothing newer. Bodies for few clients, of some fixtures or in another form,
-are made within limits (`own_bodies.py`).
+The first request makes the body of a view; requests that come meanwhile wait for it. The body is kept, with
+its headers, until the view changes. Bodies for few clients, with some fixtures or in another form, are made
+within limits (`own_bodies.py`).
 """
 
 from __future__ import annotations
@@ -49,69 +49,69 @@ from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared
 
 CACHED_S = 2.0
-"""Seconds for which nginx may show what it keeps for a second, because it counts whole seconds."""
+"""Seconds for which nginx may show an answer that it may keep for 1 s, because it counts whole seconds."""
 FORMED = 16
-"""Fixtures formed and compressed in a step: of 50 bookmakers a sixth of a megabyte."""
+"""Fixtures encoded and compressed in a step: with 50 bookmakers a sixth of a megabyte."""
 SUCCESSOR = '</api/v2/odds>; rel="successor-version"'  # the Link header of version 1 (RFC 5829)
 UNCACHED = (b"x-accel-expires", b"0")
-"""Of an answer that shows what is about to go: no cache keeps it (nginx's name for it)."""
+"""The header of an answer with entries that are about to end: no cache may keep it (nginx's header)."""
 
 
 class View(Struct, frozen=True):
-    """What one URL shows: an API version, of one bookmaker or (None) of all."""
+    """The list behind a URL: an API version, and one bookmaker or (None) all."""
 
     api: Api
     bookmaker: BookmakerId | None = None
 
     def books(self, snapshot: Snapshot) -> Mapping[BookmakerId, Book]:
-        """Return the books of `snapshot` that it shows."""
+        """Return the books that the list shows."""
         if self.bookmaker is None:
             return snapshot.books
         return {self.bookmaker: snapshot.books[self.bookmaker]}
 
     def version(self, snapshot: Snapshot) -> int:
-        """Return its version: the last commit that changed what it shows."""
+        """Return the version of the last commit that changed the list."""
         books = self.books(snapshot).values()
         return max(book.v1_version if self.api is Api.V1 else book.v2_version for book in books)
 
     def deadlines(self, snapshot: Snapshot) -> Deadlines:
-        """Return when what it shows no longer holds."""
+        """Return the deadlines of the list's entries."""
         return snapshot.list_deadlines(self.bookmaker)
 
     def held(self, snapshot: Snapshot, holds: Callable[[Deadlines], bool]) -> View:
-        """Return itself: whatever ends is a version of its own."""
+        """Return the list itself: each end of an entry is a new version."""
         del snapshot, holds
         return self
 
     @property
     def mark(self) -> str:
-        """The part of its tags after the version: nothing."""
+        """The part of the list's tags after the version: nothing."""
         return ""
 
     @property
     def is_fleeting(self) -> bool:
-        """Whether no cache may keep it: never."""
+        """Whether no cache may keep the list: never."""
         return False
 
     def cursor(self, since: str) -> Mapping[str, str]:
-        """Return the header that says where its changes begin; version 1 has no changes."""
+        """Return the header with the `since` of the list's changes; version 1 has no changes."""
         return {"Odds-Cursor": since} if self.api is Api.V2 else {}
 
     @property
     def link(self) -> Mapping[str, str]:
-        """The header that names the list that replaces it."""
+        """The header of version 1 that names its successor."""
         return {"Link": SUCCESSOR} if self.api is Api.V1 else {}
 
 
 Listed: TypeAlias = View | FixturesOf
-"""What a URL shows as a list."""
+"""The list behind a URL."""
 
 
 class Answers:
     """Makes and keeps answers from `board`; `names` are the display names of the bookmakers.
 
-    Of a board of another kind of market than 1X2 the board `main` of 1X2 has the leagues, and the
-    bookmakers that serve.
+    If `board` has another kind of market than 1X2, the 1X2 board `main` says which leagues there are, and
+    which bookmakers are serving.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Answers:
         self.fixtures = FixtureSegments(names)
         self._newest: Callable[[], Snapshot | None] = lambda: None
         self._pages: dict[Listed, _Page] = {}
-        self._replaced: dict[Listed, _Page] = {}  # kept until the next body is made, in memory of its own
+        self._replaced: dict[Listed, _Page] = {}  # freed only after the next body is made: see `_make`
 
     async def answer(
         self,
@@ -142,8 +142,8 @@ class Answers:
     ) -> Prepared:
         """Answer a GET of `view`, or of some of its fixtures; waits only while a body is made.
 
-        Raises: Problem 503 if no bookmaker of the view is serving, or fixtures are not linked yet, else 406
-        if no coding is acceptable; 429 or 503 if too much is made for the `client` or for single clients.
+        Raises: Problem 503 if no bookmaker of the view is serving, or fixtures are not linked yet; 406 if
+        no coding is acceptable; 429 or 503 if `client`, or all single clients, have caused too much work.
         """
         awaited = if_none_match
         while True:
@@ -160,7 +160,7 @@ class Answers:
                 continue
             elif choice is not EVERYTHING or (found := page.ready.get(coding)) is None:
                 found = await self._made(page, coding, snapshot, choice, client)
-                # If a list was withdrawn for it, or fell due while it was made, there is a newer board.
+                # There is a newer board if a list was withdrawn, or a deadline passed, while it was made.
                 if found is None or not self._holds(page):
                     continue
                 if view.held(snapshot, self.board.is_valid) != page.view:
@@ -176,11 +176,11 @@ class Answers:
         return snapshot
 
     def _holds(self, page: _Page) -> bool:
-        """Return whether a page is still of the board, and nothing of it is overdue."""
+        """Return whether a page is from the board's current epoch, and none of its deadlines has passed."""
         return page.epoch == self.board.newest.epoch and self.board.is_valid(page.deadlines)
 
     async def listed(self, view: Listed, coding: Coding = Coding.IDENTITY) -> Made:
-        """Return the list of `view`, whether or not it is serving; with gzip as blocks of a member."""
+        """Return the list of `view` even if it is not serving; with gzip as blocks of a member."""
         while True:
             snapshot = await self._read(view)
             page = self._page(view, snapshot)
@@ -189,9 +189,9 @@ class Answers:
                 return page.listed(coding, made.parts)
 
     async def chosen(self, view: FixturesOf, choice: Choice, client: str | None) -> Made:
-        """Return some fixtures of `view`, whether or not it is serving.
+        """Return some fixtures of `view` even if it is not serving.
 
-        Raises: Problem 429 or 503 if too much is made for the client or for single clients.
+        Raises: Problem 429 or 503 if the client, or all single clients, have caused too much work.
         """
         while True:
             snapshot = await self._read(view)
@@ -207,9 +207,9 @@ class Answers:
         accept_encoding: str | None,
         form: Form = USUAL,
     ) -> Prepared | None:
-        """Answer a GET of one fixture, with what links it; None if there is none of that id.
+        """Answer a GET of one fixture with its links; None if no fixture has this id.
 
-        Raises: Problem 503 and 406 as for the list.
+        Raises: Problem 503 and 406, as for the list.
         """
         view, awaited = FixturesOf(ALL.view, form), if_none_match
         while True:
@@ -237,18 +237,20 @@ class Answers:
             return page.answer(coding, run_now(_coded((body,), coding)))
 
     async def reject(self, error: UnencodableError) -> None:
-        """Withdraw the list with an entry that cannot be encoded, so that all others are served."""
+        """Withdraw the list with an entry that cannot be encoded, so that the other lists are served."""
         await self.board.reject(error.bookmaker, error.entry, str(error))
-        await anyio.lowlevel.checkpoint()  # so that trying again can never hold the loop
+        await anyio.lowlevel.checkpoint()  # so that callers that try again never block the loop
 
     def _page(self, view: Listed, snapshot: Snapshot) -> _Page:
-        if snapshot is not self._newest():  # leave out what was made for older ones and is not shown now
+        if snapshot is not self._newest():  # drop pages that are not current any more
             self._newest = weakref.ref(snapshot)
             self._replaced = self._pages
             self._pages = {view: page for view, page in self._pages.items() if page.still_shows(snapshot)}
         if view not in self._pages:
             of_fixtures = [known for known in self._pages if isinstance(known, FixturesOf)]
-            for known in of_fixtures[: max(len(of_fixtures) - MAX_VIEWS, 0)]:  # each may be as large as all
+            for known in of_fixtures[
+                : max(len(of_fixtures) - MAX_VIEWS, 0)
+            ]:  # each page may be as large as the whole list
                 del self._pages[known]
             self._pages[view] = _Page(view, snapshot)
         page = self._pages[view]
@@ -264,7 +266,7 @@ class Answers:
         choice: Choice = EVERYTHING,
         client: str | None = None,
     ) -> Prepared | None:
-        """Make the answer; None if a list had to be withdrawn for it, or if there is a newer version."""
+        """Make the answer; None if a list had to be withdrawn, or if there is a newer version."""
         try:
             if isinstance(view := page.view, FixturesOf) and not is_whole(view, choice):
                 make = self._chosen(view, page, coding, snapshot, choice)
@@ -285,7 +287,7 @@ class Answers:
     def _chosen(
         self, view: FixturesOf, page: _Page, coding: Coding, snapshot: Snapshot, choice: Choice
     ) -> Making:
-        """Return what makes the body of some fixtures, or of all in another form."""
+        """Return the function that makes the body with some fixtures, or with all in another form."""
         version, where = page.version, page.cursor
 
         def make(room: Room) -> Sliced[Made]:
@@ -295,7 +297,7 @@ class Answers:
             if asked is not None and (league := (yield from league_meant(asked, main))) is not None:
                 chosen = msgspec.structs.replace(choice, league=league)
             for chunk in state.chunks:
-                if chunk.first.start >= choice.ends_at < inf:  # unknown kick-offs are infinity, and last
+                if chunk.first.start >= choice.ends_at < inf:  # sorted; unknown kick-offs are infinite
                     break
                 every = [view.shown(fixture, state) for fixture in chunk.entries]
                 some = [shown for shown in every if shown is not None and chosen.has(shown)]
@@ -320,7 +322,7 @@ class Answers:
         return make
 
     def _state(self, snapshot: Snapshot) -> FixtureState:
-        """Return the fixtures that have the leagues, and are linked."""
+        """Return the 1X2 fixtures, which have the leagues."""
         return fixtures_of(snapshot if self._main is self.board else self._main.newest)
 
     def _make(self, page: _Page, coding: Coding, snapshot: Snapshot) -> Sliced[Prepared]:
@@ -335,8 +337,8 @@ class Answers:
                 keys = [(api, name) for name in page.view.books(snapshot)]
                 runs = yield from self._lists.runs(keys, snapshot)
                 parts = yield from made(page.version, runs, self._lists.name)
-        # Only now: what was freed before would go back to the system, which takes a millisecond for a
-        # megabyte to hand it out again.
+        # Free old parts only now that the new body has its memory. Memory freed earlier goes back to the
+        # system, which takes a millisecond per megabyte to hand it out again.
         self._lists.forget(snapshot)
         self.fixtures.forget(snapshot)
         self._replaced = {}
@@ -344,7 +346,7 @@ class Answers:
 
 
 class _Page:
-    """A view at one version: its tags, and the answers that are ready by coding."""
+    """A view at one version: its tags, and its finished answers by coding."""
 
     def __init__(self, view: Listed, snapshot: Snapshot) -> None:
         self.view = view
@@ -360,7 +362,7 @@ class _Page:
         self._blocks: Made | None = None
 
     def listed(self, coding: Coding, parts: Sequence[bytes]) -> Made:
-        """Return the list of these parts, with gzip as blocks, once for all streams."""
+        """Return the list with these parts; with gzip as blocks, made once for all streams."""
         if coding is Coding.IDENTITY:
             return Made(self.version, parts)
         if self._blocks is None:
@@ -379,14 +381,14 @@ class _Page:
         return prepared(200, headers, tuple(parts), holds)
 
     def still_shows(self, snapshot: Snapshot) -> bool:
-        """Take over what is the same at many versions, and return whether its own is that of `snapshot`."""
+        """Update serving state and deadlines; return whether the page has the version of `snapshot`."""
         self.is_serving = any(book.is_serving for book in self.view.books(snapshot).values())
         self.deadlines = self.view.deadlines(snapshot)
         return (self.version, self.epoch) == (self.view.version(snapshot), snapshot.epoch)
 
 
 def _coded(pieces: Sequence[bytes], coding: Coding) -> Sliced[Sequence[bytes]]:
-    """Return the pieces of a body in that coding."""
+    """Return the pieces of a body in the given coding."""
     return pieces if coding is Coding.IDENTITY else (yield from gzipped(pieces))
 
 

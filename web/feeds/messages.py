@@ -1,4 +1,4 @@
-"""What changed, as JSON and as Server-Sent Events (HTML standard, 9.2), made once for equal requests."""
+"""Makes changes as JSON and as Server-Sent Events (HTML standard, 9.2), once for equal requests."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from web.protocol.negotiation import Coding
 from web.protocol.problems import Problem
 
 MIN_GZIP_BYTES = 2_048
-"""Bytes of a delta from which on it is compressed: below, that saves a packet at most."""
+"""Smallest delta that is compressed, in bytes: for a smaller one it saves one packet at most."""
 _END = b"\n\n"
-Pieces = list[bytes]  # one text, in several pieces if it is long, so that a stream need not join it
+Pieces = list[bytes]  # one text; a long one in several pieces, so that a stream need not join it
 
 V = TypeVar("V", bound=Hashable)
 R = TypeVar("R", bound=Record[Any])
@@ -50,7 +50,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Frames(ABC, Generic[V, R]):
-    """Makes the messages of views; `answers` has the lists, and keeps what is made."""
+    """Makes the messages of views; `answers` makes the lists and caches messages."""
 
     name: ClassVar[bytes]
 
@@ -64,47 +64,47 @@ class Frames(ABC, Generic[V, R]):
 
     @abstractmethod
     def _shown(self, record: R, view: V) -> bytes:
-        """Return what the view shows as JSON. Raises: UnencodableError."""
+        """Return the shown entry or fixture as JSON. Raises: UnencodableError."""
 
     @abstractmethod
     def _gone(self, record: R, view: V) -> bytes:
-        """Return what left the view as JSON."""
+        """Return the removed entry or fixture as JSON."""
 
     async def _older(self, view: V, since: int, client: str | None) -> Older | None:
-        """Return the changes before those of the history, from an archive; None without need or archive."""
+        """Return archived changes from before the history; None if not needed, or without an archive."""
         del view, since, client
         return None
 
     async def reach(self, view: V, since: int, client: str | None) -> Reach:
-        """Return how far back the changes of a view are known, and whether those after `since` are.
+        """Return the version after which changes are known, and whether all after `since` are known.
 
-        Raises: Problem 429 if the client had too much made.
+        Raises: Problem 429 if the client has caused too much work.
         """
         del client
         oldest = self.history.oldest(view)
         return Reach(oldest, since >= oldest)
 
     def _merged(self, older: Older, recent: Recent[R]) -> Recent[R] | None:
-        """Return older and recent changes as those of one time; None if they are too many."""
+        """Return older and recent changes merged; None if they are too many."""
         del older
         return recent
 
     def _gone_of(self, recent: Recent[R], view: V) -> list[R]:
-        """Return what left the view."""
+        """Return the records of entries or fixtures that left the view."""
         del view
         return recent.gone
 
     def _more(self, recent: Recent[R], view: V) -> bytes:
-        """Return what else changes have."""
+        """Return further members of changes."""
         del recent, view
         return b""
 
     async def delta(
         self, view: V, since: int, coding: Coding = Coding.IDENTITY, client: str | None = None
     ) -> OwnBody | None:
-        """Return what changed in a view after `since` as JSON; None if the history does not have it.
+        """Return the changes of a view after `since` as JSON; None if they are not known.
 
-        Raises: Problem 429 or 503 if too much is made, for the client or for all.
+        Raises: Problem 429 or 503 if the client, or all single clients, have caused too much work.
         """
         if (older := await self._older(view, since, client)) is UNKNOWN:
             return None
@@ -119,9 +119,9 @@ class Frames(ABC, Generic[V, R]):
         return await self._made(("delta", since, coding), view, client, make)
 
     async def passed(self, view: V, since: int, client: str | None) -> int | None:
-        """Return the version until which nothing of what a view shows changed after `since`.
+        """Return the newest version if the view has not changed after `since`.
 
-        None if something did, or if that is not known. Raises: as `delta`.
+        None if it has changed, or if its changes are not known. Raises: Problem, as `delta`.
         """
         del client
         return since if self.history.latest(view) <= since else None
@@ -129,9 +129,10 @@ class Frames(ABC, Generic[V, R]):
     async def changes(
         self, view: V, since: int, client: str | None = None, last: bytes | None = None
     ) -> OwnBody | None:
-        """Return the message from `since` to the view's newest version; None if it is not known.
+        """Return the message from `since` to the view's newest version; None if its changes are not known.
 
-        With the text of the message before, `last`, as blocks of a member. Raises: as `delta`.
+        With `last`, the text of the message before, the parts are blocks of a gzip member. Raises: Problem,
+        as `delta`.
         """
         if (older := await self._older(view, since, client)) is UNKNOWN:
             return None
@@ -148,9 +149,9 @@ class Frames(ABC, Generic[V, R]):
         return await self._made(("message", since, last), view, client, make)
 
     async def snapshot(self, view: V, coding: Coding = Coding.IDENTITY, client: str | None = None) -> Made:
-        """Return the message with the whole list at the view's newest version; gzip as `changes`.
+        """Return the message with the whole list; with gzip as blocks of a member.
 
-        Raises: as `delta`, for the list of a league.
+        Raises: Problem, as `delta`, for the list of a league.
         """
         made = await self._list(view, coding, client)
         if made.text is None:
@@ -164,7 +165,7 @@ class Frames(ABC, Generic[V, R]):
         return Made(made.version, blocks, coding, text)
 
     async def _list(self, view: V, coding: Coding, client: str | None) -> Made:
-        """Return the list of a view, with gzip as blocks of a member or as it is."""
+        """Return the list of a view; with gzip as blocks of a member, or plain."""
         del client
         return await self._answers.listed(self.listed(view), coding)
 
@@ -182,7 +183,7 @@ class Frames(ABC, Generic[V, R]):
     def _delta(
         self, view: V, since: int, room: Room, older: Older | None, *, is_marked: bool
     ) -> Sliced[Made | None]:
-        """Return what changed in a view after `since`, to its newest version; None if it is not known."""
+        """Return the changes of a view from `since` to its newest version; None if they are not known."""
         recent = yield from self.history.since(view, since if older is None else older.until)
         if recent is not None and older is not None:
             recent = self._merged(older, recent)
@@ -193,7 +194,7 @@ class Frames(ABC, Generic[V, R]):
         gone = yield from _joined((self._gone(record, view) for record in left), room)
         mark = b'"conflated":true,' if is_marked and recent.is_merged else b""
         head = b'{"version":%d,"since":%d,%b"%b":[' % (recent.version, since, mark, self.name)
-        at = b"" if is_marked else cursor(recent.version, self.history.epoch)  # an event has it as its id
+        at = b"" if is_marked else cursor(recent.version, self.history.epoch)  # an event's id is the cursor
         tail = b"]%b%b}" % (self._more(recent, view), at)
         parts = [head, *shown, b'],"removed":[', *gone, tail]
         is_empty = not (recent.shown or left)
@@ -223,7 +224,7 @@ class ListFrames(Frames[BookmakerId | None, Change]):
         return await self._past.read(view, since, oldest, client)
 
     async def reach(self, view: BookmakerId | None, since: int, client: str | None) -> Reach:
-        """Return the same, with what the archive has."""
+        """Return the reach of the history and the archive together."""
         if self._past is None:
             return await super().reach(view, since, client)
         return await self._past.reach(since, self.history.oldest(view), client)
@@ -247,7 +248,7 @@ class ListFrames(Frames[BookmakerId | None, Change]):
     def _gone(self, record: Change, view: BookmakerId | None) -> bytes:
         del view
         if record.json is None:
-            name = self._names.get(record.bookmaker, record.bookmaker)  # it may be of an earlier life
+            name = self._names.get(record.bookmaker, record.bookmaker)  # a bookmaker of an earlier run
             record.json = _encode(Removed(record.id, name, record.reason, record.version))
         return record.json
 
@@ -258,7 +259,7 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
     name = FIXTURES
 
     def listed(self, view: FixtureView) -> FixturesOf:
-        """Return the list of a view, of all leagues."""
+        """Return the list of a view with all leagues."""
         return FixturesOf(replace(view, league=None))
 
     def _shown(self, record: FixtureRecord, view: FixtureView) -> bytes:
@@ -269,7 +270,7 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
         return self._answers.fixtures.json(record.fixture, record.terms)
 
     def _gone_of(self, recent: Recent[FixtureRecord], view: FixtureView) -> list[FixtureRecord]:
-        """Return what left; of main lines not a match that has another now, and each match once."""
+        """Return what left the view; of main lines each match once, if it has no other main line now."""
         if not view.is_of_main_lines:
             return recent.gone
         gone, board = {record.match_id: record for record in recent.gone}, self._answers.board.newest
@@ -285,16 +286,19 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
         return await self._answers.chosen(self.listed(view), Choice(view.league), client)
 
     async def passed(self, view: FixtureView, since: int, client: str | None) -> int | None:
-        """Return the same; of a league or a line nothing may have changed since, though versions rose."""
+        """Return the newest version if the view has not changed after `since`, as above.
+
+        A league or a line may be unchanged although the version of its view has risen.
+        """
         if view == view.whole or self.history.latest(view) <= since:
             return await super().passed(view, since, client)
         delta = await self.delta(view, since, client=client)
         return delta.version if delta is not None and delta.is_empty else None
 
     async def league(self, asked: str, state: FixtureState, client: str | None) -> str:
-        """Return the id of the league that was asked for.
+        """Return the id of the requested league.
 
-        Raises: Problem 400 if that is not one league, 429 if the client had too much made.
+        Raises: Problem 400 if no or several leagues match, 429 if the client has caused too much work.
         """
         league = await self._answers.own.charged(league_meant(asked, state), client)
         if league is None:
@@ -309,7 +313,7 @@ class FixtureFrames(Frames[FixtureView, FixtureRecord]):
 
 
 def _joined(encoded: Iterator[bytes], room: Room) -> Sliced[Pieces]:
-    """Return entries as pieces of a list, encoding them in slices."""
+    """Return entries as pieces of a list, encoded in slices."""
     pieces, size = list[bytes](), 0
     while some := [*islice(encoded, SLICE // 2)]:
         pieces.append(b"," * bool(pieces) + b",".join(some))
@@ -319,7 +323,7 @@ def _joined(encoded: Iterator[bytes], room: Room) -> Sliced[Pieces]:
 
 
 def reset(reason: ResetReason, version: int) -> Pieces:
-    """Return the message before a snapshot; without an id, because the client does not have that yet."""
+    """Return the message before a snapshot; without an id, because the client lacks that version yet."""
     return _message("reset", [_encode(Reset(reason, version))])
 
 

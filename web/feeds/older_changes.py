@@ -1,4 +1,4 @@
-"""Changes of the lists from before those that the history has: from the archive, also of earlier lives."""
+"""Reads changes of the lists that are older than the history from the archive, also from earlier runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from web.feeds.past_lists import read_for
 
 
 class Older(Struct, frozen=True):
-    """The last changes until a version: what is shown, in the order of the list, and what left."""
+    """The last changes until a version: shown entries in the order of the list, and removed entries."""
 
     until: int
     shown: list[Change]
@@ -26,11 +26,11 @@ class Older(Struct, frozen=True):
 
 
 UNKNOWN: Final = Older(0, [], [])
-"""The archive does not have them."""
+"""The archive lacks some of the changes."""
 
 
 class OlderChanges:
-    """Reads them; `names` are the display names in the order of the configuration."""
+    """Reads older changes; `names` are the display names in the order of the configuration."""
 
     def __init__(self, past: Past, names: Mapping[BookmakerId, str], own: OwnBodies) -> None:
         self._past = past
@@ -38,9 +38,9 @@ class OlderChanges:
         self._names = names
 
     async def read(self, view: BookmakerId | None, since: int, until: int, client: str | None) -> Older:
-        """Return the changes of a view after `since`, until `until`; `UNKNOWN` if not all are known.
+        """Return the changes of a view after `since`, until `until`; `UNKNOWN` if some are not known.
 
-        Raises: Problem 429 or 503 as of `read_for`.
+        Raises: Problem 429 or 503, as `read_for`.
         """
         if not await self._past.written(until):
             return UNKNOWN
@@ -54,14 +54,14 @@ class OlderChanges:
         return Older(until, shown, gone)
 
     async def reach(self, asked: int, until: int, client: str | None) -> Reach:
-        """Return how far back changes until `until` are known, and whether those after `asked` are.
+        """Return the oldest version from which changes to `until` are known, and whether `asked` has its.
 
-        Raises: Problem 429 or 503 as of `read_for`.
+        Raises: Problem 429 or 503, as `read_for`.
         """
         return await read_for(client, self._past, self._own, partial(Days.reach, asked=asked, until=until))
 
     def merged(self, older: Older, recent: Recent[Change]) -> Recent[Change] | None:
-        """Return older and recent changes as those of one time; None if they are too many for an answer."""
+        """Return older and recent changes merged; None if they are too many for an answer."""
         newer = {change.id for change in (*recent.shown, *recent.gone)}
         shown = [*recent.shown, *(change for change in older.shown if change.id not in newer)]
         gone = [*recent.gone, *(change for change in older.gone if change.id not in newer)]

@@ -1,7 +1,8 @@
-"""Bodies made for the few clients that ask for the very same: a delta from an old version, some fixtures.
+"""Bodies that few clients share, such as a delta from an old version, or some fixtures.
 
-Such a body may be as long as the whole list, and each client can have another made. So there are limits: on
-the bytes of all that are not sent yet, on the work for each client, and on how many wait to be made.
+Such a body may be as long as the whole list, and each client can request another. So there are limits: on
+the bytes of all unsent bodies, on the work for each client, and on the number of bodies that wait to be
+made.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ from web.protocol.problems import Problem
 from web.protocol.rate_limit import WorkLimit
 
 MAX_HELD_BYTES = 33_554_432
-"""Bytes of all bodies that exist: those kept, and those that clients have not taken yet."""
+"""Bytes of all bodies in memory, kept or not yet sent."""
 MAX_SHARE = 4
-"""One client may have that part of them made for it, and one body in any case: it may read slowly."""
+"""One client may hold a quarter of the bytes, and always one body, because it may read slowly."""
 MAX_KEPT_BYTES = 8_388_608
-"""Bytes of the bodies that are kept for the next client; the newest is kept in any case."""
+"""Bytes of the bodies that are kept for further clients; the newest body is always kept."""
 MAX_KEPT = 1_000
-"""Number of the bodies that are kept, however short they are."""
+"""Bodies that are kept."""
 SMALL_BYTES = 65_536
-"""A body up to this is made whatever else is held."""
+"""A body up to this size is always made."""
 MAX_WAITING = 32
-"""Long bodies that wait while another is made; each may have the references of its entries by then."""
+"""Long bodies that wait while another is made; each may already refer to all its entries."""
 RETRY_AFTER = {"Retry-After": "5"}
 
 
@@ -42,10 +43,10 @@ T = TypeVar("T")
 
 
 class Made(Struct, frozen=True):
-    """What a body is made of: the version that it leads to, the bytes in parts, their coding.
+    """The content of a body: the version that it leads to, the bytes in parts, their coding.
 
-    `text` is there if they are blocks of a member. If it `is_merged`, several versions led to it. Changes
-    are empty if nothing of what is shown changed until that version.
+    `text` is set if the parts are blocks of a gzip member. `is_merged` says that the changes span several
+    versions, `is_empty` that nothing in the view changed until `version`.
     """
 
     version: int
@@ -57,9 +58,9 @@ class Made(Struct, frozen=True):
 
 
 class OwnBody:
-    """A body. Its sender keeps it until its parts are sent: its bytes count as long as it exists.
+    """A body. Its sender keeps it until its parts are sent; its bytes count until it is freed.
 
-    They also count for the `client` that it was made for.
+    They also count for `client`, for which the body was made.
     """
 
     def __init__(self, made: Made, of: OwnBodies, client: str | None = None) -> None:
@@ -79,15 +80,15 @@ class OwnBody:
 
 
 Key: TypeAlias = tuple[Hashable, Hashable]
-"""A view, whose versions rise, and what of it a body shows."""
+"""A view, whose versions rise, and the part of it in a body."""
 Room: TypeAlias = Callable[[int], None]
-"""Checks that there is room for a body of so many bytes. Raises: Problem 503."""
+"""Checks that there is room for a body of this many bytes. Raises: Problem 503."""
 Making: TypeAlias = Callable[[Room], Sliced[Made | None]]
-"""Makes a body, or None if there is none; it has to ask for room as it grows."""
+"""Makes a body, or None; must check for room as the body grows."""
 
 
 class OwnBodies:
-    """Makes and keeps such bodies. `work` is the limit of each client, and `held_bytes` are there now."""
+    """Makes and keeps bodies. `work` is the limit of each client; `held_bytes` are the bytes in memory."""
 
     def __init__(self, work: WorkLimit | None = None, max_held_bytes: int = MAX_HELD_BYTES) -> None:
         self.held_bytes = 0
@@ -96,15 +97,15 @@ class OwnBodies:
         self._held_for: Counter[str] = Counter()
         self._kept: OrderedDict[Key, OwnBody] = OrderedDict()
         self._kept_bytes = 0
-        self._kept_of: dict[Hashable, tuple[int, set[Key]]] = {}  # by view: its newest version, its bodies
+        self._kept_of: dict[Hashable, tuple[int, set[Key]]] = {}  # newest version and bodies by view
         self._in_work: dict[Key, anyio.Event] = {}
         self._long = anyio.Lock(fast_acquire=True)
 
     async def get(self, key: Key, version: int, client: str | None, make: Making) -> OwnBody | None:
-        """Return the body of `key` at `version` or a newer version; of equal requests the first makes it.
+        """Return the body of `key` at `version` or a newer version; the first of equal requests makes it.
 
-        A new version of the key's view ends the older bodies that are kept of it. Raises: Problem 429 if
-        the client had too much made, 503 if there is no room; what `make` raises.
+        A new version of the key's view drops the view's older bodies. Raises: Problem 429 if the client has
+        caused too much work, 503 if there is no room; the errors of `make`.
         """
         while True:
             kept = self._kept.get(key)
@@ -128,8 +129,8 @@ class OwnBodies:
     async def run(self, steps: Sliced[T], client: str | None) -> T:
         """Return the result of the steps, and charge the client for their time.
 
-        A short computation waits for no other; of the long ones one goes on at a time. Raises: Problem 429
-        if the client had too much made, 503 if too many wait.
+        A short computation never waits; only one long computation runs at a time. Raises: Problem 429 if
+        the client has caused too much work, 503 if too many computations wait.
         """
         self.check_work(client)
         if (done := self._advance(steps, client)) is None:
@@ -141,9 +142,9 @@ class OwnBodies:
         return done[0]
 
     async def charged(self, steps: Sliced[T], client: str | None) -> T:
-        """Return the result of steps that wait for no others, and charge the client for their time.
+        """Return the result of the steps without waiting for others, and charge the client for their time.
 
-        Raises: Problem 429 if the client had too much made.
+        Raises: Problem 429 if the client has caused too much work.
         """
         self.check_work(client)
         while (done := self._advance(steps, client)) is None:
@@ -158,13 +159,13 @@ class OwnBodies:
             self._work.charge(client, worked_s() - began, elapsed_s())
 
     def check_work(self, client: str | None) -> None:
-        """Raise Problem 429 if a client had too much made."""
+        """Raise Problem 429 if a client has caused too much work."""
         if wait_s := self._work.wait_s(client, elapsed_s()):
             detail = "what this client alone asks for takes too much work"
             raise Problem(429, "too_many_requests", detail, {"Retry-After": str(ceil(wait_s))})
 
     def charge(self, client: str | None, work_s: float) -> None:
-        """Count work for a client that was done elsewhere."""
+        """Charge a client for work that was done elsewhere."""
         self._work.charge(client, work_s, elapsed_s())
 
     def hold(self, parts: Sequence[bytes]) -> OwnBody:
@@ -173,7 +174,7 @@ class OwnBodies:
         return OwnBody(Made(0, parts), self)
 
     def count(self, client: str | None, size: int) -> None:
-        """Count bytes that are there now, for a client as well if it counts; less than 0: that are gone."""
+        """Add `size` to the bytes in memory, also the client's; below 0 for freed bytes."""
         self.held_bytes += size
         if client is not None:
             self._held_for[client] += size

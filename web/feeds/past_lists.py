@@ -1,4 +1,4 @@
-"""Lists as they were: what `at` asks for, read from the archive, byte for byte as it was served."""
+"""Lists of the past, for `at`: read from the archive, byte for byte as they were served."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from web.protocol.responses import Asked, Prepared, prepared
 
 T = TypeVar("T")
 MarketRows: TypeAlias = dict[str, list[Row]]
-"""The last changes of each other market of a match, by its id."""
+"""The last changes of a match's other markets, by the market's id."""
 
 MAX_WAITING = 32
-"""Reads of the past that wait while others are made."""
+"""Reads of the past that may wait."""
 UNIX_SECONDS = range(10**9, 10**10)
-"""Numbers that may be meant as a time: versions are the clock's milliseconds, a thousand times as many."""
+"""Numbers that a client may mean as seconds; versions are milliseconds, and a thousand times as large."""
 FRESH_MS = 5_000
-"""For a time so short ago, what was published until now is waited for."""
+"""A request for a time so short ago waits until the archive has everything published until now."""
 ENCODED = 500
-"""Entries encoded in a step: some tenths of a millisecond, in which no other thread runs."""
+"""Entries encoded in a step: some tenths of a millisecond, during which no other thread runs."""
 
 OVERLOADED = "overloaded"
 _LATER = {"Retry-After": "5"}
@@ -45,16 +45,16 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Body(Struct, frozen=True):
-    """A list as it was, encoded."""
+    """An encoded list of the past."""
 
     listed: Listed
     parts: tuple[bytes, ...]
 
 
 async def read_for(client: str | None, past: Past, own: OwnBodies, what: Callable[[Days], T]) -> T:
-    """Read the past for a client, which is charged for the work.
+    """Read the past for a client, and charge it for the work.
 
-    Raises: Problem 429 if the client had too much made, 503 if the archive cannot be read now.
+    Raises: Problem 429 if the client has caused too much work, 503 if the archive cannot be read now.
     """
     own.check_work(client)
 
@@ -74,7 +74,7 @@ async def last_of(
 ) -> list[Row] | None:
     """Return the last changes of an entry; None if there is no archive, or it cannot be read now.
 
-    Raises: Problem 429 if the client had too much made.
+    Raises: Problem 429 if the client has caused too much work.
     """
     return await _read_or_none(client, past, own, partial(Days.last_of, entry_id=entry_id, most=most))
 
@@ -82,7 +82,7 @@ async def last_of(
 async def last_of_markets(
     client: str | None, past: Past | None, own: OwnBodies, match_id: str, most: int
 ) -> MarketRows | None:
-    """Return the last changes of the other markets of a match by id; None as of `last_of`.
+    """Return the last changes of a match's other markets by id; None as for `last_of`.
 
     Raises: Problem 429.
     """
@@ -93,7 +93,7 @@ async def last_of_markets(
 async def named_then(
     client: str | None, past: Past | None, own: OwnBodies, is_wanted: Callable[[str, str], bool], most: int
 ) -> list[list[Row]]:
-    """Return the last changes of entries whose teams are wanted; none where `last_of` would return None.
+    """Return the last changes of each entry with wanted teams; none if the archive cannot be read.
 
     Raises: Problem 429.
     """
@@ -113,7 +113,7 @@ async def _read_or_none(
 
 
 class PastLists:
-    """Answers `at`, from an archive; two reads at a time, in threads."""
+    """Answers requests with `at` from an archive; two reads at a time, in threads."""
 
     def __init__(self, past: Past, board: Readable, clock: Clock, own: OwnBodies) -> None:
         self._past = past
@@ -123,9 +123,9 @@ class PastLists:
         self._waiting = 0
 
     async def answer(self, request: Asked, bookmaker: BookmakerId | None, at: At) -> Prepared:
-        """Answer with the list as it was at a version; a time, or another version, is sent on to that.
+        """Answer with the list of a version; redirect a time, or a version between two, to its list.
 
-        Raises: Problem 404 for what is not yet, 410 for what is not kept, 406, 429, 503.
+        Raises: Problem 404 for the future, 410 for versions that are not kept, 406, 429, 503.
         """
         coding = acceptable(request.header(b"accept-encoding"))
         await self._until_written(at)
@@ -138,7 +138,7 @@ class PastLists:
                 return prepared(
                     303, {"Location": f"{request.path}?{urlencode(query)}", "Cache-Control": "no-store"}, ()
                 )
-            case NotYet(newest):  # it was shown
+            case NotYet(newest):  # it was published, but is not in the archive yet
                 raise not_now(f"the newest version in the archive is {newest}; try again later")
             case Unknown():
                 raise not_archived(found, at)
@@ -189,7 +189,7 @@ class PastLists:
 
 
 def _made(days: Days, bookmaker: BookmakerId | None, at: At, coding: Coding) -> Body | Found:
-    """Look a list up, and encode it; in a thread."""
+    """Look up a list and encode it; runs in a thread."""
     if at.version is None:
         return days.at_time(bookmaker, at.ms)
     found = days.at_version(bookmaker, at.version)
@@ -214,7 +214,7 @@ def not_yet(why: str) -> Problem:
 
 
 def not_archived(unknown: Unknown, at: At | None = None) -> Problem:
-    """Return the problem with the interval of which nothing is known, and the versions around it."""
+    """Return the problem with the unknown interval, and the versions around it."""
     given: dict[str, int | str | None] = {
         "reason": unknown.reason,
         "before_version": unknown.before,

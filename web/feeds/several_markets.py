@@ -1,6 +1,6 @@
-"""Fixtures by several markets at once: what is shown of each stands in `markets`, by its name.
+"""Lists of fixtures with several markets: each fixture has them in `markets`, by name.
 
-A list is made of the boards of all its kinds at one moment; its version is the largest of theirs.
+A list is made from the boards of all its kinds at one moment; its version is the largest of their versions.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _members = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class Board(Struct, frozen=True):
-    """One of the markets of a view: its list, what answers of it are made from, and its board then."""
+    """A market of a view: its list, its answers, and its board at one moment."""
 
     listed: FixturesOf
     answers: Answers
@@ -61,18 +61,18 @@ class Board(Struct, frozen=True):
 
     @property
     def state(self) -> FixtureState:
-        """Its fixtures."""
+        """The fixtures of the board."""
         return fixtures_of(self.snapshot)
 
     def shown(self, fixtures: Iterator[Fixture]) -> Iterator[tuple[Shown, bytes]]:
-        """Return those of the fixtures that are shown, each with its JSON."""
+        """Yield the shown fixtures, each with its JSON."""
         form, state = self.listed.form, self.state
         for fixture in fixtures:
             if (shown := self.listed.shown(fixture, state)) is not None:
                 yield shown, self.answers.fixtures.formed(shown, form, state.terms)
 
     def of_match(self, match_id: FixtureId) -> list[Fixture]:
-        """Return the fixtures of a match, by all its lines."""
+        """Return the fixtures of a match, one for each line."""
         if isinstance(self.state, MarketState):
             return self.state.of_match(match_id)
         fixture = self.state.get(match_id)
@@ -80,7 +80,7 @@ class Board(Struct, frozen=True):
 
 
 def boards_of(view: SeveralView, live: Live, form: Form = USUAL) -> list[Board]:
-    """Return the boards of a view as they are at this moment."""
+    """Return the current boards of a view."""
     found = []
     for of_one in view.views:
         of_kind = live.of(of_one)
@@ -91,7 +91,7 @@ def boards_of(view: SeveralView, live: Live, form: Form = USUAL) -> list[Board]:
 
 
 def version_of(boards: Collection[Board]) -> int:
-    """Return the version of what several boards show: the last commit that changed any of it."""
+    """Return the version of several boards: of the last commit that changed any of them."""
     return max(board.listed.version(board.snapshot) for board in boards)
 
 
@@ -102,7 +102,7 @@ def mark_of(view: SeveralView, boards: Collection[Board]) -> str:
 
 
 def listed(boards: Sequence[Board], choice: Choice = EVERYTHING) -> Sliced[list[bytes]]:
-    """Return the fixtures that are shown as JSON, in their order."""
+    """Return the shown fixtures as JSON, by kick-off and id."""
     places: dict[FixtureId, Place] = {}
     found: dict[FixtureId, list[bytes]] = {}
     for board in boards:
@@ -122,13 +122,13 @@ def listed(boards: Sequence[Board], choice: Choice = EVERYTHING) -> Sliced[list[
 
 
 def joined(by_market: Sequence[bytes]) -> bytes:
-    """Return the JSON of a fixture by several markets, from that by each."""
+    """Return the JSON of a fixture with several markets, from its JSON for each market."""
     of_match, markets = _parted(by_market)
     return _encode({**of_match, "markets": markets})
 
 
 def _parted(by_market: Sequence[bytes]) -> tuple[dict[str, Raw], dict[str, Mapping[str, Raw]]]:
-    """Return what names a match, and what is of each of its markets."""
+    """Return the members of the match, and the members of each market by its name."""
     of_match: dict[str, Raw] = {}
     markets: dict[str, Mapping[str, Raw]] = {}
     for json in by_market:
@@ -148,7 +148,7 @@ class WithMarkets(Struct, frozen=True):
     of_match: dict[str, Raw]
 
     def added_to(self, fixture: bytes | None) -> bytes:
-        """Return the JSON of a fixture by 1X2 with its other markets; of None the names and these alone."""
+        """Return the JSON of a 1X2 fixture with its other markets; without 1X2, only names and markets."""
         markets = _encode({"markets": self.markets})
         if fixture is None:
             return b"%b,%b" % (_encode(self.of_match)[:-1], markets[1:])
@@ -156,7 +156,7 @@ class WithMarkets(Struct, frozen=True):
 
 
 def other_markets(live: Live, match_id: FixtureId, form: Form) -> WithMarkets | None:
-    """Return the other markets of a match than 1X2, None if nobody lists any."""
+    """Return the markets of a match besides 1X2; None if no bookmaker lists any."""
     views = [
         FixtureView(ViewKind.FIXTURES, market=Market(kind), has_every_line=True) for kind in live.markets
     ]
@@ -172,7 +172,7 @@ def other_markets(live: Live, match_id: FixtureId, form: Form) -> WithMarkets | 
 
 
 class SeveralRecord(Struct, frozen=True):
-    """A match that changed by any of the markets: its JSON, None if it left with the last of them."""
+    """A match that changed in one of the markets: its JSON, or None if its last market has left."""
 
     id: FixtureId
     place: Place | None
@@ -181,7 +181,7 @@ class SeveralRecord(Struct, frozen=True):
 
 
 class SeveralHistory:
-    """The changes of views of several markets, from those of each."""
+    """The changes of views of several markets, made from each market's changes."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
@@ -192,7 +192,7 @@ class SeveralHistory:
         return self._live.board.newest.epoch
 
     def latest(self, view: SeveralView) -> int:
-        """Return the view's own version."""
+        """Return the view's version."""
         return max([int(self._of(of_one).latest(of_one)) for of_one in view.views])
 
     def oldest(self, view: SeveralView) -> int:
@@ -229,7 +229,7 @@ class SeveralHistory:
 
 
 def _now(match_id: FixtureId, gone: Gone | None, boards: list[Board], league: str | None) -> SeveralRecord:
-    """Return a match that changed as it is shown now."""
+    """Return the record of a changed match, as the boards show it now."""
     shown = [made for board in boards for made in board.shown(iter(board.of_match(match_id)))]
     shown = [(it, json) for it, json in shown if Choice(league).has(it)]
     if not shown:
@@ -249,7 +249,7 @@ class SeveralFrames(Frames[SeveralView, Any]):
         self._live = live
 
     def listed(self, view: SeveralView) -> FixturesOf:
-        """Return the list of the first of its markets: that of all is made of several boards."""
+        """Return the list of the view's first market; lists of several boards are made elsewhere."""
         return FixturesOf(view.views[0])
 
     def _shown(self, record: SeveralRecord, view: SeveralView) -> bytes:
@@ -264,7 +264,10 @@ class SeveralFrames(Frames[SeveralView, Any]):
         return linking(recent.pending) + (b"" if view.league is None else of_league(view.league))
 
     async def passed(self, view: SeveralView, since: int, client: str | None) -> int | None:
-        """Return the same; of lines, or a league, nothing may have changed since, though versions rose."""
+        """Return the newest version if the view has not changed after `since`, as in `Frames`.
+
+        Lines or a league may be unchanged although the version has risen.
+        """
         if self.history.latest(view) <= since:
             return since
         delta = await self.delta(view, since, client=client)
@@ -278,10 +281,10 @@ class SeveralFrames(Frames[SeveralView, Any]):
 
 
 async def answer(live: Live, view: SeveralView, form: Form, choice: Choice, request: Asked) -> Prepared:
-    """Answer a GET of fixtures by several markets.
+    """Answer a GET of fixtures with several markets.
 
-    Raises: Problem 503 if no bookmaker of the view is serving, or fixtures are not linked yet, else 406 if
-    no coding is acceptable; 429 or 503 if too much is made for the client or for single clients.
+    Raises: Problem 503 if no bookmaker of the view is serving, or fixtures are not linked yet; 406 if no
+    coding is acceptable; 429 or 503 if the client, or all single clients, have caused too much work.
     """
     await live.read_boards(request.header(b"if-none-match"), view)
     boards = boards_of(view, live, form)
@@ -301,9 +304,9 @@ async def answer(live: Live, view: SeveralView, form: Form, choice: Choice, requ
 
 
 async def one(live: Live, match_id: FixtureId, others: WithMarkets, form: Form, request: Asked) -> Prepared:
-    """Answer a GET of one fixture that has other markets than 1X2, with what links it.
+    """Answer a GET of one fixture that has other markets than 1X2, with its links.
 
-    Raises: as `answer`.
+    Raises: Problem, as `answer`.
     """
     view, main = FixturesOf(FixtureView(ViewKind.FIXTURES), form), live.board.newest
     if not any(book.is_serving for book in view.books(main).values()):
@@ -335,7 +338,7 @@ async def made(
     coding: Coding = Coding.IDENTITY,
     client: str | None,
 ) -> OwnBody:
-    """Return the body of fixtures by several markets, as the boards are now."""
+    """Return the body of fixtures with several markets, from the current boards."""
     while True:
         boards = boards_of(view, live, form)
         version = version_of(boards)

@@ -1,4 +1,4 @@
-"""The clients that wait for changes. Nothing is queued for them: once woken, they read what is new."""
+"""The clients that wait for changes. They have no queues: a woken client reads the changes itself."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ from web.feeds.messages import FixtureFrames, Frames, ListFrames
 from web.protocol.problems import Problem
 
 HEARTBEAT_S = 10.0
-FAREWELL_S = 1.0  # for clients to end their connections when the service ends
-RETRY_MIN_MS, RETRY_MAX_MS = 1000, 5000  # after that they reconnect at random times, not all at once
+FAREWELL_S = 1.0  # in which clients may end their connections when the service ends
+RETRY_MIN_MS, RETRY_MAX_MS = 1000, 5000  # clients then reconnect at random times, not all at once
 _EVERY = FixtureView(ViewKind.FIXTURES)
 REFUSALS = ("stopping", "too_many_client_streams", "too_many_streams")
-GROUP = 32  # clients woken in one iteration of the loop: one or two milliseconds of work
+GROUP = 32  # clients woken in one loop iteration: one or two milliseconds of work
 
 
 _Woken: TypeAlias = asyncio.Future[float | None]
-"""When the change was committed that wakes a client; None if something else does."""
+"""The commit time of the change that wakes a client; None if something else wakes it."""
 Watched: TypeAlias = BookmakerId | FixtureView | SeveralView | None
-"""A view that changes: of the lists by its bookmaker, None for all, or of fixtures by markets."""
+"""A view that changes: the list of a bookmaker, of all (None), or fixtures of one or several markets."""
 
 
 class Rest:
-    """A time in which changes do not wake a client; begins at once."""
+    """A pause in which changes do not wake a client; it begins at once."""
 
     def __init__(self, seconds: float) -> None:
         self.is_over = False
@@ -55,7 +55,7 @@ class Rest:
         self._timer = asyncio.get_running_loop().call_later(seconds, self._end)
 
     def cancel(self) -> None:
-        """End it without waking the client."""
+        """End the pause without waking the client."""
         self._timer.cancel()
 
     def _end(self) -> None:
@@ -65,9 +65,9 @@ class Rest:
 
 
 class Audience:
-    """All clients that wait for changes; `beats` counts heartbeats while there are any.
+    """All clients that follow changes; `beats` counts heartbeats while there are any clients.
 
-    At most `max_clients` may, and `max_per_client` of them under one name (`peers.py`).
+    At most `max_clients` are admitted, at most `max_per_client` with one client name (`peers.py`).
     """
 
     def __init__(
@@ -110,9 +110,9 @@ class Audience:
 
     @contextmanager
     def admitted(self, client: str | None) -> Iterator[anyio.CancelScope]:
-        """Count a client while the block runs; without a name it counts in the total only.
+        """Count a client while the block runs; without a name it counts only in the total.
 
-        Raises: Problem 503 if no more clients are taken, 429 if no more of that name.
+        Raises: Problem 503 if no more clients are admitted, 429 if no more with this name.
         """
         if self.is_leaving:
             raise self._refusal("stopping", "the service is about to end")
@@ -137,9 +137,9 @@ class Audience:
                     self._gone.set()
 
     async def wait(self, view: Watched, rest: Rest | None = None) -> float | None:
-        """Wait for a change of the view (during `rest`: for its end), a heartbeat, or the end of all.
+        """Wait for a change of the view (during `rest`: for its end), a heartbeat, or the service's end.
 
-        Return when that change was committed, by `elapsed_s`; None for anything else.
+        Return when the change was committed, by `elapsed_s`; None for anything else.
         """
         future: _Woken = asyncio.get_running_loop().create_future()
         if rest is None or rest.is_over:
@@ -159,7 +159,7 @@ class Audience:
         return round(uniform(RETRY_MIN_MS, RETRY_MAX_MS))
 
     async def leave(self) -> None:
-        """Wake all clients because the service ends; cancel those that are still there after a second."""
+        """Wake all clients because the service ends; after a second, cancel the clients that remain."""
         self.is_leaving = True
         self._wake_all()
         if self._clients:
@@ -193,7 +193,7 @@ class Audience:
 
 
 def _keys(view: Watched) -> list[tuple[Kind, Watched]]:
-    """Return the views of which a change wakes the clients of a view."""
+    """Return the views whose changes wake the clients of a view."""
     if isinstance(view, SeveralView):
         return [*dict.fromkeys(key for of_one in view.views for key in _keys(of_one))]
     if isinstance(view, FixtureView):
@@ -216,9 +216,9 @@ def _wake(future: _Woken, committed_s: float | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What clients are answered from; `names` are the display names in the order of the configuration.
+    """The parts that answer clients; `names` are the display names in the order of the configuration.
 
-    `markets` are those of the other kinds of market than 1X2.
+    `markets` has the same parts for each kind of market besides 1X2.
     """
 
     board: Readable
@@ -231,13 +231,13 @@ class Live:
     several: Frames[Any, Any] | None = None
 
     def with_several(self, frames: Frames[Any, Any]) -> Live:
-        """Return the same with the messages of views of several markets."""
+        """Return a copy with `frames` for views of several markets."""
         return dataclasses.replace(self, several=frames)
 
     def of(self, view: Watched) -> Live:
-        """Return what the clients of a view are answered from, of several markets this.
+        """Return the parts that answer a view's clients; for several markets these parts.
 
-        Raises: Problem 400 for a market of which there is no board.
+        Raises: Problem 400 for a market without a board.
         """
         if isinstance(view, SeveralView):
             for of_one in view.views:
@@ -251,36 +251,37 @@ class Live:
         return found
 
     def is_known(self, version: int) -> bool:
-        """Return whether any view may have a version: all kinds of market count with one counter."""
+        """Return whether a board has reached a version: the boards of all kinds share one counter."""
         boards = [self.board, *(live.board for live in self.markets.values())]
         return any(version <= board.newest.version for board in boards)
 
     @property
     def catch_up(self) -> CatchUp:
-        """What waits for the board of a cluster."""
+        """Waits for newer versions of other machines of a cluster."""
         return self.answers.catch_up
 
     @property
     def is_one_of_several(self) -> bool:
-        """Whether clients may have newer versions of other machines."""
+        """Whether this is one of several machines: clients may have newer versions from another."""
         return self.catch_up.longest_s > 0
 
     async def reached(self, view: Watched, version: int) -> bool:
-        """Wait for a version that a client has of another machine; return whether the board has it."""
+        """Wait for a version that a client has from another machine; return whether it was reached."""
         deadlines, epoch = partial(_deadlines, view), self.board.newest.epoch
         return await self.catch_up.reached(version, epoch, deadlines)
 
     async def read_boards(self, tags: str | None, view: SeveralView | None = None) -> None:
-        """Wait until the boards of a view, or (None) of all markets, have what a client has, by its tags.
+        """Wait until the boards of a view, or (None) of all markets, reach the version in a client's tags.
 
-        Nothing of them is overdue then. All boards of a cluster get a version at once. Raises: as `read`.
+        Then none of their deadlines has passed. All boards of a cluster get a version at once. Raises:
+        CommitLateError, NotLinkedError, as `read`.
         """
         await self.catch_up.waited(tags, await self.read(_EVERY), partial(_deadlines, _EVERY))
         for live in (self, *self.markets.values()) if view is None else map(self.of, view.views):
             await live.read(_EVERY)
 
     async def read(self, view: Watched) -> Snapshot:
-        """Return the newest board once nothing of the view is overdue, and there is one at all.
+        """Return the newest board; wait for one, and until overdue entries of the view are withdrawn.
 
         Raises: CommitLateError, and NotLinkedError for a view of fixtures.
         """
@@ -289,16 +290,17 @@ class Live:
                 await self.of(of_one).read(of_one)
             return self.board.newest
         snapshot = await self.board.read(partial(_deadlines, view))
-        if not snapshot.version:  # a replica that has none yet
+        if not snapshot.version:  # a replica without a board yet
             snapshot = await self.catch_up.begun(partial(_deadlines, view))
         if isinstance(view, FixtureView):
             self.catch_up.check_linked()
         return snapshot
 
     async def resolved(self, view: Watched, client: str | None) -> Watched:
-        """Return a view with the id of its league, once there is a board that knows the league's labels.
+        """Return a view with the id of its league; wait for a board, which knows the labels of leagues.
 
-        Raises: Problem 400 if not one league is meant, 429 if the client had too much made; as `read`.
+        Raises: Problem 400 if no or several leagues match, 429 if the client has caused too much work; the
+        errors of `read`.
         """
         if view is None or isinstance(view, str) or view.league is None or self.fixtures is None:
             return view
@@ -309,7 +311,7 @@ class Live:
         return view.of_league(league) if isinstance(view, SeveralView) else replace(view, league=league)
 
     def is_valid(self, view: Watched, snapshot: Snapshot) -> bool:
-        """Return whether a board that was read has not begun anew, and nothing of the view is overdue."""
+        """Return whether the epoch of `snapshot` is current, and no deadline of the view has passed."""
         if isinstance(view, SeveralView):
             boards = [self.of(of_one).board for of_one in view.views]
             return all(board.is_valid(board.newest.deadlines) for board in boards)
@@ -317,7 +319,7 @@ class Live:
         return is_same and self.board.is_valid(_deadlines(view, snapshot))
 
     def frames(self, view: Watched) -> Frames[Any, Any]:
-        """Return the messages of a view, and its history."""
+        """Return the maker of a view's messages, which has its history."""
         if view is None or isinstance(view, str):
             return self.lists
         found = self.several if isinstance(view, SeveralView) else self.fixtures
@@ -327,7 +329,7 @@ class Live:
 
 
 def _deadlines(view: Watched, snapshot: Snapshot) -> Deadlines:
-    """Return when what a view shows no longer holds; fixtures are shown whole."""
+    """Return the deadlines of a view; for fixtures, of the whole board."""
     if view is None or isinstance(view, str):
         return snapshot.list_deadlines(view)
     return snapshot.deadlines
