@@ -1,1 +1,1 @@
-"""A chunk of the board as bytes: JSON of both versions, and that deflated."""
+"""Encodes chunks of the board: JSON of both versions of the API, and gzip of it."""

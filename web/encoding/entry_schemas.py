@@ -18,7 +18,7 @@ from web.encoding.schemas import OddsV2, Version
 
 
 class AbsentEntry(Struct, frozen=True):
-    """Why version 2 of the list does not show it, the same in words, and since when."""
+    """Why version 2 of the list does not show the entry (as a code and in words), and since when."""
 
     reason: Absence
     why: str
@@ -26,9 +26,9 @@ class AbsentEntry(Struct, frozen=True):
 
 
 class EntryStep(Struct, frozen=True):
-    """What the board showed from a commit on, or (without odds) the reason for which it left.
+    """The prices that the board showed from a commit on, or (without odds) the reason why the entry left.
 
-    `updated` is public, `source_time` the source's own time for it; then it was received and committed.
+    `updated` is the public time, `source_time` the source's own time; the rest are receipt and commit.
     """
 
     version: Version | None
@@ -41,7 +41,7 @@ class EntryStep(Struct, frozen=True):
 
 
 class EntryList(Struct, frozen=True):
-    """The list that it is in: when its source last vouched for it, and when it is stale without that."""
+    """The entry's list: when its source last vouched for it, and when it becomes stale otherwise."""
 
     scope: str
     confirmed_at: float | None
@@ -51,7 +51,7 @@ class EntryList(Struct, frozen=True):
 
 
 class EntryRejected(Struct, frozen=True):
-    """Why it is rejected now, and if they are known, the prices (null: no number) and when."""
+    """Why the match is rejected now; if known, also the prices (null: no number) and the time."""
 
     reason: str
     at: float | None
@@ -59,7 +59,7 @@ class EntryRejected(Struct, frozen=True):
 
 
 class EntryMarketStep(Struct, frozen=True):
-    """The same as `EntryStep` of another market: `odds` have the names of its outcomes."""
+    """An `EntryStep` for another market: `odds` are by the names of its outcomes."""
 
     version: Version | None
     committed_at: float | None
@@ -71,11 +71,11 @@ class EntryMarketStep(Struct, frozen=True):
 
 
 class EntryMarket(Struct, frozen=True):
-    """Another market of the match at the bookmaker: on the board, `rejected` now for that reason, or gone.
+    """Another market of the match at the bookmaker: on the board, `rejected` for that reason, or gone.
 
-    Its `odds` have the names of its outcomes, null for what is no number. Of a rejected one they are null
-    if they are not kept, and `updated` is when it was rejected. `list` is the list that it is in. `steps`
-    has what was shown, the newest first: one that is gone has no more, and its first step says why.
+    Its `odds` are by the names of its outcomes, null for an odd that is no number. For a rejected market
+    they are null if they are not kept, and `updated` is the time of the rejection. `list` is the market's
+    list. `steps` are newest first; a market that is gone has only steps, and the first says why it left.
     """
 
     market: str
@@ -88,7 +88,7 @@ class EntryMarket(Struct, frozen=True):
 
 
 class EntryBookmaker(Struct, frozen=True):
-    """Its bookmaker."""
+    """The entry's bookmaker."""
 
     id: str
     name: str
@@ -99,7 +99,7 @@ class EntryBookmaker(Struct, frozen=True):
 
 
 class EntrySource(Struct, frozen=True):
-    """The source of its bookmaker."""
+    """The source of the entry's bookmaker."""
 
     name: str
     kind: str
@@ -114,7 +114,7 @@ class EntrySource(Struct, frozen=True):
 
 
 class EntryLink(Struct, frozen=True):
-    """An event of its fixture, the rule by which it is in it, and the event that it is linked `to`."""
+    """An event of the entry's fixture, the rule of its link, and the event that it is linked `to`."""
 
     event: LinkEvent
     rule: Rule
@@ -122,16 +122,16 @@ class EntryLink(Struct, frozen=True):
 
 
 class EntryCandidate(Struct, frozen=True):
-    """The event that resembles it most and is not linked with it, and why not."""
+    """The event that resembles the entry's most but is not linked with it, and why not."""
 
     event: LinkEvent
     reason: Objection
 
 
 class EntryFixture(Struct, frozen=True):
-    """Its fixture: the events, its own among them; if it is alone, the nearest candidate.
+    """The entry's fixture with all its events; the nearest candidate if the entry's event is alone.
 
-    Without `linking` the linker does not run: nothing new is linked, and no candidate is known.
+    If `linking` is false the linker does not run: nothing new is linked, and no candidate is known.
     """
 
     id: str
@@ -149,7 +149,7 @@ class NearEntry(Struct, frozen=True):
 
 
 class LeftEntry(Struct, frozen=True):
-    """An entry that is not on the board any more; since when and why, where that is known."""
+    """An entry that is not on the board any more; since when and why, if known."""
 
     id: str
     home: str
@@ -159,7 +159,7 @@ class LeftEntry(Struct, frozen=True):
 
 
 class TracedMatch(Struct, frozen=True):
-    """What the bookmaker calls the match, and when it kicks off."""
+    """The bookmaker's names for the match, and its kick-off."""
 
     home: str
     away: str
@@ -168,12 +168,12 @@ class TracedMatch(Struct, frozen=True):
 
 
 class EntryTrace(Struct, frozen=True):
-    """Where an entry's price comes from, at `now`, or why there is none; `steps` has the newest first.
+    """Where an entry's price comes from, at `now`, or why there is none; `steps` are newest first.
 
-    Names, league and kick-off (`match`) are those of the entry, or what they were. Without an entry, `near`
-    has ids that are there, and `left` those of teams of that name that are not there any more.
-    `markets` are the others than 1X2 that its bookmaker lists of the match, by line, then those that left.
-    `archived` says whether the steps are those of the archive, too; null without an archive.
+    `match` has the entry's current or last names, league and kick-off. If there is no such entry, `near`
+    has similar entries on the board, and `left` has entries with such teams that have left. `markets` are
+    the bookmaker's markets of the match besides 1X2, by line, then markets that have left. `archived` says
+    whether `steps` include the archive's; null without an archive.
     """
 
     version: Version
@@ -200,7 +200,7 @@ def step(
     committed_at: float | None = None,
     reason: RemovalReason | None = None,
 ) -> EntryStep:
-    """Return what a commit showed of an entry."""
+    """Return the step of an entry at a commit."""
     if entry is None:
         return EntryStep(version, _time(committed_at), None, None, None, None, reason)
     odds = OddsV2(*entry.match.prices)
@@ -213,7 +213,7 @@ def market_step(
     committed_at: float | None = None,
     reason: RemovalReason | None = None,
 ) -> EntryMarketStep:
-    """Return what a commit showed of an entry of another market than 1X2."""
+    """Return the step at a commit of an entry of another market than 1X2."""
     if entry is None:
         return EntryMarketStep(version, _time(committed_at), None, None, None, None, reason)
     odds = dict(zip(entry.match.market.outcomes, entry.match.prices, strict=True))
@@ -221,20 +221,20 @@ def market_step(
 
 
 def _times(entry: Entry) -> tuple[float, float | None, float | None]:
-    """Return when it was updated, the source's own time, and when it was received."""
+    """Return an entry's public time, its source's own time, and the time of its receipt."""
     source_time = entry.match.source_time
-    # Without a time of the source's own, `updated` is that of the receipt.
+    # Without a source's own time, `updated` is the time of the receipt.
     received_at = entry.updated if source_time is None else entry.received_at
     return entry.updated, _time(source_time), _time(received_at)
 
 
 def left_market(of: Market) -> EntryMarket:
-    """Return another market than 1X2 that is not on the board any more."""
+    """Return the form of another market than 1X2 that has left the board."""
     return EntryMarket(str(of), None, None, None, None)
 
 
 def market(entry: Entry, listed: EntryList | None) -> EntryMarket:
-    """Return another market than 1X2 that is on the board."""
+    """Return the form of another market than 1X2 that is on the board."""
     match = entry.match
     odds = dict[str, float | None](zip(match.market.outcomes, match.prices, strict=True))
     received_at = entry.updated if match.source_time is None else entry.received_at
@@ -242,7 +242,7 @@ def market(entry: Entry, listed: EntryList | None) -> EntryMarket:
 
 
 def rejected_market(of: Market, reason: str, kept: KeptRejected | None) -> EntryMarket:
-    """Return another market than 1X2 that is rejected now."""
+    """Return the form of another market than 1X2 that is rejected now."""
     if kept is None:
         return EntryMarket(str(of), None, None, None, None, reason)
     odds = dict[str, float | None](zip(of.outcomes, kept.match.prices, strict=True))
@@ -250,7 +250,7 @@ def rejected_market(of: Market, reason: str, kept: KeptRejected | None) -> Entry
 
 
 def traced_match(match: Match) -> TracedMatch:
-    """Return the names of a match."""
+    """Return the names and the kick-off of a match."""
     return TracedMatch(*match.listing)
 
 
@@ -260,7 +260,7 @@ def near_entry(entry: Entry) -> NearEntry:
 
 
 def left_entry(left: Left) -> LeftEntry:
-    """Return the short form of an entry that is not there any more."""
+    """Return the short form of an entry that has left the board."""
     match = left.entry.match
     return LeftEntry(left.entry.id, match.home, match.away, _time(left.at), left.reason)
 

@@ -20,7 +20,7 @@ _END = b"# EOF\n"
 
 @dataclass(frozen=True, slots=True)
 class _Only:
-    """A registry to its writer, of this metric alone."""
+    """A registry with only this metric, for the writer of one metric."""
 
     metric: Metric
 
@@ -29,7 +29,7 @@ class _Only:
 
 
 def exposition(registry: CollectorRegistry, *, is_openmetrics: bool) -> Sliced[bytes]:
-    """Return all metrics, without the times at which counters began."""
+    """Return all metrics, without the start times of counters."""
     write = openmetrics.generate_latest if is_openmetrics else generate_latest
     parts: list[bytes] = []
     for metric in registry.collect():

@@ -30,23 +30,23 @@ from web.encoding.surebet_schemas import DoubtedSurebet, StakesV2, SurebetV2, su
 Probability = Annotated[float, Meta(ge=0, le=1)]
 T = TypeVar("T")
 
-UNKNOWN = "Unknown"  # a league
+UNKNOWN = "Unknown"  # the name of an unknown league
 
 
 class Link(StrEnum):
-    """How sure it is that an entry is of the fixture's match: on a likely link no surebet rests."""
+    """How sure it is that an entry belongs to the fixture's match; surebets do not use likely links."""
 
     SURE = "sure"
     LIKELY = "likely"
 
 
 class FixtureEntry(Struct, frozen=True):
-    """What a bookmaker lists: `id` and `odds` are those of the list, `rule` is why it is this match.
+    """A bookmaker's entry: `id` and `odds` are as in the list, `rule` is why it is the same match.
 
-    Names, league and kick-off are there where the bookmaker's differ from the fixture's. With `superseded`
-    another bookmaker of its company was confirmed later, and the price counts for nothing. With `doubts` a
-    price is far above the fair price of the others, and none of its prices is best. `url` is its page of
-    the match: https, at most 2 kB.
+    Names, league and kick-off are present if they differ from the fixture's. With `superseded` another
+    bookmaker of its company was confirmed later, and this price does not count. With `doubts` a price is
+    far above the fair price of the other bookmakers, and none of the entry's prices is best. `url` is the
+    bookmaker's page of the match: https, at most 2 kB.
     """
 
     id: str
@@ -66,9 +66,9 @@ class FixtureEntry(Struct, frozen=True):
 
 
 class BestPrice(Struct, frozen=True):
-    """The highest price, gross, the bookmakers that offer it, and the `ids` of their entries.
+    """The highest gross price, the bookmakers that offer it, and the `ids` of their entries.
 
-    `prices` only if none of them is live.
+    `prices` is present only if none of these prices is live.
     """
 
     odds: Price
@@ -78,7 +78,7 @@ class BestPrice(Struct, frozen=True):
 
 
 class BestPrices(Struct, frozen=True):
-    """The best price of each outcome, null if the prices of every bookmaker are in doubt."""
+    """The best price of each outcome; null if all bookmakers' prices are in doubt."""
 
     home: BestPrice | None = field(name="1")
     draw: BestPrice | None = field(name="X")
@@ -88,7 +88,7 @@ class BestPrices(Struct, frozen=True):
 class FairOdds(Struct, frozen=True):
     """The probabilities without margin.
 
-    With `conditional` they are of what is not returned: the whole stake, or half of it, may come back.
+    With `conditional` the whole or half of a stake may be returned; they are for the part that is not.
     """
 
     method: Method
@@ -101,11 +101,11 @@ class FairOdds(Struct, frozen=True):
 class FairReason(StrEnum):
     """Why there are no fair odds."""
 
-    TOO_FEW = "too_few"  # bookmakers with live prices, for a consensus
+    TOO_FEW = "too_few"  # too few bookmakers with live prices for a consensus
     NOT_LISTED = "not_listed"  # the bookmaker does not list the match
     NOT_LIVE = "not_live"  # its prices are collected
     LIKELY_LINK = "likely_link"  # its entry may be of another match
-    IN_PLAY_RULE = "in_play_rule"  # in play bookmakers count other goals
+    IN_PLAY_RULE = "in_play_rule"  # in play, bookmakers count different goals
 
 
 class Reference(Struct, frozen=True):
@@ -116,18 +116,16 @@ class Reference(Struct, frozen=True):
 
 
 class FixtureV2(Struct, frozen=True):
-    """One match of all sources that list it, named as the first of them does. Times are Unix seconds.
+    """One match at all bookmakers, with the names of its first source. Times are Unix seconds.
 
-    `league_id` is one id for a league however sources label it, `country` is null where none is known.
-    `book_sum` is the sum of 1 / best price, null without them; `fair` the median of the bookmakers whose
-    prices are live, and `reference` the odds of the bookmaker that was asked for, each with the reason if
-    there are none.
-    `doubted` is a surebet that is not believed. With `total` there are the `stakes`, or the reason if there
-    are none. `in_play` is there if any source says whether it is.
-    Of another `market` than 1X2, odds and probabilities have the names of its outcomes. It may be the
-    `main` line of its match: most bookmakers list that. With the
-    `in_play_rule` "from_now" some of its bookmakers count only goals after the bet: their prices cannot be
-    compared with others.
+    `league_id` is the same for all labels of a league; `country` is null if unknown. `book_sum` is the sum
+    of 1 / best price, null without best prices. `fair` is the median of the bookmakers with live prices,
+    `reference` has the fair odds of the requested bookmaker; each has a reason if there are none. `doubted`
+    is a surebet that is not believed. With `total`, `stakes` or the reason for their absence is present.
+    `in_play` is present if a source says whether the match is in play. For another `market` than 1X2, odds
+    and probabilities are by the names of its outcomes. The `main` line of a match is the line that most
+    bookmakers list. With the `in_play_rule` "from_now" some of the bookmakers count only goals after the
+    bet: their prices cannot be compared with others.
     """
 
     id: str
@@ -157,15 +155,15 @@ class FixtureV2(Struct, frozen=True):
 
 
 class LinkingState(Struct, frozen=True):
-    """How many events of sources were still to be linked with others, or found to be alone."""
+    """How many events are not compared yet: each may be linked with others, or found to be alone."""
 
     pending: int
 
 
 class FixtureList(Struct, frozen=True):
-    """Fixtures by kick-off and id; those of an unknown kick-off last.
+    """Fixtures by kick-off and id; fixtures with an unknown kick-off are last.
 
-    `league_id` is that of the `league` that was asked for. There is a `note` if that has no match at all:
+    `league_id` is the id of the requested `league`. A `note` says if the league has no match at all:
     perhaps it is misspelled. `total` and `step` are those of the stakes.
     """
 
@@ -181,7 +179,7 @@ class FixtureList(Struct, frozen=True):
 
 
 class RemovedFixture(Struct, frozen=True):
-    """A fixture that left the view, at which version and why; `into` is what it was merged into."""
+    """A fixture that left the view, at which version and why; it may be merged `into` another."""
 
     id: str
     reason: FixtureRemoval
@@ -190,10 +188,10 @@ class RemovedFixture(Struct, frozen=True):
 
 
 class FixtureChangesV2(Struct, frozen=True):
-    """What leads from the fixtures at `since` to those at `version`.
+    """The changes from the fixtures at `since` to the fixtures at `version`.
 
-    `conflated` is in the stream only, `cursor` in answers only. `league_id` is that of the `league` which
-    was asked for.
+    `conflated` is only in the stream, `cursor` only in answers. `league_id` is the id of the requested
+    `league`.
     """
 
     version: Version
@@ -207,7 +205,7 @@ class FixtureChangesV2(Struct, frozen=True):
 
 
 class FixtureLink(Struct, frozen=True):
-    """An event as its source lists it, and the rule and the evidence against the event `to`."""
+    """An event as its source lists it, with the rule and the evidence of its link to the event `to`."""
 
     source: str
     source_match_id: str
@@ -221,7 +219,7 @@ class FixtureLink(Struct, frozen=True):
 
 
 class OneFixture(Struct, frozen=True):
-    """A fixture, and what links its events."""
+    """A fixture and the links of its events."""
 
     version: Version
     fixture: FixtureV2
@@ -230,17 +228,17 @@ class OneFixture(Struct, frozen=True):
 
 
 EVENTS = {"snapshot": FixtureList, "changes": FixtureChangesV2}
-"""The data of those events of the stream that are others with `view`."""
+"""The data of the stream's events that differ with `view`."""
 
 Entries = dict[BookmakerId, Entry]
 
 
 BestOfAll: TypeAlias = tuple[Best, ...]
-"""The best price of each outcome, in their order."""
+"""The best price of each outcome, in the order of the outcomes."""
 
 
 class Part(Struct, frozen=True):
-    """Some entries of a fixture, and the surebet that these make."""
+    """Some entries of a fixture, and their surebet."""
 
     entries: Entries
     surebet: Surebet | None
@@ -260,8 +258,8 @@ def fixture_v2(
 ) -> FixtureV2:
     """Return the public form of a fixture, or of a part of it with the names and fair odds of the whole.
 
-    `names` are display names, `fair` is the consensus, `doubted` are those whose prices it doubts. The
-    `league`, `encoded`, the entries as JSON, and `prices`, the best, are given where they are known.
+    `names` are display names, `fair` is the consensus, `doubted` are bookmakers whose prices it doubts.
+    Pass `league`, `encoded` (the entries as JSON) and `prices` (the best prices) if they are known.
     """
     match, league = fixture.match, league or league_of_fixture(fixture)
     entries, surebet = (fixture.entries, fixture.surebet) if part is None else (part.entries, part.surebet)
@@ -289,12 +287,12 @@ def fixture_v2(
 
 
 def _is_other_bet(fixture: Fixture, roster: Roster) -> bool:
-    """Return whether some of its bookmakers count only the goals after the bet by now."""
+    """Return whether a bookmaker of the fixture now counts only goals after the bet."""
     return fixture.has_begun and any(roster[name].counts_from_now for name in fixture.bookmakers)
 
 
 def _of_market(made: FixtureV2, fixture: Fixture, roster: Roster) -> FixtureV2:
-    """Return it with the fields that only fixtures of other markets than 1X2 have."""
+    """Return the fixture with the fields for other markets than 1X2."""
     made = replace(made, market=str(fixture.market), main=True if fixture.is_main else UNSET)
     if not _is_other_bet(fixture, roster):
         return made
@@ -306,13 +304,13 @@ def _of_market(made: FixtureV2, fixture: Fixture, roster: Roster) -> FixtureV2:
 def best_of(
     fixture: Fixture, entries: Mapping[BookmakerId, Entry], doubted: Collection[BookmakerId]
 ) -> BestOfAll | None:
-    """Return the best prices among some entries of a fixture, None if no price counts."""
+    """Return the best prices among some entries of a fixture; None if no price counts."""
     unwanted = fixture.superseded(entries).union(doubted)
     return best({name: entry.match.prices for name, entry in entries.items() if name not in unwanted})
 
 
 def _said_in_play(fixture: Fixture) -> list[bool]:
-    """Return `in_play` of the sources that give it."""
+    """Return the values of `in_play` from the sources that have it."""
     said = [said for entry in fixture.listed if (said := entry.match.in_play) is not None]
     if fixture.head is not None and fixture.head.in_play is not None:
         said.append(fixture.head.in_play)
@@ -320,7 +318,7 @@ def _said_in_play(fixture: Fixture) -> list[bool]:
 
 
 def fair_odds(method: Method, chances: Chances, market: Market = ONE_X_TWO) -> FairOdds:
-    """Return the public form of fair odds of a market, by its chances as of one winner."""
+    """Return the public form of a market's fair odds; `chances` count as of a market with one winner."""
     rounded = [round(chance, 6) for chance in of_all_winners(market, chances)]
     if market is ONE_X_TWO:
         home, draw, away = rounded
@@ -338,16 +336,16 @@ def removed_fixture(fixture_id: FixtureId, gone: Gone) -> RemovedFixture:
 
 
 def _match_id(fixture_id: FixtureId) -> str:
-    """Return the id of a match of which this is the fixture of a market."""
+    """Return the id of the match to which a market's fixture belongs."""
     return fixture_id.partition(" ")[0]
 
 
 def link(member: Member, events: Mapping[EventKey, Event]) -> FixtureLink:
-    """Return the public form of the link of a member; `events` are those of its fixture."""
+    """Return the public form of a member's link; `events` are the fixture's events."""
     event, evidence, to = events[member.key], member.evidence, None
     if member.to is not None:
         to = member.to.source, member.to.source_match_id
-        if evidence is not None:  # its prices are those of the time of linking
+        if evidence is not None:  # with the prices at the time of linking
             gap = price_gap(event.chances, events[member.to].chances)
             evidence = replace(evidence, price_gap=gap)
     names = event.home, event.away, event.league or UNKNOWN
@@ -393,7 +391,7 @@ def entries_v2(
 def _other(
     match: Match, of_fixture: Match
 ) -> tuple[str | UnsetType, str | UnsetType, str | UnsetType, int | UnsetType | None]:
-    """Return names, league and kick-off where a bookmaker's differ from the fixture's."""
+    """Return the bookmaker's names, league and kick-off where they differ from the fixture's."""
     return (
         _if_other(match.home, of_fixture.home),
         _if_other(match.away, of_fixture.away),

@@ -1,4 +1,4 @@
-"""The bodies of lists of fixtures: the JSON of each, made once, spliced to segments and runs."""
+"""Makes the bodies of lists of fixtures: each fixture's JSON is made once, and joined to segments."""
 
 from __future__ import annotations
 
@@ -48,24 +48,22 @@ from web.encoding.segments import FIXTURES, UNENCODABLE, Kept, Segment, Segments
 from web.encoding.surebet_schemas import divided, doubted
 
 MAX_VIEWS = 8
-"""Besides the whole view, of so many the segments are kept: each may need as much memory as the whole."""
+"""Views whose segments are kept besides the whole view; each may need as much memory as the whole."""
 
 _encode = msgspec.json.Encoder().encode
-_ENTRIES = b'"entries":['  # found once: quotes in a text of JSON are escaped
+_ENTRIES = b'"entries":['  # occurs once: texts in JSON have escaped quotes
 _WHOLE = FixtureView(ViewKind.FIXTURES)
 
 
 class FixtureSegments(Segments[FixtureView, FixtureChunk]):
-    """Lists of fixtures, a view in one part, and the JSON of each fixture as made last, by id."""
+    """The lists of fixtures (each view is one part), and the newest JSON of each fixture, by id."""
 
     name = FIXTURES
 
     def __init__(self, names: Mapping[BookmakerId, str]) -> None:
         super().__init__()
         self._names = names
-        self._made: OrderedDict[FixtureId, _Made] = (
-            OrderedDict()
-        )  # weak references would have them collected
+        self._made: OrderedDict[FixtureId, _Made] = OrderedDict()
         self._most = SLICE
 
     def json(self, fixture: Fixture, terms: FixtureSettings) -> bytes:
@@ -79,12 +77,12 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
         with self._rejecting(fixture):
             made = self._made[fixture.id] = _made(fixture, self._names_of(fixture), terms, known)
         self._made.move_to_end(fixture.id)
-        for _ in range(min(len(self._made) - self._most, 2)):  # so that a smaller board costs no long step
+        for _ in range(min(len(self._made) - self._most, 2)):  # two: a smaller board makes no long step
             self._made.popitem(last=False)
         return made
 
     def formed(self, shown: Shown, form: Form, terms: FixtureSettings) -> bytes:
-        """Return a fixture as JSON in that form. Raises: UnencodableError."""
+        """Return a fixture as JSON in the given form. Raises: UnencodableError."""
         fixture, surebet, doubts = shown.fixture, shown.surebet, shown.doubts
         made, names = self._made_of(fixture, terms), self._names_of(fixture)
         json = made.json
@@ -107,11 +105,11 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
         return _with_reference(json, fixture, name, chances, terms)
 
     def fit(self, state: FixtureState) -> None:
-        """Keep the JSON of twice as many fixtures as are there: the oldest goes first."""
+        """Keep the JSON of twice as many fixtures as the board has; the oldest is dropped first."""
         self._most = 2 * len(state.places) + SLICE
 
     def links(self, fixture: Fixture, terms: FixtureSettings) -> bytes:
-        """Return what links the events of a fixture as JSON. Raises: UnencodableError."""
+        """Return the links of a fixture as JSON. Raises: UnencodableError."""
         with self._rejecting(fixture):
             events = {member.key: event_of(fixture, member.key, terms.roster) for member in fixture.members}
             return _encode([link(member, events) for member in fixture.members])
@@ -121,7 +119,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
 
     @contextmanager
     def _rejecting(self, fixture: Fixture) -> Iterator[None]:
-        """Name the entry to blame if a fixture cannot be encoded."""
+        """Raise UnencodableError with the guilty entry if the block cannot encode a fixture."""
         try:
             yield
         except UNENCODABLE as error:
@@ -145,11 +143,11 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
 
 
 class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """A fixture, its JSON, and fair chances: of each entry (home, draw, away, and so on), and of all.
+    """A fixture with its JSON, the fair chances of each entry (home, draw, away, and so on), and of all.
 
-    `doubted` are the bookmakers whose prices are doubted by those of all others. The JSON of each entry
-    begins at one of `starts` in `json`, which has one more. Usually one of fifty bookmakers changed: the
-    chances of the others are not computed again, and their JSON is cut out.
+    `doubted` are bookmakers with prices that all others' prices put in doubt. The JSON of each entry begins
+    at one of `starts` in `json`; the last of `starts` is the end. Usually one of fifty bookmakers has
+    changed: then the chances and the JSON of the others are reused.
     """
 
     fixture: Fixture
@@ -163,7 +161,7 @@ class _Made(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 Places: TypeAlias = Sequence[int | None]
-"""Where each entry of a fixture, in order, is in what was made before; None if it was another or none."""
+"""For each entry of a fixture, its index in the result made before; None if the entry is new or changed."""
 
 
 def _made(fixture: Fixture, names: Names, terms: FixtureSettings, known: _Made | None) -> _Made:
@@ -196,7 +194,7 @@ def _made(fixture: Fixture, names: Names, terms: FixtureSettings, known: _Made |
 def _best_as_before(
     fixture: Fixture, known: _Made, doubted: frozenset[BookmakerId], places: Places
 ) -> BestOfAll | None:
-    """Return the best prices of before if no price that changed is, or was, as high; None if one may be."""
+    """Return the best prices made before if no changed price is or was as high; otherwise None."""
     before, names = known.fixture, fixture.bookmakers
     if known.best is None or known.doubted != doubted or before.bookmakers != names:
         return None
@@ -214,7 +212,7 @@ def _best_as_before(
 
 
 def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None, places: Places) -> array[float]:
-    """Return the fair chances of the entries, in their order; known chances are reused."""
+    """Return the fair chances of the entries in order; known chances are reused."""
     found, count = array("d"), len(fixture.market.outcomes)
     for entry, at in zip(fixture.listed, places, strict=True):
         if at is None or known is None:
@@ -225,7 +223,7 @@ def _fair_of_each(fixture: Fixture, method: Method, known: _Made | None, places:
 
 
 def _sorted(fixture: Fixture, of_each: array[float], roster: Roster) -> list[list[float]]:
-    """Return the fair chances of the entries that count, by outcome, in rising order."""
+    """Return for each outcome the fair chances of the entries that count, in rising order."""
     uncounted, count = fixture.superseded(fixture.bookmakers), len(fixture.market.outcomes)
     counted = [
         count * at
@@ -244,7 +242,7 @@ def _entries(
     known: _Made | None,
     places: Places,
 ) -> list[bytes]:
-    """Return the JSON of each entry, in their order; that of an entry that says the same is cut out."""
+    """Return the JSON of each entry in order; the known JSON of an unchanged entry is reused."""
     others = frozenset(fixture.bookmakers)
     if known is not None and _are_described_alike(fixture, known.fixture):
         superseded, before = (each.superseded(each.bookmakers) for each in (fixture, known.fixture))
@@ -262,12 +260,12 @@ def _entries(
 
 
 def _are_described_alike(a: Fixture, b: Fixture) -> bool:
-    """Return whether an entry of both has the same rule and link in both, and differs in the same names."""
+    """Return whether an entry in both states has the same rule and link, and shows the same names."""
     return a.members is b.members and a.match.listing == b.match.listing
 
 
 def _are_labelled_alike(a: Fixture, b: Fixture) -> bool:
-    """Return whether two states of a fixture have the same entries, but perhaps with other prices."""
+    """Return whether two states of a fixture have the same entries except for prices."""
     if a.bookmakers != b.bookmakers:
         return False
     pairs = zip(a.listed, b.listed, strict=True)
@@ -275,7 +273,7 @@ def _are_labelled_alike(a: Fixture, b: Fixture) -> bool:
 
 
 def _chances(of_each: array[float], market: Market) -> Iterator[Chances]:
-    """Return the fair chances of each entry, in their order."""
+    """Yield the fair chances of each entry, in order."""
     count = len(market.outcomes)
     return zip(*[of_each[outcome::count] for outcome in range(count)], strict=True)
 
@@ -301,7 +299,7 @@ def _with_more(json: bytes, more: msgspec.Struct) -> bytes:
 
 
 def _culprit(fixture: Fixture, names: Names) -> tuple[BookmakerId, Entry]:
-    """Return the entry for which a fixture cannot be encoded; the first if each can for itself."""
+    """Return the entry that cannot be encoded; the first entry if each can be encoded alone."""
     for name, entry in fixture.entries.items():
         try:
             _encode(match_v2(entry, names[name]))

@@ -1,4 +1,4 @@
-"""The JSON of links for operators (docs/operations.md): evidence, and the gain of a line by hand."""
+"""The JSON of links for operators (docs/operations.md): evidence, and suggestions for the file of links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from web.encoding.schemas import Version
 
 
 class LinkEvent(Struct, frozen=True):
-    """A match as a source lists it, and its fixture."""
+    """An event as its source lists it, and its fixture."""
 
     fixture: str
     source: str
@@ -24,16 +24,16 @@ class LinkEvent(Struct, frozen=True):
 
 
 class RuleCheck(Struct, frozen=True):
-    """One way in which a rule can hold, and what the evidence lacks for it; empty if it holds."""
+    """One way in which a rule can hold; `lacks` says what the evidence lacks, empty if the rule holds."""
 
     rule: Rule
     lacks: str
 
 
 class PairExplained(Struct, frozen=True):
-    """The evidence about two events, that of a against b; `rule` links them, `reason` is against it.
+    """The evidence for linking events a and b; `rule` links them, or `reason` is why they are not linked.
 
-    `text` is for the file of links: it keeps linked events apart, and links others. It may be empty.
+    `text` is for the file of links: it separates linked events, and links others. It may be empty.
     """
 
     a: LinkEvent
@@ -47,7 +47,7 @@ class PairExplained(Struct, frozen=True):
 
 
 class LinksExplained(Struct, frozen=True):
-    """Pairs of events; without the linker there are none."""
+    """Pairs of events; none if the linker does not run."""
 
     version: Version
     linking: bool
@@ -57,7 +57,7 @@ class LinksExplained(Struct, frozen=True):
 class LinkSuggestion(Struct, frozen=True):
     """Two events that are not linked, and a text for the file of links that would settle `gain` such pairs.
 
-    No text: nothing there would.
+    The text is empty if the file of links cannot settle them.
     """
 
     a: LinkEvent
@@ -70,10 +70,10 @@ class LinkSuggestion(Struct, frozen=True):
 
 
 class SpellingSuggestion(Struct, frozen=True):
-    """A text for the file of links that makes two names one team's, of `gain` links that are likely only.
+    """A text for the file of links that makes two names the same team; it makes `gain` likely links sure.
 
-    The link of a and b is the one that stood longest: since `since` (Unix seconds) its prices agreed, at
-    most `price_gap` apart.
+    Of these links, the one of a and b has held longest: since `since` (Unix seconds) their prices have
+    agreed, at most `price_gap` apart.
     """
 
     a: LinkEvent
@@ -86,10 +86,10 @@ class SpellingSuggestion(Struct, frozen=True):
 
 
 class LinkSuggestions(Struct, frozen=True):
-    """Abstentions, the likely gain first; without the linker there are none.
+    """Abstentions, the most useful first; none if the linker does not run.
 
-    Of the file of links `absent` has what is not on the board, `doubtful` what may be wrong by now.
-    `spellings` are of links that stood for an hour.
+    `absent` has lines of the file of links whose events are not on the board, `doubtful` lines that may be
+    wrong by now. `spellings` come from links that have held for an hour.
     """
 
     version: Version
@@ -102,9 +102,9 @@ class LinkSuggestions(Struct, frozen=True):
 
 
 class EntryAge(Struct, frozen=True):
-    """When its source last vouched for an entry's price, and when that last changed: Unix seconds.
+    """When its source last vouched for an entry's price, and when the price last changed (Unix seconds).
 
-    A price that is only collected is never vouched for.
+    No source vouches for a collected price.
     """
 
     confirmed_at: float | None
@@ -112,9 +112,9 @@ class EntryAge(Struct, frozen=True):
 
 
 class FixtureAges(Struct, frozen=True):
-    """The entries of a fixture by id, `at` this time of the service.
+    """The entries of a fixture by id; `at` is the service's current time.
 
-    They are of another `market` than 1X2 if that is given.
+    `market` is present for another market than 1X2.
     """
 
     version: Version

@@ -1,4 +1,4 @@
-"""The bodies of the odds lists, of the chunks of each bookmaker."""
+"""Makes the bodies of the odds lists from the chunks of each bookmaker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Api(StrEnum):
 
 
 class ListSegments(Segments[tuple[Api, BookmakerId], Chunk]):
-    """The odds lists, in parts of one bookmaker in one version; `names` are the display names."""
+    """The odds lists; a part has one bookmaker in one API version. `names` are the display names."""
 
     name = MATCHES
 

@@ -1,4 +1,4 @@
-"""The public JSON of markets (docs/api.md), and of fixtures by another market than 1X2."""
+"""The public JSON of markets (docs/api.md), and of fixtures with another market than 1X2."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from web.encoding.schemas import Cursor, Version
 
 
 class MarketV2(Struct, frozen=True):
-    """A market that is on the board: its kind, line and outcomes, and who lists it of how many fixtures.
+    """A market on the board: its kind, line and outcomes, its bookmakers and the number of its fixtures.
 
-    The line is in goals, null where the kind has none; a handicap's is added to the home team. A price of
-    it changed at `updated` (Unix seconds).
+    The line is in goals, null if the kind has none; a handicap is added to the home team's goals. `updated`
+    is when a price of the market last changed (Unix seconds).
     """
 
     market: str
@@ -29,7 +29,7 @@ class MarketV2(Struct, frozen=True):
 
 
 class MarketList(Struct, frozen=True):
-    """The markets on the board: the kinds in their order, then the lines from the lowest."""
+    """The markets on the board, by kind, then by line from the lowest."""
 
     version: Version
     markets: tuple[MarketV2, ...]
@@ -38,7 +38,7 @@ class MarketList(Struct, frozen=True):
 
 
 class Listed:
-    """What is known of a market while its fixtures are looked at."""
+    """The counts for a market while its fixtures are visited."""
 
     def __init__(self, market: Market) -> None:
         self._market, self._count, self._updated = market, 0, 0.0
@@ -51,7 +51,7 @@ class Listed:
         self._updated = max(self._updated, *[entry.updated for entry in fixture.listed])
 
     def shown(self, names: Mapping[BookmakerId, str]) -> MarketV2:
-        """Return its public form; `names` are all display names in their order."""
+        """Return the market's public form; `names` are all display names in order."""
         market = self._market
         by = tuple(shown for name, shown in names.items() if name in self._bookmakers)
         about = (str(market), market.kind, market.line, market.outcomes)

@@ -1,8 +1,8 @@
-"""A gzip member that goes on as long as a stream, and the compressed messages that many members share.
+"""A gzip member that is as long as a stream, made of compressed messages that many clients share.
 
-The blocks of a message are byte-aligned and refer to nothing before them but the message before it, which a
-preset dictionary stands for (RFC 1951, 3.2.3). So the same bytes serve every client with the same message
-before, at whatever place of its member. A client costs a CRC-32, a length and that message (RFC 1952).
+The blocks of a message are byte-aligned. They refer only to the message before, by a preset dictionary
+(RFC 1951, 3.2.3). So the same bytes serve each client that had the same message before, anywhere in its
+member. Each client needs a CRC-32, a length (RFC 1952) and the message before.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from actors.core.cooperative import Sliced
 from web.encoding.segments import GZIP_HEADER, LEVEL, NO_MORE_BLOCKS, stored
 
 LONG_BYTES = 32_768
-"""A message from this length on, deflate's window, is compressed fast, and nothing after refers to it."""
+"""A message of this length (deflate's window) or more is compressed fast, and no later one refers to it."""
 
 _TRAILER = struct.Struct("<II")
 
 
 class Text(Struct, frozen=True, gc=False):
-    """What blocks decompress to: CRC-32, length in bytes, and all of it if it is not long."""
+    """The text that blocks decompress to: its CRC-32, its length in bytes, and the text itself if short."""
 
     crc: int
     length: int
@@ -32,14 +32,14 @@ class Text(Struct, frozen=True, gc=False):
 
 
 class Member:
-    """The checks of a member, and in `last` the text of its newest message if that is not long."""
+    """The checksum and length of a member, and in `last` the text of its newest message if it is short."""
 
     def __init__(self) -> None:
         self._crc = self._length = 0
         self.last = b""
 
     def follow(self, text: Text) -> None:
-        """Note what the blocks that are sent next decompress to."""
+        """Add the text of the blocks that are sent next."""
         self._crc = crc32_combine(self._crc, text.crc, text.length)
         self._length += text.length
         self.last = text.short
@@ -51,17 +51,17 @@ class Member:
 
     @property
     def header(self) -> bytes:
-        """What a member begins with."""
+        """The first bytes of a member."""
         return GZIP_HEADER
 
     @property
     def end(self) -> bytes:
-        """What a member ends with."""
+        """The last bytes of a member."""
         return NO_MORE_BLOCKS + _TRAILER.pack(self._crc, self._length & 0xFFFFFFFF)
 
 
 def deflated(message: Sequence[bytes], last: bytes) -> Sliced[tuple[list[bytes], Text]]:
-    """Return the blocks of a message, in slices, and its text; `last` is that of the message before."""
+    """Return the blocks of a message and its text, in slices; `last` is the text of the message before."""
     crc, length = 0, sum(map(len, message))
     level = LEVEL if length < LONG_BYTES else 1
     packer = (
@@ -80,7 +80,7 @@ def deflated(message: Sequence[bytes], last: bytes) -> Sliced[tuple[list[bytes],
 
 
 def blocks_of(body: Sequence[bytes]) -> tuple[list[bytes], Text]:
-    """Return the blocks of a body that `gzip_body` made, and their text."""
+    """Return the blocks and the text of a body that `gzip_body` made."""
     crc, length = _TRAILER.unpack(body[-1][-_TRAILER.size :])
     blocks = [*body]
     blocks[0] = blocks[0][len(GZIP_HEADER) :]
@@ -89,7 +89,7 @@ def blocks_of(body: Sequence[bytes]) -> tuple[list[bytes], Text]:
 
 
 def between(head: bytes, blocks: Sequence[bytes], text: Text, tail: bytes) -> tuple[list[bytes], Text]:
-    """Return blocks, and their text, with a few bytes before and after them."""
+    """Return blocks and their text with `head` before and `tail` after them."""
     crc = crc32_combine(zlib.crc32(head), text.crc, text.length)
     whole = Text(zlib.crc32(tail, crc), len(head) + text.length + len(tail))
     return [stored(head), *blocks, stored(tail)], whole

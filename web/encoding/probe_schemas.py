@@ -22,25 +22,26 @@ Grade = Literal["pass", "warn", "fail"]
 
 
 class LiveProbe(Report, frozen=True):
-    """Whether the process works: seconds since the aggregator's last turn."""
+    """Whether the process is alive: seconds since the aggregator's last turn."""
 
     status: Literal["pass", "fail"]
     last_turn_age_s: float | None
 
 
 class Ready(Report, frozen=True):
-    """Whether there are odds to serve, and if not, why."""
+    """Whether there are odds to serve; if not, why."""
 
     status: Literal["pass", "fail"]
     reason: str | None
 
 
 class Check(Report, frozen=True):
-    """One bookmaker in `/health`; `company` pays, several bookmakers may be of one.
+    """One bookmaker in `/health`; `company` pays its bets. Bookmakers may share a company.
 
     No two have the same `short`.
 
-    `matches` are those that version 2 shows, `not_shown` counts listed matches that it does not, by reason.
+    `matches` counts the matches in version 2 of the list, `not_shown` the listed matches that are not, by
+    reason.
     """
 
     name: str
@@ -61,9 +62,9 @@ class Check(Report, frozen=True):
 
 
 class LinksCheck(Report, frozen=True):
-    """The linker in `/health`; it warns while nothing new is linked, or 100 events and more are to be.
+    """The linker in `/health`; it warns while nothing new is linked, or while 100 or more events wait.
 
-    What is linked stays. It warns as well of a file of links that was refused, or that has no tables.
+    Existing links stay. It also warns of a file of links that was refused or has no tables.
     """
 
     status: Literal["pass", "warn"]
@@ -74,10 +75,10 @@ class LinksCheck(Report, frozen=True):
 
 
 class ArchiveCheck(Report, frozen=True):
-    """The archive in `/health`: it warns while it cannot be written, or is late, or after a gap.
+    """The archive in `/health`: it warns while it cannot be written or is late, and after a gap.
 
-    `lag_s` is how old the newest version is that is not written; `gaps` counts gaps since the start, and
-    days that were found damaged since then.
+    `lag_s` is the age of the oldest unwritten version; `gaps` counts gaps, and days found damaged, since
+    the start.
     """
 
     status: Literal["pass", "warn"]
@@ -90,10 +91,10 @@ class ArchiveCheck(Report, frozen=True):
 class ClusterCheck(Report, frozen=True):
     """This process in its cluster, in `/health`: it warns while the server, or a collector, is silent.
 
-    `collector` is the name of the process as one, `leases` has that of the collector of each source, and of
-    the links. The board is `lag_versions` behind what the server told last; `lag_s` seconds ago it was not
-    behind. `resets` counts how often the board began anew. Nothing was heard of `silent` collectors, while
-    the server answers.
+    `collector` is this process's name as a collector; `leases` has the collector's name for each source and
+    for the links. The board lags `lag_versions` behind the server's newest version; it last did not lag
+    `lag_s` seconds ago. `resets` counts how often the board began again. `silent` are collectors that send
+    nothing although the server answers.
     """
 
     status: Literal["pass", "warn"]
@@ -110,7 +111,7 @@ class ClusterCheck(Report, frozen=True):
 class Health(Report, frozen=True):
     """The state of every bookmaker by id, of the linker, of an archive, and of the cluster.
 
-    503 if and only if it fails.
+    The status is 503 if and only if it fails.
     """
 
     status: Grade
@@ -121,7 +122,7 @@ class Health(Report, frozen=True):
     cluster: ClusterCheck | UnsetType = UNSET
 
     def without_errors(self) -> Health:
-        """Return the same states and counts, without a text of an error."""
+        """Return the same states and counts without texts of errors."""
         return replace(
             self,
             checks={name: replace(check, last_error=None) for name, check in self.checks.items()},
@@ -145,7 +146,7 @@ class ActorReport(Report, frozen=True):
 
 
 class Loop(Report, frozen=True):
-    """How often the event loop was blocked, and how long at most."""
+    """How often the event loop was blocked, and the longest time."""
 
     stalls: int
     longest_s: float | None
@@ -188,7 +189,7 @@ class Source(Report, frozen=True):
 
 
 class Durations(Report, frozen=True):
-    """Percentiles in milliseconds, of the last one to two minutes."""
+    """Percentiles in milliseconds over the last one to two minutes."""
 
     count: int
     p50: float | None
@@ -197,14 +198,14 @@ class Durations(Report, frozen=True):
 
 
 class RatesReport(Report, frozen=True):
-    """Of the last one to two minutes."""
+    """Rates over the last one to two minutes."""
 
     batches_per_s: float
     changes_per_s: float
 
 
 class RejectedReport(Report, frozen=True):
-    """A match that was rejected, as it was then: its prices are those of home, draw and away."""
+    """A rejected match as it was then: its prices are home, draw and away."""
 
     at: float
     scope: str
@@ -248,7 +249,7 @@ class BookmakerReport(Report, frozen=True):
 
 
 class MarketReport(Report, frozen=True):
-    """The entries of a kind of market, by bookmaker, and its fixtures; each line is one."""
+    """The entries of a kind of market by bookmaker, and its fixtures; each line counts as one."""
 
     entries: Mapping[str, int]
     fixtures: int
@@ -257,8 +258,8 @@ class MarketReport(Report, frozen=True):
 class FixturesReport(Report, frozen=True):
     """Fixtures, `linked` those with two events or more, links by rule.
 
-    `abstentions` by reason, and what is known by hand but not on the board (`absent`), are of the last
-    survey, which `oddsboard links stats` and `suggest` ask for; null before it.
+    `abstentions` by reason, and `absent` (lines of the file of links whose events are not on the board),
+    come from the last survey, which `oddsboard links stats` and `suggest` start; null before the first.
     """
 
     fixtures: int
@@ -271,7 +272,7 @@ class FixturesReport(Report, frozen=True):
 
 
 class SourceCounters(Report, frozen=True):
-    """What a source did since the start."""
+    """Counters of a source since the start."""
 
     attempts: int
     payloads: int
@@ -280,7 +281,7 @@ class SourceCounters(Report, frozen=True):
 
 
 class BookmakerCounters(Report, frozen=True):
-    """What a bookmaker did since the start."""
+    """Counters of a bookmaker since the start."""
 
     matches: int
     named_matches: int
@@ -290,7 +291,7 @@ class BookmakerCounters(Report, frozen=True):
 
 
 class DataCounters(Report, frozen=True):
-    """What the board did since the start."""
+    """Counters of the board since the start."""
 
     version: int
     uptime_s: float
@@ -323,16 +324,16 @@ class HttpReport(Report, frozen=True):
 
 
 class LogCounters(Report, frozen=True):
-    """Lines of the log that were lost."""
+    """Counts lost lines of the log."""
 
     dropped: int
     failed: int
 
 
 class Monitor(Report, frozen=True):
-    """Every actor, source and bookmaker, the fixtures, the clients, and the newest lines of the log.
+    """All actors, sources and bookmakers, the fixtures, the clients, and the newest lines of the log.
 
-    `ready` and `health` are as those two probes, `http` and `log` as `/api/stats`.
+    `ready` and `health` are as in these probes, `http` and `log` as in `/api/stats`.
     """
 
     now: float
@@ -355,7 +356,7 @@ class Monitor(Report, frozen=True):
 
 
 class Stats(Report, frozen=True):
-    """Counters."""
+    """All counters since the start."""
 
     data: DataCounters
     http: HttpReport

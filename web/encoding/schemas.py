@@ -52,7 +52,7 @@ class MatchV1(Struct, frozen=True):
 
 
 class ResetReason(StrEnum):
-    """Why a stream begins anew."""
+    """Why a stream begins again with the whole list."""
 
     TOO_OLD = "too_old"
     FUTURE = "future"
@@ -86,9 +86,9 @@ class ListV1(Struct, frozen=True):
 
 
 class Changes(Struct, frozen=True):
-    """What leads from the v2 list at `since` to that at `version`.
+    """The changes from the v2 list at `since` to the list at `version`.
 
-    `conflated` is in the stream only, `cursor` in answers only.
+    `conflated` is only in the stream, `cursor` only in answers.
     """
 
     version: Version
@@ -113,7 +113,7 @@ class Heartbeat(Struct, frozen=True):
 
 
 class Bye(Struct, frozen=True):
-    """The service ends; come back after `retry` milliseconds."""
+    """The service ends; reconnect after `retry` milliseconds."""
 
     version: Version
     retry: int
@@ -124,7 +124,7 @@ EVENTS = {"snapshot": ListV2, "changes": Changes, "reset": Reset, "heartbeat": H
 
 
 class Capabilities(Struct, frozen=True):
-    """2.4: what the service supports; `bookmaker_names` are display names by id, as entries have them."""
+    """2.4: the service's capabilities; `bookmaker_names` are display names by id, as in entries."""
 
     endpoints: tuple[str, ...]
     filters: dict[str, tuple[str, ...]]
@@ -134,7 +134,7 @@ class Capabilities(Struct, frozen=True):
 
 
 def cursor_of(version: int, epoch: str) -> str:
-    """Return a version and its epoch as `since` takes them, and as an event of the stream has as its id."""
+    """Return a version and its epoch in the form of `since`, and of the ids of the stream's events."""
     return f"{version}-{epoch}"
 
 

@@ -1,13 +1,13 @@
-"""The bodies of lists (docs/api.md, 2.3), JSON and gzip, spliced of what the chunks keep.
+"""Makes the bodies of lists (docs/api.md, 2.3), JSON and gzip, from segments that each chunk keeps.
 
 A segment is a chunk's JSON, and the same deflated, each made once in the chunk's life. A deflated segment
-ends with a full flush, on a byte, and refers to nothing before it (RFC 1951): segments one after the
-other, between a gzip header and a trailer, are one gzip member (RFC 1952), whose CRC-32 is combined from
-theirs. So a new version encodes and compresses only the chunks that changed. A run keeps neighbouring
-segments joined; a large body is sent as its runs, because joining them would copy all of it.
+ends with a full flush, on a byte boundary, and refers to nothing before it (RFC 1951). So a sequence of
+segments between a gzip header and a trailer is one gzip member (RFC 1952), and its CRC-32 is combined from
+theirs. A new version encodes and compresses only the chunks that changed. A run keeps neighbouring segments
+joined. A large body is sent as runs, because joining them would copy it.
 
-A version has the same bytes on every machine. So a list that stays the same while its chunks are cut
-elsewhere, one of some fixtures, is deflated at once.
+A version must have the same bytes on every machine. A list of some fixtures can stay the same while its
+chunks are cut differently, so it is deflated as a whole.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from actors.core.cooperative import Sliced
 from actors.core.messages import BookmakerId
 
 LEVEL = 6
-AT_ONCE_LEVEL = 3  # as small as segments of level 6, of which each begins anew, at a third of the time
-RUN = 16  # chunks in a run: half a megabyte of JSON; twice as many are sent a quarter slower or more
+AT_ONCE_LEVEL = 3  # a whole body: as small as segments of level 6, in a third of the time
+RUN = 16  # chunks in a run, half a megabyte of JSON; longer runs are sent a quarter slower or more
 UNENCODABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
 MATCHES, FIXTURES = b"matches", b"fixtures"
 
@@ -39,7 +39,7 @@ C = TypeVar("C")
 
 
 class UnencodableError(Exception):
-    """An entry on the board cannot be encoded: no list can be served until its list is withdrawn."""
+    """An entry on the board cannot be encoded; no body can have it, so its list must be withdrawn."""
 
     def __init__(self, bookmaker: BookmakerId, entry: Entry, why: Exception) -> None:
         super().__init__(f"{entry.id} cannot be encoded: {why}")
@@ -48,7 +48,7 @@ class UnencodableError(Exception):
 
 
 class Packed(Struct, frozen=True, gc=False):
-    """JSON as raw deflate blocks, byte-aligned, none of them the last; its own CRC-32 and length."""
+    """JSON as byte-aligned raw deflate blocks without a last block; CRC-32 and length of the JSON."""
 
     deflated: bytes
     crc: int
@@ -56,7 +56,7 @@ class Packed(Struct, frozen=True, gc=False):
 
 
 class Segment:
-    """Part of a list: the JSON of so many of its entries, in pieces that are joined when needed."""
+    """A chunk's part of a list: the JSON of `count` entries, in pieces that are joined when needed."""
 
     def __init__(self, count: int, pieces: tuple[bytes, ...]) -> None:
         self.count = count
@@ -64,7 +64,7 @@ class Segment:
 
     @property
     def json(self) -> bytes:
-        """Their JSON with commas between them, without brackets."""
+        """The JSON of the entries with commas between them, without brackets."""
         return b",".join(self._pieces)
 
     @cached_property
@@ -76,7 +76,7 @@ class Segment:
 
 
 class Run:
-    """Neighbouring segments of one bookmaker that show something; joined, they begin with a comma."""
+    """Neighbouring segments of one part that are not empty; joined, they begin with a comma."""
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self.segments = segments
@@ -89,7 +89,7 @@ class Run:
         return b",".join([b"", *[segment.json for segment in self.segments]])
 
     def packed(self) -> Sliced[Packed]:
-        """Return the JSON deflated, in slices; CRC-32 and length are those without the first comma."""
+        """Return the JSON deflated, in slices; CRC-32 and length are without the first comma."""
         if self._packed is None:
             parts: list[Packed] = []
             for segment in self.segments:
@@ -101,7 +101,7 @@ class Run:
 
 
 class Segments(ABC, Generic[K, C]):
-    """The segments of all chunks that live, and the newest runs; both by the part of a list, a key."""
+    """The segments of all existing chunks, and the newest runs; both by key, a part of a list."""
 
     name: ClassVar[bytes]
 
@@ -114,10 +114,10 @@ class Segments(ABC, Generic[K, C]):
 
     @abstractmethod
     def _segment(self, key: K, chunk: C, snapshot: Snapshot) -> Segment:
-        """Return a chunk as the part shows it. Raises: UnencodableError."""
+        """Return the segment of a chunk in a part. Raises: UnencodableError."""
 
     def runs(self, keys: Iterable[K], snapshot: Snapshot) -> Sliced[list[Run]]:
-        """Return the runs of these parts that show something. Raises: UnencodableError."""
+        """Return the runs of these parts that are not empty. Raises: UnencodableError."""
         found: list[Run] = []
         for key in keys:
             kept, runs = self._kept_of(key), dict[tuple[C, ...], Run]()
@@ -143,13 +143,13 @@ class Segments(ABC, Generic[K, C]):
             kept.runs = {chunks: kept.runs[chunks] for chunks in cut if chunks in kept.runs}
 
     def _kept_of(self, key: K) -> Kept[C]:
-        """Return what is kept of a part, and note it as the last used."""
+        """Return the kept segments and runs of a part, and mark it as the last used."""
         self._kept[key] = self._kept.pop(key) if key in self._kept else Kept()
         return self._kept[key]
 
 
 class Kept(Generic[C]):
-    """What is kept of a part: the segments of its chunks, and its newest runs by their chunks."""
+    """The kept segments of a part by chunk, and its newest runs by their chunks."""
 
     def __init__(self) -> None:
         self.segments: WeakKeyDictionary[C, Segment] = WeakKeyDictionary()
@@ -161,7 +161,7 @@ def _cut(chunks: tuple[C, ...]) -> list[tuple[C, ...]]:
 
 
 def _followed_by(parts: Iterable[Packed], crc: int = 0, length: int = 0) -> tuple[int, int]:
-    """Return CRC-32 and length of JSON that has these, with the parts and commas between them added."""
+    """Return `crc` and `length` after the parts, with commas between them, are appended."""
     separator = b""
     for part in parts:
         crc = crc32_combine(zlib.crc32(separator, crc), part.crc, part.length)
@@ -178,16 +178,16 @@ def stored(data: bytes) -> bytes:
 STORED_COMMA = stored(b",")
 
 
-WHOLE_BYTES = 2**20  # up to this a body is one part: to send more parts costs more than to join them
+WHOLE_BYTES = 2**20  # a body up to this size is one part: joining costs less than sending several
 
 GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, no time, unknown system
-NO_MORE_BLOCKS = b"\x03\x00"  # an empty last block: what is before it may also stand in another member
+NO_MORE_BLOCKS = b"\x03\x00"  # an empty last block, so that the blocks before it fit into any member
 
 
 def plain_body(
     version: int, runs: Sequence[Run], name: bytes = MATCHES, more: bytes = b""
 ) -> Sliced[tuple[bytes, ...]]:
-    """Return the list of `runs`, none of them empty, as JSON, in parts; `more` members are at its end."""
+    """Return the list of `runs` (not empty ones) as JSON, in parts; `more` are members at its end."""
     pieces: list[bytes] = []
     for run in runs:
         yield
@@ -210,7 +210,7 @@ def gzip_body(
 def gzip_at_once(
     version: int, runs: Sequence[Run], name: bytes = MATCHES, more: bytes = b""
 ) -> Sliced[tuple[bytes, ...]]:
-    """Return the list of `runs` as gzip, in parts: the same bytes wherever runs and segments are cut."""
+    """Return the list of `runs` as gzip, in parts; the bytes do not depend on the cuts of runs."""
     packer, deflated = zlib.compressobj(AT_ONCE_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS), [STORED_COMMA]
     crc, length, separator = 0, 0, b""
     for run in runs:
@@ -225,7 +225,7 @@ def gzip_at_once(
 
 
 def _member(parts: Sequence[Packed], head: bytes, tail: bytes) -> tuple[bytes, ...]:
-    """Return these parts, each after a stored comma, between head and tail as one gzip member."""
+    """Return the parts, each with a stored comma before it, between head and tail as one gzip member."""
     crc, length = _followed_by(parts, zlib.crc32(head), len(head) + len(tail))
     trailer = struct.pack("<II", zlib.crc32(tail, crc), length & 0xFFFFFFFF)
     opening, closing = GZIP_HEADER + stored(head), stored(tail) + NO_MORE_BLOCKS + trailer
@@ -233,7 +233,7 @@ def _member(parts: Sequence[Packed], head: bytes, tail: bytes) -> tuple[bytes, .
 
 
 def gzipped(pieces: Iterable[bytes]) -> Sliced[list[bytes]]:
-    """Return `pieces`, each some kilobytes, as one gzip member; fast, as it is for one client."""
+    """Return `pieces`, each some kilobytes, as one gzip member; compressed fast, because for one client."""
     packer, packed = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS + 16), list[bytes]()
     for piece in pieces:
         packed.append(packer.compress(piece))
@@ -242,17 +242,17 @@ def gzipped(pieces: Iterable[bytes]) -> Sliced[list[bytes]]:
 
 
 def _parts(head: bytes, pieces: list[bytes], comma: int, tail: bytes) -> tuple[bytes, ...]:
-    """Put head and tail around the pieces; the first of them loses its comma, of so many bytes.
+    """Put head and tail around the pieces, without the first piece's comma, which has `comma` bytes.
 
-    Without a copy: up to a megabyte of new memory for each version takes a millisecond by itself.
+    Large bodies are not copied: a megabyte of new memory takes a millisecond by itself.
     """
     if pieces:
-        head, pieces = b"".join([head, memoryview(pieces[0])[comma:]]), pieces[1:]  # copied only once
+        head, pieces = b"".join([head, memoryview(pieces[0])[comma:]]), pieces[1:]  # one copy
     if len(head) + sum(map(len, pieces)) <= WHOLE_BYTES:
         return (b"".join([head, *pieces, tail]),)
     return (head, *pieces, tail)
 
 
 def ends(version: int, count: int, name: bytes = MATCHES, more: bytes = b"") -> tuple[bytes, bytes]:
-    """Return what stands before and after the `name` of a list."""
+    """Return the text before and after the entries of a list; `name` is their member."""
     return b'{"version":%d,"%b":[' % (version, name), b'],"%b_count":%d%b}' % (name, count, more)

@@ -1,4 +1,4 @@
-"""The public JSON of surebets (docs/api.md), believed or not."""
+"""The public JSON of surebets (docs/api.md), believed or doubted."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Share = Annotated[float, Meta(ge=0, le=1, description="of the total stake")]
 
 
 class SurebetLeg(Struct, frozen=True):
-    """An outcome, whose entry it is (its `id`), the gross price, and what it costs of a net win.
+    """A leg: the outcome, the `id` of its entry, the gross price, and the commission on a net win.
 
-    The price was confirmed `age_s` seconds before. It is before a fee at `fee_rate`, for `max_stake` USD.
-    The outcome is one of another `market` than 1X2 if that is given.
+    The price was confirmed `age_s` seconds before. It is without the fee at `fee_rate`, and is good for
+    `max_stake` USD. `market` is present for another market than 1X2.
     """
 
     outcome: str
@@ -36,11 +36,12 @@ class SurebetLeg(Struct, frozen=True):
 
 
 class SurebetV2(Struct, frozen=True):
-    """Prices that win whatever happens: `profit` of the total, after commissions; times are Unix seconds.
+    """Prices that win with every result: `profit` of the total, after commissions; times are Unix seconds.
 
-    `book_sum` is the total that returns 1 at least, of double chance 2. It ends `until` then if nothing is
-    confirmed again. Ages and `until` are those of the version that changed the fixture last. A `weak` one
-    has a profit of 0, because all stakes may be returned; every other result gains `usual_profit` at least.
+    `book_sum` is the total stake that returns at least 1 (2 for double chance). The surebet ends at `until`
+    unless prices are confirmed again. Ages and `until` are as of the fixture's last change. A `weak`
+    surebet has a profit of 0, because one result returns all stakes; every other result gains at least
+    `usual_profit`.
     """
 
     profit: float
@@ -53,7 +54,7 @@ class SurebetV2(Struct, frozen=True):
 
 
 class DoubtedSurebet(Struct, frozen=True):
-    """A surebet that is not believed, and why: as a `SurebetV2`, but for `since`."""
+    """A surebet that is not believed, and why; otherwise like `SurebetV2`, without `since`."""
 
     profit: float
     book_sum: float
@@ -65,15 +66,15 @@ class DoubtedSurebet(Struct, frozen=True):
 
 
 class Doubted(Struct, frozen=True):
-    """What a fixture has besides if its surebet is not believed."""
+    """The member that a fixture has if its surebet is not believed."""
 
     doubted: DoubtedSurebet
 
 
 class StakesV2(Struct, frozen=True):
-    """The stake of each leg, in their order, and what is returned and gained at least, whatever wins.
+    """The stake of each leg in order, and the least return and gain of all results.
 
-    Of a weak surebet all stakes may be returned, and every other result gains the `usual_gain` at least.
+    For a weak surebet one result returns all stakes; every other result gains at least `usual_gain`.
     """
 
     amounts: tuple[float, ...]
@@ -84,14 +85,14 @@ class StakesV2(Struct, frozen=True):
 
 
 class Divided(Struct, frozen=True):
-    """What a fixture has besides with `total`: stakes that lose in no outcome, or why there are none."""
+    """The members that a fixture has with `total`: stakes that never lose, or why there are none."""
 
     stakes: StakesV2 | None
     stakes_reason: NoStakes | UnsetType = UNSET
 
 
 def divided(surebet: Surebet, fixture: Fixture, terms: FixtureSettings, total: int, step: int) -> Divided:
-    """Return the public form of stakes on a surebet of a fixture; `total` and `step` are in cents."""
+    """Return the public form of stakes on a fixture's surebet; `total` and `step` are in cents."""
     entries, roster = fixture.entries, terms.roster
     legs = tuple(
         StakedLeg(
@@ -114,7 +115,7 @@ def divided(surebet: Surebet, fixture: Fixture, terms: FixtureSettings, total: i
 
 
 def surebet_v2(surebet: Surebet, fixture: Fixture, names: Names, terms: FixtureSettings) -> SurebetV2:
-    """Return the public form of a surebet of a fixture; `names` are display names."""
+    """Return the public form of a fixture's surebet; `names` are display names."""
     entries, roster = fixture.entries, terms.roster
     legs = tuple(
         SurebetLeg(

@@ -2,8 +2,8 @@
 
 Pure ASGI, because a Quart generator that yields without suspending blocks the loop once its client has
 gone. A client has no queue, only the version that it was sent last; changes that a slow client missed are
-merged. The kernel disconnects a client that reads nothing (`listener.py`). For a client that accepts gzip the
-stream is one gzip member, flushed at each event (`members.py`).
+merged. The kernel disconnects a client that reads nothing (`listener.py`). With gzip the stream is one
+member, flushed at each event (`members.py`).
 """
 
 from __future__ import annotations
