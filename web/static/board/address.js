@@ -1,5 +1,5 @@
-// The address of the page. It always has what is shown; what the reader chooses is a step in the history,
-// so that Back undoes it.
+// The address of the page, which always names the shown choice. Each choice of the reader is a step in the
+// history, so that Back undoes it.
 
 /** Calls `onStep(query)` after Back and Forward. */
 export class Address {
@@ -12,12 +12,12 @@ export class Address {
         });
     }
 
-    /** Have this query in place of the present one. */
+    /** Replace the current query. */
     replace(query) {
         history.replaceState(history.state, "", location.pathname + query);
     }
 
-    /** Have this query as a step after the present one; all that is typed in one go is one step. */
+    /** Add this query as a step; text typed without a break is one step. */
     push(query, { isTyped = false } = {}) {
         if (query === location.search) return;
         if (isTyped && this.#typing) this.replace(query);
@@ -25,13 +25,13 @@ export class Address {
         this.#typing = isTyped;
     }
 
-    /** Have the query of opened details as a step. */
+    /** Add the query of opened details as a step. */
     open(query) {
         history.pushState({ isOpened: true }, "", location.pathname + query);
         this.#typing = false;
     }
 
-    /** Go back to before `open`; to this query if the page began with what is closed now. Returns which. */
+    /** Go back to before `open`; returns false, with this query, if the page began with open details. */
     close(query) {
         const isBack = history.state?.isOpened === true;
         if (isBack) history.back();

@@ -1,4 +1,4 @@
-// The stakes that are advised for a surebet, and what is said of them. Pure.
+// The advised stakes for a surebet, and the sentences about them. Pure.
 
 import { amount, percent } from "./format.js";
 import { mayReturnAll } from "./covers.js";
@@ -10,8 +10,8 @@ const WEAK = "After one result all stakes come back, with no gain.";
 const OVER = "But a stake is more than its price is known to be good for: take a smaller total.";
 
 /**
- * For the total and the step of the reader: of each leg the stake as a text, a share of the total where
- * none is safe; what is said of them all; and the `gain` with what is staked, empty without stakes.
+ * For the reader's total and step: the stake of each leg as a text (a share of the total if no stakes are
+ * safe), a sentence about all of them, and the `gain` with the staked total (empty without stakes).
  */
 export function advised(legs, { total, step }) {
     if (!canDivide(legs))
@@ -29,7 +29,7 @@ export function advised(legs, { total, step }) {
     return { shown, text, gain };
 }
 
-/** Why there are no stakes: none of whole cents, or `exact` ones, but none in steps. */
+/** Why there are no stakes: none in whole cents is safe, or only `exact` ones are, and none in steps. */
 function failedOf(total, exact) {
     const steps = "Stakes in these steps may lose. Take a larger total, or smaller steps.";
     const cents = "Whole cents of this total may lose. Take a larger total.";

@@ -1,4 +1,4 @@
-// How old the prices of a match are: /api/v2/fixtures/ID/ages, because fixtures have no ages.
+// The ages of a match's prices, from /api/v2/fixtures/ID/ages, because fixtures have no ages.
 
 import { idOf, marketOf, marketQuery } from "./markets.js";
 
@@ -6,7 +6,7 @@ const EVERY_MS = 5000;
 const PATIENCE_MS = 4000;
 const LEAST_MS = 1000;
 
-/** Asks for one match at a time, and calls `onAnswer()`. */
+/** Requests the ages of one match at a time, and calls `onAnswer()`. */
 export class Ages {
     #onAnswer;
     #asked = { key: "", market: null, stamp: 0, at: -Infinity };
@@ -18,7 +18,7 @@ export class Ages {
         this.#onAnswer = onAnswer;
     }
 
-    /** Ask for those of a match: at once, after a change of it, and every few seconds. */
+    /** Request the ages of a match at once, after each change of it, and every few seconds. */
     async ask({ key, stamp, market }) {
         const { key: before, stamp: last, at } = this.#asked;
         if (key !== before || market !== this.#asked.market) [this.#entries, this.#isKnown] = [{}, false];
@@ -26,36 +26,36 @@ export class Ages {
         const asked = { key, market, stamp, at: performance.now() };
         this.#asked = asked;
         const answer = await agesOf(key, market);
-        if (this.#asked !== asked) return; // another answer is newer
+        if (this.#asked !== asked) return; // a newer request was made
         this.#entries = answer?.entries ?? {};
         this.#isKnown = answer !== null;
         if (answer) this.#ahead = answer.at - Date.now() / 1000;
         this.#onAnswer();
     }
 
-    /** Whether there was an answer for the match that was asked for last. */
+    /** Whether the last requested match has had an answer. */
     get isKnown() {
         return this.#isKnown;
     }
 
-    /** Seconds since that time of the service (Unix seconds); zero if it is yet to come. */
+    /** Seconds since a time of the service (Unix seconds); zero for a time in the future. */
     since(time) {
         return Math.max(-this.until(time), 0);
     }
 
-    /** Seconds until that time of the service. */
+    /** Seconds until a time of the service. */
     until(time) {
         return time - Date.now() / 1000 - this.#ahead;
     }
 
-    /** Seconds since the source of an entry last vouched for its price; null if that is not known. */
+    /** Seconds since the source of an entry last vouched for its price; null if unknown. */
     ofConfirmation(id) {
         const at = this.#entries[id]?.confirmed_at ?? null;
         return at === null ? null : this.since(at);
     }
 }
 
-/** Null if they are not known, as where the service has those of the usual market alone. */
+/** Null if unknown, as with a service that knows only ages of the usual market. */
 async function agesOf(key, market) {
     try {
         const signal = AbortSignal.timeout(PATIENCE_MS);

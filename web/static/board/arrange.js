@@ -1,4 +1,4 @@
-// In which order matches stand, and under which headings. Pure.
+// Sorts matches into rows with headings. Pure.
 
 import { isPlayed } from "./days.js";
 import { byLeague, less } from "./leagues.js";
@@ -9,14 +9,14 @@ const byStart = (a, b) => less(a.start ?? Infinity, b.start ?? Infinity);
 
 const WEAK = "Weak: they never lose, but one result gives all stakes back";
 
-/** The key of the heading of what is being played. */
+/** The key of the heading of matches in play. */
 export const PLAYED = "played";
 
 /**
  * The rows: headings `{ key, header, title, count, league }` and matches `{ key, header, match, isMixed }`,
- * where `header` is the key of the heading, below which leagues are mixed or not. Pinned matches come
- * first, then what is being played. `by` is "league", "time" or "profit"; rows by profit have `isSurebet`,
- * and weak surebets, which may gain nothing, are the last.
+ * where `header` is the heading's key, and `isMixed` says whether it has several leagues. Pinned matches
+ * come first, then matches in play. `by` is "league", "time" or "profit"; rows by profit have `isSurebet`,
+ * and weak surebets, which may gain nothing, are last.
  */
 export function arranged(matches, { by, leagues, preferences, clock, minute, surebetOf }) {
     const isSurebet = by === "profit";
@@ -42,7 +42,7 @@ export function arranged(matches, { by, leagues, preferences, clock, minute, sur
 
 const byStartAndName = (a, b) => byStart(a, b) || byName(a, b);
 
-/** For each order the groups, `[key, heading, matches]`, in order. */
+/** The functions that make the groups `[key, heading, matches]`, by order. */
 const GROUPS = {
     league(matches, { leagues, pinned }) {
         const groups = grouped(matches.sort(byStartAndName), ({ leagueId }) => leagueId);

@@ -1,10 +1,10 @@
-// What stands beside the list: details, settings and notifications.
+// The parts beside the list: details, settings and notifications.
 
 import { Details } from "./details.js";
 import { Notifier } from "./notify.js";
 import { Settings } from "./settings.js";
 
-/** Shows views (view.js); calls `onClose`, `onPin`, `onPrefer`, `onMarket`, `onShare` as its parts do. */
+/** Shows views (view.js); its parts call `onClose`, `onPin`, `onPrefer`, `onMarket`, `onShare`. */
 export class Beside {
     #details;
     #settings;
@@ -21,7 +21,7 @@ export class Beside {
         this.#notifier.show(view, state);
     }
 
-    /** Before the first list it is not known whether a match is there. */
+    /** Before the first list it is unknown whether the board has a match. */
     #showDetails(view, { board, choice, preferences }) {
         const isKnown = choice.fixture && view.trust !== "none";
         const match = isKnown ? board.match(choice.fixture) : null;

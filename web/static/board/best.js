@@ -1,14 +1,14 @@
 // The best prices of a match at the shown bookmakers. Pure.
 
-/** What these columns offer of a match, each with its column. */
+/** The offers of these columns for a match, each with its column. */
 export function offersOf(match, columns) {
     return columns.map((column) => [column, offerOf(match, column)]).filter(([, offer]) => offer);
 }
 
 /**
- * For each outcome the highest price at these columns, those that offer it, and whether all of these prices
- * are only collected: they count where no price is live. Empty with no offer but such as are in doubt, and
- * where prices cannot be compared, as they are of goals from now on.
+ * For each outcome: the highest price at these columns, the columns that offer it, and whether all of these
+ * prices are only collected (these count only if no price is live). Empty if all offers are in doubt, or if
+ * prices cannot be compared because some count only later goals.
  */
 export function bestOf(match, columns) {
     const offers = offersOf(match, columns);
@@ -23,17 +23,17 @@ export function bestOf(match, columns) {
     });
 }
 
-/** Whether a best price is at a column whose prices are gross. */
+/** Whether a column with a best price has gross prices. */
 export const isGrossAt = ({ at }) => at.some(({ isGross }) => isGross);
 
-/** The names of the columns that have a best price, with what is to be known of it. */
+/** The names of the columns with a best price, and notes on it. */
 export function namesOf({ at, isCollected }) {
     const collected = isCollected ? " (collected)" : "";
     return at.map(({ name, isGross }) => name + (isGross ? " (before fees)" : "") + collected).join(", ");
 }
 
 /**
- * What a column shows of a match, of several bookmakers the price confirmed last; undefined for nothing.
+ * A column's offer for a match; of several bookmakers, the one confirmed last. Undefined for none.
  */
 export function offerOf(match, { of }) {
     const offers = of.flatMap(({ id }) => match.offers.get(id) ?? []);
@@ -41,8 +41,8 @@ export function offerOf(match, { of }) {
 }
 
 /**
- * Whether a price is marked: a best price, or one that is only collected and no less. An offer that is
- * alone or in doubt is not.
+ * Whether a price is marked: a best price, or a collected price that is at least as high. A single offer
+ * and an offer in doubt are never marked.
  */
 export function isMarked(best, price, { isCollected, isDoubted }) {
     if (best === undefined || best.of < 2 || isDoubted) return false;

@@ -1,16 +1,16 @@
-// The model of the board: the stream's fixtures, each a match. Does not depend on the page.
+// The model of the board: matches, made from the stream's fixtures. Does not depend on the page.
 
 import { byMarket, idOf, marketOf } from "./markets.js";
 import { sought } from "./search.js";
 
-const HISTORY = 24; // moves that a sparkline shows
+const HISTORY = 24; // moves in a sparkline
 
-/** Matches by the id of their fixture, or by that and a market, each with its offers by bookmaker id. */
+/** Matches by fixture id (and by market if several are shown), with offers by bookmaker id. */
 export class Board {
-    #offers = new Map(); // by entry and market: what a link moves to another match keeps its history
+    #offers = new Map(); // by entry and market: an entry that moves to another match keeps its history
     #matches = new Map();
     #list = null;
-    #puts = 0; // one count for all matches: a row tells by it whether what it shows is still the same
+    #puts = 0; // one counter for all matches; a row compares it to see whether it is still current
     names = new Map(); // display names of the bookmakers seen since the last whole list, by id
 
     /** The match of this id, or undefined. */
@@ -18,19 +18,19 @@ export class Board {
         return this.#matches.get(key);
     }
 
-    /** What a view is made of: a new object each time, as matches are changed in place. */
+    /** The content for a view; a new object each time, because matches are changed in place. */
     get seen() {
         const match = (key) => this.match(key);
         return { matches: this.#all, names: this.names, stamp: this.#puts, match };
     }
 
-    /** All matches; another array when one came, left, or is to stand elsewhere. */
+    /** All matches; a new array after one came, left or moved. */
     get #all() {
         this.#list ??= [...this.#matches.values()];
         return this.#list;
     }
 
-    /** Replace everything by a whole list; a price that differs counts as changed. */
+    /** Replace everything by a whole list; different prices count as changes. */
     replace(listed) {
         const fixtures = byMarket(listed);
         fixtures.forEach(check);
@@ -42,7 +42,7 @@ export class Board {
         );
     }
 
-    /** Change some; returns whether an offer went. */
+    /** Apply changes; returns whether an offer was removed. */
     change(changed, removed) {
         const fixtures = byMarket(changed);
         fixtures.forEach(check);
@@ -50,7 +50,7 @@ export class Board {
         return this.#apply(fixtures, this.#isByMarket ? this.#without(changed, fixtures, gone) : gone);
     }
 
-    /** Where rows are of one market each: the keys that these changes leave out. */
+    /** If each row has one market: the keys of rows that these changes no longer have. */
     #without(changed, fixtures, gone) {
         const ids = new Set([...changed.map(({ id }) => id), ...gone]);
         const stay = new Set(fixtures.map(({ id }) => id));
@@ -76,7 +76,7 @@ export class Board {
         return lost.length > 0;
     }
 
-    /** Returns the offers that the match had before. */
+    /** Returns the match's offers from before. */
     #put(fixture) {
         if (!this.#matches.has(fixture.id)) {
             this.#matches.set(fixture.id, { key: fixture.id, offers: new Map() });
@@ -84,7 +84,7 @@ export class Board {
         const match = this.#matches.get(fixture.id);
         const before = [...match.offers.values()];
         match.market = marketOf(fixture.market);
-        match.isOtherBet = fixture.in_play_rule === "from_now"; // its prices are of goals from now on
+        match.isOtherBet = fixture.in_play_rule === "from_now"; // its prices count only later goals
         match.offers = new Map(fixture.entries.map((entry) => this.#offer(entry, match, fixture)));
         const { home, away, league, country, start_time: start, fair, surebet, in_play: inPlay } = fixture;
         const [leagueId, spelt] = [fixture.league_id, spellingsOf(fixture)];
@@ -114,12 +114,12 @@ export class Board {
     #offer(entry, match, fixture) {
         const bookmaker = entry.id.slice(0, entry.id.indexOf("_"));
         const { key: market, outcomes } = match.market;
-        const slot = `${entry.id} ${market}`; // a price on another line is not a price that moved
+        const slot = `${entry.id} ${market}`; // a price on another line is no move
         const offer = this.#offers.get(slot) ?? { bookmaker, slot, prices: [], moves: [], history: [] };
         const { id, updated, rule, link, home = fixture.home, away = fixture.away } = entry;
         const listed = home === fixture.home && away === fixture.away ? null : [home, away];
         const [isCollected, isSuperseded] = [entry.prices === "collected", entry.superseded === true];
-        const isDoubted = entry.doubts !== undefined; // a price is far above those of the others
+        const isDoubted = entry.doubts !== undefined; // a price is far above the other bookmakers' prices
         const url = entry.url?.startsWith("https://") ? entry.url : null;
         const marks = { isCollected, isSuperseded, isDoubted };
         Object.assign(offer, { id, match, updated, rule, link, listed, ...marks, url });
@@ -130,7 +130,7 @@ export class Board {
     }
 }
 
-/** All names of its teams, and of its league, at all bookmakers. */
+/** The names of its teams and its league at all bookmakers. */
 function spellingsOf({ home, away, league, country, entries }) {
     const teams = [home, away, ...entries.flatMap((entry) => [entry.home ?? home, entry.away ?? away])];
     const leagues = [
@@ -171,7 +171,7 @@ function numbersOf({ odds, updated, commission, stake }, outcomes) {
     return [updated, ...outcomes.map(({ key }) => odds[key])];
 }
 
-/** What decides where a match stands, and whether a filter shows it. */
+/** The facts that decide a match's place, and whether filters show it. */
 function placeOf({ leagueId, start, surebet, offers, spelt }) {
     return JSON.stringify([leagueId, start, Boolean(surebet), spelt, ...offers.keys()]);
 }

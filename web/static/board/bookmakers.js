@@ -1,5 +1,5 @@
-// A button for each bookmaker: shows its state, and filters the list by it or, in the line of those that
-// are not live, opens the menu of all.
+// A button for each bookmaker: shows its state, and filters the list by it. In the line of bookmakers that
+// are not live, it opens the menu of all bookmakers instead.
 
 import { element, setText } from "./dom.js";
 
@@ -19,14 +19,14 @@ const FEES = {
     "not included": "Fees are not included in its prices.",
 };
 
-/** What kind of offer the prices of a bookmaker are, what of fees, and its terms, where there are any. */
+/** The kind of a bookmaker's prices, its fees and its terms, as far as it has any. */
 function offerOf({ offered_by, fees, terms }) {
     if (offered_by === undefined) return [];
     const kind = `${offered_by[0].toUpperCase()}${offered_by.slice(1)}.`;
     return [kind, FEES[fees], terms];
 }
 
-/** The state, after what a bookmaker is, if that is another kind. */
+/** The bookmaker's kind, if it is not the usual one, and its state. */
 function wordsOf(check, clock) {
     const isPlain = [undefined, "bookmaker"].includes(check.offered_by);
     return isPlain ? stateOf(check, clock) : `${check.offered_by}, ${stateOf(check, clock)}`;
@@ -43,8 +43,8 @@ export class Bookmakers {
     }
 
     /**
-     * Show these bookmakers, `{ id, name }`, with their checks, some of which may be missing. `chosen` is
-     * null for buttons that choose nothing.
+     * Show these bookmakers, `{ id, name }`, with their checks, if they have any. `chosen` is null for
+     * buttons that do not choose.
      */
     show(columns, checks, chosen, clock) {
         const ids = columns.map(({ id }) => id);
@@ -76,7 +76,7 @@ export class Bookmakers {
         const [, nameText, stateText] = button.children;
         setText(nameText, name);
         setText(stateText, wordsOf(check, clock));
-        const isStarting = check.state === "starting" && check.last_error === null; // that is no fault
+        const isStarting = check.state === "starting" && check.last_error === null; // no fault
         button.dataset.status = isStarting ? "starting" : check.status;
         button.ariaPressed = isPressed === undefined ? null : String(isPressed);
         button.title = [...offerOf(check), check.last_error].filter(Boolean).join(" ");

@@ -1,4 +1,4 @@
-// What the reader has chosen to see, as the address of the page has it. Pure.
+// The reader's choice of matches, as the page's address has it. Pure.
 
 import { ANY_MARKET, marketOf, USUAL_MARKET } from "./markets.js";
 import { ODDS } from "./odds.js";
@@ -7,9 +7,9 @@ import { USUAL } from "./preferences.js";
 export const EVERYTHING = { bookmakers: [], league: "", day: "", text: "", surebets: false };
 
 /**
- * The choice in the query of an address. `league` is an id, or a label as it was in older addresses; `day`
- * is "now" (in play), "today", "tomorrow" or as 2026-11-26; `fixture` is the match with shown details,
- * which filters nothing; `market` is that of the prices (markets.js), the usual one if it is not known.
+ * The choice in the query of an address. `league` is an id, or a label in older addresses; `day` is "now"
+ * (in play), "today", "tomorrow" or a date like 2026-11-26; `fixture` is the match with open details, and
+ * filters nothing; `market` is that of the prices (markets.js), the usual one if the query's is unknown.
  */
 export function choiceOf(query) {
     const given = new URLSearchParams(query);
@@ -24,13 +24,13 @@ export function choiceOf(query) {
     });
 }
 
-/** A choice, with the usual market in place of all together where it is not of surebets. */
+/** A choice; the usual market replaces "all markets", which only surebets can have. */
 export function possible(choice) {
     const isPossible = choice.surebets || choice.market !== ANY_MARKET;
     return isPossible ? choice : { ...choice, market: USUAL_MARKET };
 }
 
-/** The query of a choice and of what preferences show others, empty or beginning with `?`. */
+/** The query of a choice and of shared preferences; empty, or beginning with `?`. */
 export function queryOf(choice, { by, odds } = USUAL) {
     const { bookmakers, league, day, text, surebets, fixture, market } = choice;
     const given = new URLSearchParams(market === USUAL_MARKET ? {} : { market });
@@ -46,21 +46,21 @@ export function queryOf(choice, { by, odds } = USUAL) {
     return query && `?${query}`;
 }
 
-/** What the query says of the order and of how odds are written, in place of the reader's preferences. */
+/** The order and the form of odds in the query, which replace the reader's preferences. */
 export function shownBy(query) {
     const given = new URLSearchParams(query);
     const [by, odds] = [given.get("by"), given.get("odds")];
     return { ...(ORDERS.includes(by) ? { by } : {}), ...(Object.hasOwn(ODDS, odds) ? { odds } : {}) };
 }
 
-/** Whether a choice leaves nothing out. */
+/** Whether a choice filters nothing. */
 export function isEverything({ bookmakers, league, day, text, surebets }) {
     return bookmakers.length === 0 && !league && !day && !text.trim() && !surebets;
 }
 
 const ORDERS = ["league", "time"];
 
-/** A list with this value in it, or without it if it was. */
+/** A list with this value added, or removed if the list had it. */
 export function toggled(values, value) {
     return values.includes(value) ? values.filter((other) => other !== value) : [...values, value];
 }

@@ -1,14 +1,13 @@
-// Surebets of the chosen bookmakers alone: their legs may be others than those of all bookmakers together.
+// Surebets among the chosen bookmakers only: their legs may differ from those among all bookmakers.
 
 import { byMarket, marketOf, marketQuery } from "./markets.js";
 
-const EVERY_MS = 1000; // such a surebet may end without a change of its match
+const EVERY_MS = 1000; // because such a surebet may end without a change of its match
 const PATIENCE_MS = 4000;
 const MOST = 20;
 
 /**
- * Asks the service for them, and calls `onAnswer({ ids, found })` with the surebets by the id of their
- * match.
+ * Requests these surebets from the service, and calls `onAnswer({ ids, found })`; `found` is by match id.
  */
 export class Chosen {
     #onAnswer;
@@ -22,7 +21,7 @@ export class Chosen {
         this.#onAnswer = onAnswer;
     }
 
-    /** Ask for those of these bookmakers, at most once a second; `isNeeded`: there are surebets of all. */
+    /** Request surebets of these bookmakers, at most once a second; `isNeeded`: any surebets exist. */
     async ask(ids, market, isNeeded) {
         const isOther = ids.join() !== this.#ids.join() || market !== this.#market;
         if (isOther) [this.#ids, this.#market, this.#askedAt] = [ids, market, -Infinity];
@@ -39,8 +38,8 @@ export class Chosen {
 }
 
 /**
- * The function that gives the surebet of a match at these bookmakers, null for none; at all without ids.
- * `chosen` is the last answer, of whichever bookmakers. Each leg has the price that is shown.
+ * A function that returns the surebet of a match at these bookmakers (at all, without ids), null for none.
+ * `chosen` is the last answer, perhaps for other bookmakers. Each leg has the shown price.
  */
 export function surebetsOf(ids, chosen) {
     const among = new Set(ids);
@@ -62,7 +61,7 @@ function isShown(leg, match) {
     return offer?.id === leg.id && offer.prices[at] === leg.odds;
 }
 
-/** The fixtures with a surebet of these bookmakers; none if that is not known. */
+/** The fixtures with a surebet at these bookmakers; none if unknown. */
 async function surebetsFrom(ids, market) {
     try {
         const query = new URLSearchParams({ bookmaker: ids.join(","), ...marketQuery(market) });

@@ -1,8 +1,8 @@
 // The columns of the board: bookmakers in the reader's order, without those that are hidden. Pure.
 
 /**
- * All bookmakers, `{ id, name, short, company, isGross }`: those of /health in its order, then any in the
- * stream only. `isGross`: what it takes of a bet or a win is not taken from its prices.
+ * All bookmakers, `{ id, name, short, company, isGross }`: first the bookmakers of /health in its order,
+ * then others in the stream. `isGross`: its prices are before its fee or commission.
  */
 export function bookmakersOf(checks, names) {
     const ids = new Set([...Object.keys(checks), ...names.keys()]);
@@ -13,29 +13,29 @@ export function bookmakersOf(checks, names) {
     });
 }
 
-/** Bookmakers in the order of these ids; those that it lacks come after them. */
+/** Bookmakers in the order of these ids; bookmakers without one come last. */
 export function ordered(bookmakers, order) {
     const place = ({ id }) => (order.includes(id) ? order.indexOf(id) : order.length);
     return [...bookmakers].sort((a, b) => place(a) - place(b));
 }
 
 /**
- * Those that are shown: the chosen, also if they are hidden; or with none chosen all that are not hidden.
+ * The shown bookmakers: the chosen ones, even if hidden; if none is chosen, all that are not hidden.
  */
 export function shownOf(bookmakers, chosen, { order, hidden }) {
     const isShown = ({ id }) => (chosen.length > 0 ? chosen.includes(id) : !hidden.includes(id));
     return ordered(bookmakers, order).filter(isShown);
 }
 
-/** Those to choose from: what is not hidden, and what is chosen. */
+/** The bookmakers to choose from: all that are not hidden, and the chosen ones. */
 export function chipsOf(bookmakers, chosen, { order, hidden }) {
     return ordered(bookmakers, order).filter(({ id }) => chosen.includes(id) || !hidden.includes(id));
 }
 
 /**
- * A column `{ id, name, short, title, of, isGross }` for each company, where its first bookmaker stands.
- * `of` are its bookmakers: two sources may list one, and the price that was confirmed last is shown
- * (best.js:offerOf). `short` is for narrow places; `title` says also that prices are gross.
+ * A column `{ id, name, short, title, of, isGross }` for each company, at the place of its first bookmaker.
+ * `of` are the company's bookmakers: two sources may have it, and the price confirmed last is shown
+ * (best.js:offerOf). `short` is for narrow places; `title` also says if prices are gross.
  */
 export function columnsOf(bookmakers) {
     const columns = new Map();

@@ -1,38 +1,38 @@
-// A connection to /api/v2/stream, in the worker that tabs share (shared.js) or in a page. Knows no page.
+// A connection to /api/v2/stream, in the worker that tabs share (shared.js) or in a page.
 //
-// EventSource reads the frames. Its own retry is never used: it has no jitter, gives up for good at
-// the first answer that is not 200, and reports nothing. At the first error the source is closed, and a
-// new stream is opened with `since`.
+// EventSource parses the stream. Its own retry is never used: it has no jitter, ends for good at the first
+// answer other than 200, and reports nothing. At the first error this closes the source, and opens a new
+// stream with `since`.
 
 import { marketQuery, viewFor } from "./markets.js";
 
 const STREAM = new URL("../api/v2/stream", import.meta.url);
-const STEADY_MS = 60_000; // after this time a connection is good, and the delays begin again
+const STEADY_MS = 60_000; // a connection of this age resets the delays
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 10_000;
 const CHECK_MS = 1000;
 
 export const SILENT_MS = 15_000; // a heartbeat comes every 10 s
 
-/** A point in time on two clocks: one may stop while a machine sleeps, the other may be set back. */
+/** A time on two clocks: one may stop while the machine sleeps, the other may be set back. */
 export const now = () => ({ wall: Date.now(), mono: performance.now() });
 export const elapsedSince = (then) => Math.max(Date.now() - then.wall, performance.now() - then.mono);
 
 /**
  * Calls `take(message)` with each event, `{ name, text, id, at }`, `at` in Unix milliseconds, and with
  * `{ name: "state", attempts, retryIn }` when the connection changes; `retryIn` is null while it is open.
- * Events are of fixtures of one market, of all markets of surebets.
+ * Events have the fixtures of one market, or the surebets of all markets.
  */
 export class Connection {
     #take;
     #market;
     #source = null;
-    #id = null; // of the newest event; only the same start of the service accepts it
+    #id = null; // of the newest event; valid until the service restarts
     #attempts = 0;
     #retry = 0;
     #retryAt = 0;
     #openedAt = null;
-    #heardAt = null; // since it was opened
+    #heardAt = null; // since the connection was opened
     #isFollowing = false;
 
     constructor(take, market) {
@@ -44,14 +44,14 @@ export class Connection {
         return this.#isFollowing;
     }
 
-    /** What is to be known now: since when the connection has which version, or its state. */
+    /** A message for a new tab: version and time while the connection is open, otherwise its state. */
     get newest() {
         if (!this.#heardAt || this.#id === null) return this.#state;
         const text = JSON.stringify({ version: Number.parseInt(this.#id, 10) });
         return { name: "heartbeat", text, id: this.#id, at: this.#heardAt.wall };
     }
 
-    /** Connect, and stay connected; `id` is that of the version that is known, null for none. */
+    /** Connect, and stay connected; `id` is the id of the known version, null for none. */
     follow(id) {
         if (this.#isFollowing) return;
         this.#isFollowing = true;
@@ -70,7 +70,7 @@ export class Connection {
         if (this.#isFollowing && this.#source === null) this.#open();
     }
 
-    /** Connect again, and begin with the whole list: what came cannot be used. */
+    /** Connect again, and begin with the whole list, because an event could not be used. */
     restart() {
         this.#id = null;
         if (this.#source !== null) this.#lost();
@@ -99,8 +99,8 @@ export class Connection {
 
     #on(name) {
         this.#source.addEventListener(name, (event) => {
-            if (this.#isOverdue()) return this.#lost(); // it was buffered while this machine slept
-            this.#id = event.lastEventId || this.#id; // a heartbeat has none
+            if (this.#isOverdue()) return this.#lost(); // buffered while this machine slept
+            this.#id = event.lastEventId || this.#id; // a heartbeat has no id
             this.#heardAt = now();
             if (elapsedSince(this.#openedAt) > STEADY_MS) this.#attempts = 0;
             this.#take({ name, text: event.data, id: this.#id, at: this.#heardAt.wall });
@@ -134,13 +134,13 @@ function jitter(delay) {
     return Math.random() * Math.min(delay, MAX_DELAY_MS);
 }
 
-/** The delay that the service asks for, with jitter so that clients do not return all at once. */
+/** The delay that the service requests, with jitter, so that clients do not return all at once. */
 function delayOf(bye) {
     let retry = 0;
     try {
         retry = Number(JSON.parse(bye.data).retry);
     } catch {
-        // without a delay: as after any other end
+        // no delay was requested: reconnect as after any error
     }
     return retry > 0 ? retry + jitter(retry) : jitter(FIRST_DELAY_MS);
 }

@@ -1,13 +1,13 @@
-// Stakes on markets of which bets may be half won, or returned, or several are won together. Exact, and as
-// the service reckons (actors/markets/stakes.py). Pure.
+// Stakes on markets where a bet may be half won or returned, or several outcomes may win together. Exact,
+// by the service's method (actors/markets/stakes.py). Pure.
 
 import { ceil, floor, sum } from "./exact.js";
 
-const GOALS = 21; // of a team, beyond which nothing is another result
-const NEAR = 3; // so many steps around exact stakes, whole ones are looked for
+const GOALS = 21; // goals of a team; more goals give the same result
+const NEAR = 3; // steps around exact stakes in which whole stakes are searched
 const wonIf = (isWon) => (home, away) => (isWon(home, away) ? 4 : -4);
 
-/** Of each outcome by how many quarters of a goal it is won, for the goals and the line in quarters. */
+/** For each outcome, by how many quarters of a goal it wins, for the goals and the line in quarters. */
 const MARGINS = {
     over_under: [
         (home, away, line) => 4 * (home + away) - line,
@@ -24,16 +24,16 @@ const MARGINS = {
     ],
 };
 
-/** Whether a result of a market gives all stakes back: that of whole lines. */
+/** Whether a result of a market returns all stakes, as on whole lines. */
 export const mayReturnAll = ({ line }) => line !== null && Number.isInteger(line);
 
-/** Whether one outcome alone is won of such a market, and all others are lost. */
+/** Whether exactly one outcome of such a market wins, and all others lose. */
 export const isPlain = ({ kind }) => !Object.hasOwn(MARGINS, kind);
 
 /**
  * The function `least(count, unit, goal)` of such a market: the smallest stakes, in units, that return
- * `goal` cents each, null if that takes over `count`. `terms` are those of legs (stakes.js). Null where the
- * page does not reckon it: several outcomes are won together, of which two are at one bookmaker.
+ * `goal` cents each, null if they exceed `count`. `terms` are the legs' terms (stakes.js). Null if the page
+ * cannot compute it: outcomes that may win together are at one bookmaker.
  */
 export function leastOf(market, terms) {
     const conditions = conditionsOf(market, terms);
@@ -47,8 +47,8 @@ export function leastOf(market, terms) {
 }
 
 /**
- * How bets can end together, each way once: of each outcome from -2, lost, to 2, won. Without the result
- * that gives all stakes back: it does so however they are divided.
+ * The combined results of all bets, each once: for each outcome from -2 (lost) to 2 (won). Without the
+ * result that returns all stakes, because it does so for every division.
  */
 function resultsOf({ kind, line }) {
     const found = new Map();
@@ -63,8 +63,8 @@ function resultsOf({ kind, line }) {
 }
 
 /**
- * What has to return a goal so that every result does: of each outcome the parts that a stake of 1 returns,
- * and `of` how many parts. A bookmaker pays the less of what is won gross, and that less its commission.
+ * The conditions under which every result returns the goal: for each outcome the parts that a stake of 1
+ * returns, and `of`, the number of parts. A bookmaker pays the smaller of the gross and the net return.
  */
 function conditionsOf(market, terms) {
     return resultsOf(market).flatMap((results) =>
@@ -76,7 +76,7 @@ function conditionsOf(market, terms) {
     );
 }
 
-/** Every way in which bookmakers take their commission or do not, each of all its legs alike. */
+/** All combinations of bookmakers that take their commission, each on all its legs, or do not. */
 function charges(terms) {
     const taking = [...new Set(terms.filter(({ t }) => t > 0n).map(({ id }) => id))];
     const ways = Array.from({ length: 2 ** taking.length }, (_, way) => way);
@@ -85,13 +85,13 @@ function charges(terms) {
     );
 }
 
-/** What a stake of 1 returns after a result, as a fraction. */
+/** The return of a stake of 1 after a result, as a fraction. */
 function returnOf({ p, q, t, u }, result, isCharged) {
     const [gross, of] = result > 0n ? [2n * q + (p - q) * result, 2n * q] : [2n + result, 2n];
     return isCharged ? [gross * u - t * (gross - of), of * u] : [gross, of];
 }
 
-/** Of two outcomes: each condition leaves the first stake a range, of all units. */
+/** For two outcomes: each condition limits the first stake to a range. */
 function ofLine(conditions, count, unit, goal) {
     let [least, most] = [0n, count];
     for (const {
@@ -106,7 +106,7 @@ function ofLine(conditions, count, unit, goal) {
     return least <= most ? [least, count - least] : null;
 }
 
-/** Of three outcomes: the smallest near those that return the goal if cents could be divided. */
+/** For three outcomes: the smallest whole stakes near the exact stakes that return the goal. */
 function nearby(conditions, shares, count, unit, goal) {
     const [first, second] = shares.map((share) => around((share * Number(goal)) / Number(unit)));
     let best = null;
@@ -125,7 +125,7 @@ function around(exact) {
     return Array.from({ length }, (_, more) => BigInt(from + more));
 }
 
-/** Stakes with the smallest on the last outcome that returns the goal, null if none does. */
+/** These stakes with the smallest stake on the last outcome that returns the goal; null if none does. */
 function completed(conditions, some, unit, goal) {
     let last = 0n;
     for (const { parts, of } of conditions) {

@@ -1,19 +1,19 @@
-// The days on which matches begin, in the reader's time zone, and what is being played. Pure.
+// The days on which matches begin, in the reader's time zone, and matches in play. Pure.
 
 const DAY_S = 86_400;
-const PLAYED_S = 3 * 3600; // a match that nothing is said of is over by then
+const PLAYED_S = 3 * 3600; // a match without a word from sources counts as over then
 
-/** The day that has what is being played. */
+/** The "day" of matches in play. */
 export const NOW = "now";
 
-/** Whether a match is being played, as a source says or as its kick-off does; `now` in Unix seconds. */
+/** Whether a match is in play, by a source or by its kick-off; `now` in Unix seconds. */
 export function isPlayed({ inPlay, start }, now) {
     return inPlay ?? (start !== null && start <= now && now < start + PLAYED_S);
 }
 
 /**
- * The days to choose from, `{ value, title }`: all, what is played with the number of matches, today,
- * tomorrow, and each later day as 2026-11-26.
+ * The days to choose from, `{ value, title }`: all, in play with the number of matches, today, tomorrow,
+ * and each later day like 2026-11-26.
  */
 export function daysOf(matches, clock, now) {
     const starts = new Map();
@@ -33,7 +33,7 @@ export function daysOf(matches, clock, now) {
     ];
 }
 
-/** The function that says whether a match is on that day; what is being played is of today. */
+/** A function that returns whether a match is on that day; matches in play count as today's. */
 export function isOn(day, clock, now) {
     if (!day) return () => true;
     if (day === NOW) return (match) => isPlayed(match, now);
@@ -49,7 +49,7 @@ function dateOf(day, clock, now) {
     return day;
 }
 
-/** The next day, which begins in 23, 24 or 25 hours at most. */
+/** The next day, which begins 23, 24 or 25 hours after this one. */
 function dayAfter(now, clock) {
     const today = clock.date(now);
     const [year, month, day] = today.split("-").map(Number);

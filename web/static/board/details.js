@@ -1,4 +1,4 @@
-// The details of one match, on demand: best prices, all prices and their ages, why its lists are one match.
+// The details of one match: best prices, all prices with their ages, and the links of its entries.
 
 import { Ages } from "./ages.js";
 import { bestOf, isGrossAt, namesOf } from "./best.js";
@@ -13,8 +13,8 @@ import { SurebetPanel } from "./surebet-panel.js";
 import { Table } from "./table.js";
 
 const PATIENCE_MS = 4000;
-const LEAST_MS = 1000; // between two questions for the links of one match
-const EVERY_MS = 5000; // between two for its other markets
+const LEAST_MS = 1000; // between two requests for the links of one match
+const EVERY_MS = 5000; // between two requests for its other markets
 const HIDDEN = "–";
 const GONE = "This match is not on the board any more.";
 const GONE_OF = {
@@ -25,7 +25,7 @@ const GONE_OF_MARKET = "No bookmaker has prices of the match on this market now.
 
 const RETURNED = " A stake that comes back, whole or half, counts for nothing in them.";
 
-/** Whether a key is to close the details: not one that clears the search, or closes what is before them. */
+/** Whether a key closes the details: not if it clears the search, or closes a dialog in front of them. */
 function isEscape({ key, target, defaultPrevented }) {
     const isUsed = defaultPrevented || (target.type === "search" && target.value !== "");
     return key === "Escape" && !isUsed && !document.querySelector("dialog[open], :popover-open");
@@ -35,8 +35,8 @@ const text = (title, from, className) => ({ title, className, text: from });
 const figure = (title, from) => text(title, from, "figure");
 
 /**
- * Shows a match of the board beside it. Calls `onClose()` when it is to be closed, `onPin({ match })` or
- * `onPin({ league })`, and `onPrefer(preferences)` with what is to be remembered.
+ * Shows a match of the board beside it. Calls `onClose()` to be closed, `onPin({ match })` or
+ * `onPin({ league })` to pin, and `onPrefer(preferences)` with preferences to remember.
  */
 export class Details {
     #aside = byId("details");
@@ -44,10 +44,10 @@ export class Details {
     #names = new Map();
     #view = { trust: "none" };
     #preferences = null;
-    #asked = { key: "", stamp: null, at: -Infinity }; // for which links, and when they were answered
-    #listed = ""; // the links that are shown
+    #asked = { key: "", stamp: null, at: -Infinity }; // the requested links, and the time of their answer
+    #listed = ""; // the shown links
     #ages = new Ages(() => this.#match && this.#fill());
-    #kind = ""; // of the market that the tables are made for
+    #kind = ""; // the key of the tables' market
     #prices;
     #best = new Table(byId("details-best"), [
         text("Result", ({ spoken }) => spoken),
@@ -69,8 +69,8 @@ export class Details {
     }
 
     /**
-     * Show this match, or with undefined that it is not there any more, or with null nothing. Best prices
-     * are those of the shown columns, as is the surebet.
+     * Show this match; undefined shows that it has left the board, null shows nothing. Best prices and the
+     * surebet are those of the shown columns.
      */
     show(match, names, view, preferences) {
         const { trust } = view;
@@ -116,7 +116,7 @@ export class Details {
         this.#surebet.show(surebet, this.#view, this.#preferences);
     }
 
-    /** Have a column of prices for each outcome. */
+    /** Make a column of prices for each outcome. */
     #tabulate({ kind, outcomes }) {
         if (kind === this.#kind) return;
         this.#kind = kind;
@@ -161,7 +161,7 @@ export class Details {
         setText(byId("details-margin"), isOtherBet ? OTHER_BET : isKnown ? known : "");
     }
 
-    /** Ask for the links at once, and after a change of the match. Those of another match go at once. */
+    /** Request the links at once, and after a change of the match; remove links of another match. */
     async #explain() {
         const { key, stamp } = this.#match;
         if (key !== this.#asked.key) {
@@ -172,18 +172,18 @@ export class Details {
         const { stamp: last, at } = this.#asked;
         const least = stamp === last ? (this.#others.isAny ? EVERY_MS : Infinity) : LEAST_MS;
         if (this.#view.trust !== "live" || performance.now() - at < least) return;
-        const asked = { key, stamp, at: Infinity }; // no question is asked while another is under way
+        const asked = { key, stamp, at: Infinity }; // one request at a time
         this.#asked = asked;
         const answer = await fixtureOf(key);
-        if (asked !== this.#asked) return; // another match is shown by now
+        if (asked !== this.#asked) return; // another match is shown now
         asked.at = performance.now();
-        if (answer === null) asked.stamp = null; // asked again soon
+        if (answer === null) asked.stamp = null; // requested again soon
         this.#others.take(answer);
-        if (this.#match !== null) this.#others.show(this.#match.market, this.#view); // not closed meanwhile
+        if (this.#match !== null) this.#others.show(this.#match.market, this.#view); // still open
         this.#list(answer?.links ?? null);
     }
 
-    /** `links` are null if they are not known. */
+    /** `links` are null if unknown. */
     #list(links) {
         const listed = JSON.stringify(links);
         if (listed === this.#listed) return;
@@ -211,7 +211,7 @@ function item(link, isAlone, clock) {
     return element("li", "", { "data-rule": rule }, title, listed, where, facts);
 }
 
-/** Home first, whatever the directions of their scripts. */
+/** Home first, for any direction of the scripts. */
 function both(home, away) {
     return [element("bdi", "", {}, home), " – ", element("bdi", "", {}, away)];
 }
@@ -220,14 +220,14 @@ function startOf(start, clock) {
     return start === null ? "no time" : clock.moment(start);
 }
 
-/** The id of the match that has the event of this id: an old bookmark's may not be that of its match. */
+/** The current id of the match with this id: an old bookmark may have an id that was merged. */
 export async function currentId(key) {
     const id = idOf(key);
     const response = await fetch(`api/v2/fixtures/${encodeURIComponent(id)}`).catch(() => null);
     return response?.ok ? (await response.json()).fixture.id + key.slice(id.length) : key;
 }
 
-/** The match with its other markets and its links; null if it cannot be had. */
+/** The match with its other markets and its links; null without an answer. */
 async function fixtureOf(key) {
     try {
         const signal = AbortSignal.timeout(PATIENCE_MS);
@@ -238,7 +238,7 @@ async function fixtureOf(key) {
     }
 }
 
-/** The bookmaker's name, which leads to its page of the match where that is known. */
+/** The bookmaker's name, linked to its page of the match if that is known. */
 function fillBookmaker(cell, { name, offer }) {
     const [words, { url }] = [name + marksOf(offer), offer];
     const link = cell.querySelector("a");

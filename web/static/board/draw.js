@@ -1,24 +1,24 @@
-// Shows a view (view.js) in the document. Decides nothing.
+// Shows a view (view.js) in the document, without decisions of its own.
 
 import { Ages } from "./ages.js";
 import { Bookmakers } from "./bookmakers.js";
 import { byId, element, setText } from "./dom.js";
 import { kindValue } from "./markets.js";
 
-const MOST_AGES = 10; // surebets whose ages are asked for
+const MOST_AGES = 10; // surebets whose ages are requested
 const SAID = {
     live: "Live again.",
     doubtful: "The connection is lost. Prices are not live.",
     gone: "Prices are hidden until the connection is back.",
 };
 
-/** Draws views on the page, but for what is beside the list (beside.js); `grid` is its <odds-board>. */
+/** Draws views on the page, except the parts beside the list (beside.js); `grid` is the <odds-board>. */
 export class Drawing {
     #grid;
     #buttons;
     #faults;
-    #ages = new Map(); // of the surebets that are shown, by match
-    #shown = {}; // what the grid last got: it is filled again only when this changes
+    #ages = new Map(); // ages of the shown surebets, by match
+    #shown = {}; // the grid's last content: it is filled again only after a change
     #days;
     #trust = null;
 
@@ -65,7 +65,7 @@ export class Drawing {
         this.#grid.chosen = choice.fixture;
     }
 
-    /** Ask how old the prices of the first surebets are. */
+    /** Request the ages of the first surebets' prices. */
     #ask(rows) {
         const matches = rows.flatMap(({ match }) => match ?? []).slice(0, MOST_AGES);
         const keys = new Set(matches.map(({ key }) => key));
@@ -87,7 +87,7 @@ export class Drawing {
     }
 }
 
-/** A bookmaker that is down or in doubt, not one that has just been started. */
+/** Whether a bookmaker is down or in doubt; a bookmaker that has just started is neither. */
 function isFault(check) {
     if (check === undefined || check.status === "pass") return false;
     return check.state !== "starting" || check.last_error !== null;
@@ -139,10 +139,10 @@ function showChoice({ count, surebets, leagues, clock, which }, { choice, prefer
         choice.league,
     );
     byId("by").value = preferences.by;
-    byId("by").disabled = choice.surebets; // they stand by profit
+    byId("by").disabled = choice.surebets; // surebets are sorted by profit
 }
 
-/** Where there is only one market nothing says so. */
+/** A board with one market shows no chooser of markets. */
 function showMarkets({ market, markets: { kinds, lines } }) {
     byId("market-choice").hidden = kinds.length === 0;
     byId("line-choice").hidden = lines.length === 0;

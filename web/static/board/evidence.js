@@ -1,4 +1,4 @@
-// Why lists are one match, in words: the links of /api/v2/fixtures/ID.
+// The links of a match (/api/v2/fixtures/ID) in words.
 
 import { duration } from "./format.js";
 
@@ -30,7 +30,7 @@ export function ruleOf({ rule }) {
     return RULES[rule] ?? rule;
 }
 
-/** What spoke for and against it when it was linked, as `[what, finding]`. */
+/** The evidence for and against a link when it was made, as `[what, finding]`. */
 export function findingsOf({ evidence, to }) {
     if (evidence === null) return [];
     const { home, away, kickoff_delta_s: delta, league, price_gap: gap } = evidence;
@@ -49,7 +49,7 @@ function nameOf({ likeness, similarity, how }) {
     return NAMES[how] ?? `${(similarity * 100).toFixed(0)} % alike`;
 }
 
-/** `delta` is the other's kick-off less this event's, in seconds. */
+/** `delta` is the other event's kick-off minus this event's, in seconds. */
 function kickOffOf(delta) {
     return delta === 0 ? "the same" : `${duration(Math.abs(delta))} ${delta > 0 ? "earlier" : "later"}`;
 }

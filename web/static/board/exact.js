@@ -1,6 +1,6 @@
 // Exact numbers: fractions of whole numbers without a limit. Pure.
 
-/** The exact value of a number or a text, as it is written: 2.1 is 21/10. */
+/** The exact value of a written number: 2.1 is 21/10. */
 export function fraction(value) {
     const [, whole, part = "", power = "0"] = /^(\d+)(?:\.(\d*))?(?:e([+-]?\d+))?$/.exec(String(value));
     const scale = BigInt(Number(power) - part.length);

@@ -1,11 +1,11 @@
-// Which matches a choice shows. Pure.
+// Filters matches by a choice. Pure.
 
 import { isOn } from "./days.js";
 import { finder } from "./search.js";
 
 /**
- * Those that any of these bookmakers offers, with the words of the text, of the league, day and kind that
- * are chosen. `surebetOf` gives the surebet of a match, null for none.
+ * The matches that any of these bookmakers offers, with the words of the text, in the chosen league, on the
+ * chosen day and of the chosen kind. `surebetOf` returns the surebet of a match, null for none.
  */
 export function filtered(
     matches,
@@ -24,7 +24,7 @@ export function filtered(
     );
 }
 
-/** The function that says whether a match has a surebet that gains what the reader wants at least. */
+/** A function that returns whether a match has a surebet with the reader's least profit. */
 export function isSurebet(surebetOf, { least }) {
     return (match) => {
         const surebet = surebetOf(match);
@@ -32,7 +32,7 @@ export function isSurebet(surebetOf, { least }) {
     };
 }
 
-/** The function that says whether a match has such a surebet that gains for certain. */
+/** A function that returns whether a match has such a surebet that is not weak. */
 export function isCertain(surebetOf, preferences) {
     const isSure = isSurebet(surebetOf, preferences);
     return (match) => isSure(match) && !surebetOf(match).weak;

@@ -1,4 +1,4 @@
-// Asks for the list and for /health at once, while the other modules are loaded.
+// Requests the list and /health at once, while the other modules load.
 
 import { now } from "./connection.js";
 import { askHealth } from "./health.js";

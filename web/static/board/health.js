@@ -17,7 +17,7 @@ export class Health {
         this.#isUrgent = isUrgent;
     }
 
-    /** Take the first answer, then ask repeatedly; the promise ends with that, also with a failure. */
+    /** Take the first answer, then request more; the promise ends with the first answer or failure. */
     async start(first) {
         setInterval(() => this.#isDue() && this.ask(), URGENT_MS);
         document.addEventListener("visibilitychange", () => document.hidden || this.ask());
@@ -44,7 +44,7 @@ export class Health {
     }
 }
 
-/** The answer, null for none. A 503 is one too: no bookmaker is serving, and the checks say why. */
+/** The answer, null for none. A 503 counts: no bookmaker is serving, and its checks say why. */
 export async function askHealth() {
     try {
         const response = await fetch("health", { signal: AbortSignal.timeout(PATIENCE_MS) });

@@ -1,10 +1,10 @@
-// How wide and high the rows of the list are. Pure.
+// The widths and heights of the list's rows. Pure.
 
 import { offerOf } from "./best.js";
 
-const CARDS = 640; // narrower than this each match is a card
-const ROOM = 1000; // from this width on the best prices stay in view, too
-const MANY = 8; // from so many bookmakers on each has one narrow column, with its prices below each other
+const CARDS = 640; // in a narrower list each match is a card
+const ROOM = 1000; // from this width on the best prices also stay in view
+const MANY = 8; // from this many bookmakers on each has one narrow column, with its prices below each other
 const WIDTHS = {
     wide: { fixed: 292, best: 264, offer: 186 },
     compact: { fixed: 280, best: 156, offer: 66 },
@@ -12,12 +12,12 @@ const WIDTHS = {
 const FACTS = 3; // lines beside the legs of a surebet
 const LINES = 40; // the width of a line
 const HEIGHTS = { heading: 30, match: 46, line: 20, around: 8, card: 72, leg: 22, facts: 46, offer: 34 };
-const MARKET = 38; // lines of a card that says which market it is of: that, and its ages below the legs
+const MARKET = 38; // further lines of a card that names its market: the market, and ages below the legs
 
 /**
- * For the width of the list: `name` is "wide", "compact" or "stacked", `isBest` says whether there is a
- * column of best prices, `room` whether it stays in view; `width` is the least of a row, null for none.
- * Marks of outcomes with lines take more of the narrow columns.
+ * For the width of the list: `name` is "wide", "compact" or "stacked", `isBest` whether there is a column
+ * of best prices, `room` whether it stays in view; `width` is a row's least width, null for none. Narrow
+ * columns are wider if the marks of outcomes have lines.
  */
 export function layoutOf(clientWidth, columns, { hasLines = false } = {}) {
     const isBest = columns.length > 1;
@@ -30,9 +30,9 @@ export function layoutOf(clientWidth, columns, { hasLines = false } = {}) {
 }
 
 /**
- * Where each row begins, and where the last ends. Rows are of markets with so many `outcomes`; how high a
- * card is that is unfolded (`opened`) depends on how many offer the match, and with `isAny`, where they are
- * of all markets, how high the card of a surebet is on its legs.
+ * The top of each row, and the bottom of the last. `outcomes` is the number of the market's outcomes. The
+ * height of an unfolded card (`opened`) depends on the number of offers. With `isAny`, for all markets, the
+ * height of a surebet's card depends on its legs.
  */
 export function topsOf(rows, how) {
     const tops = [0];

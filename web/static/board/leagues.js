@@ -1,4 +1,4 @@
-// The leagues of the matches on the board: one of each id, whichever labels sources give it. Pure.
+// The leagues of the matches on the board: one for each id, although its labels may differ. Pure.
 
 const UNKNOWN_LEAGUE = "Unknown";
 
@@ -34,7 +34,7 @@ export function leaguesOf(matches, now) {
     return leagues;
 }
 
-/** The label of most of its matches, after its country: "Spain · La Liga", also for "La Liga - Spain". */
+/** A league's most frequent label after its country: "Spain · La Liga", also for "La Liga - Spain". */
 function titleOf({ labels, country }) {
     const [[label]] = [...labels].sort(([a, n], [b, m]) => m - n || collator.compare(a, b));
     if (country === null) return label;
@@ -52,8 +52,8 @@ function countryName(country) {
 }
 
 /**
- * Their order: the reader's own first, then the large ones, then by next kick-off, first kick-off and
- * title; the unknown last.
+ * The order of leagues: the reader's own, then the large ones, then by next kick-off, first kick-off and
+ * title; unknown leagues are last.
  */
 export function byLeague(pinned) {
     const place = (ids, { id }) => (ids.includes(id) ? ids.indexOf(id) : Infinity);
@@ -67,7 +67,7 @@ export function byLeague(pinned) {
         less(a.id, b.id);
 }
 
-/** A negative number if the first is less, zero if both are equal, also where both are infinite. */
+/** A negative number if the first is less, zero if both are equal, even if both are infinite. */
 export function less(a, b) {
     return (a > b) - (a < b);
 }

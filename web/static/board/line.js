@@ -1,18 +1,18 @@
-// How a page reaches the stream: by the worker that all tabs share, or by a connection of its own.
+// Connects a page to the stream: by the worker that all tabs share, or by a connection of its own.
 
 import { Connection } from "./connection.js";
 
-const NAME = "oddsboard 3"; // another number with other messages: a tab never meets an older worker
+const NAME = "oddsboard 3"; // a new number for new messages: a tab never gets an older worker
 
 /**
- * Returns what has follow(id), leave(), reconnect(), restart(), and calls `take` as a Connection of this
- * market does; perhaps once more after `leave`.
+ * Returns an object with follow(id), leave(), reconnect() and restart(). It calls `take` like a Connection
+ * of this market, perhaps once more after `leave`.
  */
 export function lineTo(market, take, onBroken) {
     try {
         return new SharedLine(market, take, onBroken);
     } catch {
-        return new Connection(take, market); // this browser has no such workers
+        return new Connection(take, market); // this browser has no shared workers
     }
 }
 
@@ -51,7 +51,7 @@ class SharedLine {
 
 let policy = null;
 
-/** The worker's script, as the policy of the page wants it (Trusted Types). */
+/** The worker's script, as the page's policy requires (Trusted Types). */
 function scriptOf() {
     const url = new URL("shared.js", import.meta.url).href;
     if (!globalThis.trustedTypes) return url;

@@ -1,4 +1,4 @@
-// The board page: what comes from the service and from the reader changes the state; the state is drawn.
+// The board page: the service and the reader change the state, and the state is drawn.
 
 import { Address } from "./address.js";
 import { Beside } from "./beside.js";
@@ -19,8 +19,8 @@ import { Stream } from "./stream.js";
 import { NOTHING, viewOf } from "./view.js";
 
 const MINUTE_MS = 60_000;
-const ASK_AGAIN_MS = 1000; // after an offer went
-const MARKETS_MS = 15_000; // between two questions for the markets of the service
+const ASK_AGAIN_MS = 1000; // after an offer was removed
+const MARKETS_MS = 15_000; // between two requests for the service's markets
 const TYPING_MS = 120;
 
 const minute = () => Math.floor(Date.now() / MINUTE_MS);
@@ -76,25 +76,25 @@ const health = new Health(hear, () => !stream.isLive);
 
 const beside = new Beside({ onClose: close, onPin: pin, onPrefer: prefer, onMarket: open, onShare: share });
 
-let closed = null; // what was chosen when the details were closed, until the address is that of before
-let isAside = false; // whether details show a market that the list had not when they were opened
+let closed = null; // the choice when details were closed, until the address has gone back
+let isAside = false; // whether details show another market than the list did when they were opened
 let askedAt = -Infinity;
 let learntAt = -Infinity;
 let own = remembered(); // the preferences of this device; a copied address may show others
 let lent = shownBy(location.search);
 let shownMarket = store.state.choice.market;
 
-/** The match that a match was merged into, through several merges; itself if it was not. */
+/** The match that a match was merged into, perhaps in several steps; otherwise itself. */
 function followed(key, removed) {
     const next = new Map(removed.map(({ id, into }) => [id, into]));
     for (let into = next.get(key); into; into = next.get(key)) {
-        next.delete(key); // so that this ends
+        next.delete(key); // so that the loop ends
         key = into;
     }
     return key;
 }
 
-/** Ask which markets there are to choose from; before the first links the service does not know them. */
+/** Request the markets to choose from; the service does not know them before the first links. */
 async function learn() {
     if (document.hidden || !stream.isLive || performance.now() - learntAt < MARKETS_MS) return;
     learntAt = performance.now();
@@ -103,7 +103,7 @@ async function learn() {
         store.change({ markets });
 }
 
-/** Show the details of the match that has the one of the address now. */
+/** Show the details of the match in the address, or of the match that it was merged into. */
 async function follow() {
     const asked = store.state.choice.fixture;
     if (!asked || board.match(asked)) return;
@@ -120,14 +120,14 @@ function draw(state) {
     beside.show(view, state);
 }
 
-/** What depends on the time; called every second. */
+/** Update everything that depends on the time; called every second. */
 function look() {
     const { age, isLive, hasFailed, untilRetry } = stream;
     const connection = { age, isLive, hasFailed, isWaiting: untilRetry !== null };
     if (minute() !== store.state.minute || store.state.choice.surebets) grid.rewrite();
     store.change({ connection, minute: minute() });
     learn();
-    store.flush(); // in a hidden page no frame would come
+    store.flush(); // a hidden page gets no frames
 }
 
 /** Show the details of the match with this id; none if it is empty. */
@@ -153,9 +153,8 @@ function queryNow() {
 }
 
 /**
- * After Back or Forward: details are opened or closed, all else as it is; or else the filters of then.
- * Details are of the market of then, and the list has its own again after one that was shown in details
- * alone.
+ * After Back or Forward: open or close the details, or restore the filters of that step. Details get the
+ * market of that step. The list gets its own market back if only the details showed another.
  */
 function step(query) {
     const before = closed ?? store.state.choice;
@@ -174,7 +173,7 @@ function step(query) {
     else if (before.fixture) grid.focus();
 }
 
-/** Show other matches: a step of the history, unless details are open, which Back is to close. */
+/** Show other matches; this is a step of the history, unless details are open, which Back must close. */
 function filter(values, how) {
     if (values.market !== undefined) isAside = false;
     store.change({ choice: possible({ ...store.state.choice, ...values }) });
@@ -186,7 +185,7 @@ function filter(values, how) {
     setText(byId("announcement"), byId("count").textContent);
 }
 
-/** Show the prices of this market; those of another one go at once. */
+/** Show the prices of this market; remove those of another at once. */
 function turn(market) {
     if (market === shownMarket) return;
     shownMarket = market;
@@ -208,7 +207,7 @@ async function open(market) {
     byId("details").focus();
 }
 
-/** Set what this device remembers. */
+/** Set the preferences of this device. */
 function prefer(values) {
     own = Object.freeze({ ...own, ...values });
     lent = Object.fromEntries(Object.entries(lent).filter(([name]) => !(name in values)));

@@ -1,14 +1,14 @@
-// What the page calls markets and their outcomes. A kind that has no row here is not shown at all. Pure.
+// The page's names of markets and their outcomes. A kind without a row here is not shown. Pure.
 
 const MINUS = "−";
 
-/** A line as it is, and a handicap with its sign; that of the away team is the opposite. */
+/** A line as written; a handicap has its sign, the opposite one for the away team. */
 const goals = (line) => String(line);
 const handicap = (line) => (line === 0 ? "0" : `${line > 0 ? "+" : MINUS}${Math.abs(line)}`);
 
 /**
- * A row for each kind, in the order of the chooser. Of each outcome its key, its title above the prices,
- * and how it is said; `lines` write its line where the kind has some. So many outcomes are `winners`.
+ * A row for each kind, in the order of the chooser. Each outcome has its key, its title above the prices,
+ * and its spoken form; `lines` write its line if the kind has lines. `winners` is how many outcomes win.
  */
 const KINDS = {
     "1x2": {
@@ -53,11 +53,11 @@ const KINDS = {
     },
 };
 
-/** The key of what is shown unless another is chosen, and of the line that most bookmakers have. */
+/** The key of the usual market, and of the line that most bookmakers have. */
 export const USUAL_MARKET = "1x2";
 const MAIN = "main";
 
-/** The key of all markets together: of surebets alone, each line of a match with a row of its own. */
+/** The key of all markets together: only for surebets; each line of a match has its own row. */
 export const ANY_MARKET = "any";
 const ANY = Object.freeze({
     key: ANY_MARKET,
@@ -70,19 +70,19 @@ const ANY = Object.freeze({
     title: "All markets",
 });
 
-/** The parameter of the service for a market; none for the usual one. Of all, weak surebets are shown. */
+/** The service's parameter for a market; none for the usual one. All markets include weak surebets. */
 export function marketQuery(market = USUAL_MARKET) {
     if (market === ANY_MARKET) return { market, weak: "1" };
     return market === USUAL_MARKET ? {} : { market };
 }
 
-/** The list of the service that has what is shown of a market: its name at /api/v2, and as `view`. */
+/** The service's list for a market: its name below /api/v2, and as `view`. */
 export const viewFor = (market) => (market === ANY_MARKET ? "surebets" : "fixtures");
 
-/** The id that the service has for a match; the key of a row of all markets has its market behind that. */
+/** The service's id of a match; with all markets the key of a row is this id and the market. */
 export const idOf = (key) => key.split(" ")[0];
 
-/** Fixtures by one market each: of several that a fixture has, those that the page knows. */
+/** Fixtures with one market each, for all of a fixture's markets that the page knows. */
 export function byMarket(fixtures) {
     return fixtures.flatMap(({ markets, ...usual }) => {
         if (markets === undefined) return [usual];
@@ -127,23 +127,23 @@ function made(key) {
     return Object.freeze({ key, kind, name, line, hasLines, outcomes, winners, title });
 }
 
-/** The line of a market in words: "2.5", or of a handicap that of home and of away. */
+/** The line of a market in words: "2.5", or the handicaps of home and of away. */
 export function lineOf({ kind, line }) {
     return [...new Set(KINDS[kind].lines.map((written) => written(line)))].join(" / ");
 }
 
-/** A market in a few words: of a handicap the line of the home team alone. */
+/** A market in a few words; a handicap shows only the home team's line. */
 export function shortOf({ kind, name, line }) {
     return line === null ? name : `${name} ${KINDS[kind].lines[0](line)}`;
 }
 
-/** Matches in the order of their markets: kinds as the chooser has them, then lines. */
+/** Matches sorted by market: by kind, as in the chooser, then by line. */
 export function ordered(matches) {
     const place = ({ market: { kind } }) => Object.keys(KINDS).indexOf(kind);
     return [...matches].sort((a, b) => place(a) - place(b) || a.market.line - b.market.line);
 }
 
-/** How the outcome of a leg is said, such as "over 2.5", and how it is marked. */
+/** The spoken form of a leg's outcome, such as "over 2.5", and its mark. */
 export const spokenOf = (leg) => outcomeOf(leg)?.spoken ?? leg.outcome;
 export const markOf = (leg) => outcomeOf(leg)?.mark ?? leg.outcome;
 
@@ -151,16 +151,16 @@ function outcomeOf({ outcome, market }) {
     return marketOf(market)?.outcomes.find(({ key }) => key === outcome);
 }
 
-/** The key that the chooser has for a kind: that of its main lines where it has lines. */
+/** The chooser's key for a kind: its main lines if it has lines. */
 function keyOf(kind) {
     if (kind === ANY_MARKET) return ANY_MARKET;
     return KINDS[kind].lines === undefined ? kind : `${kind}:${MAIN}`;
 }
 
 /**
- * What there is to choose from, of the `markets` of the service: `kinds` and, of the chosen kind, `lines`,
- * each `{ value, title }`; no kinds where there is nothing but the usual one, no lines where it has none.
- * With `isAny` all of them can be chosen together.
+ * The choices among the service's `markets`: `kinds`, and `lines` of the chosen kind, each `{ value, title
+ * }`; no kinds if there is only the usual market, no lines if the kind has none. With `isAny` all markets
+ * can be chosen together.
  */
 export function choicesOf(markets, { key, kind, line }, isAny = false) {
     const offered = new Set([USUAL_MARKET, kind, ...markets.map((market) => market.kind)]);
@@ -179,5 +179,5 @@ export function choicesOf(markets, { key, kind, line }, isAny = false) {
     return { kinds: options, lines: [{ value: keyOf(kind), title: "Main lines" }, ...titled] };
 }
 
-/** The value of the chooser for a market: that of its kind. */
+/** The chooser's value for a market: its kind's. */
 export const kindValue = ({ kind }) => keyOf(kind);

@@ -4,16 +4,16 @@ import { isCertain } from "./filters.js";
 import { percent } from "./format.js";
 import { markOf } from "./markets.js";
 
-/** Whether notifications are allowed, after asking the reader if need be. */
+/** Whether notifications are allowed; asks the reader if necessary. */
 export async function isAllowed() {
     if (!("Notification" in globalThis)) return false;
     return (await Notification.requestPermission()) === "granted";
 }
 
-/** Notifies of each surebet once: not of those that are there at first, nor while prices are not live. */
+/** Notifies of each new surebet once; not of the first list's, and not while prices are not live. */
 export class Notifier {
-    #known = null; // what was there before, by match and since when
-    #market = null; // of these
+    #known = null; // known surebets, by match and begin
+    #market = null; // the bookmakers of these surebets
 
     show({ trust, surebetOf, columns }, { board, preferences, choice }) {
         if (choice.market !== this.#market) [this.#known, this.#market] = [null, choice.market];
@@ -39,6 +39,6 @@ function notify({ key, home, away }, { profit, legs }) {
     try {
         new Notification(`${percent(profit)} on ${home} – ${away}`, { body, tag: key });
     } catch {
-        // a browser of a phone has them for service workers only
+        // phones' browsers allow this only in service workers
     }
 }

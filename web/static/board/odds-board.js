@@ -7,7 +7,7 @@ import { leagueTitle, outcomeNames, showTitle, titlesRow } from "./row.js";
 import { RowPool } from "./row-pool.js";
 
 const AROUND = 6; // rows rendered above and below the visible rows
-const PAGE = 0.85; // the part of the height that Page Up and Page Down move
+const PAGE = 0.85; // the part of the height by which Page Up and Page Down scroll
 
 export class OddsBoard extends HTMLElement {
     #head = part("rowgroup", "head");
@@ -19,14 +19,14 @@ export class OddsBoard extends HTMLElement {
     #tops = [];
     #indexes = new Map(); // row indexes by key
     #columns = [];
-    #how = { market: marketOf() }; // how rows are written, see matchRow
+    #how = { market: marketOf() }; // the form of rows, see matchRow
     #rendered = new Map(); // rows in the document, by key
     #pool = new RowPool();
     #active = null; // the key of the row selected with the keyboard
     #chosen = null; // the key of the match with shown details
     #current = null; // the heading that stays in view
     #isPrinting = false;
-    #isDue = false; // whether the next frame will draw
+    #isDue = false; // whether the next frame draws
 
     connectedCallback() {
         this.tabIndex = 0;
@@ -42,9 +42,9 @@ export class OddsBoard extends HTMLElement {
     }
 
     /**
-     * Show these rows (arrange.js) with these columns (columns.js). `how` says how they are written:
-     * `{ market, trust, clock, odds, price, by, surebetOf, agesOf, preferences, opened, pinned, key }`, of
-     * which `key` differs if they are to be written again; `market` is the chosen one (markets.js).
+     * Show these rows (arrange.js) with these columns (columns.js). `how` is their form: `{ market, trust,
+     * clock, odds, price, by, surebetOf, agesOf, preferences, opened, pinned, key }`; a new `key` has all
+     * rows written again; `market` is the chosen one (markets.js).
      */
     show(rows, columns, how) {
         const anchor = this.#anchor();
@@ -63,12 +63,12 @@ export class OddsBoard extends HTMLElement {
         this.#layOut();
         const index = this.#indexes.get(anchor?.key);
         if (index !== undefined) this.scrollTop = this.#tops[index] + anchor.below;
-        if (isOther) this.#render(); // no frame is to show prices as live that are not
+        if (isOther) this.#render(); // no frame may show old prices as live
     }
 
     /**
-     * Mark the match whose details are shown. The events "choose" and "unfold" have the key of a match,
-     * "pin" `{ match }` or `{ league }`.
+     * Mark the match whose details are shown. The events "choose" and "unfold" have a match's key, the
+     * event "pin" has `{ match }` or `{ league }`.
      */
     set chosen(key) {
         this.#chosen = key;
@@ -85,7 +85,7 @@ export class OddsBoard extends HTMLElement {
         });
     }
 
-    /** Write every row again, even if its match is the same, because the time has changed. */
+    /** Write every row again, because the time has changed. */
     rewrite() {
         for (const shown of this.#rendered.values()) shown.stamp = null;
         this.refresh();
@@ -246,7 +246,7 @@ export class OddsBoard extends HTMLElement {
         const row = event.target.closest("[aria-rowindex]");
         const key = [...this.#rendered.keys()].find((name) => this.#rendered.get(name).element === row);
         const shown = this.#rows[this.#indexes.get(key)];
-        if (shown === undefined) return; // its row is gone since the last frame
+        if (shown === undefined) return; // its row has left since the last frame
         this.#moveTo(this.#indexes.get(key));
         if (event.target.closest(".pin")) this.#pin(shown);
         else if (event.target.closest(".more")) this.#unfold(shown);
@@ -262,7 +262,7 @@ export class OddsBoard extends HTMLElement {
         else if (row?.league !== undefined) this.#tell("pin", { league: row.league });
     }
 
-    /** Show the prices of a card, or not; without `isOpen` the other way than now. */
+    /** Show or hide the prices of a card; without `isOpen`, switch. */
     #unfold(row, isOpen = !this.#how.opened.includes(row?.key)) {
         if (this.dataset.layout !== "stacked" || !row?.match) return;
         if (isOpen !== this.#how.opened.includes(row.key)) this.#tell("unfold", row.key);

@@ -1,16 +1,16 @@
-// Prices as they are written: decimal, fractional or American. Prices are decimal everywhere else.
+// Writes prices: decimal, fractional or American. Everywhere else prices are decimal.
 
 export const ODDS = { decimal: "Decimal", fractional: "Fractional", american: "American" };
 
 const MOST_PARTS = 1000; // a price has three decimals
 const MILLION = 1_000_000; // whole numbers have no rounding errors
 
-/** The function that writes a decimal price. */
+/** A function that writes a decimal price. */
 export function priceIn(odds) {
     return { fractional, american }[odds] ?? decimal;
 }
 
-/** Two decimals, or three where two would change the value; from 100 on without trailing zeros. */
+/** Two decimals, or three if two would change the value; from 100 on without trailing zeros. */
 export function decimal(value) {
     if (value >= 100) return String(Number(value.toFixed(2)));
     const text = value.toFixed(2);
@@ -18,9 +18,8 @@ export function decimal(value) {
 }
 
 /**
- * What a stake of the second number wins, exactly and in lowest terms but for the usual 6/4: fractions
- * that are only near would hide which of two prices is better. After "≈" for a price of more than three
- * decimals.
+ * The win on a stake of the second number, exactly and in lowest terms, except the usual 6/4: rounded
+ * fractions would hide which of two prices is better. With "≈" for a price of more than three decimals.
  */
 export function fractional(value) {
     const wins = Math.max(Math.round(value * MOST_PARTS) - MOST_PARTS, 1);
@@ -29,9 +28,9 @@ export function fractional(value) {
     return (MOST_PARTS + wins) / MOST_PARTS === value ? text : `≈${text}`;
 }
 
-/** What 100 wins, or after "−" what wins 100, to the nearest whole number. */
+/** The win on 100, or after "−" the stake that wins 100, to the nearest whole number. */
 export function american(value) {
-    const wins = Math.round(value * MILLION) - MILLION; // of a stake of a million
+    const wins = Math.round(value * MILLION) - MILLION; // for a stake of a million
     return wins >= MILLION ? `+${Math.round(wins / 10_000)}` : `−${Math.round((100 * MILLION) / wins)}`;
 }
 

@@ -8,15 +8,15 @@ import { percent } from "./format.js";
 import { lineOf, ordered, USUAL_MARKET } from "./markets.js";
 import { Table } from "./table.js";
 
-/** Why the prices of a handicap in play have no best. */
+/** Why there are no best prices of a handicap in play. */
 export const OTHER_BET =
     "In play a handicap counts only goals after the bet: its prices cannot be compared.";
 
-/** Calls `onMarket(key)` with the market whose prices are to be shown. */
+/** Calls `onMarket(key)` to show the prices of a market. */
 export class OtherMarkets {
     #section = byId("details-others");
     #onMarket;
-    #board = new Board(); // each market a match, by the key of the market
+    #board = new Board(); // a match for each market, by the market's key
     #tables = new Map(); // by kind
     #view = null;
 
@@ -24,22 +24,22 @@ export class OtherMarkets {
         this.#onMarket = onMarket;
     }
 
-    /** Take an answer of /api/v2/fixtures/ID; null for none, so that nothing old is shown. */
+    /** Take an answer of /api/v2/fixtures/ID; null for none, which shows nothing. */
     take(answer) {
         const listed = answer === null ? [] : matchesOf(answer.fixture);
         try {
             this.#board.replace(listed);
         } catch {
-            this.#board.replace([]); // of a newer service
+            this.#board.replace([]); // a kind of a newer service
         }
     }
 
-    /** Whether the match has any but the usual market. */
+    /** Whether the match has another market than the usual one. */
     get isAny() {
         return this.#board.seen.matches.some(({ key }) => key !== USUAL_MARKET);
     }
 
-    /** Show all but this market. */
+    /** Show all markets except this one. */
     show(shown, view) {
         this.#view = view;
         const others = this.#board.seen.matches.filter(({ market }) => market !== shown);
@@ -99,7 +99,7 @@ export class OtherMarkets {
     }
 }
 
-/** Each market of a fixture as a fixture of its own, whose id is the key of the market. */
+/** The markets of a fixture as fixtures of their own; each id is the market's key. */
 function matchesOf(fixture) {
     const { markets = {}, ...usual } = fixture;
     const others = Object.entries(markets).map(([key, fields]) => {

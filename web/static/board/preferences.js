@@ -1,10 +1,10 @@
-// What the reader has set on this device. It is remembered here, and never sent or put into the address.
+// The reader's preferences on this device. They are stored here, and never sent or put into the address.
 
 const KEY = "oddsboard.preferences";
 
 /**
- * Bookmakers in the reader's `order`, and those that are `hidden`; `leagues` and `matches` that are pinned;
- * what matches are sorted `by`; how `odds` are written; the time `zone`, the system's if empty; of surebets
+ * Bookmakers in the reader's `order`, and `hidden` bookmakers; pinned `leagues` and `matches`; the order
+ * of matches (`by`); the form of `odds`; the time `zone`, the system's if empty; and for surebets
  * the `total`, the `step` of stakes, the `least` profit in per cent, and whether to `notify`.
  */
 export const USUAL = Object.freeze({
@@ -21,7 +21,7 @@ export const USUAL = Object.freeze({
     notify: false,
 });
 
-/** Those that are remembered; storage may be blocked, or hold what another release has written. */
+/** The stored preferences; storage may be blocked, or written by another release. */
 export function remembered() {
     try {
         return valid(JSON.parse(localStorage.getItem(KEY)));

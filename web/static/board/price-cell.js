@@ -1,4 +1,4 @@
-// One price of one bookmaker, how it moved lately, and whether it is the best.
+// The cell of one price: the price, its last moves, and whether it is the best.
 
 import { element, part, setText, svg } from "./dom.js";
 
@@ -7,11 +7,11 @@ export const DOUBTED = "in doubt, as a price is far above those of the other boo
 const MOVED_MS = 1600;
 const SPARK = { width: 44, height: 9 };
 
-/** One price with its moves; its column (`label`) and its outcome say what it is. */
+/** One price with its moves; screen readers get its column (`label`) and its outcome. */
 export class PriceCell {
     #label;
     #number = element("span", "number");
-    #spark = null; // made when there are moves: an empty drawing costs as much layout as a full one
+    #spark = null; // made at the first move: an empty drawing takes as much layout time as a full one
     #drawn = null;
     #timer = 0;
 
@@ -27,7 +27,7 @@ export class PriceCell {
         this.#settle();
     }
 
-    /** `trust` is "live", "doubtful" or "gone"; with "gone" no price is shown. `price` writes one. */
+    /** `trust` is "live", "doubtful" or "gone"; "gone" shows no price. `price` writes a price. */
     fill(offer, index, isBest, { trust, price }) {
         const isLive = trust === "live";
         const text = trust === "gone" ? "–" : price(offer.prices[index]);

@@ -1,4 +1,4 @@
-// Rows that are out of view, used again for others: to make one takes far longer than to fill it.
+// Reuses rows that are out of view, because making a row takes far longer than filling it.
 
 import { headingRow, matchRow } from "./row.js";
 import { surebetRow } from "./surebet-row.js";
@@ -16,7 +16,7 @@ export class RowPool {
         this.#free = NONE();
     }
 
-    /** A row to be filled; until the next frame its colours do not fade from those of its last match. */
+    /** A row to be filled; its colours change at once until the next frame, so that no old match fades. */
     take({ match, isSurebet }) {
         const kind = match === undefined ? "heading" : isSurebet ? "surebet" : "match";
         const free = this.#free[kind].pop();

@@ -16,7 +16,7 @@ export function outcomeNames({ outcomes }) {
     return outcomes.map(({ title }) => element("span", "outcome", { "aria-hidden": "true" }, title));
 }
 
-/** The titles of the columns; those of bookmakers in full and short. */
+/** The titles of the columns; bookmakers' titles both in full and short. */
 export function titlesRow(columns, market) {
     const manifold = (kind, title, short) => {
         const names = [element("span", `${kind}-title`, {}, title), element("span", "short", {}, short)];
@@ -38,7 +38,7 @@ export function titlesRow(columns, market) {
     return row;
 }
 
-/** The title of a heading; its name may be of another direction than the count behind it. */
+/** The title of a heading; its name may have another text direction than the count after it. */
 export function leagueTitle() {
     return element("span", "league-title", {}, element("bdi"), element("span"));
 }
@@ -64,8 +64,8 @@ export function headingRow(_, market) {
 }
 
 /**
- * `fill(row, how)` shows a match; `how` says how: `{ trust, clock, price, isOpen, isPinned, surebet }`. All
- * are of markets of one kind.
+ * `fill(row, how)` shows a match; `how` is `{ trust, clock, price, isOpen, isPinned, surebet }`. All
+ * matches have markets of one kind.
  */
 export function matchRow(columns, market) {
     const [hour, date, surebet] = ["hour", "day", "surebet"].map((name) => element("span", name));
@@ -117,7 +117,7 @@ export function showPin(pin, isPinned, name) {
     pin.title = isPinned ? "Pinned: click to unpin" : "Pin to the top";
 }
 
-/** What stands below the time: the day, or the league where those of several are `isMixed`. */
+/** The text below the time: the day, or the league if leagues are mixed (`isMixed`). */
 export function dayOf({ start, league, inPlay }, clock, isMixed, isSaid = false) {
     const isStarted = start !== null && start * 1000 < Date.now();
     const now = isSaid ? "" : inPlay ? "in play" : isStarted && inPlay !== false ? "started" : "";
@@ -125,7 +125,7 @@ export function dayOf({ start, league, inPlay }, clock, isMixed, isSaid = false)
     return now || (start === null ? "no time" : clock.day(start));
 }
 
-/** The best price of each outcome, and where. */
+/** The best price of each outcome, and its bookmakers. */
 class BestCells {
     constructor({ outcomes }) {
         this.cells = outcomes.map(() => {
@@ -148,7 +148,7 @@ class BestCells {
         this.cells.forEach(({ before, figure, name, others, after, element: cell }, index) => {
             const found = best[index];
             const text = found === undefined ? "" : trust === "gone" ? "–" : price(found.price);
-            const where = trust === "gone" ? undefined : found; // where it was best is as old
+            const where = trust === "gone" ? undefined : found; // its bookmakers are as old as the price
             const names = where === undefined ? "" : namesOf(where);
             setText(figure, text);
             setText(name, where?.at[0].short ?? "");
@@ -162,7 +162,7 @@ class BestCells {
         });
     }
 
-    /** Say this in place of the best prices, which are not there; made when it is said. */
+    /** Show this text instead of best prices; its element is made on first use. */
     #remark(text) {
         this.element.classList.toggle("remarked", text !== "");
         if (text === "") return this.remark.remove();
@@ -171,7 +171,7 @@ class BestCells {
     }
 }
 
-/** The prices of one column; empty where it does not offer the match. */
+/** The prices of one column; empty without an offer. */
 class OfferCells {
     constructor(column, { outcomes }) {
         this.column = column;
@@ -194,7 +194,7 @@ class OfferCells {
     }
 }
 
-/** A name in a text of its own direction (U+2068, U+2069), so that home stays before away. */
+/** A name isolated in its own text direction (U+2068, U+2069), so that home stays before away. */
 export function isolated(name) {
     return `\u2068${name}\u2069`;
 }

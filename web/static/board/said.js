@@ -1,4 +1,4 @@
-// What the page says in sentences: notices above the list, and why the list is empty. Pure.
+// The sentences of the page: notices above the list, and why the list is empty. Pure.
 
 import { condition } from "./condition.js";
 import { count, duration } from "./format.js";
@@ -7,11 +7,11 @@ import { ANY_MARKET, marketOf, USUAL_MARKET } from "./markets.js";
 const NO_SUREBETS = "Surebets appear here as soon as there are some.";
 const NONE_OF_MARKET = "No bookmaker has prices of this market now. There are others to choose from.";
 
-/** The notices by the id of their place; without a text there is none. */
+/** The notices by the id of their place; an empty text shows none. */
 export function noticesOf({ board, health: { checks, links } }, bookmakers) {
     const simulated = ({ id }) => checks[id]?.simulated ?? false;
     const isAny = board.matches.length > 0;
-    const isShown = ({ id }) => isAny && checks[id]?.status !== "fail"; // what is down has no prices here
+    const isShown = ({ id }) => isAny && checks[id]?.status !== "fail"; // no prices while it is down
     const collected = (bookmaker) =>
         isShown(bookmaker) && checks[bookmaker.id]?.prices === "collected" && !simulated(bookmaker);
     return {
@@ -36,8 +36,8 @@ function unlinkedOf(links) {
 }
 
 /**
- * The condition of the shown bookmakers, `{ level, text }` (condition.js); null while the connection says
- * more.
+ * The condition of the shown bookmakers, `{ level, text }` (condition.js); null while the text of the
+ * connection is more important.
  */
 export function overallOf({ health, isChecked }, trust, bookmakers, clock) {
     if (trust !== "live") return null;
@@ -49,7 +49,7 @@ export function overallOf({ health, isChecked }, trust, bookmakers, clock) {
     return condition({ checks, links: health.links, status }, { at: clock.moment });
 }
 
-/** The connection in a few words; it is called live only while prices can be. */
+/** The state of the connection in a few words; "live" only while prices can be live. */
 export function labelOf({ connection: { age, hasFailed }, isComparing }, trust, overall) {
     const old = age === null ? "" : duration(age / 1000);
     const isLive = !["fail", "starting"].includes(overall?.level);

@@ -1,6 +1,6 @@
 // Finds matches by words. Pure.
 
-const SHORT = 3; // a word of fewer characters has to begin a word
+const SHORT = 3; // a shorter text must begin a word
 
 /** Text without case and accents: "gremio" finds "Grêmio". */
 export function folded(text) {
@@ -8,16 +8,16 @@ export function folded(text) {
 }
 
 /**
- * What a match is found by: every spelling of its teams, and every label of its league with the country.
+ * The searched texts of a match: all spellings of its teams, and all labels of its league with the country.
  */
 export function sought(teams, leagues) {
     return { teams: ` ${folded(teams.join(" "))} `, leagues: ` ${folded(leagues.join(" "))} ` };
 }
 
 /**
- * The function that says whether what is `sought` has these words: all in the teams or all in the league,
- * or first those of the one and then those of the other. "serie b" is no team of Serie A that begins with
- * B.
+ * A function that returns whether a match's texts (`sought`) have these words: all in the teams or all in
+ * the league, or first words of the one and then words of the other. "serie b" does not find a team in
+ * Serie A that begins with B.
  */
 export function finder(text) {
     const words = folded(text).split(/\s+/).filter(Boolean);
@@ -37,7 +37,7 @@ export function finder(text) {
     };
 }
 
-/** `end` is what follows a single letter or digit: in a league's name it is a word, as in "Serie B". */
+/** `end` must follow a single letter or digit: in a league's name it is a whole word, as in "Serie B". */
 function isIn(text, word, end = "") {
     if (word.length >= SHORT) return text.includes(word);
     return text.includes(` ${word}${word.length === 1 ? end : ""}`);

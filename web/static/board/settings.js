@@ -7,8 +7,8 @@ import { isAllowed } from "./notify.js";
 import { ODDS } from "./odds.js";
 
 /**
- * The dialog of the settings. Calls `onChange(preferences)` with those that differ, and `onShare()` when
- * the bookmakers are to be in the address.
+ * The dialog of the settings. Calls `onChange(preferences)` with changed preferences, and `onShare()` to
+ * put the bookmakers into the address.
  */
 export class Settings {
     #dialog = byId("settings");
@@ -85,13 +85,13 @@ export class Settings {
         return element("li", "", {}, element("label", "", {}, box, element("span")), ...buttons);
     }
 
-    /** Move a bookmaker to the place that `to` gives for its own. */
+    /** Move a bookmaker from its place to the place that `to` returns for it. */
     #move(id, to, button) {
         const order = this.#bookmakers.map((bookmaker) => bookmaker.id);
         const at = order.indexOf(id);
         order.splice(at, 1);
         order.splice(to(at), 0, id);
         this.#onChange({ order });
-        button.focus(); // it was moved in the document
+        button.focus(); // the move in the document took its focus
     }
 }

@@ -1,12 +1,12 @@
-// A SharedWorker: one connection for all tabs of a browser that follow one market, and none for none.
+// A SharedWorker: one connection for all tabs of a browser that follow a market, none without tabs.
 
 import { Connection } from "./connection.js";
 
-const GONE_MS = 150_000; // a tab writes every few seconds, hidden every minute, and crashed no more
+const GONE_MS = 150_000; // a tab writes every few seconds, a hidden tab every minute, a crashed tab no more
 
 const lines = new Map(); // by market
 
-/** The tabs that follow a market: their ports, and when each wrote last. */
+/** The tabs that follow a market: their ports, and the time of each tab's last message. */
 class Line {
     #tabs = new Map();
     #connection;

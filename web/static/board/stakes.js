@@ -1,17 +1,17 @@
-// Divides a total into stakes, one for each outcome, that never lose. Reckons with exact numbers.
+// Divides a total into stakes, one for each outcome, that never lose. Computes with exact numbers.
 
 import { isPlain, leastOf } from "./covers.js";
 import { ceil, fraction, sum } from "./exact.js";
 import { marketOf } from "./markets.js";
 
-const TOTALS = 100n; // that are tried in steps, the largest first
+const TOTALS = 100n; // sums of steps that are tried, the largest first
 
 /**
- * The stakes on the outcomes, and what is returned at least, in cents; null if every division may lose. On
- * a whole line it is what every result returns at least but that which gives all stakes back.
- * Legs are `{ id, odds, commission, fee_rate }`; all legs of one entry, thus of one bookmaker, are one
- * market, which takes `commission` of what is won there net, and perhaps a fee for each share. The smallest
- * return has as many whole cents as it can have. Legs of another market than 1X2 have its key, `market`.
+ * The stakes on the outcomes and the least return, in cents; null if every division may lose. On a whole
+ * line the result that returns all stakes does not count. Legs are `{ id, odds, commission, fee_rate }`,
+ * and `market` for another market than 1X2. All legs of one entry are one market of one bookmaker, which
+ * takes `commission` of the net win there, and perhaps a fee for each share. The least return is the
+ * largest possible, in whole cents.
  */
 export function stakes(legs, total) {
     return divided(divisionOf(legs), centsOf(total), 1n, 0n);
@@ -21,8 +21,8 @@ export function stakes(legs, total) {
 export const canDivide = (legs) => divisionOf(legs).least !== null;
 
 /**
- * Stakes in whole steps of so many cents, of the total or less: of the hundred largest sums the one that
- * gains most. Null if every one of them may lose.
+ * Stakes in whole steps, which have `step` cents: of the hundred largest sums up to the total, the one that
+ * gains most. Null if all of them may lose.
  */
 export function rounded(legs, total, step) {
     const [division, unit] = [divisionOf(legs), BigInt(step)];
@@ -34,19 +34,19 @@ export function rounded(legs, total, step) {
     return best;
 }
 
-/** Cents that stakes gain at least. */
+/** The least gain of stakes, in cents. */
 export function gainOf({ amounts, returned }) {
     return returned - amounts.reduce((total, part) => total + part);
 }
 
-/** The terms of legs, and the function that returns the smallest stakes for a goal (covers.js:leastOf). */
+/** The terms of legs, and a function that returns the smallest stakes for a goal (covers.js:leastOf). */
 function divisionOf(legs) {
     const [terms, market] = [termsOf(legs), marketOf(legs[0].market)];
     const plain = (count, unit, goal) => least(terms, count, unit, goal);
     return { terms, least: isPlain(market) ? plain : leastOf(market, terms) };
 }
 
-/** So many units of so many cents, all of them staked; null if no division gains so much. */
+/** Stakes that sum to `count` units of `unit` cents; null if no division gains enough. */
 function divided({ terms, least: leastFor }, count, unit, gain) {
     let [goal, more] = [count * unit + gain, 1n];
     let amounts = count > 0n ? leastFor(count, unit, goal) : null;
@@ -67,7 +67,7 @@ function centsOf(total) {
     return (value * 100n) / parts;
 }
 
-/** Of each leg: price p / q after the fee, commission t / u, net / of, the return of 1 that is alone. */
+/** Of a leg: the price p / q after the fee, the commission t / u, and net / of, the return of a lone 1. */
 function termsOf(legs) {
     return legs.map(({ id, odds, commission, fee_rate: fee = 0 }) => {
         const [[o, d], [t, u], [f, g]] = [odds, commission, fee].map(fraction);
@@ -78,9 +78,9 @@ function termsOf(legs) {
 }
 
 /**
- * The smallest stakes in units that return `goal` cents each; null if that takes over `count`. Money
- * that the other legs do not need goes on the market with several legs: the larger its sum, the less
- * each of its legs needs.
+ * The smallest stakes in units that return `goal` cents each; null if they exceed `count`. Money that the
+ * other legs do not need goes on the market with several legs: the larger its sum, the less each of its
+ * legs needs.
  */
 function least(terms, count, unit, goal) {
     const amounts = terms.map(({ net, of, isShared }) => (isShared ? 0n : ceil(goal * of, net * unit)));
@@ -91,7 +91,7 @@ function least(terms, count, unit, goal) {
     return sum(amounts) <= count ? amounts : null;
 }
 
-/** Add the units that are left, one by one, to what returns least. */
+/** Add the remaining units, one by one, to the stake with the least return. */
 function spread(terms, amounts, left) {
     const every = terms.map((_, leg) => leg);
     const shared = every.filter((leg) => terms[leg].isShared);

@@ -1,4 +1,4 @@
-// The state of the page, in one place. The view follows from it: see view.js.
+// The state of the page. The view is made from it: see view.js.
 
 /** One frozen state. It is drawn before the next frame after a change. */
 export class Store {
@@ -14,18 +14,18 @@ export class Store {
         return this.#state;
     }
 
-    /** The function that shows a state; it is called with the newest. */
+    /** Set the function that shows the newest state. */
     set draw(draw) {
         this.#draw = draw;
     }
 
-    /** Put these values in place of the old; a value that is in the state is never changed itself. */
+    /** Replace these values; values in the state are never changed in place. */
     change(values) {
         this.#state = Object.freeze({ ...this.#state, ...values });
         this.#frame ||= requestAnimationFrame(() => this.flush());
     }
 
-    /** Draw now what is to be drawn. */
+    /** Draw pending changes now. */
     flush() {
         cancelAnimationFrame(this.#frame);
         this.#frame = 0;
@@ -33,7 +33,7 @@ export class Store {
     }
 }
 
-/** A function that returns its last result again as long as its arguments are the same. */
+/** A function that returns its last result as long as its arguments are the same. */
 export function kept(reckon) {
     let [last, result] = [null, undefined];
     return (...given) => {

@@ -1,22 +1,22 @@
-// What a page knows of the board: the list, asked for once, and then what the stream says, without a gap.
+// Follows the board for a page: first the list, then the stream's changes, without a gap.
 //
-// All tabs that are shown follow one stream (line.js). So a tab may come when others are further, and asks
-// for what it lacks. A hidden tab follows for a moment, then only if it has to notify the reader.
+// All visible tabs follow one stream (line.js). So a tab may join when others have a newer version, and
+// requests the changes that it lacks. A hidden tab soon stops, unless it has to notify the reader.
 
 import { Connection, elapsedSince, now, SILENT_MS } from "./connection.js";
 import { lineTo } from "./line.js";
 import { askList, askNews, COMPARING } from "./lists.js";
 
-const HIDDEN_MS = 10_000; // for so long a hidden tab follows
-const STATING_MS = 5000; // the worker is told so often that this tab is there
-const BROKEN_MS = 45_000; // a worker says something by then, at the latest that it tries again
-const PAUSE_MS = 1000; // between two questions for what is lacking
+const HIDDEN_MS = 10_000; // how long a hidden tab follows
+const STATING_MS = 5000; // between two signs of life to the worker
+const BROKEN_MS = 45_000; // a working worker sends something within this time
+const PAUSE_MS = 1000; // between two requests for missing changes
 const CHECK_MS = 1000;
 
 /**
- * Calls `onList(list)` and `onChanges(changes)` with data, `onComparing()` while the service links
- * the fixtures of its start, and shows none, `onState()` when the connection changes, and
- * `isNeeded()` to know whether it is to go on while the page is hidden. All is of one `market`.
+ * Calls `onList(list)` and `onChanges(changes)` with data of one `market`, `onComparing()` while the
+ * service makes its first links and shows no fixtures, and `onState()` when the connection changes.
+ * `isNeeded()` says whether to go on while the page is hidden.
  */
 export class Stream {
     #listener;
@@ -24,14 +24,14 @@ export class Stream {
     #line;
     #isFollowing = false;
     #version = null;
-    #id = null; // of that version: with its epoch
+    #id = null; // of that version, with its epoch
     #heardAt = null;
     #isLive = false;
     #attempts = 0;
     #retryAt = null;
     #lineSaidAt = 0;
     #statedAt = 0;
-    #waiting = null; // messages that came while this asks for what it lacks
+    #waiting = null; // messages that came during a request for missing changes
     #askedAt = -Infinity;
     #hiding = 0;
     #wasServed = false;
@@ -42,7 +42,7 @@ export class Stream {
         this.#join(market);
     }
 
-    /** Begin with this list, asked for `at` that time (null: with the stream's), and stay connected. */
+    /** Begin with this list, requested at the time `at` (null: with the stream's), and stay connected. */
     start(list, at) {
         setInterval(() => this.#watch(), CHECK_MS);
         addEventListener("online", () => this.reconnect());
@@ -54,7 +54,7 @@ export class Stream {
         this.#see();
     }
 
-    /** Follow another market from now on: what was known is not of it. */
+    /** Follow another market from now on; drop the data of the old one. */
     async show(market) {
         if (market === this.#market) return;
         this.#line.leave();
@@ -62,7 +62,7 @@ export class Stream {
         this.#forget();
         const [line, began] = [this.#line, now()];
         const list = await askList(market);
-        if (line !== this.#line || this.#version !== null) return; // another, or the stream has it
+        if (line !== this.#line || this.#version !== null) return; // another market, or already there
         if (list === COMPARING) this.#compare();
         else if (list) this.#try("list", () => this.#accept(list, list.cursor, began));
         if (this.#isFollowing) this.#follow();
@@ -93,7 +93,7 @@ export class Stream {
         this.#line.reconnect();
     }
 
-    /** Take an answer of /health, null for none: a service that is back, or new, is asked at once. */
+    /** Take an answer of /health, null for none; if the service is back or new, connect at once. */
     served(answer) {
         const isBack = answer !== null && !(this.#wasServed && answer.epoch === this.#epoch);
         this.#wasServed = answer !== null;
@@ -125,7 +125,7 @@ export class Stream {
         this.#setLive(false);
     }
 
-    /** Hear the line of a market, and no other. */
+    /** Connect to the line of this market only. */
     #join(market) {
         this.#market = market;
         const line = lineTo(
@@ -138,7 +138,7 @@ export class Stream {
         this.#lineSaidAt = performance.now();
     }
 
-    /** The worker is not there, or does not work any more. */
+    /** The worker is missing or does not work any more: use an own connection. */
     #useOwn() {
         this.#line.leave();
         const line = new Connection((message) => line === this.#line && this.#hear(message), this.#market);
@@ -181,7 +181,7 @@ export class Stream {
         this.#heard(heardAt);
     }
 
-    /** Take over a list, or changes that follow what is known. */
+    /** Take a list, or changes that follow the known version. */
     #accept(data, id, heardAt) {
         if (data.removed) this.#listener.onChanges(data);
         else this.#listener.onList(data);
@@ -189,7 +189,7 @@ export class Stream {
         this.#heard(heardAt);
     }
 
-    /** The known prices are of before a start: the best no longer hold. */
+    /** The known prices are from before a restart: best prices no longer hold. */
     #compare() {
         this.#forget();
         this.#listener.onComparing();
@@ -205,7 +205,7 @@ export class Stream {
         this.#setLive(this.age < SILENT_MS); // messages that waited while this tab slept are older
     }
 
-    /** Ask for what is lacking before this message; go on with it and those that came meanwhile. */
+    /** Request the changes before this message; then take it and the messages that came meanwhile. */
     async #catchUp(message) {
         const waiting = [message];
         this.#waiting = waiting;

@@ -1,4 +1,4 @@
-// The surebet of a match in its details: what it gains, and the stakes for a total.
+// The surebet of a match in its details: its gain, and the stakes for a total.
 
 import { advised } from "./advice.js";
 import { byId, setText } from "./dom.js";
@@ -6,7 +6,7 @@ import { amount, percent, rate } from "./format.js";
 import { spokenOf } from "./markets.js";
 import { Table } from "./table.js";
 
-/** Shows a surebet; calls `onPrefer({ total })` and `onPrefer({ step })` with what is to be remembered. */
+/** Shows a surebet; calls `onPrefer({ total })` and `onPrefer({ step })` with preferences to remember. */
 export class SurebetPanel {
     #total = byId("total");
     #step = byId("step");
@@ -24,7 +24,7 @@ export class SurebetPanel {
         this.#step.addEventListener("change", () => onPrefer({ step: Number(this.#step.value) }));
     }
 
-    /** `surebet` is null for none, or where prices are not live. */
+    /** `surebet` is null for none, or if prices are not live. */
     show(surebet, { price, clock }, { total, step }) {
         byId("details-surebet").hidden = surebet === null;
         if (surebet === null) return;
@@ -49,7 +49,7 @@ function gainOf({ profit, usual_profit: usual, weak, since, book_sum: sum, legs 
     return `${gain} whatever the result, since ${clock.moment(since)} (book sum ${sum.toFixed(4)}).`;
 }
 
-/** What a bookmaker takes, and for how much its price is known to be good. */
+/** A bookmaker's commission and fee, and the stake for which its price is known to be good. */
 export function termsOf({ commission, fee_rate: fee, max_stake: most }) {
     const terms = [
         commission > 0 ? `takes\u00a0${rate(commission)}` : "",

@@ -1,4 +1,4 @@
-// A row of the surebets: what it gains, its legs with the reader's stakes, how old and how long it stands.
+// A row of the surebets: the gain, the legs with the reader's stakes, the ages, and how long it holds.
 
 import { advised } from "./advice.js";
 import { element, part, setText } from "./dom.js";
@@ -7,7 +7,7 @@ import { ANY_MARKET, markOf, shortOf, spokenOf } from "./markets.js";
 import { dayOf, identified, isolated } from "./row.js";
 import { termsOf } from "./surebet-panel.js";
 
-/** As `matchRow`, for a match with a surebet; `how` also has `agesOf(match)` (ages.js), `preferences`. */
+/** Like `matchRow`, for a match with a surebet; `how` also has `agesOf(match)` (ages.js), `preferences`. */
 export function surebetRow(_, { key, outcomes }) {
     const isAny = key === ANY_MARKET;
     const [hour, date] = ["hour", "day"].map((name) => element("span", name));
@@ -77,7 +77,7 @@ function oldestOf({ legs }, ages) {
     return known.includes(null) ? "" : `confirmed ${duration(Math.max(...known))} ago`;
 }
 
-/** It ends then unless it is confirmed again: the page is not told of a confirmation alone. */
+/** When it ends unless it is confirmed again; the stream does not send mere confirmations. */
 function endOf({ until }, ages) {
     const left = ages.until(until);
     return left > 0 ? `${duration(left)} left, or more` : "confirmed again since";

@@ -1,4 +1,4 @@
-// What the page shows of a state: columns, rows, counts, sentences. Pure, and without the document.
+// Makes the page's view of a state: columns, rows, counts, sentences. Pure, without the document.
 
 import { arranged } from "./arrange.js";
 import { isEverything } from "./choice.js";
@@ -14,14 +14,14 @@ import { USUAL } from "./preferences.js";
 import { emptinessOf, labelOf, noticesOf, overallOf, warningOf } from "./said.js";
 import { kept } from "./store.js";
 
-const GONE_MS = 30_000; // prices are hidden after so long without an event
+const GONE_MS = 30_000; // prices are hidden after this time without an event
 
 /**
- * The state before anything is known. `board` has what is read of the model (board.js), `health` the last
- * answer of /health, `isChecked` whether it answered the last question, `connection` that of the stream,
- * `chosen` the surebets of some bookmakers alone (chosen.js), `opened` the keys of the matches whose prices
- * are unfolded, `markets` those of the service, `minute` the time in Unix minutes. While `isComparing` the
- * service links the fixtures of its start, and shows none.
+ * The first state. `board` is the content of the model (board.js), `health` the last answer of /health,
+ * `isChecked` whether the last request of it was answered, `connection` the stream's connection, `chosen`
+ * the surebets among some bookmakers (chosen.js), `opened` the keys of matches with unfolded prices,
+ * `markets` the service's markets, `minute` the time in Unix minutes. While `isComparing` the service makes
+ * its first links, and shows no fixtures.
  */
 export const NOTHING = {
     board: { matches: [], names: new Map(), stamp: 0 },
@@ -36,7 +36,7 @@ export const NOTHING = {
     minute: 0,
 };
 
-/** Everything that is shown of a state. */
+/** The view of a state. */
 export function viewOf(state) {
     const { board, choice, health, connection, chosen, preferences, markets, minute } = state;
     const market = marketOf(choice.market);
@@ -46,7 +46,7 @@ export function viewOf(state) {
     const surebetOf = surebetsAmong(shown.length < bookmakers.length ? idsOf(shown) : "", chosen);
     const clock = clockOf(preferences.zone);
     const leagues = leaguesAt(board.matches, minute);
-    const changes = choice.surebets ? board.stamp : 0; // what they gain, and so their order
+    const changes = choice.surebets ? board.stamp : 0; // profits, which decide the order
     const isSure = isCertain(surebetOf, preferences);
     const isHidden = trust !== "live" && choice.surebets; // a surebet counts only while it is live
     const by = choice.surebets ? "profit" : preferences.by;

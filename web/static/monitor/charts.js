@@ -6,7 +6,7 @@ const POINTS = 60;
 const LINE = { width: 72, height: 22 };
 const QUANTILES = ["p50", "p95", "p99"];
 
-/** The course of a value since the page was opened, and its present value. */
+/** The course of a value since the page was opened, and its current value. */
 export class Trend {
     #values = [];
     #line = svg("path");

@@ -2,7 +2,7 @@
 
 import { element, setText } from "./dom.js";
 
-/** Write facts by name into a list, which is made again only for other names. */
+/** Write facts by name into a list; its elements are made again only if the names change. */
 export function showFacts(list, facts) {
     const names = [...list.children].map((row) => row.firstChild.textContent);
     if (names.join("\n") !== Object.keys(facts).join("\n")) {

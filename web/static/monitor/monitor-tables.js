@@ -1,4 +1,4 @@
-// The tables of /monitor: what stands in which column. An error has a row of its own, below.
+// The columns of the tables of /monitor. An error has its own row below.
 
 import { Quantiles, Trend } from "./charts.js";
 import { byId, setText } from "./dom.js";
@@ -21,14 +21,14 @@ const error = (item) => item.last_error ?? "";
 const state = {
     title: "State",
     fill(cell, item) {
-        const isFailing = item.state === "starting" && item.last_error; // down, as the first line says
+        const isFailing = item.state === "starting" && item.last_error; // down, as in the first line
         setText(cell, isFailing ? "starting, failing" : item.state);
         cell.className = "state";
         cell.dataset.state = isFailing ? "down" : item.state;
     },
 };
 
-/** A column with a chart in each row; `add` gives the chart its new value. */
+/** A column with a chart in each row; `add` adds the new value to the chart. */
 function chart(title, Chart, add) {
     const charts = new WeakMap();
     return {
@@ -143,7 +143,7 @@ function scopesOf(scopes) {
     return failing.length > 0 ? `${all.length}, failing: ${failing.join(", ")}` : String(all.length);
 }
 
-/** What is left of a source's budget: of its key, and of what is planned for the day. */
+/** The rest of a source's budget: of its key, and of the day's plan. */
 function creditsOf(quota) {
     if (quota === null) return null;
     const { requests_remaining: left, credits_left_today: today, credits_per_day: planned } = quota;
@@ -155,7 +155,7 @@ function answersOf({ answers }, first, last) {
     return some.reduce((sum, [, times]) => sum + times, 0);
 }
 
-/** The paths, the files of pages as one. */
+/** The paths; all files of pages are one path. */
 function pathsOf(answers) {
     const byPath = new Map();
     for (const [path, some] of Object.entries(answers)) {
@@ -167,13 +167,13 @@ function pathsOf(answers) {
     return [...byPath].map(([key, sum]) => ({ key, answers: sum }));
 }
 
-/** The book sum; a dash where a price is no number above zero. */
+/** The book sum; a dash if a price is no number above zero. */
 function sumOf(prices) {
     const sum = prices.reduce((total, price) => total + (price > 0 ? 1 / price : NaN), 0);
     return Number.isFinite(sum) ? sum.toFixed(3) : null;
 }
 
-/** Matches that are rejected now and of which only the id is known. */
+/** Rejected matches of which only the id is known. */
 function namelessOf({ rejected_now: now, rejected_newest: newest }) {
     const known = new Set(newest.map(({ match_id: id }) => id));
     const unknown = { at: null, scope: "–", home: "", away: "", prices: [null, null, null] };
@@ -182,7 +182,7 @@ function namelessOf({ rejected_now: now, rejected_newest: newest }) {
     );
 }
 
-/** The matches of all bookmakers that were rejected last, the newest first, then those by id alone. */
+/** The last rejected matches of all bookmakers, newest first, then those with only an id. */
 function rejectedOf({ bookmakers: all }) {
     const found = all.flatMap((of) =>
         [...of.rejected_newest, ...namelessOf(of)].map((match) => ({ ...match, bookmaker: of.name })),
@@ -197,7 +197,7 @@ const detailsOf = (fields) =>
         .map(([name, value]) => `${name} ${value}`)
         .join(" · ");
 
-/** The newest first; lines that are equal to the millisecond are shown once. */
+/** The newest lines first; lines that are equal to the millisecond are shown once. */
 function eventsOf(monitor) {
     const byKey = new Map(monitor.events.map((event) => [JSON.stringify(event), event]));
     return [...byKey].map(([key, event]) => ({ ...event, key })).reverse();

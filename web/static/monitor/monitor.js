@@ -31,7 +31,7 @@ function showService(monitor) {
     });
 }
 
-/** How long ago the newest price of all bookmakers came. */
+/** The age of the newest price of all bookmakers. */
 function newestOf({ bookmakers, sources, now }) {
     const times = bookmakers.map(({ changed_at }) => changed_at).filter((at) => at !== null);
     if (times.length > 0) return `${duration(Math.max(now - Math.max(...times), 0))} old`;
@@ -45,7 +45,7 @@ function blocked({ stalls, longest_s }) {
     return count(stalls, "time") + most;
 }
 
-/** In a cluster: who collects what, and how far this process is. The matcher has the lease `@links`. */
+/** In a cluster: each source's collector, and the lag of this process. The matcher's lease is `@links`. */
 function showCluster({ cluster }) {
     byId("in-cluster").hidden = !cluster;
     if (!cluster) return;
@@ -63,7 +63,7 @@ function showCluster({ cluster }) {
     });
 }
 
-/** Who asks and follows, and what went wrong with that. */
+/** The clients' requests and streams, and their errors. */
 function showClients({ http, log }) {
     const errors = Object.entries(http.client_errors).map(([kind, times]) => `${kind} ${times}`);
     showFacts(byId("clients"), {
@@ -80,7 +80,7 @@ function showClients({ http, log }) {
 
 const NOT_YET = "Not counted yet: the command oddsboard links stats has them counted.";
 
-/** Before a survey it is not known what is not linked, and what is said by hand of nothing. */
+/** Before a survey, unlinked events and unused lines of the file of links are unknown. */
 function showFixtures({ fixtures, linked, surebets, links, surveyed_version, abstentions, absent }) {
     showFacts(byId("fixtures"), { Fixtures: fixtures, "Of several sources": linked, Surebets: surebets });
     showFacts(byId("links"), orNone(links, "All rules"));
@@ -126,7 +126,7 @@ function look() {
     const isLate = answeredAt === null || age > LATE_S;
     const label = isLate ? `No answer for ${duration(age)}` : `${duration(age)} old`;
     setText(byId("connection"), answeredAt === null ? "No answer yet" : label);
-    byId("connection").dataset.trust = isLate ? "gone" : "none"; // a green mark is for the service
+    byId("connection").dataset.trust = isLate ? "gone" : "none"; // the condition has the green mark
     document.querySelector("main").classList.toggle("late", isLate);
     if (isLate && hasFailed) showCondition({ ...condition(null), reason: answeredAt ? OLD : "" });
 }

@@ -1,12 +1,12 @@
-// Whether all is right, in one sentence; if not, what is not, and since when. Pure, for every page.
+// The condition of the service in one sentence: whether something is wrong, what, and since when. Pure.
 
 import { count, moment } from "./format.js";
 
-const NAMED = 3; // bookmakers that a sentence names; of more it counts the others
+const NAMED = 3; // bookmakers that a sentence names; further ones are counted
 const NO_ANSWER = { level: "fail", text: "The service does not answer.", reason: "" };
 const STOPPING = { level: "warn", text: "The service is being stopped.", reason: "" };
 
-/** What may be wrong with bookmakers, the worst first; `since` begins with a space or a comma. */
+/** Possible faults of bookmakers, the worst first; `since` begins with a space or a comma. */
 const FAULTS = {
     down: ({ names, has, since }) => `${names} ${has} been down${since}`,
     quarantined: ({ names, has, since }) => `${names} ${has} been in quarantine after crashes${since}`,
@@ -21,11 +21,11 @@ const FAULTS = {
 /**
  * Return the condition of the service, `{ level, text, reason }`, from an answer of /health (null: none).
  *
- * `level` is "pass", "starting" (nothing is wrong yet), "warn" (prices of some bookmakers are missing, or
- * may soon be; or the archive, or the cluster, is not well) or "fail" (there are no prices). `text` is one
- * sentence. `reason` is the last error of what it names first, "" without one. `health` is also the field
- * of that name in /monitor, which alone says `draining`: the service is being stopped. `at` writes a time
- * in the past.
+ * `level` is "pass", "starting" (nothing is wrong yet), "warn" (prices of some bookmakers are missing or
+ * may soon be, or the archive or the cluster has a fault) or "fail" (there are no prices). `text` is one
+ * sentence. `reason` is the last error of the first thing that it names, "" without one. `health` may also
+ * be the field of that name in /monitor, where only `draining` says that the service is being stopped. `at`
+ * writes a time in the past.
  *
  * A page shows it as `<p class="condition" data-level="LEVEL">TEXT</p>`, with condition.css. A page that
  * says "Live" because its stream is open says so only while `level` is neither "fail" nor "starting".
@@ -58,7 +58,7 @@ function withoutPrices(checks, cluster, at) {
     return { level: "fail", text, reason: errorOf(down) };
 }
 
-/** In a cluster nothing is known without the server, or without collectors, whatever the sources do. */
+/** In a cluster, nothing is known without the server or the collectors, even if sources work. */
 function withoutCluster(down, cluster, at) {
     const last = Math.max(...down.map(({ since }) => since));
     const since = down.length === 0 ? "is shown" : `has been up since ${at(last)}`;
@@ -66,7 +66,7 @@ function withoutCluster(down, cluster, at) {
     return { level: "fail", text, reason: cluster.last_error };
 }
 
-/** One of `FAULTS`, or null. A live bookmaker that does not pass is one whose key no answer has had. */
+/** One of `FAULTS`, or null. A live bookmaker that does not pass is one whose key no answer has. */
 function faultOf({ status, state, last_error }) {
     if (status === "pass") return null;
     if (status === "fail") return state === "starting" && last_error === null ? "starting" : "down";
@@ -88,7 +88,7 @@ function namesOf(checks) {
     return [names.slice(0, -1).join(", "), names.at(-1)].filter(Boolean).join(" and ");
 }
 
-/** The time that they have in common, or the first of them. */
+/** The common time of the checks, or the earliest. */
 function sinceOf(checks, at) {
     const times = checks.map(({ since }) => since);
     const [first, last] = [at(Math.min(...times)), at(Math.max(...times))];
@@ -119,7 +119,7 @@ function allWell(checks) {
     return `All is well: ${names} up.`;
 }
 
-/** Begin our own words with a capital; a name keeps its first letter. */
+/** Begin the sentence with a capital, unless it begins with a bookmaker's name. */
 function sentence(parts) {
     return `${parts.join("; ")}.`.replace(/^no new|^the archive|^the (shared|board)|^a collector/, capital);
 }

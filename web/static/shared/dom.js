@@ -1,4 +1,4 @@
-// Creates elements. Text is always set as text, never as markup, because names are not trusted.
+// Creates elements. Text is never set as markup, because names are not trusted.
 
 export const byId = (id) => document.getElementById(id);
 
@@ -23,7 +23,7 @@ export function svg(tag, attributes = {}, ...children) {
     return made;
 }
 
-/** Set the text of `target` if it differs; screen readers would read an equal text again. */
+/** Set the text of `target` only if it differs, because screen readers read each text that is set. */
 export function setText(target, text) {
     if (target.textContent !== text) target.textContent = text;
 }

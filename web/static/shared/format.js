@@ -12,7 +12,7 @@ export function percent(share) {
     return `${(share * 100).toFixed(2)} %`;
 }
 
-/** A rate as it is configured: 0.02 is 2 %. */
+/** A configured rate: 0.02 is 2 %. */
 export function rate(share) {
     return `${Number((share * 100).toPrecision(6))}\u00a0%`;
 }
@@ -22,7 +22,7 @@ export function amount(cents) {
     return money.format(cents / 100);
 }
 
-/** A number of things; without a noun the number alone. */
+/** A number with its noun, or the number alone. */
 export function count(value, noun = "") {
     if (!noun) return number.format(value);
     return `${number.format(value)} ${noun}${value === 1 ? "" : noun.endsWith("h") ? "es" : "s"}`;
@@ -46,7 +46,7 @@ export function clockIn(timeZone) {
     return {
         zone: nameOf(of({ timeZoneName: "short" })),
         time: (at) => time.format(at * 1000),
-        /** As 2026-11-26. */
+        /** Like 2026-11-26. */
         date: dateOf,
         /** Empty if it is today. */
         day: dayOf,
@@ -57,7 +57,7 @@ export function clockIn(timeZone) {
     };
 }
 
-/** The name of a time zone with its present abbreviation: "Europe/Berlin (CET)". */
+/** The name of a time zone with its current abbreviation: "Europe/Berlin (CET)". */
 function nameOf(format) {
     const { value } = format.formatToParts(new Date()).find(({ type }) => type === "timeZoneName");
     const { timeZone } = format.resolvedOptions();

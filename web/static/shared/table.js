@@ -11,7 +11,7 @@ export class Table {
     /**
      * Columns are `{ title, className, text(item) }` or, to write the cell itself, `fill(cell, item)`.
      *
-     * `below(item)` is a text that has a row of its own below that of its item, unless it is empty.
+     * `below(item)` is a text with its own row below the item's, unless it is empty.
      */
     constructor(table, columns, below = () => "") {
         this.#columns = columns;
@@ -23,7 +23,7 @@ export class Table {
         table.replaceChildren(element("thead", "", {}, titles), this.#body);
     }
 
-    /** Show a row for each item, by its `key`, in this order; forget those of other items. */
+    /** Show a row for each item, by its `key`, in this order; remove other rows. */
     show(items) {
         const rows = items.flatMap((item) => this.#shown(item));
         const keys = new Set(items.map(({ key }) => key));

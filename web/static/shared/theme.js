@@ -1,5 +1,5 @@
-// Sets light or dark before the page is drawn: the reader's choice, or else ("Auto") the system's theme.
-// Says when a script or a style sheet of the page cannot be loaded, and loads the page again when it can.
+// Sets light or dark before the page is drawn: the reader's choice, or with "Auto" the system's theme.
+// Tells the reader if a script or a style sheet cannot be loaded, and reloads the page once it can.
 // A classic script because a module would run after the first paint.
 (() => {
     "use strict";
@@ -33,7 +33,7 @@
         button.textContent = { "": "Auto", light: "Light", dark: "Dark" }[theme];
         button.title = button.ariaLabel = `Theme: ${button.textContent}`;
     };
-    // First the other theme than the system's, then the system's in any case, then whatever the system has.
+    // First the theme that is not the system's, then the system's, then "Auto".
     const next = () => {
         const other = system() === "dark" ? "light" : "dark";
         return { "": other, [other]: system() }[theme] ?? "";
@@ -42,7 +42,7 @@
     const AGAIN_MS = 10_000;
     const missing = new Set();
     let again = 0;
-    // Only when all that was missing is there: the answer of a busy service must not replace the page.
+    // Only when all missing files are there: an error of a busy service must not replace the page.
     const tryAgain = async () => {
         const answers = [...missing].map((url) => fetch(url, { cache: "no-cache" }));
         const found = await Promise.all(answers).catch(() => [{ ok: false }]);
@@ -55,7 +55,7 @@
     button.textContent = "Try again";
     button.addEventListener("click", tryAgain);
     said.append(text, button);
-    // Odds without a style sheet can be read, so that the reader decides. Without a script there are none.
+    // Odds can be read without a style sheet, so the reader decides. Without a script there are no odds.
     const note = ({ target }) => {
         const isScript = target.tagName === "SCRIPT";
         if (!isScript && target.rel !== "stylesheet") return;
