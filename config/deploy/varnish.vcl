@@ -1,6 +1,6 @@
 vcl 4.1;
-# oddsboard behind Varnish (7 or newer), beside nginx or in its place: lists are kept for a second, and equal requests
-# wait for one answer. It speaks no TLS: put nginx, hitch, or another TLS end, in front. docs/operations.md explains it.
+# oddsboard behind Varnish (7 or newer), with nginx or instead of it: lists are cached for a second, and equal requests
+# wait for one answer. Varnish has no TLS: put nginx or hitch in front of it. docs/operations.md explains it.
 # The service's configuration needs `trusted_proxies = ["127.0.0.1"]` in [limits].
 
 import std;
@@ -18,8 +18,8 @@ sub vcl_recv {
     if (req.method != "GET" && req.method != "HEAD" && req.method != "OPTIONS") {
         return (synth(405));
     }
-    # Not for the public, however it is spelled. Operators and a Prometheus ask the service itself; for
-    # those that have to come this way, declare `acl scrapers { "192.0.2.7"; }` above and add `&& client.ip !~ scrapers`.
+    # Not public, in any spelling. Operators and a Prometheus reach the service itself. For clients that must come
+    # through Varnish, declare `acl scrapers { "192.0.2.7"; }` above and add `&& client.ip !~ scrapers`.
     if (req.url ~ "(?i)^/(m|%6d)(e|%65)(t|%74)(r|%72)(i|%69)(c|%63)(s|%73)(\?|$)" ||
         req.url ~ "(?i)^/(m|%6d)(o|%6f)(n|%6e)(i|%69)(t|%74)(o|%6f)(r|%72)(/|%2f|\?|$)" ||
         req.url ~ "(?i)^/(a|%61)(p|%70)(i|%69)(/|%2f)(s|%73)(t|%74)(a|%61)(t|%74)(s|%73)(\?|$)") {
@@ -32,13 +32,13 @@ sub vcl_recv {
     if (req.url ~ "^/api/v2/stream(\?|$)") {
         return (pipe);
     }
-    # Lists and the page, without a query or with a bookmaker alone, so that nobody fills the cache with others.
+    # Lists and the page, without a query or with only a bookmaker, so that nobody fills the cache with others.
     if (req.url ~ "^/(api/odds|api/v2/odds|api/v2/fixtures|api/v2/surebets)?(\?bookmaker=[a-z0-9-]+)?$"
         || req.url ~ "^/static/[a-z-]+\.[a-z]+$") {
         return (hash);
     }
-    # Waits for changes, of whole seconds. None of a single second: an answer without changes would answer the next
-    # request as well.
+    # Waits for changes of whole seconds, but not of one second: an answer without changes would also answer the next
+    # request.
     if (req.url ~ "^/api/v2/changes\?((since|view|bookmaker|wait)=[0-9A-Za-z-]+(&|$))+$"
         && req.url ~ "[?&]wait=([2-9]|[12][0-9]|30)(&|$)") {
         return (hash);
@@ -50,7 +50,7 @@ sub vcl_pipe {
     set bereq.http.Connection = "close";
 }
 
-# An answer serves only requests of the second that it was asked for in, so that nothing is shown for longer.
+# An answer serves only requests of its own second, so that nothing is shown for longer.
 sub vcl_hash {
     hash_data(std.time2integer(now, 0));
 }
@@ -58,8 +58,8 @@ sub vcl_hash {
 sub vcl_backend_response {
     set beresp.grace = 0s;
     set beresp.keep = 0s;
-    # The service says no-cache for clients. X-Accel-Expires: 0 means that a price is about to leave. For a second no
-    # equal request waits then, as each gets an answer of its own.
+    # The service's no-cache is for clients. X-Accel-Expires: 0 means that a price is about to leave; then for a second
+    # each request gets its own answer, and none waits for another.
     if (bereq.uncacheable || beresp.http.X-Accel-Expires == "0"
         || (beresp.status != 200
             && !(bereq.url ~ "^/api/v2/changes" && (beresp.status == 410 || beresp.status == 503)))) {
@@ -68,9 +68,9 @@ sub vcl_backend_response {
         return (deliver);
     }
     set beresp.ttl = 1s;
-    unset beresp.http.RateLimit;         # of whoever asked first
+    unset beresp.http.RateLimit;         # belongs to the first request
     unset beresp.http.RateLimit-Policy;
-    return (deliver);                    # before Varnish's own rules, by which no-cache is not kept
+    return (deliver);                    # before Varnish's own rules, which would not cache because of no-cache
 }
 
 sub vcl_deliver {
@@ -79,7 +79,7 @@ sub vcl_deliver {
     unset resp.http.Via;
 }
 
-# What Varnish refuses itself: a problem document, as all errors.
+# Varnish's own refusals: a problem document, like all errors.
 sub vcl_synth {
     set resp.http.Content-Type = "application/problem+json";
     set resp.http.Cache-Control = "no-store";
@@ -95,7 +95,7 @@ sub vcl_synth {
     return (deliver);
 }
 
-# While the service is down or restarts: a problem document, as all its errors, for all that wait for this answer.
+# While the service is down or restarts: a problem document for all requests that wait for this answer.
 sub vcl_backend_error {
     set beresp.status = 503;
     set beresp.http.Content-Type = "application/problem+json";
