@@ -13,7 +13,6 @@ import resource
 import socket
 import sys
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -186,33 +185,6 @@ async def polling(port: int, reads: int, readers: int = 50, every_s: float = 0.0
     return {"text": str(history), "wrong": history.wrong(), "statuses": [*statuses]}
 
 
-async def hammering(
-    port: int, per_s: float, seconds: float, lines: str = "", connections: int = 10
-) -> Found:
-    """Ask for a short document so often on a few connections, as one client does; count the statuses."""
-    statuses: Counter[int] = Counter()
-    ends, every_s = time.monotonic() + seconds, connections / per_s
-    request = f"GET /api/capabilities HTTP/1.1\r\nHost: x\r\n{lines}\r\n".encode()
-
-    async def ask(number: int) -> None:
-        reader, writer = await asyncio.open_connection(HOST, port)
-        due = time.monotonic() + every_s * number / connections
-        while due < ends:
-            await asyncio.sleep(max(due - time.monotonic(), 0))
-            writer.write(request)
-            head = (await reader.readuntil(b"\r\n\r\n")).lower()
-            await reader.readexactly(int(head.partition(b"content-length: ")[2].partition(b"\r")[0]))
-            statuses[int(head[9:12])] += 1
-            due += every_s
-            if b"connection: close" in head:
-                writer.close()
-                reader, writer = await asyncio.open_connection(HOST, port)
-        writer.close()
-
-    await asyncio.gather(*(ask(number) for number in range(connections)))
-    return {"sent": statuses.total(), "seen": {str(status): count for status, count in statuses.items()}}
-
-
 async def following(port: int, clients: int, seconds: float) -> Found:
     """Each client reads the stream."""
     taken = 0
@@ -226,32 +198,6 @@ async def following(port: int, clients: int, seconds: float) -> Found:
     return {"connected": await _all(port, clients, seconds, follow), "bytes": taken}
 
 
-async def rapid_resets(port: int, streams: int, at_once: int = 100) -> Found:
-    """Speak HTTP/2 in cleartext: open streams and reset them at once, on a new connection when closed."""
-    frames = b"".join(
-        (6).to_bytes(3) + b"\x01\x05" + number.to_bytes(4) + b"\x82\x84\x86\x41\x01x"  # GET / of host x
-        + (4).to_bytes(3) + b"\x03\x00" + number.to_bytes(4) + (8).to_bytes(4)  # CANCEL
-        for number in range(1, 2 * at_once, 2)
-    )  # fmt: skip
-    sent = connections = refused = 0
-    while sent < streams:
-        reader, writer = await asyncio.open_connection(HOST, port)
-        connections += 1
-        answer = b""
-        with contextlib.suppress(ConnectionError):
-            writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0")
-            for _ in range(10):
-                if reader.at_eof():
-                    break
-                writer.write(frames)
-                sent += at_once
-                await writer.drain()
-            answer = await asyncio.wait_for(reader.read(), CONNECT_S)
-        refused += answer.startswith(b"HTTP/1.1 400")
-        writer.transport.abort()
-    return {"streams": sent, "connections": connections, "refused": refused}
-
-
 KINDS: dict[str, Callable[..., Any]] = {
     kind.__name__: kind
     for kind in (
@@ -260,9 +206,7 @@ KINDS: dict[str, Callable[..., Any]] = {
         idle,
         not_reading,
         polling,
-        hammering,
         following,
-        rapid_resets,
         flood,
         saturate,
     )
