@@ -5,8 +5,10 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
-from actors.runtime.backoff import BASE_S, CALM_S, MIN_CAP_S, Backoff
+from actors.runtime.backoff import Backoff
 
 
 class Highest(Random):
@@ -20,18 +22,6 @@ class Highest(Random):
 
 def _bounds(backoff: Backoff, count: int, now: float = 0.0) -> list[float]:
     return [backoff.failed(now) for _ in range(count)]
-
-
-def test_figures_are_as_documented() -> None:
-    """Delays start at 0.5 s, may always grow to 30 s, and are reset after 60 s of success."""
-    figures = (BASE_S, MIN_CAP_S, CALM_S)
-
-    assert figures == (0.5, 30.0, 60.0)
-
-
-def test_bound_doubles_up_to_the_cap() -> None:
-    """The longest delay is 0.5 s at first, then twice as long each time, and never above the cap."""
-    assert _bounds(Backoff(30.0, Highest()), 9) == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0]
 
 
 def test_delays_fill_the_whole_range() -> None:
@@ -54,38 +44,28 @@ def test_a_share_of_the_delay_may_be_certain() -> None:
     assert (30.0, 60.0) == pytest.approx((last[0], last[-1]), rel=0.05)
 
 
-@pytest.mark.parametrize(("good_s", "expected"), [(0.0, 8.0), (59.999, 8.0), (60.0, 0.5), (3600.0, 0.5)])
-def test_only_a_minute_of_success_resets(good_s: float, expected: float) -> None:
-    """The count of attempts is reset after 60 s of success, never by a connection."""
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 1.0, 59.5, 60.0, 60.5, 3600.0]))))
+@example([(False, 1.0)] * 9)
+@example([(True, 1.0), (False, 1.0)] * 40)
+@settings(max_examples=300, derandomize=True)
+def test_every_bound_is_that_of_the_model(history: list[tuple[bool, float]]) -> None:
+    """min(cap, 0.5 * 2**n), where n counts the failures since the last 60 s of success, first to last."""
     backoff = Backoff(30.0, Highest())
-    _bounds(backoff, 4)
-    backoff.succeeded(100.0)
+    now, failures = 0.0, 0
+    good_since: float | None = None
+    bounds: list[float] = []
+    found: list[float] = []
+    for is_good, gap in history:
+        now += gap
+        if good_since is not None and now - good_since >= 60:
+            failures = 0
+        if is_good:
+            backoff.succeeded(now)
+            good_since = now if good_since is None else good_since
+            continue
+        good_since = None
+        found.append(backoff.failed(now))
+        bounds.append(min(30.0, 0.5 * 2**failures))
+        failures += 1
 
-    assert expected == backoff.failed(100.0 + good_s)
-
-
-def test_success_counts_from_the_first() -> None:
-    """Several successes in a row are one period of success, from the first to the last."""
-    backoff = Backoff(30.0, Highest())
-    _bounds(backoff, 4)
-    for second in range(0, 61, 10):
-        backoff.succeeded(100.0 + second)
-
-    assert backoff.failed(160.0) == 0.5
-
-
-def test_flapping_does_not_reset() -> None:
-    """With one second of success between failures, the count of failures goes on."""
-    backoff, bounds = Backoff(30.0, Highest()), []
-    for second in range(0, 300, 2):
-        backoff.succeeded(float(second))
-        bounds.append(backoff.failed(second + 1.0))
-
-    assert bounds == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0] + [30.0] * 144
-
-
-def test_time_between_failures_is_no_success() -> None:
-    """Hours without a success, as with a long poll interval, do not reset."""
-    backoff = Backoff(30.0, Highest())
-
-    assert [backoff.failed(hour * 3600.0) for hour in range(4)] == [0.5, 1.0, 2.0, 4.0]
+    assert bounds == found

@@ -120,29 +120,6 @@ def test_merged_batch_contains_no_match_twice(steps: list[tuple[str, list[Match]
     assert sorted(set(names)) == sorted(names)
 
 
-def test_newer_complete_list_replaces_all() -> None:
-    """Nothing stays of the batch that a newer complete list replaces."""
-    new = batch([match("b")], list_id="list-2", received_mono=1.0)
-
-    assert new is merged_batches(batch([match("a")]), new)
-    assert new is merged_batches(batch([match("a")], complete=False), new)
-    assert new is merged_batches(new, batch([match("a")]))
-
-
-def test_only_a_complete_list_replaces_a_withdrawal() -> None:
-    """A withdrawal merged with any batch before or after it stays one, except before a complete list."""
-    gone = withdrawn(received_mono=2.0)
-    changes = batch([match("a")], complete=False, received_mono=3.0)
-    confirmation = batch(complete=False, received_mono=3.0)
-    fresh = batch([match("b")], list_id="list-2", received_mono=3.0)
-
-    assert gone is merged_batches(batch([match("a")]), gone)
-    assert gone is merged_batches(gone, changes)
-    assert gone is merged_batches(gone, confirmation)
-    assert gone is merged_batches(confirmation, gone)
-    assert fresh is merged_batches(gone, fresh) is merged_batches(fresh, gone)
-
-
 def test_withdrawal_is_no_confirmation() -> None:
     """A withdrawal is not a confirmation, although it contains no match either."""
     assert (False, True) == (withdrawn().is_confirmation, batch(complete=False).is_confirmation)
@@ -176,13 +153,6 @@ def test_image_stays_an_image() -> None:
     assert [(True, True)] * 2 == [(delivered.complete, delivered.is_image) for delivered in merged]
 
 
-def test_older_confirmation_of_another_list_has_no_effect() -> None:
-    """An older confirmation is of a list that a newer one has replaced, so it changes nothing."""
-    newer = batch([match("a")], list_id="list-2", received_mono=9.0)
-
-    assert newer is merged_batches(newer, batch(complete=False, list_id="list-1"))
-
-
 @pytest.mark.parametrize("is_complete", [True, False])
 def test_change_of_another_list_is_not_merged(*, is_complete: bool) -> None:
     """What it changes is not the list that waits, which therefore no longer holds."""
@@ -200,17 +170,6 @@ def test_confirmation_sets_the_lifetime(stale_after_s: float) -> None:
     merged = merged_batches(batch([match("a")]), confirmation)
 
     assert (9.0, stale_after_s) == (merged.received_mono, merged.stale_after_s)
-
-
-@pytest.mark.parametrize("source_time", [None, WALL_0 + 2.0])
-@pytest.mark.parametrize("complete", [True, False])
-def test_repeated_content_keeps_updated(source_time: float | None, *, complete: bool) -> None:
-    """While the content stays equal, `updated` stays, as if each batch had been applied in turn."""
-    listed = batch([], received_mono=0.0)
-    first = batch([match("a", source_time=source_time)], complete=complete, received_mono=3.0)
-    second = batch([match("a")], complete=False, received_mono=5.0)
-
-    assert _updated(listed, first, second) == _updated(listed, merged_batches(first, second))
 
 
 CHANGES = st.lists(

@@ -46,61 +46,11 @@ def drained(box: Box) -> list[Item]:
     return items
 
 
-def test_items_are_returned_in_the_order_of_their_keys() -> None:
-    """First in, first out; a key keeps its place while it waits."""
-    box = filled("b", "a", "b", "c", "a")
-
-    assert [Item("b", (0, 2)), Item("a", (1, 4)), Item("c", (3,))] == drained(box)
-    assert box.get_nowait() is None
-
-
 def test_merged_items_are_counted() -> None:
     """Received counts all items, conflated the merged ones, depth the waiting keys."""
     box = filled("a", "b", "a", "a")
 
     assert (4, 2, 2) == (box.received, box.conflated, box.depth)
-
-
-def test_item_in_flight_is_processed_and_acknowledged() -> None:
-    """`mark_processed` keeps the item until `ack_all`."""
-    box = filled("a", "b")
-    first = box.get_nowait()
-    in_flight = [box.in_flight]
-    box.mark_processed()
-    second = box.get_nowait()
-    in_flight.append(box.in_flight)
-    taken = [box.unacked]
-    box.mark_processed()
-    taken.append(box.unacked)
-    box.ack_all()
-    taken.append(box.unacked)
-
-    assert [first, second] == in_flight
-    assert [(first,), (first, second), ()] == taken
-    assert (None, None) == (box.in_flight, box.requeue_unacked())
-
-
-def test_item_in_flight_is_returned_and_not_requeued() -> None:
-    """The item in flight is the cause of the crash; items processed before it are not."""
-    box = filled("a", "b", "c")
-    box.get_nowait()
-    box.mark_processed()
-    culprit = box.get_nowait()
-
-    assert (Item("b", (1,)), culprit) == (culprit, box.requeue_unacked())
-    assert (None, None, ()) == (box.in_flight, box.requeue_unacked(), box.unacked)
-    assert [Item("c", (2,)), Item("a", (0,))] == drained(box)
-
-
-def test_crash_with_nothing_in_flight_requeues_all() -> None:
-    """If the commit crashes, no item is the cause, so all of them are requeued."""
-    box = filled("a", "b")
-    for _ in range(2):
-        box.get_nowait()
-        box.mark_processed()
-
-    assert box.requeue_unacked() is None
-    assert [Item("a", (0,)), Item("b", (1,))] == drained(box)
 
 
 def test_unacknowledged_item_in_flight_again_is_not_requeued() -> None:
