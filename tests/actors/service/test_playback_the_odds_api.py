@@ -10,11 +10,8 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
-from email.utils import formatdate
 from math import inf
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import anyio
@@ -27,7 +24,7 @@ from actors.recordings.reader import open_sources
 from actors.service.registry import kind_named
 from actors.service.replay import Replay
 from tests.support.builders import the_odds_api as api
-from tests.support.peers.web import Web, dropping, hanging, serving
+from tests.support.peers.web import Web, serving
 from tests.support.recordings import the_odds_api
 from tests.support.systems.virtual_service import VirtualService, configured, until
 
@@ -144,47 +141,23 @@ def _plain_reasons(answers: Mapping[str, bytes]) -> dict[str, Counter[str]]:
 
 @pytest.mark.long
 async def test_board_equals_a_simple_reading_of_all_recordings(tmp_path: Path) -> None:
-    """Each bookmaker has every match with valid prices in the files, and no other."""
-    answers = everything()
-
-    async with played(tmp_path, answers, tuple(ERRORS), poll_interval_s=60.0) as board:
-        found = {key: shown(board, key) for key in api.keys_in(answers)}
-
-    assert {key: expected(answers, key) for key in found} == found
-    assert sum(map(len, found.values())) > 4000
-
-
-@pytest.mark.long
-async def test_every_rejected_market_is_counted_by_its_reason(tmp_path: Path) -> None:
-    """Each reason is counted as often as it occurs in the files, and no other reason occurs."""
+    """Each bookmaker has every match with valid prices in the files; each rejection has its reason."""
     answers = everything()
     reasons = _plain_reasons(answers)
 
-    async with played(tmp_path, answers, poll_interval_s=60.0) as board:
+    async with played(tmp_path, answers, tuple(ERRORS), poll_interval_s=60.0) as board:
+        found = {key: shown(board, key) for key in api.keys_in(answers)}
         records = board.system.status.bookmakers
         counted = {key: records[BookmakerId(api.bookmaker_id(key))].rejected for key in reasons}
 
+    assert {key: expected(answers, key) for key in found} == found
+    assert sum(map(len, found.values())) > 4000
     assert reasons == counted
     assert {"lay", "two_way", "sport", "outcome", "price", "book_sum"} == set().union(*reasons.values())
 
 
 async def test_both_recorded_errors_are_counted_by_their_reason(tmp_path: Path) -> None:
-    """Errors with status 200 put nothing on the board and do not affect the leagues."""
-    answers = {EPL: leagues()[EPL]}
-
-    async with played(tmp_path, answers, tuple(ERRORS)) as board:
-        await until(lambda: len(board.source("api").failed_by) == 2)
-        await board.polls("api", 10)
-        reasons = set(board.source("api").failed_by)
-        scopes = {scope for book in board.snapshot.books.values() for scope in book.lists}
-        failing = {scope for scope, record in board.source("api").scopes.items() if record.failures}
-
-    assert {"missing_key", "invalid_market_combo"} == reasons
-    assert ({Scope(EPL)}, set(ERRORS)) == (scopes, failing)
-
-
-async def test_bookmakers_have_the_names_of_the_api(tmp_path: Path) -> None:
-    """If the configuration has no name, the title in the answers is used."""
+    """Errors with status 200 put nothing on the board; bookmakers have the titles of the good answers."""
     answers = {EPL: leagues()[EPL]}
     titles = {
         api.bookmaker_id(lines["key"]): lines["title"]
@@ -192,8 +165,16 @@ async def test_bookmakers_have_the_names_of_the_api(tmp_path: Path) -> None:
         for lines in event["bookmakers"]
     }
 
-    async with played(tmp_path, answers) as board:
+    async with played(tmp_path, answers, tuple(ERRORS)) as board:
+        await until(lambda: len(board.source("api").failed_by) == 2)
+        await board.polls("api", 10)
+        reasons = set(board.source("api").failed_by)
+        scopes = {scope for book in board.snapshot.books.values() for scope in book.lists}
+        failing = {scope for scope, record in board.source("api").scopes.items() if record.failures}
         assert titles == dict(board.system.status.names)
+
+    assert {"missing_key", "invalid_market_combo"} == reasons
+    assert ({Scope(EPL)}, set(ERRORS)) == (scopes, failing)
 
 
 @pytest.mark.long
@@ -213,118 +194,3 @@ async def test_recording_of_all_leagues_is_replayed_unchanged(tmp_path: Path) ->
     books = replay.playback.snapshot.books
     assert expected == {name: list(entries_of(book.chunks)) for name, book in books.items()}
     assert names == dict(replay.status.names)
-
-
-def _withdrawn(board: VirtualService) -> set[BookmakerId]:
-    return {name for name, listed in lists(board, EPL).items() if listed.withdrawn}
-
-
-def _updated(board: VirtualService) -> dict[str, float]:
-    return {entry.id: entry.updated for name in board.snapshot.books for entry in board.entries(name)}
-
-
-def _versions(board: VirtualService) -> dict[str, tuple[int, int]]:
-    """Return those of the lists; links and surebets may come with time."""
-    return {name: (book.v1_version, book.v2_version) for name, book in board.snapshot.books.items()}
-
-
-def _refreshed(body: bytes) -> bytes:
-    """Return the answer of a minute later, with the same prices and new refresh times."""
-    content = json.loads(body)
-    for lines in (lines for event in content for lines in event["bookmakers"]):
-        for table in (lines, *lines["markets"]):
-            if "last_update" in table:
-                later = datetime.fromisoformat(table["last_update"]) + timedelta(minutes=1)
-                table["last_update"] = f"{later:%Y-%m-%dT%H:%M:%SZ}"
-    return json.dumps(content).encode()
-
-
-def _newest(body: bytes) -> dict[BookmakerId, float]:
-    """Return the Unix seconds of each bookmaker's last refresh."""
-    newest: dict[BookmakerId, float] = {}
-    for lines in (lines for event in json.loads(body) for lines in event["bookmakers"]):
-        at = [datetime.fromisoformat(market["last_update"]).timestamp() for market in lines["markets"]]
-        name = BookmakerId(api.bookmaker_id(lines["key"]))
-        newest[name] = max(newest.get(name, 0.0), *at)
-    return newest
-
-
-@pytest.mark.long
-async def test_refreshed_answers_with_equal_prices_change_nothing(tmp_path: Path) -> None:
-    """There is no new version and no changed `updated`, but every list is confirmed."""
-    answers = leagues()
-    refreshed = {sport: _refreshed(body) for sport, body in answers.items()}
-    assert all(body != answers[sport] for sport, body in refreshed.items())
-
-    async with played(tmp_path, answers, poll_interval_s=60.0) as board:
-        before, updated = _versions(board), _updated(board)
-        confirmed = {sport: lists(board, sport) for sport in answers}
-        serve(board.webs["api"], refreshed)
-        await until(
-            lambda: all(
-                listed.confirmed_mono > confirmed[sport][name].confirmed_mono
-                and listed.list_id != confirmed[sport][name].list_id
-                for sport in answers
-                for name, listed in lists(board, sport).items()
-            )
-        )
-
-        assert (before, updated) == (_versions(board), _updated(board))
-        assert 0 == board.source("api").failures_total
-
-
-FAULTS = {
-    "an error": serving(b"{}", 500),
-    "html": serving(b"<!DOCTYPE html><html>Down</html>", headers={"Content-Type": "text/html"}),
-    "a hang": hanging,
-    "a drop": dropping,
-}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("fault", FAULTS)
-async def test_failing_league_loses_only_its_own_entries(tmp_path: Path, fault: str) -> None:
-    """The other leagues stay, and the failing one comes back when it answers again."""
-    answers = {
-        sport: body
-        for sport, body in leagues().items()
-        if sport in {EPL, LIGUE_ONE, "soccer_italy_serie_a"}
-    }
-    others = {sport: body for sport, body in answers.items() if sport != EPL}
-
-    async with played(tmp_path, answers, stale_after_s=30.0) as board:
-        keys = api.keys_in(answers)
-        board.webs["api"].answers[api.odds_path(EPL)] = FAULTS[fault]
-        await until(lambda: all(listed.withdrawn for listed in lists(board, EPL).values()))
-        without = {key: shown(board, key) for key in keys}
-        stale = {sport: {listed.withdrawn for listed in lists(board, sport).values()} for sport in others}
-        serve(board.webs["api"], {EPL: answers[EPL]})
-        await until(lambda: not any(listed.withdrawn for listed in lists(board, EPL).values()))
-        back = {key: shown(board, key) for key in keys}
-
-    assert {sport: {False} for sport in others} == stale
-    assert {key: expected(others, key) for key in keys} == without
-    assert {key: expected(answers, key) for key in keys} == back
-
-
-@pytest.mark.long
-async def test_bookmaker_with_old_prices_is_not_confirmed(tmp_path: Path) -> None:
-    """By the peer's own clock and Date, a list with old prices goes stale, and the others do not."""
-    body = leagues()[EPL]
-    newest = _newest(body)
-    at = median(newest.values())
-    stale_after_s = 30.0
-
-    async with played(tmp_path, {EPL: body}, stale_after_s=stale_after_s) as board:
-        serve(board.webs["api"], {EPL: body}, headers={"Date": formatdate(at, usegmt=True)})
-        late = {name for name, value in newest.items() if int(at) - value > stale_after_s}
-        await until(lambda: _withdrawn(board) == late)
-        await board.polls("api", 20)
-        withdrawn = _withdrawn(board)
-        records = board.system.status.bookmakers
-        lagging = {
-            name for name, record in records.items() if "older than the answer" in (record.error or "")
-        }
-
-    assert 0 < len(late) < len(newest)
-    assert (late, late) == (withdrawn, lagging)

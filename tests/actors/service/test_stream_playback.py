@@ -25,9 +25,8 @@ from tests.support.builders.betfair import (
     image,
     market,
     prices_of,
-    runner,
 )
-from tests.support.peers.exchange import Exchange, granted, granted_with, refused
+from tests.support.peers.exchange import Exchange, granted, granted_with
 from tests.support.systems.virtual_service import VirtualService, configured, until
 from tests.support.time.virtual import settle
 
@@ -80,34 +79,30 @@ async def _connected(folder: Path, web: bytes = b'{"result":[]}') -> AsyncIterat
 
 
 async def test_prices_follow_each_message(tmp_path: Path) -> None:
-    """A delta changes its own markets, in one commit each, and no others."""
+    """A change is of its own markets, in one commit each; one of a suspended market is shown later."""
     async with _connected(tmp_path) as live:
         version, shown = live.version, []
-        for market_id, runner_change in (
-            ("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]}),
-            ("1.2", {"id": DRAW, "batb": [[0, 0, 0]]}),
-            ("1.2", {"id": DRAW, "batb": [[0, 4.4, 2]]}),
+        suspended = {"id": "1.1", "marketDefinition": definition(status="SUSPENDED")}
+        for changed in (
+            change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]}),
+            change("1.2", {"id": DRAW, "batb": [[0, 0, 0]]}),
+            change("1.2", {"id": DRAW, "batb": [[0, 4.4, 2]]}),
+            suspended,
+            change("1.1", {"id": AWAY, "batb": [[0, 3.9, 5]]}),
+            {"id": "1.1", "marketDefinition": definition()},
         ):
-            await live.says(delta(change(market_id, runner_change)))
+            await live.says(delta(changed))
             shown.append((live.version - version, live.prices()))
 
+    other = {"1.2": (1.5, 4.4, 7.0)}
     assert [
         (1, {**BOTH, "1.1": (2.04, 3.5, 4.0)}),
         (2, {"1.1": (2.04, 3.5, 4.0)}),
-        (3, {"1.1": (2.04, 3.5, 4.0), "1.2": (1.5, 4.4, 7.0)}),
+        (3, {"1.1": (2.04, 3.5, 4.0), **other}),
+        (4, other),
+        (4, other),
+        (5, {"1.1": (2.04, 3.5, 3.9), **other}),
     ] == shown
-
-
-async def test_suspended_market_comes_back_with_its_newest_prices(tmp_path: Path) -> None:
-    """Changes during the suspension count, but are not shown before the market is open again."""
-    async with _connected(tmp_path) as live:
-        suspended = {"id": "1.1", "marketDefinition": definition(status="SUSPENDED")}
-        await live.says(delta(suspended), delta(change("1.1", {"id": AWAY, "batb": [[0, 3.9, 5]]})))
-        during = live.prices()
-        await live.says(delta({"id": "1.1", "marketDefinition": definition()}))
-
-        assert {"1.2": OTHER} == during
-        assert {"1.1": (2.0, 3.5, 3.9), "1.2": OTHER} == live.prices()
 
 
 async def test_lost_connection_resumes(tmp_path: Path) -> None:
@@ -130,35 +125,6 @@ async def test_lost_connection_resumes(tmp_path: Path) -> None:
         assert 1 == live.source.failed_by["closed"]
 
 
-async def test_entries_stay_until_they_are_stale(tmp_path: Path) -> None:
-    """Without a connection the list is shown until its deadline and then withdrawn as a whole."""
-    async with _connected(tmp_path) as live:
-        live.exchange.answer = lambda request: refused(request, "CONNECTION_FAILED")
-        live.exchange.wire.close()
-        await until(lambda: len(live.exchange.opened) == 2)
-        shown = live.prices()
-        at = await until(lambda: not live.prices())
-
-        assert BOTH == shown
-        assert STALE_AFTER_S == pytest.approx(at, abs=1.1)
-        assert set() == live.service.serving()
-
-
-async def test_heartbeats_do_not_restore_a_stale_list(tmp_path: Path) -> None:
-    """A stale list stays withdrawn until an image arrives, whatever the number of heartbeats (C11)."""
-    async with _connected(tmp_path) as live:
-        live.exchange.answer = granted_with
-        live.exchange.wire.close()
-        await until(lambda: not live.prices())
-        version = live.version
-        await live.says(*[heartbeat()] * 20)
-        after = live.version, live.prices()
-        await live.says(image(market("1.1"), market("1.2", OTHER)))
-
-        assert (version, {}) == after
-        assert BOTH == live.prices()
-
-
 async def test_invalid_bytes_close_the_connection_only(tmp_path: Path) -> None:
     """The list stays, and the next connection begins with an image."""
     async with _connected(tmp_path) as live:
@@ -168,20 +134,6 @@ async def test_invalid_bytes_close_the_connection_only(tmp_path: Path) -> None:
         assert (1, 0) == (live.source.failed_by["unreadable"], live.source.failures)
         assert BOTH == live.prices()
         assert "clk" not in live.exchange.subscriptions()[-1]
-
-
-async def test_new_name_is_shown(tmp_path: Path) -> None:
-    """If definitions have names, the newest ones are shown, with single spaces."""
-    async with _connected(tmp_path) as live:
-        for name in ("Alder  Town", "Alder City"):
-            named = [
-                runner(HOME, 1, name=name),
-                runner(AWAY, 2, name="Birch"),
-                runner(DRAW, 3, name="The Draw"),
-            ]
-            await live.says(delta({"id": "1.1", "marketDefinition": definition(runners=named)}))
-
-            assert (" ".join(name.split()), "Birch", None) == live.teams()["1.1"]
 
 
 async def test_market_without_names_is_not_in_v2(tmp_path: Path) -> None:

@@ -120,37 +120,30 @@ async def test_replay_of_a_stream_equals_the_live_board(tmp_path: Path) -> None:
     assert expected == shown[-1]
 
 
-async def test_much_smaller_image_is_accepted_in_a_replay(tmp_path: Path) -> None:
-    """After each message the replay shows the exchange's offers: 50 markets, then 3, then 2."""
+async def test_replay_shows_what_each_message_did(tmp_path: Path) -> None:
+    """A much smaller image, a suspension, a late stream and its end, and a list with a lost part."""
     names = [f"1.{number}" for number in range(50)]
     exchange = listing(*map(market, names))
+    suspended = delta({"id": "1.0", "marketDefinition": {"status": "SUSPENDED"}})
+    late = {"op": "mcm", "clk": "2", "pt": 1, "status": 503}
+    in_time = {"op": "mcm", "clk": "3", "pt": 1, "ct": "HEARTBEAT"}
     async with recorded(tmp_path, exchange) as live:
-        exchange.say(image(*map(market, names[:3])))
-        await settle()
-        exchange.say(delta({"id": "1.0", "marketDefinition": {"status": "SUSPENDED"}}))
-        await settle()
-        assert 2 == len(live.entries(BOOKMAKER))
-
-    _, shown = played(tmp_path / "out")
-    assert [50, 3, 2] == counts_of(shown)[-3:]
-
-
-async def test_withdrawn_stream_is_replayed_as_withdrawn(tmp_path: Path) -> None:
-    """Markets of an unreliable stream are off the board until its next image."""
-    exchange, counts = listing(market("1.1")), []
-    async with recorded(tmp_path, exchange) as live:
-        for message in (
-            {"op": "mcm", "clk": "2", "pt": 1, "status": 503},
-            {"op": "mcm", "clk": "3", "pt": 1, "ct": "HEARTBEAT"},
-        ):
-            counts.append(len(live.entries(BOOKMAKER)))
+        expected = [by_match(live.entries(BOOKMAKER))]
+        for message in (image(*map(market, names[:3])), suspended, late, in_time):
             exchange.say(message)
             await settle()
-        counts.append(len(live.entries(BOOKMAKER)))
+            expected.append(by_match(live.entries(BOOKMAKER)))
+        exchange.answer = lambda request: granted(request, market("1.1", (2.02, 3.5, 4.0)))
+        live.system._contexts[SourceName("stream")].refresh.set()
+        await settle()
+        exchange.say(heartbeat())
+        await settle()
+        expected.append(by_match(live.entries(BOOKMAKER)))
 
     _, shown = played(tmp_path / "out")
-    assert [1, 0, 1] == counts
-    assert [0, 1, 0, 1] == counts_of(shown)
+    assert [50, 3, 2, 0, 50, 1] == counts_of(expected)
+    assert [0, 50, 3, 2, 0, 50, 0, 1] == counts_of(shown)
+    assert expected[-1] == shown[-1]
 
 
 async def test_no_credential_is_recorded(tmp_path: Path) -> None:
@@ -224,24 +217,6 @@ def test_real_match_is_replayed_from_its_listing_to_its_end() -> None:
     names = {entry.match.away for each in shown for entry in each.values()}
     assert {"Crusaders (W)", "Crusaders Newtownabbey Strikers (W)"} >= names != set()
     assert {} == shown[-1]
-
-
-async def test_list_with_a_lost_part_is_replayed_as_requested_again(tmp_path: Path) -> None:
-    """In a replay too, nothing is confirmed until the new image, and older ids are dropped."""
-    exchange = Exchange()
-    exchange.answer = lambda request: granted(
-        request, market("1.1", (2.0 + len(exchange.subscriptions()) / 100, 3.5, 4.0))
-    )
-    async with recorded(tmp_path, exchange) as live:
-        live.system._contexts[SourceName("stream")].refresh.set()
-        await settle()
-        exchange.say(heartbeat())
-        await settle()
-        expected = by_match(live.entries(BOOKMAKER))
-
-    _, shown = played(tmp_path / "out")
-    assert expected == shown[-1]
-    assert [2.01, 2.02] == sorted({entry["1.1"].match.home_price for entry in shown if entry})
 
 
 async def test_credential_that_is_also_data_prevents_a_recording(tmp_path: Path) -> None:
