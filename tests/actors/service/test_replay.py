@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import anyio
 import msgspec
@@ -29,7 +30,6 @@ from tests.support.builders.football_data import changed, csv_bytes, sheet
 from tests.support.builders.messages import batch, match
 from tests.support.builders.recorded import ALDER, BIRCH, SOURCE, header, received, write
 from tests.support.systems.front_end import front_end
-from tests.support.systems.virtual_service import CONFIG, configured
 from tests.support.time.virtual import WALL_0, VirtualClock, settle
 from web.feeds.subscribers import Audience
 
@@ -256,26 +256,6 @@ def test_recordings_that_do_not_match_are_refused(
         open_sources(tmp_path, kind_named)
 
 
-async def test_replay_equals_the_live_service(tmp_path: Path) -> None:
-    """After each tick of a recorded service with three computed bookmakers the entries are equal."""
-    live, out = [], tmp_path / "out"
-    async with configured(tmp_path, CONFIG, out=out) as service:
-        await anyio.sleep(0.5)
-        for _ in range(200):
-            await settle()
-            live.append([_entries(service.snapshot, name) for name in service.snapshot.books])
-            await anyio.sleep(1)
-
-    playback, replayed = _playback(out), []
-    for moment in playback.moments():
-        run_now(playback.play(moment))
-        if isinstance(moment, Arrival):
-            replayed.append([_entries(playback.snapshot, name) for name in playback.snapshot.books])
-
-    assert len(live) <= len(replayed)
-    assert live == replayed[: len(live)]
-
-
 def _long(folder: Path) -> Path:
     """Record 200 payloads of 60 matches, sometimes two minutes apart, with repeats and damage."""
     random, at, records = Random(3), 0.25, []
@@ -337,61 +317,20 @@ def test_nothing_is_left_to_be_linked_after_a_moment(tmp_path: Path) -> None:
     assert [1, 0, 0, 0] == pending
 
 
-async def test_listeners_are_called_for_changes(tmp_path: Path) -> None:
-    """Listeners are called for each commit, and the changes since any version lead to the last one."""
-    replay = Replay(open_sources(_long(tmp_path), kind_named), inf, VirtualClock())
-    playback = replay.playback
-    lists: list[tuple[int, dict[str, Entry | None]]] = [(playback.snapshot.version, {})]
-
-    def hear(bookmakers: Collection[BookmakerId | None]) -> None:
-        assert {None, NAME} == set(bookmakers)
-        lists.append(
-            (playback.snapshot.version, {entry.id: entry for entry in _entries(playback.snapshot)})
-        )
-
-    playback.published.history.subscribe(hear)
-    async with anyio.create_task_group() as tasks:
-        await tasks.start(replay.run)
-        await settle()
-        await replay.stop()
-
-    for version, entries in lists:
-        recent = run_now(playback.published.history.since(None, version))
-        assert recent is not None
-        entries.update({change.id: change.entry for change in (*recent.gone, *recent.shown)})
-    ends = [{entry.id: entry for entry in entries.values() if entry is not None} for _, entries in lists]
-    assert playback.snapshot.version == lists[-1][0]
-    assert len(set(dict(lists))) == len(lists) > 100
-    assert all(ends[-1] == end for end in ends)
-
-
-async def test_listeners_are_called_at_the_time_of_the_change(tmp_path: Path) -> None:
-    """Listeners do not wait for the next payload, neither for a change nor for a stale list."""
-    path = _recorded(tmp_path, received(ONE, 0.0, stale_after_s=30.125), received(TWO, 90.0))
-    replay, heard = Replay(open_sources(path, kind_named), 1.0, VirtualClock()), []
-    replay.playback.published.history.subscribe(lambda _: heard.append(anyio.current_time()))
-    async with anyio.create_task_group() as tasks:
-        await tasks.start(replay.run)
-        await anyio.sleep(95)
-        await replay.stop()
-
-    assert [0.0, 30.0, 90.0] == heard
-
-
-async def test_speed_is_kept(tmp_path: Path) -> None:
-    """At speed 2 a payload comes after half the time, and deadlines keep their place between payloads."""
-    path = _recorded(
-        tmp_path, received(ONE, 10.0, stale_after_s=30.125), received(TWO, 90.0, stale_after_s=30.125)
+@pytest.mark.parametrize("speed", [1.0, 2.0])
+async def test_changes_come_at_the_time_of_the_recording(tmp_path: Path, speed: float) -> None:
+    """A payload, and a deadline between two payloads, which does not wait for the next."""
+    path = _recorded(tmp_path, received(ONE, 10.0, stale_after_s=30.125), received(TWO, 90.0))
+    replay, heard = Replay(open_sources(path, kind_named), speed, VirtualClock()), list[Any]()
+    replay.playback.published.history.subscribe(
+        lambda _: heard.append((anyio.current_time() * speed, len(_entries(replay.playback.snapshot))))
     )
-    replay, seen = Replay(open_sources(path, kind_named), 2.0, VirtualClock()), []
     async with anyio.create_task_group() as tasks:
         await tasks.start(replay.run)
-        for second in (1.0, 14.9, 15.1, 39.9, 40.1, 1000.0):
-            await anyio.sleep(second - anyio.current_time())
-            seen.append(len(_entries(replay.playback.snapshot)))
+        await anyio.sleep(1000)
         await replay.stop()
 
-    assert [1, 1, 0, 0, 1, 1] == seen
+    assert [(0.0, 1), (30.0, 0), (80.0, 1)] == heard
 
 
 async def test_probes_show_the_recorded_figures(tmp_path: Path) -> None:

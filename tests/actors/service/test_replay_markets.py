@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from math import inf
 from pathlib import Path
@@ -14,8 +13,10 @@ from actors.archive.export import Chosen, rows
 from actors.archive.folder import Folder
 from actors.board.chunks import entries_of
 from actors.board.published import Published
+from actors.board.snapshot import Entry
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
+from actors.market_fixtures.boards import MarketBoards
 from actors.market_fixtures.model import markets_of
 from actors.markets.market import Kind
 from actors.matches.model import fixtures_of
@@ -26,14 +27,10 @@ from actors.service.registry import kind_named
 from actors.service.replay import Replay
 from tests.support.builders.football_data import one_match
 from tests.support.builders.recorded import ALDER, BIRCH, RECORDED_MARKETS, header, received, write
-from tests.support.systems.front_end import front_end
 from tests.support.systems.virtual_service import CONFIG, configured
 from tests.support.time.virtual import VirtualClock, settle
-from web.feeds.subscribers import Audience
 
 pytestmark = pytest.mark.anyio
-
-OTHERS = (Kind.OVER_UNDER, Kind.ASIAN_HANDICAP)
 
 
 SHEETS = (one_match("1.90"), one_match("1.92"), one_match("1.92", ("2.20", "3.40", "3.60")))
@@ -121,16 +118,22 @@ def _prices(boards: Mapping[Kind, Published]) -> Prices:
     }
 
 
+def _board(markets: MarketBoards, board: Published) -> tuple[list[Entry], Prices]:
+    """Return the entries of 1X2, with the times of their changes, and all other prices."""
+    entries = [entry for book in board.newest.books.values() for entry in entries_of(book.chunks)]
+    return entries, _prices(markets.published)
+
+
 async def test_replay_equals_the_live_service(tmp_path: Path) -> None:
-    """After each tick of a recorded service the prices of all other markets are equal."""
-    live, out = list[Prices](), tmp_path / "out"
+    """After each tick of a recorded service all entries and the prices of all other markets are equal."""
+    live, out = list[tuple[list[Entry], Prices]](), tmp_path / "out"
     markets = ", ".join(f'"{kind}"' for kind in Kind)
     config = CONFIG.replace("seed = 7", f"seed = 7\nmarkets = [{markets}]")
     async with configured(tmp_path, config, out=out) as service:
         await anyio.sleep(0.5)
-        for _ in range(20):
+        for _ in range(60):
             await settle()
-            live.append(_prices(service.system.markets.published))
+            live.append(_board(service.system.markets, service.system.published))
             await anyio.sleep(1)
 
     playback, replayed = _playback(out), []
@@ -138,9 +141,9 @@ async def test_replay_equals_the_live_service(tmp_path: Path) -> None:
         run_now(playback.play(moment))
         run_now(playback.link())
         if isinstance(moment, Arrival):
-            replayed.append(_prices(playback.markets.published))
+            replayed.append(_board(playback.markets, playback.published))
 
-    assert all(live[0].values())
+    assert all(live[0][1].values())
     assert live[0] != live[-1]
     assert live == replayed[: len(live)]
 
@@ -191,29 +194,6 @@ async def _replayed(replay: Replay) -> None:
         await tasks.start(replay.run)
         await anyio.sleep(10)
         await replay.stop()
-
-
-async def test_web_shows_all_markets_of_a_replay(tmp_path: Path) -> None:
-    """The fixtures of another market, and the entries of each kind in the probe."""
-    _recorded(tmp_path)
-    _other_recorded(tmp_path, one_match("1.88"))
-    replay = Replay(open_sources(tmp_path, kind_named), 1.0, VirtualClock())
-    playback, status = replay.playback, replay.status
-    histories = playback.markets.histories
-    audience = Audience(
-        playback.published.history, 9, 9, playback.fixture_history, status.metrics, markets=histories
-    )
-    parts = (playback.published, status, status.names, playback, audience)
-    client = front_end(*parts, markets=playback.markets.published).test_client()
-    await _replayed(replay)
-    answer = await client.get("/api/v2/fixtures?market=over_under:2.5")
-    found = json.loads(await answer.get_data(as_text=False))
-
-    (totals,) = found["fixtures"]
-    assert [1.92, 1.88] == [entry["odds"]["over"] for entry in totals["entries"]]
-    assert [(kind, {ALDER.id: 1, BIRCH.id: 1}) for kind in OTHERS] == [
-        (kind, counts.entries) for kind, counts in status.markets().items()
-    ]
 
 
 async def test_archive_of_a_replay_has_all_markets(tmp_path: Path) -> None:
