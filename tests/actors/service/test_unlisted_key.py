@@ -83,20 +83,6 @@ async def test_key_of_an_answer_is_suggested(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("answer", [b"[]", _list()], ids=["no match", "no bookmaker"])
-async def test_nothing_is_said_of_keys_out_of_season(answer: bytes, tmp_path: Path) -> None:
-    """While no answer has had any bookmaker, no key is said to be missing."""
-    web = Web()
-    web.answers = {EPL: serving(answer), SPL: serving(b"[]")}
-    with capture_logs() as logs:
-        async with configured(tmp_path, config(LEAGUES, [KEY, "pinnacle"]), web=web) as service:
-            await pass_to(60)
-            health = msgspec.json.decode((await service.get("/health")).body)
-
-    assert [] == _lines(logs)
-    assert [None, None] == [health["checks"][name]["last_error"] for name in (KEY, "pinnacle")]
-
-
 async def test_key_is_not_missed_before_all_leagues_have_answered(tmp_path: Path) -> None:
     """One league says nothing of the others."""
     web = Web()
