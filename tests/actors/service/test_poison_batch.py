@@ -155,21 +155,3 @@ async def test_one_poison_of_each_bookmaker_quarantines_none() -> None:
 
         assert ([], ALL_SHOWN) == (at_once, _shown(system))
         assert (ALL_RUNNING, 3) == (_states(system), system.status.board.dropped.number)
-
-
-async def test_poison_of_every_bookmaker_does_not_end_the_process() -> None:
-    """With all bookmakers in quarantine the aggregator still ticks, and later all come back."""
-    async with _running() as system:
-        versions = [system.published.newest.version]
-        for _ in range(5):
-            for name in NAMES:
-                system.bus.publish(_poison(name, "by-nobody"))
-                await anyio.sleep(0.1)
-                versions.append(system.published.newest.version)
-
-        aggregator = system.status.board.actor
-        assert dict.fromkeys(NAMES, ActorState.QUARANTINED) == _states(system)
-        assert (ActorState.RUNNING, 15) == (aggregator.state, aggregator.crashes)
-        assert sorted(versions) == versions
-        await anyio.sleep(70)
-        assert (ALL_RUNNING, ALL_SHOWN) == (_states(system), _shown(system))
