@@ -9,11 +9,10 @@ from structlog.testing import capture_logs
 from actors.board.validity import BoardRules
 from actors.core.messages import BookmakerId, Removal, SourceMatchId
 from actors.monitoring.status import BookmakerState
-from actors.pipeline import aggregator
 from tests.support.builders.messages import batch, match
 from tests.support.systems.aggregator_stage import AggregatorStage
 from tests.support.systems.supervision import supervised
-from tests.support.time.virtual import WALL_0, VirtualClock, settle
+from tests.support.time.virtual import WALL_0, settle
 
 pytestmark = pytest.mark.anyio
 
@@ -33,33 +32,6 @@ async def test_waiting_batches_are_committed_once() -> None:
         shown = ["alder_m1", "alder_m2", "birch_m1", "birch_m2", "cedar_m1", "cedar_m2"]
         assert (shown, 1) == (stage.shown(), stage.version)
         assert (0, ()) == (stage.intake.depth, stage.intake.unacked)
-
-
-async def test_turn_of_many_matches_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three waiting batches of which two are a full turn make two versions, none with half a batch."""
-    monkeypatch.setattr(aggregator, "MAX_RECORDS", 3)
-    stage, shown = AggregatorStage("alder", "birch", "cedar"), []
-    stage.published.history.subscribe(lambda _: shown.append(stage.shown()))
-    for name in ("alder", "birch", "cedar"):
-        stage.intake.put_nowait(batch([match("m1"), match("m2")], bookmaker=name))
-
-    async with supervised(stage.child):
-        await settle()
-
-    first = ["alder_m1", "alder_m2", "birch_m1", "birch_m2"]
-    assert [first, [*first, "cedar_m1", "cedar_m2"]] == shown
-
-
-async def test_batch_is_applied_at_once() -> None:
-    """A batch is visible as soon as the loop has run, before the next tick."""
-    stage = AggregatorStage("alder")
-
-    async with supervised(stage.child):
-        await anyio.sleep(3.3)
-        stage.intake.put_nowait(batch([match()], received_mono=3.3))
-        await settle()
-
-        assert (["alder_m1"], 3.3) == (stage.shown(), VirtualClock().now().mono)
 
 
 async def test_listeners_are_called_for_each_commit() -> None:

@@ -49,20 +49,6 @@ async def test_poison_batch_loses_no_other_batch() -> None:
         )
 
 
-async def test_listeners_are_called_for_the_withdrawal_of_a_poison_batch() -> None:
-    """The list of a poison batch is withdrawn at once, and listeners are called at once."""
-    stage, heard = AggregatorStage(*NAMES), []
-    stage.published.history.subscribe(lambda bookmakers: heard.append(sorted(filter(None, bookmakers))))
-    stage.intake.put_nowait(batch([match("m")], bookmaker="birch"))
-
-    async with supervised(stage.child):
-        await settle()
-        stage.intake.put_nowait(poison("birch", SCOPE))
-        await settle()
-
-    assert [["birch"], ["birch"]] == heard
-
-
 async def test_requeued_batch_does_not_replace_a_newer_one() -> None:
     """A newer list of the same bookmaker that arrived meanwhile takes precedence over a requeued one."""
     stage = AggregatorStage(*NAMES)

@@ -6,7 +6,6 @@ import anyio
 import pytest
 
 from actors.board.board import Books, Noted
-from actors.board.published import Rejection
 from actors.board.snapshot import Linked, Snapshot
 from actors.core.clock import Instant
 from actors.core.cooperative import Sliced, run_now
@@ -166,16 +165,3 @@ async def test_links_say_when_they_are_applied() -> None:
 
         assert 1003 == stage.published.newest.version
         assert [2] * PORTION == [len(fixture.members) for fixture in fixtures_of(stage.published.newest)]
-
-
-async def test_rejection_is_of_a_list() -> None:
-    """Two entries of one list are one request."""
-    stage = AggregatorStage("alder")
-    stage.intake.put_nowait(batch([match("a"), match("b")]))
-    async with supervised(stage.child):
-        await settle()
-        entries = stage.published.newest.books[BookmakerId("alder")].chunks[0].entries
-        for entry in entries:
-            stage.intake.put_nowait(Rejection(BookmakerId("alder"), entry, "it has no JSON"))
-
-        assert 1 == stage.intake.depth

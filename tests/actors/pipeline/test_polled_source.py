@@ -11,7 +11,6 @@ from itertools import accumulate
 import anyio
 import msgspec
 import pytest
-from structlog.testing import capture_logs
 
 from actors.core.errors import PayloadError, SourceError, TransportError
 from actors.core.messages import Scope
@@ -137,21 +136,6 @@ async def test_record_describes_an_outage() -> None:
         )
         assert ("refused", WALL_0 + 10.5) == (status.last_error, status.failing_since)
         assert (WALL_0 + 14, WALL_0 + 0.5) == (status.next_attempt_at, status.last_success_at)
-
-
-async def test_each_transition_is_logged_once() -> None:
-    """Down at the second failure in a row, up with the next success, with both names in the log."""
-    stage = source([None, REFUSED, PayloadError("it is HTML"), REFUSED], poll_interval_s=10.0)
-
-    with capture_logs() as logs:
-        async with supervised(stage.child):
-            await anyio.sleep(100)
-
-    down, up = logs
-    names = {"actor": "source:source", "source": "source"}
-    expected_down = {"event": "source.down", "log_level": "warning", "attempts": 2, "error": "it is HTML"}
-    expected_up = {"event": "source.recovered", "log_level": "info", "attempts": 4, "down_for_s": 3.5}
-    assert ({**names, **expected_down}, {**names, **expected_up}) == (down, up)
 
 
 async def test_ever_new_scopes_leave_time_for_others() -> None:
