@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 
 import anyio
@@ -18,17 +17,11 @@ from tests.support.builders.hostile import Matches, poison, with_matches
 from tests.support.builders.messages import SCOPE, batch, match
 from tests.support.systems.aggregator_stage import AggregatorStage
 from tests.support.systems.supervision import supervised
-from tests.support.time.virtual import VirtualClock, VirtualLoop, settle
+from tests.support.time.virtual import VirtualClock, jump, settle
 
 pytestmark = pytest.mark.anyio
 
 NAMES = ("alder", "birch", "cedar")
-
-
-def _jump(seconds: float) -> None:
-    loop = asyncio.get_running_loop()
-    assert isinstance(loop, VirtualLoop)
-    loop.jump(seconds)
 
 
 async def test_poison_batch_loses_no_other_batch() -> None:
@@ -146,7 +139,7 @@ async def test_list_that_falls_due_during_a_turn_goes_in_its_commit() -> None:
         kept = batch([match()], bookmaker="birch", received_mono=10.0, stale_after_s=100.0)
         hit = batch(bookmaker="cedar", received_mono=10.0, stale_after_s=100.0)
         stage.intake.put_nowait(kept)
-        stage.intake.put_nowait(with_matches(hit, Matches([match()], partial(_jump, 25))))
+        stage.intake.put_nowait(with_matches(hit, Matches([match()], partial(jump, 25))))
         await settle()
 
         assert (["birch_m1", "cedar_m1"], 2) == (stage.shown(), stage.version)

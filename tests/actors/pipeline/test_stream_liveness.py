@@ -6,10 +6,9 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.board.chunks import entries_of
 from tests.support.builders.betfair import SUCCESS, Json, heartbeat, image, line, market
 from tests.support.peers.exchange import granted
-from tests.support.systems.stream_stage import EXCHANGE, StreamStage, running
+from tests.support.systems.stream_stage import StreamStage, running
 from tests.support.time.virtual import settle
 
 pytestmark = pytest.mark.anyio
@@ -27,11 +26,6 @@ def _late(request: Json) -> list[Json]:
     """Grant everything, on a stream that reports that it is late."""
     says = [heartbeat(id=request["id"], status=503)] if request["op"] == "marketSubscription" else []
     return [*_granted_alone(request), *says]
-
-
-def _shown(stage: StreamStage) -> list[str]:
-    book = stage.published.current().books[EXCHANGE]
-    return [entry.source_match_id for entry in entries_of(book.chunks)]
 
 
 @pytest.mark.parametrize("cause", ["lost", "late", "torn"])
@@ -52,7 +46,7 @@ async def test_missing_image_ends_the_connection(cause: str) -> None:
             before = len(stage.opened)
             stage.answer = granted
             await anyio.sleep(10)
-            after = _shown(stage)
+            after = stage.ids()
 
     events = [logged["event"] for logged in logs if logged["event"].startswith("source.")]
     assert (1, 2, ["1.1"]) == (before, len(stage.opened), after)
@@ -74,7 +68,7 @@ async def test_stream_that_is_late_from_the_beginning_is_kept() -> None:
             stage.answer = granted
             stage.wire.say(heartbeat(id=None))
             await settle()
-            shown = _shown(stage)
+            shown = stage.ids()
 
     assert ([0.0], ["1.1"]) == (stage.opened, shown)
     assert ("the server says that its stream is late", True) == (error, is_down)
@@ -93,7 +87,7 @@ async def test_long_line_on_a_slow_connection_is_no_silence() -> None:
             await anyio.sleep(0.1)
             stage.wire.say(long[at : at + PIECE_BYTES])
         await settle()
-        took_s, shown = anyio.current_time(), _shown(stage)
+        took_s, shown = anyio.current_time(), stage.ids()
 
     assert ([0.0], ["1.1", "1.2"]) == (stage.opened, shown)
     assert took_s > 4
@@ -106,7 +100,7 @@ async def test_line_without_an_end_is_given_up() -> None:
         for _ in range(59):
             await anyio.sleep(1)
             stage.wire.say(b"x" * 2000)
-        before = len(stage.opened), _shown(stage)
+        before = len(stage.opened), stage.ids()
         await anyio.sleep(1)
         stage.wire.say(b"x" * 2000)
         await settle()

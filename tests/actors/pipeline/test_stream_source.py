@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from itertools import accumulate
 
 import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from actors.board.chunks import entries_of
 from actors.core.messages import Failure
 from tests.support.builders.betfair import (
     APP_KEY,
@@ -24,7 +22,7 @@ from tests.support.builders.betfair import (
 )
 from tests.support.peers.exchange import granted
 from tests.support.systems.stream_stage import EXCHANGE, StreamStage, running
-from tests.support.time.virtual import VirtualLoop, settle
+from tests.support.time.virtual import jump, settle
 
 pytestmark = pytest.mark.anyio
 
@@ -117,9 +115,7 @@ async def test_lines_that_waited_during_a_stop_are_dropped() -> None:
     async with running(stage, beats=False):
         before = len(stage.inbox.batches)
         stage.wire.say(BETTER, heartbeat(id=None))
-        loop = asyncio.get_running_loop()
-        assert isinstance(loop, VirtualLoop)
-        loop.jump(30)
+        jump(30)
         await settle()
         after = len(stage.inbox.batches)
         await anyio.sleep(1)
@@ -163,11 +159,11 @@ async def test_list_without_room_for_all_is_requested_when_there_is_room() -> No
     stage.answer = lambda request: granted(request, market(), market("1.2"))
     async with running(stage):
         await anyio.sleep(60)
-        full = len(stage.subscriptions()), _shown(stage)
+        full = len(stage.subscriptions()), stage.ids()
         stage.answer = lambda request: granted(request, market("1.2"))
         stage.wire.say(delta({"id": "1.1", "marketDefinition": definition(status="CLOSED")}, id=None))
         await anyio.sleep(6)
-        roomy = len(stage.subscriptions()), _shown(stage)
+        roomy = len(stage.subscriptions()), stage.ids()
         await anyio.sleep(60)
 
     assert ((1, ["1.1"]), (2, ["1.2"]), 2) == (full, roomy, len(stage.subscriptions()))
@@ -197,20 +193,15 @@ async def test_list_with_a_lost_part_is_withdrawn_at_once() -> None:
     """The lost part may have been a suspension, so nothing of the list is shown until an image arrives."""
     stage = StreamStage()
     async with running(stage, beats=False):
-        before = _shown(stage)
+        before = stage.ids()
         stage.context.refresh.set()
         await settle()
-        lost = _shown(stage)
+        lost = stage.ids()
         stage.wire.say(heartbeat(id=None))
         await settle()
-        after = _shown(stage)
+        after = stage.ids()
 
     assert (["1.1"], [], ["1.1"]) == (before, lost, after)
-
-
-def _shown(stage: StreamStage) -> list[str]:
-    book = stage.published.current().books[EXCHANGE]
-    return [entry.source_match_id for entry in entries_of(book.chunks)]
 
 
 async def test_list_with_a_lost_part_is_not_confirmed() -> None:

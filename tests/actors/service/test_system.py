@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from math import inf
 from pathlib import Path
@@ -17,7 +16,7 @@ from actors.core.messages import BookmakerId
 from actors.monitoring.metrics import Counts
 from actors.monitoring.status import BookmakerState
 from tests.support.systems.virtual_service import EXPIRE_S, THREE, pass_to, simulated
-from tests.support.time.virtual import WALL_0, VirtualLoop
+from tests.support.time.virtual import WALL_0, VirtualLoop, jump
 
 pytestmark = pytest.mark.anyio
 
@@ -86,9 +85,7 @@ async def test_suspended_process_shows_nothing_stale(tmp_path: Path) -> None:
     """After a stop of 40 s the first read, before any timer, waits until everything is withdrawn."""
     async with simulated(tmp_path) as service:
         await pass_to(100.25)
-        loop = asyncio.get_running_loop()
-        assert isinstance(loop, VirtualLoop)
-        loop.jump(40)
+        jump(40)
         await service.system.published.read()
         at_once = (service.entries(*NAMES), service.states())
         await pass_to(142)

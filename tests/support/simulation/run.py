@@ -20,9 +20,9 @@ from tests.support.simulation.offers import NAMES
 from tests.support.simulation.portions import small_portions
 from tests.support.simulation.readers import V1, V2
 from tests.support.simulation.site import MOODS
-from tests.support.simulation.world import World, jump, work_clock
+from tests.support.simulation.world import World, work_clock
 from tests.support.systems.virtual_service import pass_to, running
-from tests.support.time.virtual import VirtualLoop, settle
+from tests.support.time.virtual import VirtualLoop, jump, settle
 
 HOUR_S = 3600.0
 STEP_S = 240.0

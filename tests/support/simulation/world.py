@@ -6,7 +6,6 @@ the same log.
 
 from __future__ import annotations
 
-import asyncio
 import time
 import zlib
 from collections import Counter, deque
@@ -41,7 +40,7 @@ from tests.support.simulation.offers import AGAIN, NAMES, TICKED, Calendar, Read
 from tests.support.simulation.readers import Readers, View, expected
 from tests.support.simulation.site import POLL_S, TIMEOUT_S, Site
 from tests.support.systems.virtual_service import VirtualService
-from tests.support.time.virtual import VirtualClock, VirtualLoop
+from tests.support.time.virtual import VirtualClock
 
 POLLED = SourceName("lists")
 CEDAR, ALDER, BIRCH, DOGWOOD = NAMES
@@ -323,13 +322,6 @@ def work_clock(random: Random) -> Iterator[None]:
         yield
     finally:
         time.perf_counter = real
-
-
-def jump(seconds: float) -> None:
-    """Let that much time pass at once, as while the process is stopped."""
-    loop = asyncio.get_running_loop()
-    assert isinstance(loop, VirtualLoop)
-    loop.jump(seconds)
 
 
 def _rows(book: Book, scope: Scope) -> Rows:

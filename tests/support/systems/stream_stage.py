@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import msgspec
 
+from actors.board.chunks import entries_of
 from actors.board.snapshot import Snapshot
 from actors.board.validity import BoardRules
 from actors.core.cooperative import run_now
@@ -79,6 +80,11 @@ class StreamStage(Exchange):
     def shown(self) -> int:
         """Return the number of matches that a reader sees."""
         return self.published.current().books[EXCHANGE].count
+
+    def ids(self) -> list[str]:
+        """Return the ids of the matches on the board."""
+        book = self.published.current().books[EXCHANGE]
+        return [entry.source_match_id for entry in entries_of(book.chunks)]
 
     def withdraw(self) -> None:
         """Withdraw everything from the board, as the aggregator does with a list that it rejects."""

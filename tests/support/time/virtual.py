@@ -99,3 +99,10 @@ async def settle() -> None:
     await asyncio.sleep(0)
     while not loop.is_idle():  # noqa: ASYNC110 - the loop itself is what is watched
         await asyncio.sleep(0)
+
+
+def jump(seconds: float) -> None:
+    """Let that much time pass at once, as while the process is stopped."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    loop.jump(seconds)
