@@ -1,12 +1,19 @@
-"""Which matches are rejected now: of the newest list, and of its changes since."""
+"""Which matches are rejected now, of the newest list and its changes, and which were rejected last."""
 
 from __future__ import annotations
 
 import pytest
 
 from actors.core.messages import Removal, Scope, SourceMatchId
-from actors.core.validation import Reason
-from actors.monitoring.rejections import MAX_IDS, RejectedNow, Rejections
+from actors.core.validation import Reason, RefusedMatch
+from actors.monitoring.rejections import (
+    MAX_IDS,
+    MAX_KEPT,
+    KeptRejected,
+    NewestRejected,
+    RejectedNow,
+    Rejections,
+)
 from tests.support.builders.messages import batch, match
 
 
@@ -128,3 +135,18 @@ def test_lists_of_which_nothing_is_shown_say_why(reason: str, shown: int, told: 
     rejections.note(batch(removals=_removals(reason, "b"), scope="one"), {})
 
     assert told == rejections.in_words({Scope("one")}, shown)
+
+
+def test_match_that_is_rejected_again_is_told_once() -> None:
+    """With its last prices, and its names as they can be shown; only the newest are kept."""
+    newest, scope = NewestRejected(), Scope("league")
+    for number in range(MAX_KEPT + 1):
+        newest.note(scope, [RefusedMatch(match(f"m{number}"), Reason.BOOK_SUM)], number)
+    again = match("m1", home=" Home\n", prices=(0.5, 3.0, 4.0))
+    newest.note(scope, [RefusedMatch(again, Reason.PRICE)], 99.0)
+
+    *others, last = newest
+    assert [f"m{number}" for number in range(2, MAX_KEPT + 1)] == [
+        found.match.source_match_id for found in others
+    ]
+    assert KeptRejected(99.0, scope, match("m1", prices=(0.5, 3.0, 4.0)), Reason.PRICE) == last

@@ -68,17 +68,6 @@ async def test_time_of_the_next_start(lives_s: list[float], starts: list[float])
     assert starts == lives.starts
 
 
-@pytest.mark.parametrize("life_s", [0.0, 0.5, 5.0, 19.0])
-async def test_crash_loop_restarts_at_most_twelve_times_in_ten_minutes(life_s: float) -> None:
-    """A crash loop cannot keep the process busy (faults.md, D3)."""
-    lives = Lives([life_s] * 1000)
-
-    async with supervised(ChildSpec(ActorStatus("a"), lives)):
-        await anyio.sleep(600)
-
-    assert len(lives.starts) - 1 <= 12
-
-
 async def test_quarantine_is_recorded_and_logged_once_each_way() -> None:
     """Four crashes, one quarantine and one readmission make as many events, and the record follows."""
     spec = ChildSpec(ActorStatus("a"), Lives([5, 0, 0, 0]))

@@ -63,14 +63,6 @@ async def test_prices_leave_at_the_exit_where_that_is_wanted(tmp_path: Path) -> 
         assert ({}, "it ended by signal 9") == (stage.shown(), stage.status.last_error)
 
 
-async def test_a_silent_program_is_ended(tmp_path: Path) -> None:
-    """Without a line for `silence_s` the process is replaced; what it said stays until it is stale."""
-    async with staged(tmp_path, "listed(item())" + FOR_EVER, silence_s=0.5) as stage:
-        await stage.until(lambda: stage.status.failures_total == 1)
-
-        assert ({"1": 2.1}, {"silence": 1}) == (stage.shown(), stage.status.failed_by)
-
-
 async def test_the_environment_is_what_the_table_names(tmp_path: Path) -> None:
     """A program sees its environment and its secrets, nothing of ours; its standard input is empty."""
     text = """
