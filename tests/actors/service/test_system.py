@@ -151,3 +151,22 @@ async def test_process_ends_with_its_core(tmp_path: Path) -> None:
             await anyio.sleep(60)
 
     assert 10.0 < anyio.current_time() <= 15.0
+
+
+async def test_list_that_cannot_be_shown_is_withdrawn_and_requested_again(tmp_path: Path) -> None:
+    """The bookmaker's record has the reason; other lists stay, and the next list arrives by itself."""
+    async with simulated(tmp_path) as service:
+        await pass_to(1)
+        published, record = service.system.published, service.system.status.bookmakers[ALDER]
+        others = [service.entries(BIRCH), service.entries(CEDAR)]
+        bad = service.entries(ALDER)[0]
+        await published.reject(ALDER, bad, f"{bad.id} cannot be encoded")
+        left = [service.entries(name) for name in NAMES]
+        error = record.last_error()
+        await published.reject(ALDER, bad, "it has gone by now")
+        await pass_to(3)
+
+        assert ([], others) == (left[0], left[1:])
+        assert (f"rejected: {bad.id} cannot be encoded", 1) == (error, record.rejected["type"])
+        assert (BookmakerState.LIVE, None) == (service.states()[0], record.last_error())
+        assert len(service.entries(ALDER)) > 20
