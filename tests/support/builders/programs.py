@@ -7,8 +7,13 @@ from typing import Any
 
 import msgspec
 
+from actors.core.clock import Instant
+from actors.core.cooperative import run_now
 from actors.markets.market import Kind
-from actors.source_api.program import ProgramOptions
+from actors.source_api.program import ListChange, ProgramOptions
+from actors.sources.program.lists import Lists
+from actors.sources.program.markets import Rejected
+from tests.support.time.virtual import WALL_0
 
 OPTIONS = ProgramOptions(kind="program", command=("program",))
 WITH_MARKETS = msgspec.structs.replace(OPTIONS, markets=tuple(Kind))
@@ -52,3 +57,30 @@ def listed(*items: dict[str, Any], name: str = "epl", list_id: str = "1", **fiel
 def upsert(match: str = "1", home: Any = "2.10", name: str = "epl", **changes: Any) -> bytes:
     """Return a match that has changed."""
     return line("upsert", name, **item(match, home, **changes))
+
+
+class Speaker:
+    """The lists of a program that speaks at times of its own, from second `start` on; what was rejected."""
+
+    def __init__(self, options: ProgramOptions = OPTIONS, start: float = 0.0) -> None:
+        self.rejected: list[Rejected] = []
+        self.lists = Lists(options, lambda _, rejected: self.rejected.append(rejected))
+        self._start = start
+
+    def say(self, *lines: bytes, at: float = 0.0, drift_s: float = 0.0) -> tuple[ListChange, ...]:
+        """Take lines so many seconds after the start; the wall clock is set by `drift_s` meanwhile."""
+        now = Instant(self._start + at, WALL_0 + at + drift_s)
+        self.lists.expire(now)
+        for said in lines:
+            run_now(self.lists.receive(said, now))
+        return self.lists.changes()
+
+    def change(self, *lines: bytes, at: float = 0.0) -> ListChange:
+        """Take lines that change one list."""
+        (change,) = self.say(*lines, at=at)
+        return change
+
+
+def removed(change: ListChange) -> dict[str, str]:
+    """Return the reason of each removal by match."""
+    return {str(removal.source_match_id): str(removal.reason) for removal in change.extract.removals}

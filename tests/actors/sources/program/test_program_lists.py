@@ -6,39 +6,18 @@ from typing import Any
 
 import pytest
 
-from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import ListId, Scope, SourceMatchId
 from actors.core.validation import Reason
 from actors.source_api.program import ListChange
 from actors.sources.program.known_list import KnownList
-from actors.sources.program.lists import MAX_LISTS, MAX_REJECTED, Lists
+from actors.sources.program.lists import MAX_LISTS, MAX_REJECTED
 from actors.sources.program.wire import Said
 from tests.support.builders.messages import match
-from tests.support.builders.programs import OPTIONS, item, line, listed, upsert
-from tests.support.time.virtual import WALL_0
+from tests.support.builders.programs import Speaker, item, line, listed, removed, upsert
 
 EPL = Scope("epl")
-
-
-class Speaker:
-    """The lists of a program that speaks at times of its own."""
-
-    def __init__(self) -> None:
-        self.lists = Lists(OPTIONS)
-
-    def say(self, *lines: bytes, at: float = 0.0) -> tuple[ListChange, ...]:
-        """Take lines at that second and return what changes."""
-        now = Instant(at, WALL_0 + at)
-        self.lists.expire(now)
-        for said in lines:
-            run_now(self.lists.receive(said, now))
-        return self.lists.changes()
-
-    def restart(self) -> None:
-        """Begin with a new process."""
-        self.lists.begin()
 
 
 def prices(change: ListChange) -> dict[str, float]:
@@ -46,25 +25,11 @@ def prices(change: ListChange) -> dict[str, float]:
     return {match.source_match_id: match.home_price for match in change.extract.matches}
 
 
-def removed(change: ListChange) -> dict[str, str]:
-    """Return the reason of each removal by match."""
-    return {removal.source_match_id: removal.reason for removal in change.extract.removals}
-
-
 def test_a_list_is_complete() -> None:
     """A `list` line is the whole list, with prices as text or number."""
     (change,) = Speaker().say(listed(item("1", "2.10"), item("2", 2.2)))
 
     assert (EPL, True, {"1": 2.1, "2": 2.2}) == (change.scope, change.complete, prices(change))
-
-
-@pytest.mark.parametrize("count", [1, 1.0])
-def test_a_list_in_several_lines_has_the_count_that_its_end_says(count: float) -> None:
-    """Some languages write a whole number with a point."""
-    said = (line("begin", id="7"), line("match", id="7", **item("1")), line("end", id="7", count=count))
-    (change,) = Speaker().say(*said)
-
-    assert (True, {"1": 2.1}) == (change.complete, prices(change))
 
 
 def test_a_match_is_read_with_all_fields() -> None:
@@ -78,11 +43,12 @@ def test_a_match_is_read_with_all_fields() -> None:
     assert (2.1, 3.4, 3.6) == (match.home_price, match.draw_price, match.away_price)
 
 
-def test_a_list_in_several_lines_counts_at_its_end() -> None:
-    """`begin` and `match` change nothing, `end` with their number makes the list complete."""
+@pytest.mark.parametrize("count", [2, 2.0])
+def test_a_list_in_several_lines_counts_at_its_end(count: float) -> None:
+    """`begin` and `match` change nothing, `end` with their number (2 or 2.0) makes the list complete."""
     program = Speaker()
     begun = program.say(line("begin", id="1"), line("match", id="1", **item("1")))
-    (change,) = program.say(line("match", id="1", **item("2")), line("end", id="1", count=2))
+    (change,) = program.say(line("match", id="1", **item("2")), line("end", id="1", count=count))
 
     assert () == begun
     assert (True, ["1", "2"]) == (change.complete, list(prices(change)))
@@ -160,7 +126,7 @@ def test_withdraw_takes_the_list_off() -> None:
     """`withdraw` needs no list before it, and what it withdraws comes back with a complete list alone."""
     program = Speaker()
     program.say(listed(item()))
-    program.restart()
+    program.lists.begin()
     (change,) = program.say(line("withdraw", reason="login lost"))
 
     assert change.withdrawn
@@ -258,7 +224,7 @@ def test_a_new_process_must_speak_completely_first() -> None:
     """What an earlier process said can be neither changed nor confirmed."""
     program = Speaker()
     program.say(listed(item()), line("begin", id="2"))
-    program.restart()
+    program.lists.begin()
 
     for said in (upsert(), line("alive"), line("end", id="2", count=0)):
         with pytest.raises(PayloadError):

@@ -7,58 +7,37 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.core.clock import Instant
-from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import Scope
 from actors.core.validation import Reason
 from actors.markets.market import FORMS, Kind, market_of
-from actors.source_api.program import ListChange, ProgramOptions
-from actors.sources.program.lists import MAX_REJECTED, Lists
-from actors.sources.program.markets import MAX_MARKETS, Rejected
+from actors.source_api.program import ListChange
+from actors.sources.program.lists import MAX_REJECTED
+from actors.sources.program.markets import MAX_MARKETS
 from tests.support.builders.programs import (
     MARKETS,
     OPTIONS,
     WITH_MARKETS,
+    Speaker,
     item,
     line,
     listed,
+    removed,
     upsert,
     without_odds,
 )
-from tests.support.time.virtual import WALL_0
+from tests.support.builders.reading import prices_of
 
 TWO = {"over": 1.9, "under": 1.95}
 
 
-class Speaker:
-    """The lists of a program, and what was rejected."""
-
-    def __init__(self, options: ProgramOptions = WITH_MARKETS) -> None:
-        self.rejected: list[Rejected] = []
-        self.lists = Lists(options, lambda _, rejected: self.rejected.append(rejected))
-
-    def say(self, *lines: bytes, at: float = 0.0) -> ListChange:
-        """Take lines at that second and return what changes."""
-        now = Instant(at, WALL_0 + at)
-        self.lists.expire(now)
-        for said in lines:
-            run_now(self.lists.receive(said, now))
-        (change,) = self.lists.changes()
-        return change
-
-    @property
-    def why(self) -> list[str]:
-        """What was rejected, and why."""
-        return [f"{it.match_id} {it.reason}: {it.why}" for it in self.rejected]
+def prices(change: ListChange) -> dict[str, tuple[float, ...]]:
+    """Return the prices of each market."""
+    return prices_of(change.extract.matches)
 
 
-def _prices(change: ListChange) -> dict[str, tuple[float, ...]]:
-    return {match.source_match_id: match.prices for match in change.extract.matches}
-
-
-def _removed(change: ListChange) -> dict[str, str]:
-    return {removal.source_match_id: removal.reason for removal in change.extract.removals}
+def _why(program: Speaker) -> list[str]:
+    return [f"{it.match_id} {it.reason}: {it.why}" for it in program.rejected]
 
 
 def _with(name: str, odds: Any, *, other: str = "btts") -> bytes:
@@ -77,12 +56,16 @@ def test_a_match_has_its_markets_beside_it() -> None:
         "1 asian_handicap:-0.75": (2.02, 1.88),
         "1 btts": (1.8, 2.0),
         "1 double_chance": (1.3, 1.3, 1.75),
-    } == _prices(Speaker().say(listed(item("1", markets=said))))
+    } == prices(Speaker(WITH_MARKETS).change(listed(item("1", markets=said))))
 
 
 def test_a_match_needs_no_1x2() -> None:
     """It has only its other markets then, with its teams and times."""
-    (match,) = Speaker().say(listed(without_odds("1", markets={"btts": MARKETS["btts"]}))).extract.matches
+    (match,) = (
+        Speaker(WITH_MARKETS)
+        .change(listed(without_odds("1", markets={"btts": MARKETS["btts"]})))
+        .extract.matches
+    )
 
     assert ("1 btts", "1", "Home 1", "Away 1") == (
         match.source_match_id,
@@ -96,16 +79,16 @@ def test_a_match_needs_no_1x2() -> None:
 @pytest.mark.parametrize("markets", [{}, {"markets": {}}, {"markets": None}])
 def test_a_match_without_any_market_is_incomplete(markets: dict[str, Any]) -> None:
     """It says that `odds` are missing, as before there were other markets."""
-    program = Speaker()
-    program.say(listed(without_odds("1", **markets), item("2")))
+    program = Speaker(WITH_MARKETS)
+    program.change(listed(without_odds("1", **markets), item("2")))
 
-    assert ["1 incomplete: Object missing required field `odds`"] == program.why
+    assert ["1 incomplete: Object missing required field `odds`"] == _why(program)
 
 
 def test_unread_1x2_prices_cost_themselves() -> None:
     """The other markets of the match do not depend on them."""
-    program = Speaker()
-    change = program.say(
+    program = Speaker(WITH_MARKETS)
+    change = program.change(
         listed(
             item("1", home="2,10", markets={"btts": MARKETS["btts"]}),
             item("2", odds={"one": 2.0}, markets={"btts": MARKETS["btts"]}),
@@ -113,8 +96,8 @@ def test_unread_1x2_prices_cost_themselves() -> None:
         )
     )
 
-    assert {"1 btts", "2 btts", "3 btts"} == _prices(change).keys()
-    assert {"1": "price", "2": "incomplete", "3": "price"} == _removed(change)
+    assert {"1 btts", "2 btts", "3 btts"} == prices(change).keys()
+    assert {"1": "price", "2": "incomplete", "3": "price"} == removed(change)
 
 
 @pytest.mark.parametrize(
@@ -164,22 +147,22 @@ def test_unread_1x2_prices_cost_themselves() -> None:
 )
 def test_a_bad_market_is_told_and_costs_itself(name: str, odds: Any, why: str) -> None:
     """It says what was found and what is allowed; the match and its other markets stay."""
-    program = Speaker()
-    change = program.say(_with(name, odds))
+    program = Speaker(WITH_MARKETS)
+    change = program.change(_with(name, odds))
 
-    assert {"1", "1 btts"} == _prices(change).keys()
-    assert why in program.why[0]
+    assert {"1", "1 btts"} == prices(change).keys()
+    assert why in _why(program)[0]
     assert [True] == [it.is_market for it in program.rejected]
 
 
 @pytest.mark.parametrize("markets", [[], "btts", 7, {f"btts{n}": {} for n in range(MAX_MARKETS + 1)}])
 def test_markets_that_are_none_leave_the_match(markets: Any) -> None:
     """Neither another type nor a flood of names costs more than the other markets, and is told once."""
-    program = Speaker()
-    change = program.say(listed(item("1", markets=markets)))
+    program = Speaker(WITH_MARKETS)
+    change = program.change(listed(item("1", markets=markets)))
 
-    assert {"1"} == _prices(change).keys()
-    assert 1 == len(program.why)
+    assert {"1"} == prices(change).keys()
+    assert 1 == len(_why(program))
 
 
 def test_there_may_be_every_line_at_once() -> None:
@@ -191,115 +174,115 @@ def test_there_may_be_every_line_at_once() -> None:
 
 def test_lines_that_contradict_each_other_are_all_rejected() -> None:
     """Nobody knows which of them is wrong; another kind stays."""
-    program = Speaker()
+    program = Speaker(WITH_MARKETS)
     wrong = {"over_under:2.5": {"over": 1.9, "under": 1.95}, "over_under:3": {"over": 1.8, "under": 2.05}}
-    change = program.say(listed(item("1", markets={**wrong, "btts": MARKETS["btts"]})))
+    change = program.change(listed(item("1", markets={**wrong, "btts": MARKETS["btts"]})))
 
-    assert {"1", "1 btts"} == _prices(change).keys()
-    assert {"1 over_under:2.5": "lines", "1 over_under:3": "lines"} == _removed(change)
+    assert {"1", "1 btts"} == prices(change).keys()
+    assert {"1 over_under:2.5": "lines", "1 over_under:3": "lines"} == removed(change)
 
 
 def test_an_upsert_replaces_all_markets_of_the_match() -> None:
     """What it does not say any more is withdrawn, 1X2 as well; other matches stay."""
-    program = Speaker()
-    program.say(listed(item("1", markets=MARKETS), item("2", markets=MARKETS)))
-    change = program.say(line("upsert", **without_odds("1", markets={"btts": {"yes": 1.9, "no": 1.9}})))
+    program = Speaker(WITH_MARKETS)
+    program.change(listed(item("1", markets=MARKETS), item("2", markets=MARKETS)))
+    change = program.change(line("upsert", **without_odds("1", markets={"btts": {"yes": 1.9, "no": 1.9}})))
 
-    assert {"1 btts": (1.9, 1.9)} == _prices(change)
+    assert {"1 btts": (1.9, 1.9)} == prices(change)
     gone = {"1", *(f"1 {name}" for name in MARKETS if name != "btts")}
-    assert dict.fromkeys(gone, "withdrawn") == _removed(change)
+    assert dict.fromkeys(gone, "withdrawn") == removed(change)
 
 
 def test_a_market_that_turns_bad_leaves_with_its_reason() -> None:
     """Its older price is no longer known to hold, however its name was spelled."""
-    program = Speaker()
-    program.say(listed(item("1", markets={"over_under:2.5": TWO, "btts": MARKETS["btts"]})))
-    change = program.say(upsert("1", markets={"over_under:2.50": TWO, "btts": {"yes": 1.0, "no": 9.0}}))
+    program = Speaker(WITH_MARKETS)
+    program.change(listed(item("1", markets={"over_under:2.5": TWO, "btts": MARKETS["btts"]})))
+    change = program.change(upsert("1", markets={"over_under:2.50": TWO, "btts": {"yes": 1.0, "no": 9.0}}))
 
-    assert {"1 over_under:2.5": "withdrawn", "1 btts": "price", "": "unreadable"} == _removed(change)
+    assert {"1 over_under:2.5": "withdrawn", "1 btts": "price", "": "unreadable"} == removed(change)
 
 
 def test_a_removed_match_leaves_with_its_markets() -> None:
     """And comes back with those that it has then."""
-    program = Speaker()
-    program.say(listed(item("1", markets=MARKETS), item("2", markets=MARKETS)))
-    gone = program.say(line("remove", match="1"))
-    back = program.say(upsert("1", markets={"btts": MARKETS["btts"]}))
+    program = Speaker(WITH_MARKETS)
+    program.change(listed(item("1", markets=MARKETS), item("2", markets=MARKETS)))
+    gone = program.change(line("remove", match="1"))
+    back = program.change(upsert("1", markets={"btts": MARKETS["btts"]}))
     (image,) = program.lists.images()
 
-    assert {"1", *(f"1 {name}" for name in MARKETS)} == _removed(gone).keys()
-    assert {"1", "1 btts"} == _prices(back).keys()
-    assert {"1", "1 btts", "2", *(f"2 {name}" for name in MARKETS)} == _prices(image).keys()
+    assert {"1", *(f"1 {name}" for name in MARKETS)} == removed(gone).keys()
+    assert {"1", "1 btts"} == prices(back).keys()
+    assert {"1", "1 btts", "2", *(f"2 {name}" for name in MARKETS)} == prices(image).keys()
 
 
 def test_a_rejected_match_leaves_with_its_markets() -> None:
     """What cannot be read may have said anything of them."""
-    program = Speaker()
-    program.say(listed(item("1", markets={"btts": MARKETS["btts"]})))
-    change = program.say(upsert("1", start="yesterday"))
+    program = Speaker(WITH_MARKETS)
+    program.change(listed(item("1", markets={"btts": MARKETS["btts"]})))
+    change = program.change(upsert("1", start="yesterday"))
 
-    assert {"1": "start_time", "1 btts": "withdrawn"} == _removed(change)
+    assert {"1": "start_time", "1 btts": "withdrawn"} == removed(change)
 
 
 def test_markets_that_are_stale_alone_leave_alone() -> None:
     """A match holds with all its markets from its own line on."""
-    program = Speaker()
-    program.say(listed(item("1", markets=MARKETS), item("2", markets=MARKETS)))
-    program.say(upsert("1", markets={"btts": MARKETS["btts"]}), at=10.0)
-    change = program.say(at=29.5)
+    program = Speaker(WITH_MARKETS)
+    program.change(listed(item("1", markets=MARKETS), item("2", markets=MARKETS)))
+    program.change(upsert("1", markets={"btts": MARKETS["btts"]}), at=10.0)
+    change = program.change(at=29.5)
 
-    assert dict.fromkeys(["2", *(f"2 {name}" for name in MARKETS)], "stale") == _removed(change)
+    assert dict.fromkeys(["2", *(f"2 {name}" for name in MARKETS)], "stale") == removed(change)
 
 
 def test_a_complete_list_forgets_the_markets_before() -> None:
     """Of a match that was listed with other markets nothing is left."""
-    program = Speaker()
-    program.say(listed(item("1", markets=MARKETS)))
-    program.say(listed(item("1", markets={"btts": MARKETS["btts"]})))
-    change = program.say(line("remove", match="1"))
+    program = Speaker(WITH_MARKETS)
+    program.change(listed(item("1", markets=MARKETS)))
+    program.change(listed(item("1", markets={"btts": MARKETS["btts"]})))
+    change = program.change(line("remove", match="1"))
 
-    assert {"1", "1 btts"} == _removed(change).keys()
+    assert {"1", "1 btts"} == removed(change).keys()
 
 
 @pytest.mark.parametrize("match_id", ["1 btts", "1 over_under:2.5", "1 ", "a b"])
 def test_an_id_with_a_space_is_no_market_of_another_match(match_id: str) -> None:
     """It is rejected, whatever else is wrong with it, and removes nothing."""
-    program = Speaker()
-    program.say(listed(item("1", markets=MARKETS)))
+    program = Speaker(WITH_MARKETS)
+    program.change(listed(item("1", markets=MARKETS)))
     for changes in ({}, {"home": 0.9}, {"odds": None}, {"markets": MARKETS}, {"start": "x"}):
-        change = program.say(upsert(match_id, **changes), upsert("2"))
-        assert {"2"} == _prices(change).keys()
-        assert not {"1", *(f"1 {name}" for name in MARKETS)} & _removed(change).keys()
+        change = program.change(upsert(match_id, **changes), upsert("2"))
+        assert {"2"} == prices(change).keys()
+        assert not {"1", *(f"1 {name}" for name in MARKETS)} & removed(change).keys()
 
 
 def test_kinds_that_are_not_asked_for_are_counted() -> None:
     """Each of their markets once; they are no error of the program, however they are spelled."""
     options = msgspec.structs.replace(OPTIONS, markets=(Kind.BTTS,))
     program = Speaker(options)
-    change = program.say(listed(item("1", markets={**MARKETS, "over_under:x": 7})))
+    change = program.change(listed(item("1", markets={**MARKETS, "over_under:x": 7})))
 
-    assert {"1", "1 btts"} == _prices(change).keys()
+    assert {"1", "1 btts"} == prices(change).keys()
     assert {"over_under": 3, "asian_handicap": 1, "double_chance": 1} == program.lists.passed_over
     assert [Reason.MARKET] * 5 == [removal.reason for removal in change.extract.removals]
-    assert [] == program.why
+    assert [] == _why(program)
 
 
 @pytest.mark.parametrize("markets", [[], "btts", {"corners": TWO}, {"1x2": {}}])
 def test_1x2_alone_takes_no_offence_at_other_fields(markets: Any) -> None:
     """As of each field that is not known."""
     program = Speaker(OPTIONS)
-    change = program.say(listed(item("1", markets=markets)))
+    change = program.change(listed(item("1", markets=markets)))
 
-    assert [{"1"}, set(), set()] == [{*_prices(change)}, {*_removed(change)}, {*program.why}]
+    assert [{"1"}, set(), set()] == [{*prices(change)}, {*removed(change)}, {*_why(program)}]
 
 
 def test_matches_of_other_kinds_alone_do_not_end_the_program() -> None:
     """They are counted, and are no row of rejected matches."""
     program = Speaker(OPTIONS)
     many = [without_odds(str(n), markets={"btts": MARKETS["btts"]}) for n in range(MAX_REJECTED + 2)]
-    change = program.say(listed(*many))
+    change = program.change(listed(*many))
 
-    assert {} == _prices(change)
+    assert {} == prices(change)
     assert MAX_REJECTED + 2 == program.lists.passed_over[Kind.BTTS]
 
 
@@ -307,12 +290,12 @@ def test_matches_of_which_every_market_is_rejected_end_the_program() -> None:
     """In a row, as matches with rejected 1X2 prices do; a good market is enough."""
     bad = [without_odds(str(n), markets={"btts": {}}) for n in range(MAX_REJECTED + 1)]
     good = [item(str(n), home=0.5, markets={"btts": MARKETS["btts"]}) for n in range(MAX_REJECTED + 1)]
-    Speaker().say(listed(*good))
+    Speaker(WITH_MARKETS).change(listed(*good))
 
     with pytest.raises(
         PayloadError, match="101 matches in a row were rejected, the last as incomplete: has no"
     ):
-        Speaker().say(listed(*bad))
+        Speaker(WITH_MARKETS).change(listed(*bad))
 
 
 def test_each_outcome_of_each_kind_is_read() -> None:
@@ -322,7 +305,7 @@ def test_each_outcome_of_each_kind_is_read() -> None:
             market = market_of(kind, 2.5 if form.lines else None)
             price = len(form.outcomes) / form.winners / 1.05
             said = without_odds("1", markets={str(market): dict.fromkeys(form.outcomes, price)})
-            (match,) = Speaker().say(listed(said)).extract.matches
+            (match,) = Speaker(WITH_MARKETS).change(listed(said)).extract.matches
             assert (market, len(form.outcomes)) == (match.market, len(match.odds))
 
 
@@ -330,17 +313,17 @@ def test_a_sum_that_is_configured_is_believed() -> None:
     """The bounds of the table hold for the lines as they do at the gate."""
     options = msgspec.structs.replace(WITH_MARKETS, two_way_book_sum_min=0.6)
 
-    assert (
-        Speaker(options).say(listed(item("1", markets={"btts": {"yes": 3, "no": 3}}))).extract.matches[1:]
-    )
+    change = Speaker(options).change(listed(item("1", markets={"btts": {"yes": 3, "no": 3}})))
+
+    assert {"1", "1 btts"} == prices(change).keys()
 
 
 def test_lists_are_told_apart() -> None:
     """The market of a match is of its list."""
-    program = Speaker()
-    program.say(listed(item("1", markets=MARKETS)))
-    program.say(listed(item("1", markets=MARKETS), name="other"))
-    change = program.say(line("remove", match="1"))
+    program = Speaker(WITH_MARKETS)
+    program.change(listed(item("1", markets=MARKETS)))
+    program.change(listed(item("1", markets=MARKETS), name="other"))
+    change = program.change(line("remove", match="1"))
 
     assert Scope("epl") == change.scope
-    assert 1 + len(MARKETS) == len(_removed(change))
+    assert 1 + len(MARKETS) == len(removed(change))

@@ -12,9 +12,8 @@ from actors.core.clock import Instant
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
 from actors.core.messages import Prices
-from actors.source_api.program import ListChange
 from actors.sources.program.lists import Lists
-from tests.support.builders.programs import OPTIONS, item, line, listed, upsert
+from tests.support.builders.programs import OPTIONS, Speaker, item, line, listed, upsert
 from tests.support.time.virtual import WALL_0
 
 STALE_AFTER_S = 900.0
@@ -26,19 +25,9 @@ def as_of(at: float, zone: str = "Z") -> str:
     return datetime.fromtimestamp(WALL_0 + at, UTC).strftime(f"%Y-%m-%dT%H:%M:%S{zone}")
 
 
-class Program:
-    """Lists that hold for a quarter of an hour, and that a program speaks of at times of its own."""
-
-    def __init__(self, **options: Any) -> None:
-        self.lists = Lists(replace(OPTIONS, stale_after_s=STALE_AFTER_S, **options))
-
-    def say(self, *lines: bytes, at: float = 0.0, drift_s: float = 0.0) -> tuple[ListChange, ...]:
-        """Take lines so many seconds after the start; the wall clock is set by `drift_s` meanwhile."""
-        now = Instant(START + at, WALL_0 + at + drift_s)
-        self.lists.expire(now)
-        for said in lines:
-            run_now(self.lists.receive(said, now))
-        return self.lists.changes()
+def speaker(**options: Any) -> Speaker:
+    """Return lists that hold for a quarter of an hour."""
+    return Speaker(replace(OPTIONS, stale_after_s=STALE_AFTER_S, **options), START)
 
 
 def in_lines(*items: dict[str, Any], **fields: Any) -> tuple[bytes, ...]:
@@ -50,7 +39,7 @@ def in_lines(*items: dict[str, Any], **fields: Any) -> tuple[bytes, ...]:
 def test_a_list_counts_from_its_own_time() -> None:
     """Its prices, where they have no time, are of that time, too; in one line or in several."""
     said = [(listed(item(), as_of=as_of(-600)),), in_lines(item(), as_of=as_of(-600))]
-    changes = [Program().say(*lines)[0] for lines in said]
+    changes = [speaker().say(*lines)[0] for lines in said]
 
     assert [START - 600] * 2 == [change.confirmed_mono for change in changes]
     assert [WALL_0 - 600] * 2 == [change.extract.matches[0].source_time for change in changes]
@@ -58,7 +47,7 @@ def test_a_list_counts_from_its_own_time() -> None:
 
 def test_alive_as_of_a_time_confirms_no_more_than_that() -> None:
     """The same file confirms nothing new, another one does; the wall clock may be set."""
-    program = Program()
+    program = speaker()
     program.say(listed(item(), as_of=as_of(-600)))
     (again,) = program.say(line("alive", as_of=as_of(-600)), at=10, drift_s=-0.5)
     (later,) = program.say(line("alive", as_of=as_of(0)), at=20)
@@ -68,7 +57,7 @@ def test_alive_as_of_a_time_confirms_no_more_than_that() -> None:
 
 def test_a_list_is_withdrawn_once_it_is_too_old() -> None:
     """Its reason says of when it is. The program may go on to say so, and a newer list is shown."""
-    program = Program()
+    program = speaker()
     (first,) = program.say(listed(item(), as_of=as_of(-901)))
     program.say(listed(item(), as_of=as_of(-890)))
     (old,) = program.say(line("alive", as_of=as_of(-890)), at=20)
@@ -81,7 +70,7 @@ def test_a_list_is_withdrawn_once_it_is_too_old() -> None:
 
 def test_a_withdrawal_does_not_make_the_next_list_younger() -> None:
     """A file that was written before its program withdrew the one before counts from its own time."""
-    program = Program()
+    program = speaker()
     program.say(listed(item(), as_of=as_of(-600)))
     program.say(line("withdraw", reason="no file"))
     (change,) = program.say(listed(item(), as_of=as_of(-5)), at=2)
@@ -91,7 +80,7 @@ def test_a_withdrawal_does_not_make_the_next_list_younger() -> None:
 
 def test_an_upsert_is_of_the_time_of_its_receipt() -> None:
     """The list stays as old as its other matches."""
-    program = Program()
+    program = speaker()
     program.say(listed(item("1"), item("2"), as_of=as_of(-600)))
     program.say(upsert("1", 2.2))
     (change,) = program.say(line("alive", as_of=as_of(-600)))
@@ -115,7 +104,7 @@ def test_an_upsert_is_of_the_time_of_its_receipt() -> None:
 def test_what_cannot_be_the_age_of_a_list_is_an_error(fields: dict[str, Any], why: str) -> None:
     """A time without an offset, in the future or before the last, or prices that are collected."""
     for lines in ((listed(item(), **fields),), in_lines(item(), **fields)):
-        program = Program()
+        program = speaker()
         program.say(listed(item(), as_of=as_of(-600)))
         with pytest.raises(PayloadError, match=why):
             program.say(*lines)
@@ -125,7 +114,7 @@ def test_what_cannot_be_the_age_of_a_list_is_an_error(fields: dict[str, Any], wh
 
 def test_collected_prices_are_taken_where_they_are_configured() -> None:
     """Whether the program says so or not."""
-    program = Program(prices=Prices.COLLECTED)
+    program = speaker(prices=Prices.COLLECTED)
     (said,) = program.say(listed(item(), collected=True, as_of=as_of(-600)))
     (unsaid,) = program.say(listed(item()))
 
