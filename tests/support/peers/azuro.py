@@ -84,6 +84,8 @@ class Azuro:
     Its poll of odds has whole conditions only if it `repeats` them, as it may some day.
     """
 
+    name, config, opens_s = "azuro", CONFIG, 15.0
+
     def __init__(self, seed: int = 1, page_size: int = 100, *, repeats: bool = False) -> None:
         self.page_size = page_size
         self.repeats = repeats
@@ -100,6 +102,14 @@ class Azuro:
             condition_of(game_id, ("1.2", "1.3", "1.4"), ("38", "39", "40")),
             condition_of(game_id),
         ]
+
+    def remove(self, game_id: str) -> None:
+        """List a game no longer."""
+        del self.games[game_id]
+
+    def move(self, game_id: str, start: float) -> None:
+        """Have a game kick off at another time."""
+        self.games[game_id]["startsAt"] = str(int(start))
 
     def result(self, game_id: str) -> dict[str, Any]:
         """Return the condition of the result of a game, to be changed."""

@@ -106,6 +106,8 @@ class FiveDollarFootball:
     It counts the requests of each window, and refuses what is more.
     """
 
+    name, config, opens_s = "bet365", CONFIG, 60.0
+
     def __init__(
         self,
         wall: Callable[[], float],

@@ -24,6 +24,7 @@ from tests.support.builders.polymarket import (
     event_of,
     league_row,
     market_of,
+    time_text,
     token_of,
 )
 from tests.support.builders.polymarket_lines import line_book, line_market
@@ -75,6 +76,8 @@ class Listed:
 class Polymarket:
     """The venue; markets and books come in random order, `page_size` of the former at a time."""
 
+    name, config, opens_s = "polymarket", CONFIG, 5.0
+
     def __init__(self, seed: int = 1, page_size: int = 100) -> None:
         self.leagues = [league_row()]
         self.matches: dict[str, Listed] = {}
@@ -97,6 +100,14 @@ class Polymarket:
         listed = Listed(event_of(event_id, home, away, start, **changed), tag, dict(asks))
         self.matches[event_id] = listed
         return listed
+
+    def remove(self, event_id: str) -> None:
+        """List a match no longer."""
+        del self.matches[event_id]
+
+    def move(self, event_id: str, start: float) -> None:
+        """Have a match kick off at another time."""
+        self.matches[event_id].event["startTime"] = time_text(start)
 
     async def answer(self, request: httpx2.Request) -> httpx2.Response:
         """Answer a request."""

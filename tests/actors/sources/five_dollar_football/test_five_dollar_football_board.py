@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +11,6 @@ import httpx2
 import pytest
 from structlog.testing import capture_logs
 
-from actors.board.chunks import entries_of
 from actors.core.messages import BookmakerId, Scope
 from tests.support.peers.five_dollar_football import (
     API_KEY,
@@ -23,13 +20,13 @@ from tests.support.peers.five_dollar_football import (
     others,
     result,
 )
-from tests.support.peers.web import Answer, Web, hanging, refusing, serving
-from tests.support.systems.virtual_service import VirtualService, configured, pass_to
+from tests.support.peers.web import Web, refusing, serving
+from tests.support.systems.venue import HOUR, odds, opened
+from tests.support.systems.virtual_service import configured, pass_to
 from tests.support.time.virtual import WALL_0
 
 pytestmark = pytest.mark.anyio
 
-HOUR = 3600.0
 BOTH = (
     CONFIG.replace("api_key", 'markets = ["1x2", "asian_handicap", "over_under", "btts"]\napi_key')
     + """
@@ -38,7 +35,7 @@ source = "five"
 key = "pinnacle"
 """
 )
-Odds = dict[str, tuple[float, ...]]
+_odds = partial(odds, bookmaker="bet365")
 
 
 def _wall() -> float:
@@ -49,24 +46,6 @@ def _venue(**options: object) -> FiveDollarFootball:
     return FiveDollarFootball(_wall, **options)  # type: ignore[arg-type]
 
 
-@asynccontextmanager
-async def _open(
-    folder: Path, venue: FiveDollarFootball, config: str = CONFIG
-) -> AsyncIterator[tuple[VirtualService, Web]]:
-    web = Web(venue.answer)
-    async with configured(folder, config, web=web) as service:
-        await pass_to(60.0)
-        yield service, web
-
-
-def _odds(service: VirtualService, bookmaker: str = "bet365") -> Odds:
-    boards = [service.snapshot, *(each.newest for each in service.system.markets.published.values())]
-    entries = [
-        entry for board in boards for entry in entries_of(board.books[BookmakerId(bookmaker)].chunks)
-    ]
-    return {str(entry.match.source_match_id): entry.match.prices for entry in entries}
-
-
 async def test_matches_are_shown_at_the_newest_price_before_kick_off(tmp_path: Path) -> None:
     """Never at what it opened with, nor at a price that is null."""
     venue = _venue()
@@ -74,7 +53,7 @@ async def test_matches_are_shown_at_the_newest_price_before_kick_off(tmp_path: P
     venue.add(7002, "Third", "Fourth", start=WALL_0 + 30 * HOUR)
     venue.add(7003, "Fifth", "Sixth", start=WALL_0 + HOUR)
     venue.odds[7003]["bet365"]["1x2"]["closing"] = None
-    async with _open(tmp_path, venue) as (service, _):
+    async with opened(tmp_path, venue) as (service, _):
         (first, _) = [entry.match for entry in service.entries("bet365")]
 
         assert {"7001": PRICES, "7002": PRICES} == _odds(service)
@@ -90,7 +69,7 @@ async def test_prices_of_before_a_kick_off_end_with_it(
     """Whatever comes then: a match that is in play has prices in play, or none."""
     venue = _venue()
     venue.add(7001, start=WALL_0 + 600.0)
-    async with _open(tmp_path, venue) as (service, _):
+    async with opened(tmp_path, venue) as (service, _):
         await pass_to(599.9)
         before = _odds(service)
         await pass_to(600.1)
@@ -106,7 +85,7 @@ async def test_a_match_that_is_scheduled_after_its_kick_off_is_not_shown(tmp_pat
     """Its newest price of before it may be of long ago."""
     venue = _venue()
     venue.add(7001, start=WALL_0 + 100.0)
-    async with _open(tmp_path, venue) as (service, _):
+    async with opened(tmp_path, venue) as (service, _):
         for second in range(102, 400, 13):
             await pass_to(float(second))
 
@@ -121,7 +100,7 @@ async def test_a_match_that_begins_early_loses_its_prices_of_before(
     venue = _venue()
     venue.add(7001, start=WALL_0 + 900.0)
     venue.add(7002, "Third", "Fourth", start=WALL_0 + 900.0)
-    async with _open(tmp_path, venue) as (service, _):
+    async with opened(tmp_path, venue) as (service, _):
         venue.begin(7001, prices)
         await pass_to(120.0)
         shown = {} if prices is None else {"7001": prices}
@@ -134,7 +113,7 @@ async def test_a_price_in_play_is_suspended_where_it_is_null(tmp_path: Path) -> 
     venue = _venue()
     venue.add(7001, start=WALL_0 - 600.0)
     venue.begin(7001, (1.5, 4.1, 7.5))
-    async with _open(tmp_path, venue) as (service, _):
+    async with opened(tmp_path, venue) as (service, _):
         before = _odds(service)
         venue.begin(7001, None)
         await pass_to(130.0)
@@ -146,7 +125,7 @@ async def test_a_match_that_is_moved_is_shown_at_its_new_kick_off(tmp_path: Path
     """Once, and to that moment."""
     venue = _venue()
     venue.add(7001, start=WALL_0 + 600.0)
-    async with _open(tmp_path, venue) as (service, _):
+    async with opened(tmp_path, venue) as (service, _):
         venue.move(7001, WALL_0 + 1200.0)
         await pass_to(130.0)
         starts = [entry.match.start_time for entry in service.entries("bet365")]
@@ -163,7 +142,7 @@ async def test_other_bookmakers_and_markets_are_asked_for_by_match(tmp_path: Pat
     venue.add(7001, start=WALL_0 + HOUR)
     venue.odds[7001]["bet365"] |= others()
     venue.odds[7001]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5)), **others(line=-0.75)}
-    async with _open(tmp_path, venue, BOTH) as (service, _):
+    async with opened(tmp_path, venue, BOTH) as (service, _):
         await pass_to(120.0)
         rejected = service.rejected("pinnacle")
 
@@ -173,7 +152,7 @@ async def test_other_bookmakers_and_markets_are_asked_for_by_match(tmp_path: Pat
             "7001 over_under:2.75": (1.88, 1.96),
             "7001 btts": (1.75, 2.05),
         } == _odds(service)
-        assert {"7001": (2.2, 3.5, 3.5), "7001 asian_handicap:-0.75": (2.02, 1.82)}.items() <= _odds(
+        assert {"7001": (2.2, 3.5, 3.5), "7001 asian_handicap:-0.75": (2.02, 1.82)}.items() <= odds(
             service, "pinnacle"
         ).items()
     assert {"corners", "cards", "halves"} <= rejected.keys()
@@ -185,9 +164,9 @@ async def test_all_markets_in_play_come_with_the_list(tmp_path: Path) -> None:
     venue.add(7001, start=WALL_0 - 600.0)
     venue.odds[7001]["bet365"] |= others("inplay")
     venue.begin(7001, (1.5, 4.1, 7.5))
-    async with _open(tmp_path, venue, BOTH) as (service, _):
-        assert {"7001", "7001 asian_handicap:-0.5", "7001 over_under:2.75", "7001 btts"} == _odds(
-            service
+    async with opened(tmp_path, venue, BOTH) as (service, _):
+        assert {"7001", "7001 asian_handicap:-0.5", "7001 over_under:2.75", "7001 btts"} == odds(
+            service, "bet365"
         ).keys()
 
 
@@ -197,16 +176,16 @@ async def test_prices_by_match_of_before_a_kick_off_end_when_it_is_in_play(tmp_p
     for name, start in ((7001, 900.0), (7002, 300.0)):
         venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + start)
         venue.odds[name]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5))}
-    async with _open(tmp_path, venue, BOTH) as (service, _):
-        both = _odds(service, "pinnacle")
+    async with opened(tmp_path, venue, BOTH) as (service, _):
+        both = odds(service, "pinnacle")
         venue.begin(7001, None)
         await pass_to(120.0)
-        left = _odds(service, "pinnacle")
+        left = odds(service, "pinnacle")
         await pass_to(301.1)
 
         assert ["7001", "7002"] == sorted(both)
         assert ["7002"] == sorted(left)
-        assert {} == _odds(service, "pinnacle")
+        assert {} == odds(service, "pinnacle")
 
 
 async def test_a_price_by_match_is_no_newer_than_what_is_known_of_its_kick_off(tmp_path: Path) -> None:
@@ -218,7 +197,7 @@ async def test_a_price_by_match_is_no_newer_than_what_is_known_of_its_kick_off(t
     async def answer(request: httpx2.Request) -> httpx2.Response:
         return await (refusing if "/fixtures?" in str(request.url) else venue.answer)(request)
 
-    async with _open(tmp_path, venue, BOTH) as (service, web):
+    async with opened(tmp_path, venue, BOTH) as (service, web):
         venue.begin(7001, None)
         web.answer, began_mono, since = answer, anyio.current_time(), len(venue.asked)
         vouched = []
@@ -240,8 +219,8 @@ async def test_any_price_in_play_tells_that_a_match_has_begun(tmp_path: Path) ->
         venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + 900.0)
         venue.odds[name]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5))}
     venue.odds[7001]["bet365"] |= {"corner_line": others("inplay")["corner_line"]}
-    async with _open(tmp_path, venue, BOTH) as (service, _):
-        assert [["7002"], ["7002"]] == [[*_odds(service, of)] for of in ("bet365", "pinnacle")]
+    async with opened(tmp_path, venue, BOTH) as (service, _):
+        assert [["7002"], ["7002"]] == [[*odds(service, of)] for of in ("bet365", "pinnacle")]
 
 
 async def test_only_the_leagues_that_are_asked_for_are_shown(tmp_path: Path) -> None:
@@ -251,7 +230,7 @@ async def test_only_the_leagues_that_are_asked_for_are_shown(tmp_path: Path) -> 
     venue.add(7002, "Third", "Fourth", start=WALL_0 + HOUR, league={"id": 61, "name": "La Liga"})
     venue.add(7003, "Fifth", "Sixth", start=WALL_0 + HOUR, league={"id": 78, "name": "Bundesliga"})
     config = CONFIG.replace("api_key", 'leagues = [61, "premier league"]\napi_key')
-    async with _open(tmp_path, venue, config) as (service, _):
+    async with opened(tmp_path, venue, config) as (service, _):
         assert {"7001", "7002"} == _odds(service).keys()
 
 
@@ -260,7 +239,7 @@ async def test_a_list_that_changes_between_two_pages_loses_no_match(tmp_path: Pa
     venue = _venue(limit=60)
     for name in range(7001, 7131):
         venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + HOUR + name)
-    async with _open(tmp_path, venue) as (service, _):
+    async with opened(tmp_path, venue) as (service, _):
         await pass_to(200.0)
         seen = _odds(service).keys()
         venue.changes = [partial(venue.move, moved, WALL_0 + 300 * HOUR) for moved in range(7001, 7011)]
@@ -280,7 +259,7 @@ async def test_requests_stay_within_the_rate_of_the_key(tmp_path: Path) -> None:
     for name in range(7001, 7071):
         venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + 1000.0 + 60 * (name - 7000))
         venue.odds[name]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5))}
-    async with _open(tmp_path, venue, BOTH) as (service, _):
+    async with opened(tmp_path, venue, BOTH) as (service, _):
         await pass_to(900.0)
         quota = service.source("five").quota
 
@@ -311,7 +290,7 @@ async def test_a_refusal_for_too_many_requests_is_waited_for(tmp_path: Path) -> 
     """As long as it says, with everything."""
     venue = _venue()
     venue.add(7001, start=WALL_0 + HOUR)
-    async with _open(tmp_path, venue) as (_, web):
+    async with opened(tmp_path, venue) as (_, web):
         web.answer = serving(b"", 429, {"Retry-After": "90"})
         await pass_to(100.0)
         (last, *_) = [at for at in web.asked if at > 60.0]
@@ -341,7 +320,7 @@ async def test_a_refusal_is_told_in_words(
     """What the key, the plan or the league is, and never the key itself."""
     venue = _venue(**options)
     venue.add(7001, start=WALL_0 + HOUR)
-    async with _open(tmp_path, venue, CONFIG.replace(*changed, 1)) as (service, _):
+    async with opened(tmp_path, venue, CONFIG.replace(*changed, 1)) as (service, _):
         error = service.source("five").scopes[Scope(scope)].last_error
 
         assert {} == _odds(service)
@@ -386,25 +365,13 @@ async def test_other_bookmakers_than_those_of_the_plan_are_asked_for_twice_an_ho
     venue = _venue(limit=40, own=("bet365",))
     for name in range(7001, 7009):
         venue.add(name, f"Home {name}", f"Away {name}", start=WALL_0 + 3 * HOUR + name)
-    async with _open(tmp_path, venue, BOTH) as (service, _):
+    async with opened(tmp_path, venue, BOTH) as (service, _):
         await pass_to(1700.0)
         errors = [each.last_error or "" for each in service.source("five").scopes.values()]
 
         assert 8 == len(_odds(service))
     assert 2 == len([url for url in venue.asked if "/odds?" in url])
     assert [text for text in errors if "not in your plan pro: odds by match of bet365, pinnacle" in text]
-
-
-@pytest.mark.parametrize("peer", [refusing, hanging, serving(b"<html>"), serving(b'{"success": 0}')])
-async def test_prices_are_withdrawn_when_answers_stop(tmp_path: Path, peer: Answer) -> None:
-    """Those of soon hold for three polls."""
-    venue = _venue()
-    venue.add(7001, start=WALL_0 + HOUR)
-    async with _open(tmp_path, venue) as (service, web):
-        web.answer = peer
-        await pass_to(300.0)
-
-        assert {} == _odds(service)
 
 
 async def test_an_error_with_status_200_says_what_it_is(tmp_path: Path) -> None:

@@ -10,10 +10,9 @@ import anyio
 import httpx2
 import pytest
 
-from actors.board.chunks import entries_of
-from actors.core.messages import BookmakerId
 from tests.support.peers.five_dollar_football import CONFIG, FiveDollarFootball, result
 from tests.support.peers.web import Web, refusing
+from tests.support.systems.venue import odds
 from tests.support.systems.virtual_service import VirtualService, configured, pass_to
 from tests.support.time.virtual import WALL_0
 
@@ -25,12 +24,7 @@ BOOKMAKERS = ("bet365", "pinnacle")
 
 
 def _shown(service: VirtualService) -> set[tuple[str, str]]:
-    books = {name: service.snapshot.books[BookmakerId(name)] for name in BOOKMAKERS}
-    return {
-        (name, str(entry.match.source_match_id))
-        for name, book in books.items()
-        for entry in entries_of(book.chunks)
-    }
+    return {(name, match) for name in BOOKMAKERS for match in odds(service, name)}
 
 
 @asynccontextmanager

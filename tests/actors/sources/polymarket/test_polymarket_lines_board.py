@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
 from actors.markets.market import Kind
-from actors.service.describe import configuration_lines
-from actors.service.settings import load
 from tests.support.builders.polymarket_lines import BTTS
 from tests.support.peers.polymarket import CONFIG, Listed, Polymarket
-from tests.support.peers.web import Web, serving
-from tests.support.systems.virtual_service import VirtualService, configured, pass_to
+from tests.support.peers.web import serving
+from tests.support.systems.venue import HOUR, counted, having, odds, opened
+from tests.support.systems.virtual_service import pass_to
 from tests.support.time.virtual import WALL_0
 
 pytestmark = pytest.mark.anyio
 
-HOUR = 3600.0
-EVERY = 'markets = ["1x2", "over_under", "asian_handicap", "btts"]'
+TEXT = having(CONFIG, 'markets = ["1x2", "over_under", "asian_handicap", "btts"]')
+_shown = partial(odds, bookmaker="polymarket")
 EVEN = (1.923, 1.923)
 RESULT = (2.0, 3.5714, 4.0)
 SHOWN = {
@@ -49,29 +46,10 @@ def _venue() -> tuple[Polymarket, Listed]:
     return venue, listed
 
 
-@asynccontextmanager
-async def _open(
-    folder: Path, venue: Polymarket, options: str = EVERY
-) -> AsyncIterator[tuple[VirtualService, Web]]:
-    web = Web(venue.answer)
-    text = CONFIG.replace("[bookmakers", f"{options}\n[bookmakers", 1)
-    async with configured(folder, text, web=web) as service:
-        await pass_to(6.0)
-        yield service, web
-
-
-def _shown(service: VirtualService) -> dict[str, tuple[float, ...]]:
-    """Return the prices on the boards of all kinds of market."""
-    boards = [service.system.published, *service.system.markets.published.values()]
-    books = [board.newest.books.get(BookmakerId("polymarket")) for board in boards]
-    entries = [entry for book in books if book for chunk in book.chunks for entry in chunk.entries]
-    return {str(entry.match.source_match_id): entry.match.prices for entry in entries}
-
-
 async def test_lines_are_shown_beside_the_result(tmp_path: Path) -> None:
     """Under the id of the match, with its names, fee, page and least stake."""
     venue, _ = _venue()
-    async with _open(tmp_path, venue) as (service, _):
+    async with opened(tmp_path, venue, TEXT, until=6.0) as (service, _):
         board = service.system.markets.published[Kind.ASIAN_HANDICAP].newest
         entries = [entry for book in board.books.values() for each in book.chunks for entry in each.entries]
         lines = {entry.match.listing for entry in entries}
@@ -86,7 +64,7 @@ async def test_lines_are_shown_beside_the_result(tmp_path: Path) -> None:
 async def test_without_the_option_results_alone_are_asked_for(tmp_path: Path) -> None:
     """And with it the same of them."""
     venue, _ = _venue()
-    async with _open(tmp_path, venue, "") as (service, web):
+    async with opened(tmp_path, venue, until=6.0) as (service, web):
         types = {request.url.params.get("sports_market_types", "") for request in web.requests}
 
         assert {"101": RESULT} == _shown(service)
@@ -97,7 +75,7 @@ async def test_without_the_option_results_alone_are_asked_for(tmp_path: Path) ->
 async def test_each_type_is_asked_for_by_its_name(tmp_path: Path) -> None:
     """Look-alikes that come all the same are counted by theirs."""
     venue, _ = _venue()
-    async with _open(tmp_path, venue) as (service, web):
+    async with opened(tmp_path, venue, TEXT, until=6.0) as (service, web):
         types = {request.url.params.get("sports_market_types", "") for request in web.requests}
         await pass_to(12.0)
         counted = service.system.status.bookmakers[BookmakerId("polymarket")].rejected
@@ -109,13 +87,11 @@ async def test_each_type_is_asked_for_by_its_name(tmp_path: Path) -> None:
 async def test_question_that_closes_leaves_with_the_next_list(tmp_path: Path) -> None:
     """Its match and all other lines stay."""
     venue, listed = _venue()
-    async with _open(tmp_path, venue) as (service, _):
+    async with opened(tmp_path, venue, TEXT, until=6.0) as (service, _):
         listed.lines[0]["acceptingOrders"] = False
         await pass_to(330.0)
 
-        assert {name: odds for name, odds in SHOWN.items() if "1.5" != name[-3:] or "a" in name} == _shown(
-            service
-        )
+        assert SHOWN.keys() - {"101 over_under:1.5"} == _shown(service).keys()
 
 
 @pytest.mark.parametrize("asks", [(), (("0.52", "5"),), (("0.999", "9000"),), (("0.7", "1000"),)])
@@ -124,7 +100,7 @@ async def test_line_without_an_offer_leaves_with_the_next_poll(
 ) -> None:
     """Of one of its outcomes: too little, decided, or a sum that nobody means."""
     venue, listed = _venue()
-    async with _open(tmp_path, venue) as (service, _):
+    async with opened(tmp_path, venue, TEXT, until=6.0) as (service, _):
         listed.line_asks[listed.line(BTTS)[0]] = asks
         await pass_to(12.0)
 
@@ -134,7 +110,7 @@ async def test_line_without_an_offer_leaves_with_the_next_poll(
 async def test_match_that_is_over_takes_its_lines_along(tmp_path: Path) -> None:
     """Though their own event does not say so."""
     venue, listed = _venue()
-    async with _open(tmp_path, venue) as (service, _):
+    async with opened(tmp_path, venue, TEXT, until=6.0) as (service, _):
         listed.event["ended"] = True
         await pass_to(330.0)
 
@@ -147,35 +123,29 @@ async def test_lines_of_an_event_that_names_no_match_are_found_by_its_address(tm
     venue.add("102", "Other Town", "Other City", start=WALL_0 + HOUR)
     for market, parent in zip(listed.lines, (None, None, 102, "x", 555, None), strict=True):
         market["events"][0] |= {"parentEventId": parent, "id": f"9{listed.lines.index(market)}"}
-    async with _open(tmp_path, venue) as (service, _):
-        now = service.system.status.bookmakers[BookmakerId("polymarket")].rejections.now()
+    async with opened(tmp_path, venue, TEXT, until=6.0) as (service, _):
         shown = {"101 over_under:1.5", "101 over_under:2.5", "101 asian_handicap:1.5"}
 
         assert {"101", "102", *shown} == {*_shown(service)}
-    assert {"outcome": 1, "no_result": 1} == {str(reason): found.count for reason, found in now.items()}
+        assert {"outcome": 1, "no_result": 1} == counted(service, "polymarket")
 
 
 async def test_lists_of_lines_that_fail_cost_no_result(tmp_path: Path) -> None:
     """Nor do those of another type."""
     venue, _ = _venue()
 
-    web = Web(venue.answer)
-    text = CONFIG.replace("[bookmakers", f"{EVERY}\n[bookmakers", 1)
-
     async def answer(request: httpx2.Request) -> httpx2.Response:
         is_broken = request.url.params.get("sports_market_types") == "totals"
         return await (serving(b"{") if is_broken else venue.answer)(request)
 
-    web.answer = answer
-    async with configured(tmp_path, text, web=web) as service:
-        await pass_to(30.0)
-
+    async with opened(tmp_path, venue, TEXT, answer=answer, until=30.0) as (service, _):
         assert {name: odds for name, odds in SHOWN.items() if "over" not in name} == _shown(service)
 
 
 async def test_lines_of_a_match_are_asked_for_together(tmp_path: Path) -> None:
     """A call has 99 tokens at most, and never a part of a match's lines."""
     venue = Polymarket()
+    config = having(CONFIG, 'markets = ["over_under"]')
     for number in range(101, 113):
         listed = venue.add(str(number), f"Home {number}", f"Away {number}", start=WALL_0 + HOUR)
         for half in range(9):
@@ -183,31 +153,10 @@ async def test_lines_of_a_match_are_asked_for_together(tmp_path: Path) -> None:
             price = 0.9 - 0.09 * half
             listed.line_asks[first] = ((f"{price:.2f}", "9000"),)
             listed.line_asks[second] = ((f"{1.03 - price:.2f}", "9000"),)
-    async with _open(tmp_path, venue, 'markets = ["over_under"]') as (service, _):
+    async with opened(tmp_path, venue, config, until=6.0) as (service, _):
         calls = [tokens for tokens in venue.posted if len(tokens[0]) > 5]
         lines = [name for name in _shown(service) if "over_under" in name]
 
     assert {90, 36} == {*map(len, calls)}
     assert all(len({token[:3] for token in tokens}) * 18 == len(tokens) for tokens in calls)
     assert 108 == len(lines)
-
-
-def test_kinds_that_are_not_read_are_refused(tmp_path: Path) -> None:
-    """The error says which are read."""
-    file = tmp_path / "oddsboard.toml"
-    file.write_text(CONFIG.replace("[bookmakers", 'markets = ["double_chance"]\n[bookmakers', 1), "utf-8")
-
-    with pytest.raises(ConfigError, match="markets was double_chance, must be among 1x2, over_under"):
-        load(file, {})
-
-
-def test_check_config_prints_the_markets(tmp_path: Path) -> None:
-    """And what is assumed of them; nothing of both without the option."""
-    file, told = tmp_path / "oddsboard.toml", []
-    for options in (EVERY, ""):
-        file.write_text(CONFIG.replace("[bookmakers", f"{options}\n[bookmakers", 1), "utf-8")
-        lines = [line.strip() for line in configuration_lines(file, load(file, {}))]
-        told.append([line for line in lines if "over_under" in line or "each type" in line])
-
-    assert [2, 0] == [*map(len, told)]
-    assert "markets: 1x2, over_under, asian_handicap, btts" in told[0]
