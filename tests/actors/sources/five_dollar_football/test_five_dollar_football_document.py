@@ -10,8 +10,7 @@ import pytest
 
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError, TransportError
-from actors.core.messages import Extract, ListId, Payload, Scope, SourceMatchId, SourceName
-from actors.core.validation import Bounds, admit
+from actors.core.messages import Extract, SourceMatchId
 from actors.source_api.groups import Group, preface_of
 from actors.sources.five_dollar_football.kind import KIND
 from actors.sources.five_dollar_football.options import (
@@ -25,7 +24,7 @@ from actors.sources.five_dollar_football.options import (
 )
 from actors.sources.five_dollar_football.prices import ListedMatch, Lists, OddsByMatch
 from actors.sources.five_dollar_football.wire import Account, Bookmakers, FixturesPage, Leagues
-from tests.support.builders.messages import batch
+from tests.support.builders.reading import decoded, judged, prices_of
 from tests.support.recordings import FOLDER
 
 FILE = FOLDER.parent / "sources" / "five_dollar_football-openapi-2026-08-19.json"
@@ -45,14 +44,11 @@ def _example(path: str) -> bytes:
 
 
 def _read(body: bytes, scope: str, at: float = 0.0) -> Any:
-    payload = Payload(SourceName("s"), Scope(scope), ListId("l"), body, at, 0.0)
-    return run_now(KIND.decode(payload, OPTIONS))
+    return decoded(KIND, OPTIONS, body, scope, at=at)
 
 
 def _shown(extract: Extract) -> dict[str, tuple[float, ...]]:
-    batch_of = batch(extract.matches, removals=extract.removals, kinds=())
-    admitted = run_now(admit(batch_of, Bounds(kinds=READ))).batch
-    return {str(match.source_match_id): match.prices for match in admitted.matches}
+    return prices_of(judged(KIND, "bet365", OPTIONS, extract).batch.matches)
 
 
 def test_example_of_an_account_a_league_and_a_bookmaker_are_read() -> None:

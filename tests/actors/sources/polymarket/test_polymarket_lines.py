@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from actors.core.cooperative import run_now
-from actors.core.messages import Extract, ListId, Payload, Removal, Scope, SourceMatchId, SourceName
+from actors.core.messages import Extract, Removal, SourceMatchId
 from actors.markets.market import Kind
-from actors.source_api.groups import Group, preface_of
 from actors.sources.polymarket.catalogue import read_markets
 from actors.sources.polymarket.kind import KEY
 from actors.sources.polymarket.kind import KIND as POLYMARKET
@@ -19,6 +17,7 @@ from actors.sources.polymarket.listing import League, Listed, ListedMatch, read_
 from actors.sources.polymarket.options import PolymarketOptions
 from tests.support.builders.polymarket import ROLES, event_of, market_of
 from tests.support.builders.polymarket_lines import BTTS, line_book, line_market, tokens_of
+from tests.support.builders.reading import extracted, grouped
 
 EPL = League("epl", "Premier League", "82", is_home_first=True)
 EVENT = event_of("7", "Home Town", "Away United", 1_780_003_600)
@@ -226,10 +225,9 @@ def _extract(books: list[Any], kind: str = "totals", line: float | None = 2.5, *
     assert isinstance(match, ListedMatch)
     listed = completed(match, _main())
     assert isinstance(listed, ListedMatch)
-    body = preface_of(Group((listed,))) + json.dumps(books).encode()
-    payload = Payload(SourceName("s"), Scope("epl-total-2026-05-28.1"), ListId("l"), body, 0.0, 0.0)
     read = PolymarketOptions(kind="polymarket", markets=(Kind.OVER_UNDER, Kind.ASIAN_HANDICAP), **options)
-    return run_now(POLYMARKET.extract(run_now(POLYMARKET.decode(payload, read)), KEY, read))
+    body = grouped(listed, body=json.dumps(books).encode())
+    return extracted(POLYMARKET, KEY, read, body, "epl-total-2026-05-28.1")
 
 
 def _books(**changed: Any) -> list[Any]:

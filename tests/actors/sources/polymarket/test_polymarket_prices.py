@@ -11,16 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
-from actors.core.messages import Extract, ListId, Match, Payload, Scope, SourceMatchId, SourceName
-from actors.source_api.groups import Group, preface_of
+from actors.core.messages import Extract, Match, SourceMatchId
 from actors.sources.polymarket.kind import KEY, KIND
 from actors.sources.polymarket.listing import UNKNOWN_FEE, ListedMatch
 from actors.sources.polymarket.options import PolymarketOptions
 from actors.sources.polymarket.prices import best_ask, odds_of
 from actors.sources.polymarket.wire import Level
 from tests.support.builders.polymarket import ROLES, SOME, book_of, token_of
+from tests.support.builders.reading import decoded, extracted, grouped
 
 PLAIN = PolymarketOptions(kind="polymarket")
 LISTED = ListedMatch(
@@ -35,10 +34,9 @@ SIZES = st.integers(1, 5_000_000).map(lambda size: f"{Decimal(size) / 100}")
 
 
 def _extract(books: list[Any], listed: ListedMatch = LISTED, **options: Any) -> Extract:
-    body = preface_of(Group((listed,))) + json.dumps(books).encode()
-    payload = Payload(SourceName("s"), Scope("epl-2026-05-28.1"), ListId("l"), body, 0.0, 0.0)
     read = msgspec.structs.replace(PLAIN, **options)
-    return run_now(KIND.extract(run_now(KIND.decode(payload, read)), KEY, read))
+    body = grouped(listed, body=json.dumps(books).encode())
+    return extracted(KIND, KEY, read, body, "epl-2026-05-28.1")
 
 
 def _match(books: list[Any], listed: ListedMatch = LISTED, **options: Any) -> Match:
@@ -132,8 +130,7 @@ def test_book_that_cannot_be_read_costs_only_its_own_match() -> None:
 def test_answer_cut_anywhere_is_refused(length: int) -> None:
     """A part of the books is no list."""
     whole = json.dumps(_books()).encode()
-    payload = preface_of(Group((LISTED,))) + whole[: length % len(whole)]
-    cut = Payload(SourceName("s"), Scope("epl-2026-05-28.1"), ListId("l"), payload, 0.0, 0.0)
+    cut = grouped(LISTED, body=whole[: length % len(whole)])
 
     with pytest.raises(PayloadError):
-        run_now(KIND.decode(cut, PLAIN))
+        decoded(KIND, PLAIN, cut, "epl-2026-05-28.1")

@@ -12,12 +12,9 @@ from typing import Any
 
 import pytest
 
-from actors.core.cooperative import run_now
-from actors.core.messages import Extract, ListId, Payload, Removal, Scope, SourceMatchId, SourceName
-from actors.core.validation import admit
+from actors.core.messages import Extract, Removal, SourceMatchId
 from actors.markets.market import Kind
 from actors.source_api.groups import Group, preface_of
-from actors.source_api.kinds import bounds_of
 from actors.sources.polymarket.catalogue import read_markets
 from actors.sources.polymarket.kind import KEY, KIND
 from actors.sources.polymarket.lines import MARKET_TYPES, MarketType, completed, read_lines
@@ -25,13 +22,14 @@ from actors.sources.polymarket.listing import League, Listed, ListedMatch, read_
 from actors.sources.polymarket.options import PolymarketOptions
 from actors.sources.polymarket.plan import KINDS
 from actors.sources.polymarket.prices import offer, read_books
-from tests.support.builders.messages import batch
+from tests.support.builders.reading import extracted, grouped, judged, prices_of
 from tests.support.oracles.polymarket_lines import sides, verdict
 from tests.support.recordings import FOLDER
 
 pytestmark = pytest.mark.recordings
 
 CUP = League("fifwc", "FIFA World Cup", "102232", is_home_first=True)
+OPTIONS = PolymarketOptions(kind="polymarket", markets=KINDS)
 PARTS = ("teams", "markets", "series", "sport", "tags", "eventMetadata")
 
 
@@ -118,10 +116,8 @@ def _extracted(markets: list[Any], asks: dict[str, Decimal | None], row: MarketT
         for token in match.every_token
         if (ask := asks[token]) is not None
     ]
-    options = PolymarketOptions(kind="polymarket", markets=KINDS)
-    body = preface_of(Group((match,))) + json.dumps(books).encode()
-    payload = Payload(SourceName("s"), Scope(f"fifwc-{row.slug}-2026-06-29.1"), ListId("l"), body, 0.0, 0.0)
-    return run_now(KIND.extract(run_now(KIND.decode(payload, options)), KEY, options))
+    body = grouped(match, body=json.dumps(books).encode())
+    return extracted(KIND, KEY, OPTIONS, body, f"fifwc-{row.slug}-2026-06-29.1")
 
 
 @pytest.mark.parametrize(
@@ -136,15 +132,14 @@ def test_every_recorded_line_is_shown_or_refused(kind: Kind, shown: int, refused
     """With the prices of an independent reading, or for the reason that this names."""
     markets, asks = _siblings()
     extract = _extracted(markets, asks, MARKET_TYPES[kind])
-    bounds = bounds_of(KIND, KEY, PolymarketOptions(kind="polymarket", markets=KINDS))
-    admission = run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds))
+    admission = judged(KIND, KEY, OPTIONS, extract)
     verdicts = {
         f"640346 {side.market}": verdict(side, asks)
         for side in sides(markets, "Germany")
         if side.market.startswith(kind)
     }
 
-    found = {str(match.source_match_id): match.prices for match in admission.batch.matches}
+    found = prices_of(admission.batch.matches)
     reasons = {str(removal.source_match_id): str(removal.reason) for removal in admission.batch.removals}
     assert {name: odds for name, (odds, reason) in verdicts.items() if reason is None} == found
     assert {name: reason for name, (_, reason) in verdicts.items() if reason} == reasons
