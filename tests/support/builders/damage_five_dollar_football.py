@@ -12,64 +12,46 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
-from actors.core.messages import ListId, Payload, Scope, SourceMatchId, SourceName
-from actors.core.validation import Bounds, admit
+from actors.core.messages import SourceMatchId
 from actors.markets.market import Kind
-from actors.source_api.groups import Group, preface_of
 from actors.sources.five_dollar_football.kind import KIND
 from actors.sources.five_dollar_football.options import IN_PLAY, READ, FiveDollarFootballOptions
 from actors.sources.five_dollar_football.prices import ListedMatch
 from tests.support.builders.damage import Trial
-from tests.support.builders.messages import batch
+from tests.support.builders.json_damage import Table, parts_of, table_of, text_of
+from tests.support.builders.reading import decoded, grouped, judged, prices_of
 from tests.support.peers.five_dollar_football import fixture_of, others, result
 
 IS_INVENTED = True
 NOW = 1_780_000_000
 KINDS_READ: tuple[Kind, ...] = READ
 OPTIONS = FiveDollarFootballOptions(kind=KIND.name, api_key="an-invented-key", markets=KINDS_READ)
-BOUNDS = Bounds(kinds=KINDS_READ)
 BEFORE, AFTER, BY_MATCH = "before", "in play", "by match"
 OTHER_VALUES: tuple[Any, ...] = (
-    None,
-    "",
-    "2.1",
-    True,
-    [],
-    {},
-    [2.1],
-    -1,
-    0,
-    1,
-    1e308,
-    "in_play",
-    "finished",
+    *(None, "", "2.1", True, [], {}, [2.1], -1, 0, 1, 1e308, "in_play", "finished"),
 )
 
 Damage = Callable[[Random, Any], None]
-
-
-class Table(list[tuple[str, Any]]):
-    """A JSON object as its fields in order, so that a field can occur twice."""
 
 
 def trial(random: Random, kind: str | None = None) -> Trial:
     """Damage an invented answer, and compare each shown price with the undamaged ones."""
     kind = random.choice(KINDS) if kind is None else kind
     form = random.choice((BEFORE, AFTER, BY_MATCH))
-    whole = _table(_answer(random, form))
-    unharmed = _shown(form, _text(whole).encode())[0]
+    whole = table_of(_answer(random, form))
+    unharmed = _shown(form, text_of(whole).encode())[0]
     if kind == "cut the body":
-        text = _text(whole)
+        text = text_of(whole)
         body = text[: random.randrange(len(text))].encode()
     else:
         _DAMAGES[kind](random, whole)
-        body = _text(whole).encode()
+        body = text_of(whole).encode()
     shown, rejected = _shown(form, body)
     wrong = [
         f"{name}: {shown[name]}, was {unharmed.get(name)}, in {body!r}"
@@ -84,13 +66,8 @@ def _answer(random: Random, form: str) -> Any:
     if form == BY_MATCH:
         odds = {"1x2": _result(random), **_others(random, "closing")}
         books = [
-            {
-                "id": 1,
-                "name": slug.title(),
-                "slug": slug,
-                "odds": odds if slug == "pinnacle" else _others(random, "closing"),
-            }
-            for slug in ("bet365", "pinnacle", "other")
+            {"id": 1, "name": slug.title(), "slug": slug, "odds": odds or _others(random, "closing")}
+            for slug, odds in (("bet365", None), ("pinnacle", odds), ("other", None))
         ]
         return {"success": 1, "data": {"fixture_id": 7001, "bookmakers": books}}
     rows = []
@@ -125,45 +102,26 @@ def _shown(form: str, body: bytes) -> tuple[dict[tuple[str, str], tuple[float, .
     """Return the prices that pass the gate, by bookmaker and id, with what else is said of their match."""
     if form == BY_MATCH:
         listed = ListedMatch(SourceMatchId("7001"), "Home 7001", "Away 7001", "League", NOW + 3600)
-        body, scope = preface_of(Group((listed,))) + body, "2026-05-28.1"
+        body, scope = grouped(listed, body=body), "2026-05-28.1"
     else:
         scope = IN_PLAY if form == AFTER else "kick-off.2026-05-28T21:26:40Z"
-    payload = Payload(SourceName("s"), Scope(scope), ListId("l"), body, float(NOW), 0.0)
     try:
-        content = run_now(KIND.decode(payload, OPTIONS))
+        content = decoded(KIND, OPTIONS, body, scope, at=float(NOW))
     except PayloadError:
         return {}, Counter(["answer"])
-    shown, rejected = {}, Counter[str]()
+    shown, rejected = dict[tuple[str, str], tuple[float, ...]](), Counter[str]()
     for key in ("bet365", "pinnacle"):
         extract = run_now(KIND.extract(content, key, OPTIONS))
-        admission = run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), BOUNDS))
+        admission = judged(KIND, key, OPTIONS, extract)
         rejected.update(extract.passed_over)
         rejected.update(admission.rejected)
         rejected.update(removal.reason for removal in admission.batch.removals)
-        for match in admission.batch.matches:
-            shown[key, str(match.source_match_id)] = match.prices
+        shown |= {(key, name): odds for name, odds in prices_of(admission.batch.matches).items()}
     return shown, rejected
 
 
-def _table(value: Any) -> Any:
-    if isinstance(value, dict):
-        return Table((name, _table(inner)) for name, inner in value.items())
-    return [_table(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, Table):
-        return "{" + ", ".join(f"{json.dumps(name)}: {_text(inner)}" for name, inner in value) + "}"
-    return "[" + ", ".join(map(_text, value)) + "]" if isinstance(value, list) else json.dumps(value)
-
-
-def _tables(value: Any) -> Iterator[Table]:
-    if isinstance(value, Table):
-        yield value
-        value = [inner for _, inner in value]
-    if isinstance(value, list):
-        for inner in value:
-            yield from _tables(inner)
+def _tables(value: Any) -> list[Table]:
+    return [part for part in parts_of(value) if isinstance(part, Table)]
 
 
 def _rows(whole: Table) -> list[Any]:
@@ -214,7 +172,7 @@ def _rename(random: Random, whole: Any) -> None:
 def _double(random: Random, whole: Any) -> None:
     """Have an element twice, the copy with a damage of its own."""
     rows = _rows(whole)
-    copy = _table(json.loads(_text(random.choice(rows))))
+    copy = table_of(json.loads(text_of(random.choice(rows))))
     random.choice((_remove, _retype, _rename))(random, copy)
     rows.insert(random.randint(0, len(rows)), copy)
 

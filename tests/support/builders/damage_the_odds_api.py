@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from datetime import datetime, timedelta
 from functools import cache
@@ -23,13 +23,13 @@ from typing import Any
 
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError
-from actors.core.messages import ListId, Match, Payload, Scope, SourceName
-from actors.core.validation import Bounds, admit
+from actors.core.messages import Match
 from actors.markets.market import Kind
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import TheOddsApiOptions
 from tests.support.builders.damage import Trial
-from tests.support.builders.messages import batch
+from tests.support.builders.json_damage import Table, parts_of, table_of, text_of
+from tests.support.builders.reading import decoded, judged
 from tests.support.builders.the_odds_api import ALL_MARKETS, API_KEY
 from tests.support.recordings import the_odds_api
 
@@ -45,16 +45,12 @@ Prices = Mapping[tuple[str, str], Mapping[tuple[str, str, float | None], float]]
 """The price of each outcome by its market, name and point, for each match id and bookmaker key."""
 
 
-class Table(list[tuple[str, Any]]):
-    """A JSON object as its fields in order, so that a field can occur twice."""
-
-
 def trial(random: Random, kind: str | None = None) -> Trial:
     """Damage some matches of a recorded answer and compare each shown price with the undamaged ones."""
     kind = random.choice(KINDS) if kind is None else kind
     matches = _chosen(random)
     unharmed = _prices(matches)
-    tables = [_table(match) for match in matches]
+    tables = [table_of(match) for match in matches]
     if kind == SEVERAL:
         parts = [[table] for table in tables]
         for part in parts:
@@ -63,21 +59,19 @@ def trial(random: Random, kind: str | None = None) -> Trial:
     else:
         _DAMAGES[kind](random, tables)
     comma, colon = random.choice(((",", ":"), (", ", ": "), (",\n ", ":")))
-    return _judged(kind, _text(tables, comma, colon).encode(), unharmed)
+    return _judged(kind, text_of(tables, comma, colon).encode(), unharmed)
 
 
 def _judged(kind: str, body: bytes, unharmed: Prices) -> Trial:
     rejected: Counter[str] = Counter()
-    payload = Payload(SourceName("api"), Scope("soccer_epl"), ListId("l"), body, 0.0, 0.0)
     try:
-        slate = run_now(KIND.decode(payload, OPTIONS))
+        slate = decoded(KIND, OPTIONS, body)
     except PayloadError:
         return Trial(kind, 0, Counter(["answer"]), ())
     accepted, wrong, kinds = 0, [], set[Kind]()
     for key in sorted({key for _, key in unharmed}):
         extract = run_now(KIND.extract(slate, key, OPTIONS))
-        bounds = Bounds(kinds=OPTIONS.kinds)
-        admission = run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds))
+        admission = judged(KIND, key, OPTIONS, extract)
         rejected.update(extract.passed_over)
         rejected.update(admission.rejected)
         accepted += len(admission.batch.matches)
@@ -132,33 +126,10 @@ def _prices(matches: list[Any]) -> Prices:
     }
 
 
-def _table(value: Any) -> Any:
-    if isinstance(value, dict):
-        return Table((name, _table(inner)) for name, inner in value.items())
-    return [_table(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _text(value: Any, comma: str, colon: str) -> str:
-    if isinstance(value, Table):
-        fields = (f"{json.dumps(name)}{colon}{_text(inner, comma, colon)}" for name, inner in value)
-        return f"{{{comma.join(fields)}}}"
-    if isinstance(value, list):
-        return f"[{comma.join(_text(item, comma, colon) for item in value)}]"
-    return json.dumps(value)
-
-
-def _inside(value: Any) -> Iterator[Any]:
-    """Return every table and every list within a value, including the value itself."""
-    if isinstance(value, list):
-        yield value
-        for inner in value:
-            yield from _inside(inner[1] if isinstance(value, Table) else inner)
-
-
 def _tables(matches: list[Any], *having: str) -> list[list[Table]]:
     """Return the tables of one sort (match, bookmaker, market or outcome) that have that field."""
     sorts: dict[str, list[Table]] = {}
-    for value in _inside(matches):
+    for value in parts_of(matches):
         if isinstance(value, Table) and (not having or any(name in having for name, _ in value)):
             sort = next((text for text in _SORTS if any(name == text for name, _ in value)), "")
             sorts.setdefault(sort, []).append(value)
@@ -228,7 +199,7 @@ def _move_date(random: Random, matches: list[Any]) -> None:
 
 
 def _names(matches: list[Any]) -> list[str]:
-    found = [value for table in _inside(matches) if isinstance(table, Table) for name, value in table
+    found = [value for table in parts_of(matches) if isinstance(table, Table) for name, value in table
              if name in {"home_team", "away_team"}]  # fmt: skip
     return [*found, *(f"{name} FC" for name in found), "Draw", "draw", "Tie", "", "Over", "Under"]
 
@@ -251,7 +222,7 @@ def _rename_team(random: Random, matches: list[Any]) -> None:
 def _list(random: Random, matches: list[Any], least: int) -> list[Any] | None:
     """Choose a sort first and then one of its lists of tables."""
     sorts: dict[str, list[list[Any]]] = {"matches": [matches]}
-    for table in _inside(matches):
+    for table in parts_of(matches):
         for name, value in table if isinstance(table, Table) else ():
             if isinstance(value, list) and not isinstance(value, Table):
                 sorts.setdefault(name, []).append(value)
@@ -269,7 +240,7 @@ def _double_item(random: Random, matches: list[Any]) -> None:
     if (listed := _list(random, matches, 1)) is not None:
         copy = deepcopy(random.choice(listed))
         factor = random.choice((1.0, 1.1, 0.9))
-        for table in _inside(copy):
+        for table in parts_of(copy):
             if isinstance(table, Table) and _get(table, "price") is not None:
                 _put(table, "price", _get(table, "price") * factor)
         listed.insert(random.randint(0, len(listed)), copy)
@@ -283,7 +254,7 @@ def _merge_items(random: Random, matches: list[Any]) -> None:
 
 
 def _reorder(random: Random, matches: list[Any]) -> None:
-    for listed in list(_inside(matches)):
+    for listed in list(parts_of(matches)):
         random.shuffle(listed)
 
 

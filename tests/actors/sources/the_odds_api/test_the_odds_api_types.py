@@ -1,4 +1,4 @@
-"""The Odds API: a field of another type is refused with its part, and not taken as absent."""
+"""The Odds API: a field of another type, or that is there twice, is refused with its part alone."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from actors.core.cooperative import run_now
-from actors.core.messages import Extract, ListId, Payload, Scope, SourceName
+from actors.core.messages import Extract
 from actors.core.validation import Reason
 from actors.sources.the_odds_api.kind import KIND
-from actors.sources.the_odds_api.options import TheOddsApiOptions
-from tests.support.builders.the_odds_api import API_KEY, event, market
+from tests.support.builders import reading
+from tests.support.builders.the_odds_api import event, market, options_of
 
-OPTIONS = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=("soccer_epl",))
+OPTIONS = options_of()
 ODD: list[Any] = [3, 1.5, True, [], {}, ["2026-05-28T20:20:00Z"]]
 
 
@@ -29,8 +28,7 @@ def _read(change: Callable[[Any], None], key: str = "some") -> Extract:
     changed = json.loads(json.dumps(_match("m1")))
     change(changed)
     body = json.dumps([changed, _match("m2")]).encode()
-    payload = Payload(SourceName("api"), Scope("soccer_epl"), ListId("l"), body, 0.0, 0.0)
-    return run_now(KIND.extract(run_now(KIND.decode(payload, OPTIONS)), key, OPTIONS))
+    return reading.extracted(KIND, key, OPTIONS, body)
 
 
 def _ids(extract: Extract) -> list[str]:
@@ -96,3 +94,82 @@ def test_odd_market_beside_the_one_that_is_shown_costs_nothing() -> None:
 def test_part_of_an_unknown_bookmaker_is_counted(change: Callable[[Any], None], lost: int) -> None:
     """By all of them, as a match without an id is."""
     assert {Reason.UNREADABLE: lost} == _read(change).passed_over
+
+
+def answer() -> str:
+    """Return an answer with two matches, with prices of two bookmakers."""
+    offers = {key: [market("Home", "Away", (2.1, 3.4, 3.6))] for key in ("some", "other")}
+    return json.dumps([event("m1", "Home", "Away", offers), event("m2", "Home", "Away", offers)])
+
+
+def extracted(text: str, key: str = "some") -> Extract:
+    """Read one bookmaker's part."""
+    return reading.extracted(KIND, key, OPTIONS, text.encode())
+
+
+def shown(text: str, key: str = "some") -> list[str]:
+    """Return the ids of the matches for which one bookmaker has prices in an answer."""
+    return [match.source_match_id for match in extracted(text, key).matches]
+
+
+def test_part_with_a_repeated_field_is_left_out() -> None:
+    """Which value is right is unknown, even if they are equal; the other parts of the answer are read."""
+    for is_first in [True, False]:
+        for field, others in [
+            ('"price": 2.1', ["m1", "m2"]),
+            ('"name": "Home"', ["m1", "m2"]),
+            ('"outcomes": []', ["m1", "m2"]),
+            ('"key": "h2h"', ["m1", "m2"]),
+            ('"last_update": "2026-05-28T20:20:00Z"', ["m1", "m2"]),
+            ('"key": "other"', ["m1", "m2"]),
+            ('"markets": []', ["m1", "m2"]),
+            ('"title": "Other"', ["m1", "m2"]),
+            ('"id": "m3"', ["m2"]),
+            ('"home_team": "Home"', ["m2"]),
+            ('"commence_time": "2026-05-31T14:00:00Z"', ["m2"]),
+            ('"bookmakers": []', ["m2"]),
+        ]:
+            name = '"key": "some"' if field == '"key": "other"' else field
+            at = answer().index(name if name.startswith('"key"') else name.partition(" ")[0])
+            begin = answer().rindex("{", 0, at) + 1 if is_first else at
+            if not is_first and answer()[begin - 1] == "{":
+                begin = answer().index(", ", at) + 2
+            text = f"{answer()[:begin]}{field}, {answer()[begin:]}"
+
+            assert (["m2"], others) == (shown(text), shown(text, "other")), (is_first, field)
+
+
+def twice(**changes: Any) -> str:
+    """Return an answer with the first bookmaker's part of the first match twice, the copy with changes."""
+    content = json.loads(answer())
+    first = content[0]["bookmakers"][0]
+    content[0]["bookmakers"].append({**first, **changes})
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize("prices", [(2.1, 3.4, 3.6), (2.2, 3.3, 3.5)])
+def test_bookmaker_twice_in_a_match_is_rejected(prices: tuple[float, ...]) -> None:
+    """Which of the offers is right is unknown: it is rejected once, and other bookmakers are shown."""
+    text = twice(markets=[market("Home", "Away", prices)])
+
+    assert (["m2"], ["m1", "m2"]) == (shown(text), shown(text, "other"))
+    assert [("m1", Reason.DUPLICATE)] == [
+        (removal.source_match_id, removal.reason) for removal in extracted(text).removals
+    ]
+
+
+def test_match_twice_in_an_answer_is_rejected() -> None:
+    """A match that occurs twice is rejected for all bookmakers."""
+    content = json.loads(answer())
+    text = json.dumps([*content, content[0]])
+
+    assert (["m2"], ["m2"]) == (shown(text), shown(text, "other"))
+
+
+def test_unknown_field_has_no_effect() -> None:
+    """The answer is read by a slower path, with the same result."""
+    content = json.loads(answer())
+    for table in (content[0], content[0]["bookmakers"][0], content[1]["bookmakers"][0]["markets"][0]):
+        table |= {"sid": "x", "link": None, "id_s": {"price": 3}}
+
+    assert extracted(answer()) == extracted(json.dumps(content))
