@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from time import process_time
 from typing import Any
 
 import pytest
 
 from actors.core.cooperative import run_now
 from actors.core.errors import PayloadError, TransportError
-from actors.core.messages import ListId, Payload, Scope, SourceName
-from actors.core.validation import Admission, Reason, admit
-from actors.source_api.kinds import bounds_of
+from actors.core.validation import Admission, Reason
 from actors.sources.the_odds_api.answers import OddsAnswer, Sports
 from actors.sources.the_odds_api.kind import KIND, explain
 from actors.sources.the_odds_api.options import SPORTS_SCOPE, TheOddsApiOptions
-from tests.support.builders.messages import batch
+from tests.support.builders import reading
 from tests.support.builders.the_odds_api import API_KEY, event, market
 
 OPTIONS = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports="football")
@@ -37,18 +36,14 @@ BODY = json.dumps([match(1), match(2)]).encode()
 
 def decoded(body: bytes, scope: str = "soccer_epl") -> OddsAnswer | Sports:
     """Decode an answer. Raises: PayloadError."""
-    payload = Payload(SourceName("api"), Scope(scope), ListId("l"), body, 0.0, 0.0)
-    slate = run_now(KIND.decode(payload, OPTIONS))
+    slate = reading.decoded(KIND, OPTIONS, body, scope)
     assert isinstance(slate, OddsAnswer | Sports)
     return slate
 
 
 def judged(body: bytes, key: str = "some") -> Admission:
     """Return the result of the integrity gate for one bookmaker's part."""
-    extract = run_now(KIND.extract(decoded(body), key, OPTIONS))
-    return run_now(
-        admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds_of(KIND, key, OPTIONS))
-    )
+    return reading.judged(KIND, key, OPTIONS, run_now(KIND.extract(decoded(body), key, OPTIONS)))
 
 
 def shown(body: bytes, key: str = "some") -> list[str]:
@@ -154,6 +149,23 @@ def test_answer_that_is_no_list_is_an_error() -> None:
             found = trouble(body, scope)
 
             assert ("unreadable", True) == (found.reason, len(str(found)) < 400), (case, scope)
+
+
+HOSTILE = {
+    "marks in an unfinished text": b'[{"id": "' + b'\\"' * 2**17,
+    "marks": b'[{"id": "a"}, "' + b'"' * 2**20,
+    "brackets": b"[" * 2**20,
+    "matches in matches": b'[{"id":' * 2**18,
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_answer_is_refused_at_once(case: str) -> None:
+    """A long text without an end or deep lists take no additional time."""
+    began = process_time()
+    trouble(HOSTILE[case])
+
+    assert process_time() - began < 1.0
 
 
 def test_answer_cut_anywhere_is_an_error() -> None:

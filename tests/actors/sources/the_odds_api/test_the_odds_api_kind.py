@@ -6,15 +6,15 @@ import itertools
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
-from actors.core.cooperative import run_now
-from actors.core.messages import Extract, ListId, Payload, Scope, SourceName
-from actors.core.validation import Admission, Reason, admit
-from actors.source_api.kinds import bounds_of
+from actors.core.messages import Extract
+from actors.core.validation import Admission, Reason
 from actors.sources.the_odds_api.kind import KIND, check_key
 from actors.sources.the_odds_api.options import TheOddsApiOptions
-from tests.support.builders.messages import batch
+from actors.sources.the_odds_api.wire import PartialEvent, read_event
+from tests.support.builders import reading
 from tests.support.builders.the_odds_api import API_KEY, event, market
 
 OPTIONS = TheOddsApiOptions(kind=KIND.name, api_key=API_KEY, sports=("soccer_epl",))
@@ -27,10 +27,7 @@ UPDATED_AT, KICK_OFF_AT = 1_779_999_600.0, 1_780_149_600
 def extracted(*events: Any, key: str = "some", answered_at: float | None = None) -> Extract:
     """Read one bookmaker's part of an answer with these matches."""
     body = json.dumps(events).encode()
-    scope = Scope("soccer_epl")
-    payload = Payload(SourceName("api"), scope, ListId("l"), body, 0.0, 0.0, answered_at=answered_at)
-    slate = run_now(KIND.decode(payload, OPTIONS))
-    return run_now(KIND.extract(slate, key, OPTIONS))
+    return reading.extracted(KIND, key, OPTIONS, body, "soccer_epl", answered_at=answered_at)
 
 
 def altered(event_: Any = GOOD, /, **changes: Any) -> Any:
@@ -52,26 +49,12 @@ def reasons(extract: Extract) -> list[str]:
 
 
 def _judged(key: str, *events: Any) -> Admission:
-    extract = extracted(*events, key=key)
-    bounds = bounds_of(KIND, key, OPTIONS)
-    return run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds))
+    return reading.judged(KIND, key, OPTIONS, extracted(*events, key=key))
 
 
-@pytest.mark.parametrize("key", ["betfair_ex_eu", "matchbook", "smarkets", "kalshi"])
-@pytest.mark.parametrize("prices", [(2.8, 3.2, 1.5), (1.75, 2.2, 5.0), (1.4, 3.9, 3.3)])
-def test_placeholder_bids_of_an_exchange_are_no_prices(key: str, prices: Any) -> None:
-    """The bids of an empty market are rejected, where a bookmaker's prices of that sum are believed."""
-    listed = {key: [market(HOME, AWAY, prices)], "some": [market(HOME, AWAY, prices)]}
-    thin = event("m1", HOME, AWAY, listed)
-    other = event("m2", HOME, AWAY, {key: [market(HOME, AWAY, (2.8, 3.3, 2.66))]})
-    found = _judged(key, thin, other)
-
-    assert ["m2"] == [match.source_match_id for match in found.batch.matches]
-    assert {Reason.BOOK_SUM: 1} == found.rejected
-    assert 1 == len(_judged("some", thin).batch.matches)
-
-
-@pytest.mark.parametrize("keys", [(), ("totals",), ("h2h_lay",)])
+@pytest.mark.parametrize(
+    "keys", [(), ("totals",), ("h2h_lay",), ("spreads", "outrights"), ("h2h_3_way",), ("H2H",), ("",)]
+)
 def test_match_without_a_market_of_the_result_is_counted(keys: tuple[str, ...]) -> None:
     """The bookmaker lists it, and has no price of home, draw and away."""
     listed = event("m1", HOME, AWAY, {"some": [market(HOME, AWAY, ODDS, key=key) for key in keys]})
@@ -156,44 +139,21 @@ def test_two_way_comes_before_the_sport() -> None:
     assert [Reason.TWO_WAY] == reasons(extracted(basketball))
 
 
-def test_lay_prices_are_ignored() -> None:
-    """Lay prices are counted, and the match keeps its prices of h2h."""
-    lay = market(HOME, AWAY, (9.0, 9.0, 9.0), key="h2h_lay")
-    both = event("m1", HOME, AWAY, {"some": [lay, market(HOME, AWAY, ODDS), lay]})
-
-    extract = extracted(both)
-
-    assert ([2.1], {Reason.LAY: 2}) == (
-        [match.home_price for match in extract.matches],
-        extract.passed_over,
-    )
-    assert () == extract.removals
-
-
-def test_other_markets_are_ignored() -> None:
-    """Other markets were not requested, and are none of the result."""
-    for key in ["totals", "spreads", "outrights", "h2h_3_way", "H2H", ""]:
-        extract = extracted(listing((HOME, 2.1), ("Draw", 3.4), (AWAY, 3.6), key=key))
-
-        assert (["no_result"], {}) == (reasons(extract), extract.passed_over), key
-
-
 @pytest.mark.parametrize("kick_off", ["tomorrow", "", "2026-05-30T14:00:00", "2026-13-01T00:00:00Z"])
 def test_unreadable_kick_off_rejects_the_match(kick_off: str) -> None:
     """A time without a zone is unreadable too."""
     assert [Reason.START_TIME] == reasons(extracted(altered(commence_time=kick_off)))
 
 
-def test_match_without_a_kick_off_is_accepted() -> None:
-    """An unknown time is no error."""
-    assert [None] == [match.start_time for match in extracted(altered(commence_time=None)).matches]
+@pytest.mark.parametrize(
+    ("kick_off", "start"),
+    [(None, None), ("2026-05-30T16:00:00+02:00", KICK_OFF_AT), ("2026-05-30T14:00:00.75Z", KICK_OFF_AT)],
+)
+def test_kick_off_is_in_whole_seconds_of_utc(kick_off: str | None, start: int | None) -> None:
+    """Whatever its zone; a match without one is accepted."""
+    (match,) = extracted(altered(commence_time=kick_off)).matches
 
-
-def test_kick_off_in_another_zone_is_the_same_moment() -> None:
-    """Times are compared in UTC."""
-    shifted = altered(commence_time="2026-05-30T16:00:00+02:00")
-
-    assert [KICK_OFF_AT] == [match.start_time for match in extracted(shifted).matches]
+    assert (start, type(start)) == (match.start_time, type(match.start_time))
 
 
 def test_refresh_time_is_the_markets_or_else_the_bookmakers() -> None:
@@ -226,13 +186,6 @@ def test_without_prices_there_is_no_lag() -> None:
     assert extracted(GOOD, key="other", answered_at=UPDATED_AT).lag_s is None
 
 
-def test_kick_off_is_in_whole_seconds() -> None:
-    """A fraction of a second is cut off."""
-    (match,) = extracted(altered(commence_time="2026-05-30T14:00:00.75Z")).matches
-
-    assert (KICK_OFF_AT, int) == (match.start_time, type(match.start_time))
-
-
 def test_title_is_the_last_that_is_not_empty() -> None:
     """The API has the display names of its bookmakers."""
     untitled = json.loads(json.dumps(altered(id="m2")))
@@ -257,3 +210,42 @@ def test_invalid_key_is_refused() -> None:
             check_key(key)
 
         assert repr(key) in str(caught.value), key
+
+
+PAGE = "https://some.example/7"
+
+
+def _linked(of_bookmaker: object, of_market: object, of_outcomes: object) -> Any:
+    """Return a match with a link in each place."""
+    offered = market("Home", "Away", (2.0, 3.5, 4.0)) | {"link": of_market}
+    offered["outcomes"] = [outcome | {"link": of_outcomes} for outcome in offered["outcomes"]]
+    found = event("m1", "Home", "Away", {"some": [offered]})
+    found["bookmakers"][0]["link"] = of_bookmaker
+    return found
+
+
+@pytest.mark.parametrize(
+    ("links", "url"),
+    [
+        ((PAGE, None, None), PAGE),
+        ((PAGE, "https://some.example/1x2", "https://bet.example/2"), PAGE),
+        ((None, "https://some.example/1x2", None), None),
+        ((7, None, None), None),
+        (('https://some.example/"7"', None, None), 'https://some.example/"7"'),
+    ],
+)
+def test_match_has_the_page_that_its_bookmaker_gives(links: tuple[Any, Any, Any], url: str | None) -> None:
+    """What is given for a market or an outcome leads to a betting slip; a broken link costs no price."""
+    (match,) = extracted(_linked(*links)).matches
+
+    assert (url, 2.0, 3.5, 4.0) == (match.url, match.home_price, match.draw_price, match.away_price)
+
+
+def test_answer_with_links_is_read_at_once() -> None:
+    """Links are fields that are known: a match that has them is not taken apart."""
+    answer = _linked(PAGE, None, "https://bet.example/2")
+
+    found = read_event(msgspec.Raw(json.dumps(answer).encode()))
+
+    assert found is not None
+    assert not isinstance(found, PartialEvent)

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from actors.core.cooperative import run_now
-from actors.core.messages import Extract, ListId, Payload, Scope, SourceName
-from actors.core.validation import Admission, Reason, admit
+from actors.core.messages import Extract
+from actors.core.validation import Admission, Reason
 from actors.markets.market import Kind
-from actors.source_api.kinds import bounds_of
 from actors.sources.the_odds_api.kind import KIND
-from tests.support.builders.messages import batch
+from tests.support.builders import reading
 from tests.support.builders.the_odds_api import (
     ALL_MARKETS,
     event,
@@ -43,16 +41,13 @@ def read(*events: Any, markets: tuple[str, ...] = ALL_MARKETS, **given: Any) -> 
 
 def read_text(text: str, markets: tuple[str, ...] = ALL_MARKETS, **given: Any) -> Extract:
     """Read a bookmaker's part of an answer."""
-    options, scope = options_of(markets=markets), Scope("soccer_epl")
-    payload = Payload(SourceName("api"), scope, ListId("l"), text.encode(), 0.0, 0.0, **given)
-    return run_now(KIND.extract(run_now(KIND.decode(payload, options)), "some", options))
+    body = text.encode()
+    return reading.extracted(KIND, "some", options_of(markets=markets), body, "soccer_epl", **given)
 
 
 def judged(*events: Any, markets: tuple[str, ...] = ALL_MARKETS) -> Admission:
     """Return the result of the integrity gate for it."""
-    extract = read(*events, markets=markets)
-    bounds = bounds_of(KIND, "some", options_of(markets=markets))
-    return run_now(admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds))
+    return reading.judged(KIND, "some", options_of(markets=markets), read(*events, markets=markets))
 
 
 def listed(*events: Any, markets: tuple[str, ...] = ALL_MARKETS) -> dict[str, tuple[float, ...]]:
@@ -139,33 +134,27 @@ def test_line_zero_has_one_spelling(zero: float) -> None:
     assert {"1x2", "asian_handicap:0"} == {*listed(offered(H2H, spreads(HOME, AWAY, (zero, 1.57, 2.41))))}
 
 
+def _pointed(point: Any) -> Any:
+    return {**TOTALS, "outcomes": [{**outcome, "point": point} for outcome in TOTALS["outcomes"]]}
+
+
 @pytest.mark.parametrize(
-    "point", [2.3, 2.6, 0, -2.5, 20.25, 1e30, "2.5", None, True, [2.5], {"point": 2.5}, "Over 2.5"]
+    "made",
+    [
+        *map(
+            _pointed, (2.3, 2.6, 0, -2.5, 20.25, 1e30, "2.5", None, True, [2.5], {"point": 2.5}, "Over 2.5")
+        ),
+        altered(altered(TOTALS, 0, point=None), 1, point=None),
+        *(spreads(HOME, AWAY, (line, 1.9, 1.95)) for line in (10.25, -10.25, 0.1, -1.4)),
+    ],
+    ids=lambda made: str(made["outcomes"][0].get("point", "absent")),
 )
-def test_total_without_a_possible_line_is_refused(point: Any) -> None:
-    """It is counted once, and the other markets stay."""
-    made = totals((2.5, 1.9, 1.95))
-    made["outcomes"] = [{**outcome, "point": point} for outcome in made["outcomes"]]
-    answer = offered(H2H, made, SPREADS)
+def test_market_without_a_possible_line_is_refused(made: Any) -> None:
+    """It is counted once, not for each outcome, and the other markets stay."""
+    other, left = (SPREADS, HANDICAP) if made["key"] == "totals" else (TOTALS, OVER_UNDER)
+    answer = offered(H2H, made, other)
 
-    assert dict([RESULT, HANDICAP]) == listed(answer)
-    assert {Reason.LINE: 1} == read(answer).passed_over
-
-
-def test_absent_point_is_no_line() -> None:
-    """A total without a number of goals is no market of ours."""
-    made = altered(altered(TOTALS, 0, point=None), 1, point=None)
-
-    assert dict([RESULT]) == listed(offered(H2H, made))
-    assert {Reason.LINE: 1} == read(offered(H2H, made)).passed_over
-
-
-@pytest.mark.parametrize("line", [10.25, -10.25, 0.1, -1.4])
-def test_handicap_without_a_possible_line_is_refused(line: float) -> None:
-    """It is counted once, not for each team."""
-    answer = offered(H2H, spreads(HOME, AWAY, (line, 1.9, 1.95)))
-
-    assert dict([RESULT]) == listed(answer)
+    assert dict([RESULT, left]) == listed(answer)
     assert {Reason.LINE: 1} == read(answer).passed_over
 
 
@@ -260,11 +249,16 @@ def test_market_that_looks_alike_is_counted_and_named(key: str) -> None:
     assert (f"markets that are not read: {key!r}",) == extract.notes
 
 
-def test_lay_prices_are_counted_as_before() -> None:
-    """They come with 1X2, unasked, and are no reason for a note."""
-    extract = read(offered(H2H, TOTALS, market(HOME, AWAY, (2.2, 3.5, 3.7), key="h2h_lay")))
+@pytest.mark.parametrize("markets", [("h2h",), ALL_MARKETS])
+def test_lay_prices_are_counted(markets: tuple[str, ...]) -> None:
+    """They come with 1X2, unasked, cost it nothing, and are no reason for a note."""
+    lay = market(HOME, AWAY, (9.0, 9.0, 9.0), key="h2h_lay")
+    extract = read(offered(lay, H2H, lay), markets=markets)
 
-    assert ({Reason.LAY: 1}, ()) == (extract.passed_over, extract.notes)
+    assert ([RESULT[1]], (), {Reason.LAY: 2}, ()) == (
+        *([match.prices for match in extract.matches], extract.removals),
+        *(extract.passed_over, extract.notes),
+    )
 
 
 def test_match_without_1x2_has_its_other_markets() -> None:

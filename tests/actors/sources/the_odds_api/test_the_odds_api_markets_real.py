@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from actors.core.cooperative import run_now
-from actors.core.messages import ListId, Payload, Scope, SourceName
-from actors.core.validation import Admission, admit
-from actors.source_api.kinds import bounds_of
+from actors.core.validation import Admission
 from actors.sources.the_odds_api.answers import OddsAnswer
 from actors.sources.the_odds_api.kind import KIND
 from actors.sources.the_odds_api.options import TheOddsApiOptions
-from tests.support.builders.messages import batch
+from tests.support.builders.reading import decoded as decode
+from tests.support.builders.reading import judged as gated
 from tests.support.builders.the_odds_api import ALL_MARKETS, keys_in, options_of, plain_rows
 from tests.support.oracles.the_odds_api_markets import Key, reading
 from tests.support.recordings import the_odds_api
@@ -28,8 +27,7 @@ OPTIONS, OF_1X2 = options_of(markets=ALL_MARKETS), options_of()
 
 def decoded(body: bytes, options: TheOddsApiOptions) -> OddsAnswer:
     """Decode an answer."""
-    payload = Payload(SourceName("api"), Scope("soccer_epl"), ListId("l"), body, 0.0, 0.0)
-    answer = run_now(KIND.decode(payload, options))
+    answer = decode(KIND, options, body)
     assert isinstance(answer, OddsAnswer)
     return answer
 
@@ -37,9 +35,7 @@ def decoded(body: bytes, options: TheOddsApiOptions) -> OddsAnswer:
 def judged(answer: OddsAnswer, key: str, options: TheOddsApiOptions) -> Admission:
     """Return the result of the integrity gate; what is passed over counts as rejected."""
     extract = run_now(KIND.extract(answer, key, options))
-    made = run_now(
-        admit(batch(extract.matches, removals=extract.removals, kinds=()), bounds_of(KIND, key, options))
-    )
+    made = gated(KIND, key, options, extract)
     made.rejected.update(extract.passed_over)
     return made
 
