@@ -1,11 +1,13 @@
-"""football-data.co.uk: every recorded file, price by price, compared with a second, simple parser.
+"""football-data.co.uk: every recorded file, price by price and line by line, compared with other readings.
 
 The season files have finished matches only, so they are read a second time with the result column
-renamed: then all of their matches are upcoming ones.
+renamed: then all of their matches are upcoming ones; and again with closing lines in place of earlier ones.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +16,18 @@ import pytest
 from actors.core.errors import PayloadError
 from actors.core.messages import Removal
 from actors.sources.football_data.fixtures import FixtureRow
-from tests.support.builders.football_data import Content, content, decoded, judged, offers
+from actors.sources.football_data.kind import FootballDataOptions
+from tests.support.builders.football_data import (
+    ALL_MARKETS,
+    OPTIONS,
+    Content,
+    content,
+    decoded,
+    extracted,
+    judged,
+    offers,
+)
+from tests.support.oracles.football_data_markets import Key, reading
 from tests.support.recordings import football_data
 
 pytestmark = pytest.mark.recordings
@@ -25,9 +38,14 @@ FILES = [path for folder in ("fixtures", "seasons", "quirks") for path in footba
 FINISHED = [path for path in FILES if path.parent.name != "fixtures"]
 
 
+def _open(path: Path) -> bytes:
+    """Return the file with its matches as before kick-off."""
+    return path.read_bytes().replace(b",FTHG,", b",Goals,", 1).replace(b",HG,", b",Goals,", 1)
+
+
 def _upcoming(path: Path) -> bytes:
     """Return the file with its matches as before kick-off, and its closing prices as present ones."""
-    body = path.read_bytes().replace(b",FTHG,", b",Goals,", 1).replace(b",HG,", b",Goals,", 1)
+    body = _open(path)
     header = body.partition(b"\n")[0]
     return body if b",PSH," in header else body.replace(b",PSC", b",PS")
 
@@ -88,3 +106,73 @@ def test_all_valid_rows_of_the_recordings_are_read() -> None:
     }
 
     assert [name for name, count in unreadable.items() if count] == [min(unreadable)]
+
+
+LINED = ("B365", "PS", "BFE", "BW", "WH", "GB")
+
+
+def _closing(path: Path) -> bytes:
+    """Return the same with the closing columns of all markets under the names of the earlier ones."""
+    header, end, rest = _open(path).partition(b"\n")
+    names = [
+        re.sub(r"^(AH|B365|BFE|P)(h|AH[HA]|[<>]2\.5)$", r"\1-\2", it)
+        for it in header.decode("latin-1").split(",")
+    ]
+    names = [re.sub(r"^(AH|B365|BFE|P)C(h|AH[HA]|[<>]2\.5)(\r?)$", r"\1\2\3", name) for name in names]
+    return ",".join(names).encode("latin-1") + end + rest
+
+
+def _rejected(body: bytes, code: str, options: FootballDataOptions) -> Counter[str]:
+    try:
+        passed_over = Counter(extracted(body, code, options=options).passed_over)
+        return judged(body, code, options).rejected + passed_over
+    except PayloadError as error:
+        if "column not in this file" in str(error):
+            return Counter()
+        raise
+
+
+def _our_markets(body: bytes, code: str) -> tuple[dict[Key, tuple[float, ...]], Counter[str]]:
+    """Return the other markets that are shown, and the reasons of those that are not."""
+    rejected = _rejected(body, code, ALL_MARKETS) - _rejected(body, code, OPTIONS)
+    try:
+        others = [match for match in judged(body, code, ALL_MARKETS).batch.matches if match.odds]
+    except PayloadError:
+        others = []
+    shown = {(match.home, match.away, str(match.market)): match.odds for match in others}
+    assert len(shown) == len(others)
+    return shown, rejected
+
+
+@pytest.mark.parametrize(
+    ("path", "read"),
+    [
+        *(pytest.param(path, Path.read_bytes, id=path.stem) for path in FILES),
+        *(pytest.param(path, _open, id=f"{path.stem}-upcoming") for path in FINISHED),
+        *(pytest.param(path, _closing, id=f"{path.stem}-closing") for path in FINISHED),
+    ],
+)
+def test_every_price_and_line_equals_another_reading(path: Path, read: Callable[[Path], bytes]) -> None:
+    """Each is equal, or refused for the same reason: markets, prices and counts, of every bookmaker."""
+    body = read(path)
+
+    assert {code: reading(body, code) for code in LINED} == {
+        code: _our_markets(body, code) for code in LINED
+    }
+
+
+def test_other_reading_of_markets_is_not_empty() -> None:
+    """The comparison is not empty: three bookmakers have totals and handicaps, also closing ones."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for body in [
+        *map(Path.read_bytes, FILES),
+        *map(_open, FINISHED),
+        *map(_closing, FINISHED),
+    ]:
+        for code in LINED:
+            counts.update((code, market.partition(":")[0]) for _, _, market in reading(body, code).shown)
+
+    assert {
+        (code, kind) for code in ("B365", "PS", "BFE") for kind in ("over_under", "asian_handicap")
+    } == {*counts}
+    assert min(counts.values()) > 100

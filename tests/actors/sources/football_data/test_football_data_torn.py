@@ -107,14 +107,6 @@ def test_torn_row_with_a_result_is_over() -> None:
     assert ["finished"] == [removal.reason for removal in admission.batch.removals]
 
 
-@pytest.mark.parametrize("price", ["05", "00", "012.5", "01.50"])
-def test_number_with_a_leading_zero_is_no_price(price: str) -> None:
-    """A number with a leading zero is the remainder of one that a decimal comma has split."""
-    admission = judged(csv_bytes(changed(B365D=price)))
-
-    assert ((), {Reason.PRICE: 1}) == (admission.batch.matches, dict(admission.rejected))
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("first", ["A", '"A"'])
 def test_rows_beside_a_line_of_one_cell_are_torn(end: str, first: str) -> None:
