@@ -165,6 +165,11 @@ class Stage:
         self.receive({**SUCCESS, "id": self.last_id})
         self.receive({**SUCCESS, "id": self.last_id})
 
+    def presented(self) -> tuple[Any, Any]:
+        """Connect again and return the clocks in the subscription."""
+        self.connect()
+        return self.sent[-1].get("initialClk"), self.sent[-1].get("clk")
+
     @property
     def last_id(self) -> int:
         """The number of the last request."""

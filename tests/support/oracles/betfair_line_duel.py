@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from random import Random
 
-from actors.core.errors import PayloadError, StreamError
-from actors.markets.market import Kind
-from tests.support.builders.betfair import AWAY, HOME, SUCCESS, Json, change, delta, heartbeat, image, line
+from tests.support.builders.betfair import AWAY, HOME, Json, change, delta, heartbeat, image
 from tests.support.builders.betfair_lines import (
     LINES,
     back,
@@ -17,8 +14,7 @@ from tests.support.builders.betfair_lines import (
     lay,
     result,
 )
-from tests.support.oracles.betfair_duel import readable
-from tests.support.oracles.betfair_oracle import Oracle
+from tests.support.oracles.betfair_duel import Duel
 from tests.support.systems.betfair_lists import Gated
 
 OTHER = "34000002"
@@ -29,40 +25,15 @@ def first_image(number: int) -> Json:
     return image(result(), handicaps(), handicaps("1.8", eventId=OTHER), id=number)
 
 
-class LineDuel:
-    """Both readings, over many connections; `taken` counts the lines that our code accepted."""
+class LineDuel(Duel):
+    """Both readings of handicaps, over many connections."""
 
-    def __init__(self) -> None:
-        self.ours, self.theirs = Gated(), Oracle()
-        self.taken = self.refused = self.compared = 0
-        self._begin()
-
-    def take(self, raw: bytes) -> None:
-        """Pass a line to both and compare; after a line that cannot be read, both reconnect."""
-        sent = len(self.ours.sent)
-        try:
-            self.ours.take(raw)
-        except (PayloadError, StreamError):
-            self.refused += 1
-            self._begin()
-            return
-        self.taken += 1
-        if len(self.ours.sent) > sent:
-            self._subscribed()
-            return
-        message = json.loads(raw.decode(errors="replace"))
-        number = message.get("id")
-        is_late = number is not None and number < self.ours.sent[-1]["id"]
-        if message["op"] == "mcm" and message.get("status") != 503 and not is_late:
-            self.theirs.take(readable(raw))
-        self._compare()
-
-    def _compare(self) -> None:
+    def compare(self) -> None:
         """Check each line that is shown: an open market offers these prices."""
-        if self.ours.session._segments._so_far is not None:
-            return
         theirs = self.theirs.markets()
-        for name, odds in self.ours.odds(Kind.ASIAN_HANDICAP).items():
+        for name, odds in self.ours.shown().items():
+            if ":" not in name:
+                continue
             handicap = float(name.partition(":")[2])
             keys = (HOME, handicap), (AWAY, -handicap or 0.0)
             offers = [
@@ -73,16 +44,14 @@ class LineDuel:
             self.compared += 1
             assert odds in offers, name
 
-    def _begin(self) -> None:
-        self.ours.connect()
-        self._subscribed()
+    def _reader(self) -> Gated:
+        return Gated()
 
-    def _subscribed(self) -> None:
-        """Answer the newest subscription with an image."""
-        number = self.ours.sent[-1]["id"]
-        for message in ({**SUCCESS, "id": number}, first_image(number)):
-            self.ours.take(line(message))
-        self.theirs.take(line(first_image(number)))
+    def _image(self, number: int) -> Json:
+        return first_image(number)
+
+    def _good(self, random: Random, number: int) -> Json:
+        return good_line(random, number)
 
 
 def good_line(random: Random, number: int) -> Json:

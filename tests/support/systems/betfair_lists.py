@@ -58,6 +58,10 @@ class Gated:
                 self.matches.pop(removal.source_match_id, None)
             self.matches.update((match.source_match_id, match) for match in admission.batch.matches)
 
+    def shown(self) -> dict[str, tuple[float, ...]]:
+        """Return all prices, by id."""
+        return {str(name): match.prices for name, match in self.matches.items()}
+
     def odds(self, kind: Kind) -> dict[str, tuple[float, ...]]:
         """Return the prices of a kind of market, by id."""
         return {

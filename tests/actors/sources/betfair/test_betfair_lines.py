@@ -373,8 +373,8 @@ def test_without_the_option_there_are_no_lines() -> None:
     first = stage.receive(image(result(), handicaps()))
     then = stage.receive(delta(change("1.9", back(HOME, -0.5, 2.2), {"id": HOME, "batl": "x"})))
 
-    assert {"1.1": PRICES} == shown(first)
-    assert (({}, {}), ()) == (_told(then), then.lacking)
+    assert ({"1.1": PRICES}, ("1.1",)) == (shown(first), first.unnamed)
+    assert (({}, {}), (), ()) == (_told(then), then.lacking, then.unnamed)
 
 
 def test_handicaps_may_be_on_without_their_result_having_prices() -> None:

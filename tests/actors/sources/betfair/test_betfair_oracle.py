@@ -1,7 +1,8 @@
-"""The recordings of the exchange, message by message, compared with the library betfairlightweight.
+"""The recordings of the exchange, message by message, compared with other readings of them.
 
-After each message the best prices to back and the status of every market equal the library's, and the
-board has exactly the open matches with valid prices.
+After each message the best prices to back and the status of every market equal those of the library
+betfairlightweight, and the board has exactly the open matches with valid prices. Every handicap with two
+prices is shown with these, or refused for a named reason.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from random import Random
 
 import pytest
 
+from actors.markets.market import Kind
 from tests.support.builders.betfair import Json, heartbeat, line, recorded, recordings
+from tests.support.oracles.betfair_lines import LineOracle
 from tests.support.oracles.betfair_oracle import Oracle, is_one_offer
 from tests.support.systems.betfair_board import EXCHANGE, Follower
+from tests.support.systems.betfair_lists import Gated
 
 pytestmark = pytest.mark.recordings
 
@@ -236,3 +240,59 @@ def _verdict(market: Json) -> str:
     if len(levels) < 3:
         return "incomplete"
     return "shown" if is_one_offer((levels[0][1], levels[1][1], levels[2][1])) else "book_sum"
+
+
+def _messages() -> list[Json]:
+    return [{**json.loads(raw), "id": 2} for raw in recorded(STREAM)]
+
+
+def _told(gated: Gated, oracle: LineOracle) -> Counter[str | None]:
+    """Compare all lines; return the number of those that are shown, and of others by reason."""
+    verdicts = oracle.verdicts()
+    shown = {name: verdict.odds for name, verdict in verdicts.items() if verdict.reason is None}
+
+    assert shown == gated.odds(Kind.ASIAN_HANDICAP)
+    return Counter(verdict.reason for verdict in verdicts.values())
+
+
+def test_first_image_is_read_as_its_messages_say() -> None:
+    """Each line of 60 markets is shown, or refused for a reason that the gate counts."""
+    gated, oracle = Gated(), LineOracle()
+    gated.connect()
+    raw = line(_messages()[0])
+    gated.take(raw)
+    oracle.take(raw)
+    told = _told(gated, oracle)
+
+    assert told["lines"] == gated.rejected["lines"]
+    assert told["crossed"] == gated.rejected["crossed"]
+    assert told[None] > 300
+
+
+@pytest.mark.long
+def test_every_message_of_the_recording() -> None:
+    """No line lags behind its newest message, and none is left over."""
+    gated, oracle, told = Gated(), LineOracle(), Counter[str | None]()
+    gated.connect()
+    for message in _messages():
+        raw = line(message)
+        gated.take(raw)
+        oracle.take(raw)
+        told = _told(gated, oracle)
+
+    assert told[None] > 300
+
+
+@pytest.mark.long
+def test_results_are_those_of_a_subscription_to_results_alone() -> None:
+    """Ids, names, times and prices do not change with other markets beside them."""
+    alone, both = Gated((Kind.ONE_X_TWO,)), Gated()
+    alone.connect()
+    both.connect()
+    for message in _messages():
+        alone.take(line(message))
+        both.take(line(message))
+
+        assert alone.matches == {
+            name: match for name, match in both.matches.items() if match.market.kind is Kind.ONE_X_TWO
+        }

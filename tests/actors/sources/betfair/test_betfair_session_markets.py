@@ -129,18 +129,6 @@ def test_changes_of_unknown_markets_are_counted() -> None:
     assert {"1.1": PRICES} == prices_of(stage.session.image().matches)
 
 
-def test_handicap_markets_never_appear() -> None:
-    """Handicap markets appear neither in an image nor by a delta, and need no names."""
-    stage = Stage()
-    stage.connect()
-    first = stage.receive(image(market(), HANDICAP))
-    then = stage.receive(delta({**HANDICAP, "img": None, "rc": offers((2.1, 3.4, 3.9))}))
-
-    assert ({"1.1": PRICES}, ("1.1",)) == (shown(first), first.unnamed)
-    assert then.changes is not None
-    assert ((), (), ()) == (then.changes.matches, then.changes.removals, then.unnamed)
-
-
 def test_con_is_counted() -> None:
     """The server reports that the client reads too slowly; null and false report nothing."""
     stage = live(market(), market("1.2"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from actors.core.errors import PayloadError, SourceError
@@ -29,13 +27,6 @@ from tests.support.builders.betfair import (
 )
 
 BETTER = change("1.1", {"id": HOME, "batb": [[0, 2.04, 7]]})
-Clocks = tuple[Any, Any]
-
-
-def _presented(stage: Stage) -> Clocks:
-    """Connect again and return the clocks in the subscription."""
-    stage.connect()
-    return stage.sent[-1].get("initialClk"), stage.sent[-1].get("clk")
 
 
 def test_both_clocks_are_sent() -> None:
@@ -70,7 +61,7 @@ def test_both_clocks_are_sent() -> None:
         for message in messages:
             stage.receive(message)
 
-        assert clocks == _presented(stage), (messages, clocks)
+        assert clocks == stage.presented(), (messages, clocks)
 
 
 def test_subscription_is_resumed_with_the_same_criteria() -> None:
@@ -118,7 +109,7 @@ def test_known_markets_are_not_confirmed_by_a_new_connection() -> None:
     answers = [stage.receive(heartbeat(id=4, clk="b")), stage.receive(delta(BETTER, id=4))]
 
     assert [Reaction()] * 2 == answers
-    assert ("initial-1", "clk-1") == _presented(stage)
+    assert ("initial-1", "clk-1") == stage.presented()
 
 
 def test_expired_clock_on_an_open_connection() -> None:
@@ -142,7 +133,7 @@ def test_expired_clock_on_a_closed_connection() -> None:
     with pytest.raises(SourceError) as caught:
         stage.receive(failure("INVALID_CLOCK", id=4))
 
-    assert ("invalid_clock", (None, None)) == (caught.value.reason, _presented(stage))
+    assert ("invalid_clock", (None, None)) == (caught.value.reason, stage.presented())
 
 
 @pytest.mark.parametrize("late", [delta(BETTER), image(market("1.9")), heartbeat(status=503), heartbeat()])
@@ -246,7 +237,7 @@ def test_clocks_received_after_narrowing_belong_to_the_wider_subscription() -> N
     stage.session.narrow(["1.5"])
     stage.receive(delta(BETTER, clk="b", initialClk="j"))
 
-    assert (None, None) == _presented(stage)
+    assert (None, None) == stage.presented()
 
 
 @pytest.mark.parametrize("told", [{"clk": None}, {"initialClk": None}])
@@ -256,7 +247,7 @@ def test_one_clock_alone_does_not_resume(told: Json) -> None:
     stage.connect()
     stage.receive(image(market(), **told))
 
-    assert (None, None) == _presented(stage)
+    assert (None, None) == stage.presented()
 
 
 def test_forgotten_subscription_is_not_resumed() -> None:
@@ -264,4 +255,4 @@ def test_forgotten_subscription_is_not_resumed() -> None:
     stage = live(market())
     stage.session.forget()
 
-    assert (None, None) == _presented(stage)
+    assert (None, None) == stage.presented()
