@@ -23,7 +23,6 @@ from actors.sources.simulated.bookmaker import FINE, FRACTIONAL, TIERED, Ladder
 from actors.sources.simulated.kind import KIND, SimulatedOptions
 from actors.sources.simulated.world import (
     World,
-    result_probabilities,
 )
 
 START = Instant(mono=1_000.0, wall=1_763_820_000.0)  # a Saturday, 14:00 UTC
@@ -55,16 +54,12 @@ def _after(seconds: float) -> Instant:
     return Instant(START.mono + seconds, START.wall + seconds)
 
 
-def _prices(match: Match) -> tuple[float, float, float]:
-    return match.home_price, match.draw_price, match.away_price
-
-
 def _book_sum(match: Match) -> float:
-    return sum(1 / price for price in _prices(match))
+    return sum(1 / price for price in match.prices)
 
 
 def _largest_move(old: Match, new: Match) -> float:
-    return max(abs(after / before - 1) for before, after in zip(_prices(old), _prices(new), strict=True))
+    return max(abs(after / before - 1) for before, after in zip(old.prices, new.prices, strict=True))
 
 
 def _removed(change: Extract, reason: str) -> set[str]:
@@ -123,20 +118,7 @@ def test_bookmakers_of_one_style_have_their_own_prices() -> None:
     first, second = image["standard"].matches, image["standard-2"].matches
 
     assert [match.source_match_id for match in first] == [match.source_match_id for match in second]
-    assert sum(_prices(listed) != _prices(other) for listed, other in zip(first, second, strict=True)) > 200
-
-
-def test_probabilities_follow_score_and_expected_goals() -> None:
-    """A lead and more expected goals favour a team; without expected goals the score is the result."""
-    by_lead = [result_probabilities(1.2, 1.1, lead)[0] for lead in range(-3, 4)]
-    by_rate = [result_probabilities(rate, 1.1, 0)[0] for rate in (0.5, 1.0, 2.0, 4.0)]
-
-    assert by_lead == sorted(by_lead)
-    assert by_rate == sorted(by_rate)
-    assert result_probabilities(9.0, 9.0, 11)[0] == pytest.approx(1.0)
-    assert result_probabilities(0.0, 0.0, 1) == (1.0, 0.0, 0.0)
-    assert result_probabilities(0.0, 0.0, 0) == (0.0, 1.0, 0.0)
-    assert result_probabilities(0.0, 0.0, -1) == (0.0, 0.0, 1.0)
+    assert sum(listed.prices != other.prices for listed, other in zip(first, second, strict=True)) > 200
 
 
 def test_margins_are_those_of_the_styles() -> None:
@@ -151,31 +133,10 @@ def test_margins_are_those_of_the_styles() -> None:
 @pytest.mark.parametrize(("key", "ladder"), [("sharp", FINE), ("standard", TIERED), ("wide", FRACTIONAL)])
 def test_each_style_has_its_own_price_steps(key: str, ladder: Ladder) -> None:
     """Every price is one of the style's steps, which go up from 1.01 to 201."""
-    listed = {price for match in _started().image()[key].matches for price in _prices(match)}
+    listed = {price for match in _started().image()[key].matches for price in match.prices}
 
     assert listed <= set(ladder)
     assert (1.01, 201.0, sorted(set(ladder))) == (ladder[0], ladder[-1], list(ladder))
-
-
-@pytest.mark.long
-def test_deltas_lead_from_the_first_image_to_the_last() -> None:
-    """Each key's deltas applied to its first image give its last image, and report nothing twice."""
-    machine = _started(updates_per_s=2.0)
-    first = machine.image()
-    shown = {key: _applied({}, listed) for key, listed in first.items()}
-    hidden = _removed(first["wide"], "suspended")
-    for tick in range(1, 360):
-        changes = machine.advance(_after(tick * 30.0))
-        for key, change in changes.items():
-            assert [m for m in change.matches if shown[key].get(m.source_match_id) == m] == []
-            shown[key] = _applied(shown[key], change)
-        suspended, finished = (_removed(changes["wide"], reason) for reason in ("suspended", "finished"))
-        assert suspended & hidden == set()
-        hidden = (hidden - finished | suspended) - shown["wide"].keys()
-    last = machine.image()
-
-    assert shown == {key: _applied({}, listed) for key, listed in last.items()}
-    assert hidden == _removed(last["wide"], "suspended")
 
 
 def test_nothing_changes_without_time() -> None:

@@ -63,21 +63,13 @@ def test_other_markets_leave_1x2_as_it_is() -> None:
         assert expected == {key: _results_alone(change) for key, change in found.items()}
 
 
-def test_1x2_alone_is_the_default() -> None:
-    """Who asks for no market has none beside 1X2."""
-    _advanced(
-        machine := SimulatedMachine(SimulatedOptions(kind="simulated"), KEYS, Instant(0.0, WALL)), 0.0
-    )
-
-    assert {match.market.kind for it in machine.image().values() for match in it.matches} == {
-        Kind.ONE_X_TWO
-    }
-
-
-@pytest.mark.parametrize("asked", [("btts",), ("over_under", "1x2"), ("double_chance", "asian_handicap")])
+@pytest.mark.parametrize(
+    "asked", [(), ("btts",), ("over_under", "1x2"), ("double_chance", "asian_handicap")]
+)
 def test_only_what_is_asked_for_is_listed(asked: tuple[str, ...]) -> None:
-    """1X2 is always there."""
-    options = msgspec.convert({"kind": "simulated", "matches": 40, "markets": asked}, SimulatedOptions)
+    """1X2 is always there, and alone by default."""
+    given = {"markets": asked} if asked else {}
+    options = msgspec.convert({"kind": "simulated", "matches": 40, **given}, SimulatedOptions)
     _advanced(machine := SimulatedMachine(options, ("wide",), Instant(0.0, WALL)), 0.0)
 
     assert {match.market.kind for match in machine.image()["wide"].matches} == {"1x2", *asked}

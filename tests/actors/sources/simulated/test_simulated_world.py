@@ -36,10 +36,6 @@ def _image(machine: Machine, seconds: float) -> Mapping[str, Extract]:
     return machine.image()
 
 
-def _prices(match: Match) -> tuple[float, float, float]:
-    return match.home_price, match.draw_price, match.away_price
-
-
 def _by_id(extract: Extract) -> dict[str, Match]:
     return {match.source_match_id: match for match in extract.matches}
 
@@ -91,8 +87,8 @@ def test_any_options_are_valid_at_any_time(seed: int, seconds: float, key: str) 
     names = _names(listed)
 
     assert len(set(names)) == len(names) == 60
-    assert all(1.01 <= price <= 201.0 for match in listed.matches for price in _prices(match))
-    assert all(0.95 <= sum(1 / price for price in _prices(match)) <= 1.40 for match in listed.matches)
+    assert all(1.01 <= price <= 201.0 for match in listed.matches for price in match.prices)
+    assert all(0.95 <= sum(1 / price for price in match.prices) <= 1.40 for match in listed.matches)
 
 
 def test_spellings_change_ids_and_names_only() -> None:
@@ -105,9 +101,7 @@ def test_spellings_change_ids_and_names_only() -> None:
 
     for other in (Spelling.SHORT, Spelling.FORMAL):
         pairs = list(zip(plain, lists[other], strict=True))
-        assert [(_prices(a), a.start_time) for a, _ in pairs] == [
-            (_prices(b), b.start_time) for _, b in pairs
-        ]
+        assert [(a.prices, a.start_time) for a, _ in pairs] == [(b.prices, b.start_time) for _, b in pairs]
         assert {a.source_match_id for a, _ in pairs} & {b.source_match_id for _, b in pairs} == set()
         assert 0.2 < sum((a.home, a.away) != (b.home, b.away) for a, b in pairs) / len(pairs) < 0.95
         assert sum(a.league != b.league for a, b in pairs) > 0.2 * len(pairs)
