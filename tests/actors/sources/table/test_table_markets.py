@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
@@ -11,9 +10,8 @@ import pytest
 from actors.core.messages import Removal
 from actors.core.validation import Reason
 from actors.markets.market import FORMS, Kind
-from actors.sources.table.kind import KIND, keys_in
+from actors.sources.table.kind import keys_in
 from tests.support.builders.table import (
-    COLUMNS,
     HEADER,
     MARKETS,
     MORE,
@@ -248,64 +246,3 @@ def test_every_kind_has_columns(name: str) -> None:
     (*_, match) = shown(body, markets={name: columns | line})
 
     assert name + (":3.25" if line else "") == str(match.market)
-
-
-@pytest.mark.parametrize(
-    ("markets", "why"),
-    [
-        (
-            {"over_under:2.50": {"over": "a", "under": "b"}},
-            "markets: was 'over_under:2.50', must be spelled",
-        ),
-        ({"totals": {"over": "a", "under": "b"}}, "markets: was 'totals', must be 1x2, over_under:LINE"),
-        ({"1x2": {"1": "a", "X": "b", "2": "c"}}, "was '1x2', whose columns are one, draw and two"),
-        (
-            {"over_under": {"over": "a", "under": "b"}},
-            "over_under has over, under, must have line, over, under",
-        ),
-        ({"btts": {"yes": "a"}}, "btts has yes, must have yes, no"),
-        ({"btts": {"yes": "a", "no": "b", "line": "c"}}, "btts has yes, no, line, must have yes, no"),
-        ({"btts": {}}, "btts has nothing, must have yes, no"),
-        ({"over_under:2.4": {"over": "a", "under": "b"}}, "must be a multiple of 0.25 from 0.25 to 20"),
-        ({"btts": {"yes": "a", "no": "a"}}, "column 'a' is that of several prices or lines"),
-        ({"btts": {"yes": "1", "no": "a"}}, "column '1' is that of several prices or lines"),
-        (
-            {"over_under": {"line": "a", "over": "a", "under": "b"}},
-            "column 'a' is that of several prices or",
-        ),
-        (
-            {"btts": {"yes": "{key} a", "no": "{key} b"}},
-            "all columns of prices must have {key} in them, or none",
-        ),
-        (
-            {"over_under": {"line": "{key} a", "over": "b", "under": "c"}},
-            "the column of a line has {key} in it: then all columns of prices must have it",
-        ),
-    ],
-)
-def test_columns_that_make_no_market_are_refused(markets: Any, why: str) -> None:
-    """When the configuration is loaded, with what is allowed."""
-    with pytest.raises(ValueError, match=re.escape(why)):
-        KIND.plan(options_of(markets=markets), ("own",))
-
-
-@pytest.mark.parametrize(
-    ("written", "why"),
-    [
-        ({"one": None}, "one, draw and two must all be set, or none"),
-        ({"one": None, "draw": None, "two": None}, "one, draw and two must be set, or a table markets"),
-        (
-            {"header": False, **dict.fromkeys(COLUMNS, None), "home": 1, "away": 2, "start": 3}
-            | {"one": 4, "draw": 5, "two": 6, "markets": MARKETS},
-            "header was false: columns then must be numbers",
-        ),
-        (
-            {"format": "jsonl", "markets": {"btts": {"yes": 1, "no": 2}}},
-            'format was "jsonl": columns then must be',
-        ),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(written: dict[str, Any], why: str) -> None:
-    """As those of 1X2 are."""
-    with pytest.raises(ValueError, match=re.escape(why)):
-        KIND.plan(options_of(**written), ("own",))
