@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.core.errors import TransportError
-from actors.transports.http import MAX_ANSWER_BYTES, RestTransport, retry_after_s
+from actors.transports.http import MAX_ANSWER_BYTES, RestTransport
 from actors.transports.lines import tls_context
 from tests.support.peers.http import HttpPeer, respond
 from tests.support.time.virtual import ManualClock
@@ -50,12 +50,6 @@ async def test_refusal_has_the_time_of_the_next_request(
     with pytest.raises(TransportError) as caught:
         await ask(peer.url("/rpc"))
     assert (status, retry_after_s) == (caught.value.status, caught.value.retry_after_s)
-
-
-def test_delay_is_digits_between_blanks() -> None:
-    """What is neither a number of seconds nor a date counts as missing."""
-    for value, wanted in [(" 120\t", 120.0), ("1 2", None), ("\x1c120", None), ("9" * 5000, 3600.0)]:
-        assert wanted == retry_after_s(value, 0.0), (value, wanted)
 
 
 async def test_answer_has_a_size_limit(peer: HttpPeer) -> None:

@@ -82,18 +82,10 @@ async def test_100_megabytes_are_cut_off_early(peer: HttpPeer, head: bytes, part
     assert pourer.poured < TOTAL / 5
 
 
-@pytest.mark.parametrize(
-    ("encoding", "wire"),
-    [
-        ("gzip", gzip.compress(BODY, mtime=0)),
-        ("x-gzip", gzip.compress(BODY, mtime=0)),
-        ("deflate", zlib.compress(BODY)),
-        ("identity", BODY),
-    ],
-)
-async def test_compressed_body_is_inflated(peer: HttpPeer, encoding: str, wire: bytes) -> None:
+async def test_compressed_body_is_inflated(peer: HttpPeer) -> None:
     """The answer has the content, and the number of bytes received."""
-    peer.answers["/f.csv"] = respond(wire, headers={"Content-Encoding": encoding})
+    wire = gzip.compress(BODY, mtime=0)
+    peer.answers["/f.csv"] = respond(wire, headers={"Content-Encoding": "gzip"})
     answer = await fetched(peer.url("/f.csv"))
 
     assert (answer.body, answer.wire_bytes) == (BODY, len(wire))
