@@ -9,7 +9,6 @@ import contextlib
 import anyio
 import anyio.lowlevel
 import h11
-import httpx2
 import pytest
 from httpcore2 import AsyncNetworkStream, ReadError
 
@@ -18,40 +17,19 @@ from actors.core.errors import SourceError
 from actors.transports.http import MANY_PARTS, MIN_PART_BYTES
 from actors.transports.paced_reads import (
     FIRST_BYTES,
-    LEAST_BYTES,
     MAX_WORK_S,
     MOST_BYTES,
     PacedStream,
-    PacedTransport,
-    default_context,
 )
 from tests.support.peers.broken import CHUNKED
 from tests.support.peers.fetching import fetched, trouble
 from tests.support.peers.http import HttpPeer, raw
-from tests.support.peers.plain_http import NO_TLS
 
 pytestmark = pytest.mark.anyio
 
 TINY = b"1\r\nx\r\n"
 INTERIM = b"HTTP/1.1 102 Processing\r\n\r\n"
 LEFT_TO_PARSE = 2_000  # a fifth of the tiny chunks in a read of 64 kB
-
-
-async def test_sources_share_the_certificates_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading them takes longer than all else at the start of a source."""
-    made: list[object] = []
-
-    def create(**_: object) -> object:
-        made.append(NO_TLS)
-        return NO_TLS
-
-    monkeypatch.setattr(httpx2, "create_ssl_context", create)
-    default_context.cache_clear()
-    for _ in range(3):
-        PacedTransport(None)
-    default_context.cache_clear()
-
-    assert [NO_TLS] == made
 
 
 @pytest.mark.parametrize(
@@ -126,25 +104,6 @@ class _Endless(AsyncNetworkStream):
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Take everything."""
-
-
-@pytest.mark.parametrize(
-    ("work_s_a_byte", "sizes"),
-    [
-        (0.0, [FIRST_BYTES * 2**step for step in range(6)] + [MOST_BYTES]),
-        (1.5 * BUDGET_S / 1024, [2048, 1024, 512, 1024, 512, 1024, 512]),
-        (1.5 * BUDGET_S / LEAST_BYTES, [2048, 1024, 512] + [LEAST_BYTES] * 4),
-    ],
-    ids=["no work", "some work", "endless work"],
-)
-async def test_as_much_is_read_as_is_worked_through_in_time(work_s_a_byte: float, sizes: list[int]) -> None:
-    """The size of a read doubles, and halves after a read that took longer than a slice of work may."""
-    worked_s, endless = 0.0, _Endless()
-    stream = PacedStream(endless, lambda: worked_s)
-    for _ in sizes:
-        worked_s += work_s_a_byte * len(await stream.read(MOST_BYTES))
-
-    assert sizes == endless.asked
 
 
 async def test_the_work_of_an_answer_is_bounded() -> None:
