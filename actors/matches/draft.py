@@ -126,8 +126,7 @@ class FixtureUpdate:
     ) -> Fixture:
         """Return a fixture of these members, its entries in order.
 
-        If the base's fixture has the same links, the fixture keeps its age, and the links keep their
-        evidence.
+        If the base's fixture has the same links, its age and the evidence of its links stay.
         """
         roster, live, before = self._roster, self._roster.live, self._looked_up(fixture_id)
         if before is not None and before.bookmakers == tuple(entries):  # the usual case
