@@ -128,7 +128,8 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
         if count % SLICE == 0:
             yield
         match_id = match.source_match_id
-        if accepted.pop(match_id, None) is not None or match_id in removed:
+        if match_id in accepted or match_id in removed:
+            accepted.pop(match_id, None)
             rejected[Reason.DUPLICATE] += 1
             if match_id in unread:
                 continue  # which of the two is newer is unknown, so neither is believed
@@ -150,9 +151,8 @@ def admit(batch: Batch, bounds: Bounds) -> Sliced[Admission]:
     if bounds.secrets:
         removed = {key: _masked_id(removal, bounds.secrets) for key, removal in removed.items()}
     yield
-    kept, others = tuple(accepted.values()), tuple(removed.values())
-    admitted = msgspec.structs.replace(batch, matches=kept, removals=others, kinds=bounds.kinds)
-    return Admission(admitted, rejected, tuple(refused[:MAX_REFUSED]))
+    new = {"matches": tuple(accepted.values()), "removals": tuple(removed.values()), "kinds": bounds.kinds}
+    return Admission(msgspec.structs.replace(batch, **new), rejected, tuple(refused[:MAX_REFUSED]))
 
 
 def _asked(batch: Batch, bounds: Bounds) -> Bounds:
