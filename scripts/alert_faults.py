@@ -30,7 +30,7 @@ from tests.support.time.waiting import eventually, let_pass
 
 START_S, QUIET_S, WHOLE_S, FIRES_S, ENDS_S = 120.0, 45.0, 600.0, 120.0, 300.0
 LOST = 2_500
-"""Changes of entries after which more wait for the archive than may."""
+"""Changes of entries that are more than may wait for the archive."""
 PATHS = ("/feed", "/other", "/api", "/faulty")
 
 
@@ -50,15 +50,15 @@ class Running:
         self._open.enter_context(started(command, ROOT, self.environment, START_S))
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the service."""
         self._open.close()
 
     def changed(self) -> int:
-        """Return how many entries batches have changed so far."""
+        """Return how many entries have been changed by batches."""
         return int(self._stats()["data"]["matches_upserted"])
 
     def is_scraped(self) -> bool:
-        """Return whether Prometheus has asked it since its start."""
+        """Return whether Prometheus has scraped the service since its start."""
         return "/metrics" in self._stats()["http"]["answers"]
 
     def _stats(self) -> Any:
@@ -67,7 +67,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Fault:
-    """What is done so that an alert fires, and so that it ends."""
+    """An alert, with the actions that make it fire and end."""
 
     alert: str
     begin: Callable[[], object]
@@ -75,14 +75,14 @@ class Fault:
 
 
 class Faults:
-    """All of them, in order; those that take long to end come first."""
+    """All faults in order; faults that take long to end come first."""
 
     def __init__(self, world: World, running: Running) -> None:
         self._world, self._running = world, running
         self._locks: list[sqlite3.Connection] = []
 
     def all(self) -> Iterator[Fault]:
-        """Yield them."""
+        """Yield the faults."""
         world, mode = self._world, self._world.set_mode
         yield Fault("OddsboardRestartStorm", lambda: mode("crash"), lambda: mode(""))
         yield Fault("OddsboardSourceDown", lambda: world.silent.add("/other"), world.silent.clear)
@@ -103,19 +103,19 @@ class Faults:
         self._world.spends = credits_a_call
 
     def _hold(self) -> None:
-        """Hold the lock of the day that is written, so that it cannot be."""
+        """Lock the current day's file, so that it cannot be written."""
         (file,) = (self._running.folder / "archive").glob("*.db")
         self._locks.append(sqlite3.connect(file, isolation_level=None))
         eventually(self._locked, "the lock of the archive")
 
     def _locked(self) -> bool:
-        with contextlib.suppress(sqlite3.OperationalError):  # it is being written
+        with contextlib.suppress(sqlite3.OperationalError):  # the service is writing it
             self._locks[-1].execute("BEGIN IMMEDIATE")
             return True
         return False
 
     def _lose(self) -> None:
-        """Change more than can wait, then let the archive be written again."""
+        """Change more entries than may wait, then unlock the archive."""
         until = self._running.changed() + LOST
         self._world.is_big = True
         eventually(lambda: self._running.changed() > until, "changes enough", FIRES_S)
@@ -130,7 +130,7 @@ class Faults:
 
 
 def until(watched: Watched, holds: Callable[[], bool], within_s: float) -> bool:
-    """Look at the alerts each half second until that holds; return whether it did."""
+    """Look at the alerts each half second until `holds` returns true; return whether it did."""
     deadline = watched.now + within_s
     while watched.now < deadline:
         with contextlib.suppress(httpx2.HTTPError):
@@ -169,11 +169,11 @@ def inject(watched: Watched, faults: Iterator[Fault]) -> list[str]:
 
 
 def main() -> int:
-    """Run everything; return 1 if an alert or a query is not as it should be."""
+    """Run everything; return 1 if an alert or a query is wrong."""
     if shutil.which("prometheus") is None:
         print("needs prometheus (Debian: apt-get install prometheus)", file=sys.stderr)
         return 1
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started ends, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started processes end, too
     stopped = threading.Event()
     with tempfile.TemporaryDirectory() as name, http_peer() as peer:
         folder = Path(name)

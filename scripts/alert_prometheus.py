@@ -1,8 +1,7 @@
-"""A real Prometheus with the shipped settings, made quick: which alerts fire, what queries find.
+"""Runs a real Prometheus with the shipped settings and short times; returns firing alerts and data.
 
-Its rules are a copy in which all times are short: a window is 40 s (of starts 200 s), and an alert fires
-after a thirtieth of its time, 5 to 10 s. But for that, for addresses and for an interval of 2 s, the
-settings are as shipped.
+A window is 40 s (for starts 200 s), and an alert fires after a thirtieth of its time, 5 to 10 s. Addresses
+and the interval of 2 s differ, too. All other settings are as shipped.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import yaml  # type: ignore[import-untyped]  # it has no types of its own
+import yaml  # type: ignore[import-untyped]  # it has no types
 
 from tests.support.time.waiting import eventually
 
@@ -30,7 +29,7 @@ WINDOW, WINDOW_OF_STARTS, MIN_FOR_S, MAX_FOR_S, FOR_DIVISOR = "40s", "200s", 5.0
 
 @dataclass
 class Watched:
-    """Prometheus at an address: when each alert last began to fire, and ended (seconds from the start)."""
+    """Prometheus at an address, with each alert's last begin and end of firing (seconds from the start)."""
 
     url: str
     began: float = field(default_factory=time.monotonic)
@@ -59,7 +58,7 @@ class Watched:
         return name in self.firing
 
     def get(self, path: str, **query: str | float) -> Any:
-        """Return the data of an answer of its API."""
+        """Return the data of an answer of Prometheus' API."""
         return (
             httpx2.get(f"{self.url}{path}", params=query, trust_env=False).raise_for_status().json()["data"]
         )
@@ -67,7 +66,7 @@ class Watched:
 
 @contextlib.contextmanager
 def prometheus(folder: Path, target: str) -> Iterator[Watched]:
-    """Run Prometheus with the shipped settings, made quick, within the block."""
+    """Run Prometheus with the shipped settings and short times while the block runs."""
     settings = yaml.safe_load((MONITORING / "prometheus.yaml").read_text("utf-8"))
     settings["global"] = {"scrape_interval": "2s", "evaluation_interval": "1s"}
     settings["scrape_configs"][0]["static_configs"] = [{"targets": [target]}]
@@ -97,7 +96,7 @@ def _answers(watched: Watched) -> bool:
 
 
 def without_data(watched: Watched) -> list[str]:
-    """Return the queries of the dashboard that have no data over the whole time."""
+    """Return the dashboard's queries that never had data."""
     dashboard = json.loads((MONITORING / "grafana" / "dashboard.json").read_text("utf-8"))
     queries = [
         target["expr"].replace("$__rate_interval", "15s").replace("$instance", ".*")

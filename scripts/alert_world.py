@@ -1,4 +1,4 @@
-"""What the service of scripts/alerts is connected to: sites whose answers are made, a kind with bugs."""
+"""The outside world for the service of scripts/alerts: sites with invented answers, a kind with bugs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.peers.http import Answer, Asked, HttpPeer, drop, respond
 KICK_OFF = "2099-05-02T15:00:00Z"
 HEAD = "Div,Date,Time,HomeTeam,AwayTeam"
 BIG = 400
-"""Matches of the large list: with three bookmakers, 1,200 changes a poll."""
+"""Matches of the large list; with three bookmakers each poll makes 1,200 changes."""
 
 CONFIG = """
 [server]
@@ -147,7 +147,7 @@ class World:
         peer.answers[odds_path("soccer_epl")] = self._answer("/api", self._api)
 
     def set_mode(self, mode: str) -> None:
-        """Have the kind with bugs do that at each poll; "" for nothing."""
+        """Set the bug of the kind with bugs at each poll; "" for none."""
         self._mode.write_text(mode, "utf-8")
 
     def _answer(self, path: str, make: Callable[[], Answer]) -> Answer:
@@ -164,7 +164,7 @@ class World:
         return _sheet(["B365"], self._names(3), next(self._numbers))
 
     def _faulty(self) -> bytes:
-        """Return another payload each time: one that crashes an actor twice is set aside."""
+        """Return a new payload each time, because a payload that crashes an actor twice is set aside."""
         return str(next(self._numbers)).encode()
 
     def _names(self, number: int) -> Iterator[tuple[str, str]]:
@@ -188,7 +188,7 @@ class World:
 
 
 def _sheet(keys: list[str], names: Iterator[tuple[str, str]], number: int) -> bytes:
-    """Return a file in which the prices of all bookmakers are others at each call."""
+    """Return a file with new prices of all bookmakers at each call."""
     columns = ",".join(f"{key}{side}" for key in keys for side in "HDA")
     prices = ",".join(f"{2.0 + (number + at) % 50 / 100:.2f},3.5,4.0" for at, _ in enumerate(keys))
     rows = (f"E0,02/05/2099,15:00,{home},{away},{prices}" for home, away in names)
@@ -196,7 +196,7 @@ def _sheet(keys: list[str], names: Iterator[tuple[str, str]], number: int) -> by
 
 
 def ask_for_ever(base: str, stopped: threading.Event) -> None:
-    """Be clients: with an old cursor, of the stream, one that leaves at once, one that does not read."""
+    """Act as clients: with an old cursor, on the stream, one that leaves at once, one that never reads."""
     others = [
         threading.Thread(target=of, args=(base, stopped), daemon=True) for of in (_follow, _never_read)
     ]
@@ -222,14 +222,14 @@ def ask_for_ever(base: str, stopped: threading.Event) -> None:
 
 
 def _leave_at_once(base: str) -> None:
-    """Be a client that resets its connection before the answer."""
+    """Act as a client that resets its connection before the answer."""
     with _connected(base) as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         client.sendall(b"GET /api/v2/odds HTTP/1.1\r\nHost: board\r\n\r\n")
 
 
 def _never_read(base: str, stopped: threading.Event) -> None:
-    """Be a client that asks for much and reads nothing, until it is disconnected after some 10 s."""
+    """Act as a client that requests much and reads nothing, until it is disconnected after some 10 s."""
     while not stopped.is_set():
         with contextlib.suppress(OSError), _connected(base) as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -1,4 +1,4 @@
-"""Adds commits to an archive while its thread writes; prints how many, and the gaps: there must be none."""
+"""Adds commits to an archive while its thread writes; prints their number and the gaps (must be none)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from tests.support.time.virtual import ManualClock
 
 MATCHES = 20
 PAUSED, PAUSE_S = 0.05, 0.0005
-"""Part of the statements of an addition before which a pause is made, and how long that is at most."""
+"""Share of an addition's statements with a pause before them, and the longest pause in seconds."""
 ALONE = 0.3
-"""Part of the additions before which nothing waits to be written."""
+"""Share of the additions that begin when nothing waits to be written."""
 MOST_WAITING = 20_000
 
 
@@ -39,7 +39,7 @@ class _RealClock(ManualClock):
 
 
 def main() -> int:
-    """Add as the command line asks; return 1 if there is any gap, or not all is written."""
+    """Add commits as the command line says; return 1 if there is a gap, or something is not written."""
     parser = argparse.ArgumentParser(prog="scripts/archive-adds", description=__doc__)
     parser.add_argument("--adds", type=int, default=0, help="commits, with pauses between statements")
     parser.add_argument("--seconds", type=float, default=0.0, help="how long commits are made by the clock")
@@ -63,7 +63,7 @@ def main() -> int:
 
 
 def _add_with_pauses(writer: Writer, first: Commit, adds: int, seed: int) -> None:
-    """Add so many commits, each of the next version, while another thread takes step after step."""
+    """Add `adds` commits, each with the next version, while another thread writes step by step."""
     is_over = threading.Event()
     writing = threading.Thread(target=_write, args=(writer, is_over, seed + 1))
     writing.start()
@@ -89,7 +89,7 @@ def _write(writer: Writer, is_over: threading.Event, seed: int) -> None:
 
 
 def _pausing(random: Random) -> Any:
-    """Return what `sys.settrace` takes: it pauses before some statements of the writer's module."""
+    """Return a function for `sys.settrace` that pauses before some statements of the writer's module."""
 
     def statement(_: FrameType, event: str, __: Any) -> Any:
         if event == "line" and random.random() < PAUSED:
@@ -103,7 +103,7 @@ def _pausing(random: Random) -> Any:
 
 
 def _commit_by_the_clock(life: Kept, seconds: float, rate: float) -> None:
-    """Commit lists of which a match changes, so that in so many seconds so many changes come a second."""
+    """Commit lists with one changed match each, for `seconds` seconds at `rate` changes a second."""
     began = time.monotonic()
     for number in range(round(seconds * rate)):
         time.sleep(max(began + number / rate - time.monotonic(), 0.0))

@@ -1,4 +1,4 @@
-"""Runs many lives of an archived board, with a fault each; prints what was compared, and what was wrong."""
+"""Runs many lives of an archived board, each with a fault; prints comparisons and errors."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.support.archive.chosen import CALLS, DAMAGES, FAULTS, run, run_calls
 from tests.support.archive.disk_faults import library
 
 LIVES = 100
-"""Lives of one folder, after which another begins."""
+"""Lives in one folder."""
 
 
 def main() -> int:
-    """Run the lives that the command line asks for; return 1 if anything is wrong, or never fired."""
+    """Run lives as the command line says; return 1 if anything is wrong, or a fault never fired."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lives", type=int, default=10_000, help="default: %(default)s")
     parser.add_argument("--first", type=int, default=1, help="the first seed; default: %(default)s")
@@ -51,14 +51,14 @@ def main() -> int:
 
 
 def lived(seed: int) -> tuple[Counter[str], Counter[str], list[str]]:
-    """Return what fired, what was compared, and what was wrong, in the lives of a seed."""
+    """Return the fired faults, the comparisons and the errors in the lives of a seed."""
     with tempfile.TemporaryDirectory() as folder:
         chosen = run(Path(folder) / "archive", seed, LIVES)
     return chosen.fired, chosen.counts, chosen.wrong
 
 
 def called(seed: int) -> tuple[Counter[str], Counter[str], list[str]]:
-    """Return the same of lives with faults of system calls, by which nothing is lost."""
+    """Return the same for lives with faults of system calls, which must lose nothing."""
     with tempfile.TemporaryDirectory() as folder:
         chosen = run_calls(Path(folder) / "archive", seed, LIVES)
     return chosen.fired, chosen.counts, chosen.wrong

@@ -1,4 +1,4 @@
-"""Runs a cluster of real processes under random faults; prints what was compared, and what was wrong."""
+"""Runs a cluster of real processes under random faults; prints comparisons and errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.systems.harm import tried
 
 
 def main() -> int:
-    """Run for as long as the command line asks for; return 1 if anything is wrong, or never fired."""
+    """Run as long as the command line says; return 1 if anything is wrong, or a fault never fired."""
     parser = argparse.ArgumentParser(prog="scripts/cluster-faults", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0, help="of faults; default: %(default)s")
     parser.add_argument("--seed", type=int, default=1, help="of their order; default: %(default)s")

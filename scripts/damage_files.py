@@ -25,7 +25,7 @@ BLOCK = 1000
 MAX_SHOWN = 5
 
 Tally = dict[str, Counter[str]]
-"""For each kind of damage: numbers of files, of prices shown and wrong, and of rejects by reason."""
+"""For each kind of damage: counts of files, of shown and wrong prices, and of rejections by reason."""
 
 
 def sources() -> list[str]:

@@ -1,8 +1,8 @@
 """Gives every parser of outside input invented bytes; prints inputs, rate, crashes and prices checked.
 
-An input is a crash if the parser raises what it does not announce, takes more than 20 seconds or 2 GB, or
-lets a price through that may not be shown. What was found, and the totals, are kept in a folder: a later
-run goes on from there.
+An input is a crash if the parser raises an undeclared exception, takes more than 20 seconds or 2 GB, or
+lets a price through that must not be shown. A folder keeps found inputs and totals, and a later run
+continues from it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LIMITS = ("-timeout=20", "-rss_limit_mb=2048", f"-max_len={MAX_BYTES}", "-verbos
 
 
 class Total(Struct, frozen=True):
-    """What all runs of a target did together."""
+    """The sums over all runs of a target."""
 
     runs: int = 0
     inputs: int = 0
@@ -77,7 +77,7 @@ def table(totals: Mapping[str, Total]) -> Iterator[str]:
 
 
 def _fuzzed(target: Target, options: argparse.Namespace, seed: int) -> tuple[Done, list[Path]]:
-    """Run one target in a process of its own; return what it did and the files of inputs that crash it."""
+    """Run one target in its own process; return its counts, and the files of inputs that crash it."""
     folder: Path = options.folder.resolve() / target.name
     files, crashes, result = _files(target, folder), folder / "crashes", folder / "done.json"
     known = set(crashes.iterdir())
@@ -95,7 +95,7 @@ def _fuzzed(target: Target, options: argparse.Namespace, seed: int) -> tuple[Don
 
 
 def _files(target: Target, folder: Path) -> tuple[str, ...]:
-    """Write the seeds and words of a target; return the flags that name these and what is kept."""
+    """Write the seeds and words of a target; return the flags that name them and the kept inputs."""
     seeds, corpus, crashes = (folder / name for name in ("seeds", "corpus", "crashes"))
     for made in (seeds, corpus, crashes):
         made.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Fuzzes one target in this process; `fuzz_parsers.py` starts it. Writes what it did into a file.
+"""Fuzzes one target in this process; `fuzz_parsers.py` starts it. Writes its counts into a file.
 
 The fuzzer never returns: it ends the process, with an exit code that is not 0 if the target raised.
 """
@@ -15,11 +15,11 @@ from random import Random
 from msgspec import Struct, json
 
 PACKAGES = ["actors", "web", "tomllib", "ipaddress", "email", "urllib.parse"]
-OWN_CHANGES = 6  # of so many changes to an input one is ours, which keeps its structure
+OWN_CHANGES = 6  # one of so many changes to an input is our own, which keeps its structure
 
 
 class Work(Struct, frozen=True):
-    """What one process is to do: a target, until so many inputs or seconds."""
+    """The work of one process: a target, and a limit of inputs or seconds."""
 
     target: str
     result: str
@@ -29,7 +29,7 @@ class Work(Struct, frozen=True):
 
 
 class Done(Struct):
-    """What it did."""
+    """The counts of one process."""
 
     inputs: int = 0
     seconds: float = 0.0
@@ -38,9 +38,9 @@ class Done(Struct):
 
 
 def main() -> None:
-    """Run the work that stands in the first argument as JSON."""
+    """Run the work that the first argument describes as JSON."""
     work = json.decode(sys.argv[1], type=Work)
-    atheris = import_module("atheris")  # in .venv-fuzz alone
+    atheris = import_module("atheris")  # installed only in .venv-fuzz
     with atheris.instrument_imports(include=PACKAGES):
         targets = import_module("tests.support.fuzzing.targets").targets()
     mutated = import_module("tests.support.fuzzing.mutation").mutated
@@ -63,7 +63,7 @@ def main() -> None:
         is_over = done.inputs % 64 == 0 and time.perf_counter() - began >= work.seconds
         if is_over or done.inputs >= work.inputs:
             save()
-            os._exit(0)  # the fuzzer keeps what it found as it finds it
+            os._exit(0)  # the fuzzer has already stored its findings
 
     def changed(data: bytes, max_bytes: int, seed: int) -> bytes:
         is_own = seed % OWN_CHANGES == 0

@@ -1,7 +1,7 @@
 """The steps of the recipe for an image, run in plain folders by `scripts/image`.
 
-What an engine does is done by hand: a stage is a copy of the base, which is a minimal Debian with a Python
-in `/usr/local`; RUN is chroot; the result is mounted read-only, and the recipe's user serves from it.
+It does an engine's work by hand: a stage is a copy of the base, a minimal Debian with a Python in
+`/usr/local`; RUN is a chroot; the result is mounted read-only, and the recipe's user serves from it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ ROOT = Path(__file__).resolve().parent.parent
 RECIPE = ROOT / "config" / "deploy" / "Containerfile"
 RELEASE = "bookworm"
 LIBRARIES = "ca-certificates,libbz2-1.0,libffi8,liblzma5,libsqlite3-0,libssl3,tzdata,zlib1g"
-"""What Python's own modules need, as the official image has them."""
+"""Packages that Python's own modules need; the official image has them."""
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ODDS = "http://127.0.0.1:8000/api/v2/odds"
 START_S = 60.0
 SETTINGS = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")
-"""What tells an engine's containers how to reach an index of packages."""
+"""Files by which an engine's containers reach a package index."""
 
 
 @dataclass
 class Stage:
-    """A stage: its root, and what holds for the following steps."""
+    """A stage: its root, and the settings for its following steps."""
 
     root: Path
     environment: dict[str, str] = field(default_factory=lambda: {"PATH": PATH})
@@ -46,7 +46,7 @@ class Stage:
     """ENTRYPOINT, CMD and HEALTHCHECK."""
 
     def path(self, inside: str) -> Path:
-        """Return where a path of the stage is outside."""
+        """Return the path outside of a path in the stage."""
         return self.root / str(Path(self.folder) / inside).lstrip("/")
 
 
@@ -123,12 +123,12 @@ def _run(command: list[str], environment: Mapping[str, str] | None = None) -> st
 
 
 def _of_pip() -> dict[str, str]:
-    """Return the variables that say where packages come from."""
+    """Return pip's variables with the package index."""
     return {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
 
 
 def _based(folder: Path, python: str) -> Path:
-    """Return a minimal Debian with that Python in `/usr/local`. Raises: CalledProcessError."""
+    """Return a minimal Debian with the named Python in `/usr/local`. Raises: CalledProcessError."""
     base = folder / "base"
     _run(["debootstrap", "--variant=minbase", f"--include={LIBRARIES}", RELEASE, str(base), *_mirror()])
     prefix = _run([python, "-c", "import sys; print(sys.base_prefix)"])
@@ -142,7 +142,7 @@ def _based(folder: Path, python: str) -> Path:
 
 
 def _mirror() -> list[str]:
-    """Return the address that apt takes packages from here."""
+    """Return the address of this machine's apt mirror, if any."""
     found = _run(["apt-get", "indextargets", "--format", "$(RELEASE) $(SITE)", "Created-By: Packages"])
     return [line.split()[1] for line in found.splitlines() if line.startswith(f"{RELEASE} ")][:1]
 

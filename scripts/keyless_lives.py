@@ -1,4 +1,4 @@
-"""Runs random lives of a venue without a key, and prints what was lived through and what was wrong."""
+"""Runs random lives of a venue that needs no key; prints counts of events and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CRITICAL = 50
 
 
 def main() -> int:
-    """Run the lives that the command line asks for; return 1 if anything is wrong or was never done."""
+    """Run lives as the command line says; return 1 if anything is wrong, or an event never happened."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("venue", choices=MACHINES)
     parser.add_argument("--lives", type=int, default=10_000, help="default: %(default)s")
@@ -45,7 +45,7 @@ def main() -> int:
 
 
 def lived(venue: str, seed: int) -> Counter[str]:
-    """Live the lives of a seed; return their number and what became of their requests."""
+    """Run the lives of a seed; return their number, and the results of their requests."""
     VenueMachine.done.clear()
     live(venue, LIVES, seed)
     return Counter(VenueMachine.done)

@@ -13,10 +13,10 @@ LOCKS = {"run": "requirements.lock", "test": "requirements-test.lock"}
 PERMISSIVE = frozenset(
     {
         *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "PSF-2.0", "Zlib"),
-        *("BSD", "Apache", "PSF"),  # as older packages write it
+        *("BSD", "Apache", "PSF"),  # spelled so by older packages
     }
 )
-"""Licences that let everybody use, change and ship a work that says from whom it is."""
+"""Permissive licences: everybody may use, change and ship the work if it names its authors."""
 
 _WRITTEN_OUT = {
     "Apache License 2.0": "Apache-2.0",
@@ -36,7 +36,7 @@ def locked(lock: str) -> list[str]:
 
 
 def licence_of(package: Distribution) -> str:
-    """Return what a package declares: its expression, classifiers or text's first line; "" if nothing."""
+    """Return a package's declared licence: expression, classifiers or first line of text; "" if none."""
     declared = package.metadata.json
     if expression := declared.get("license_expression"):
         return str(expression)
@@ -46,7 +46,7 @@ def licence_of(package: Distribution) -> str:
 
 
 def is_permissive(licence: str) -> bool:
-    """Return whether every licence of an expression is permissive, or of alternatives any."""
+    """Return whether all licences of an expression are permissive; of alternatives, one is enough."""
     parts = re.split(r"\s+AND\s+|\s+and\s+", licence.replace("(", "").replace(")", ""))
     return all(any(name in PERMISSIVE for name in re.split(r"\s+OR\s+|\s+or\s+", part)) for part in parts)
 
@@ -57,7 +57,7 @@ def rows(purpose: str) -> list[tuple[str, str, str]]:
     for name in dict.fromkeys(locked(LOCKS[purpose])):
         try:
             package = distribution(name)
-        except PackageNotFoundError:  # for another system or another Python
+        except PackageNotFoundError:  # a package for another system or Python
             continue
         found.append((name, package.version, licence_of(package)))
     return found

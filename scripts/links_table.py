@@ -83,7 +83,7 @@ def _print_adversary(count: int) -> None:
 
 
 def _print_lookalikes(count: int) -> None:
-    """Print what became of pairs that are made without a look at the linker, and each that is wrong."""
+    """Print the results for pairs made independently of the linker, and each wrong pair."""
     found = verdict("0", count)
     linked = ", ".join(f"{kind} {found.linked[kind]} of {pairs}" for kind, pairs in found.pairs.items())
     wrong = f"{len(found.wrong)} sure, by the rule `same`, or with a mark"
@@ -93,7 +93,7 @@ def _print_lookalikes(count: int) -> None:
 
 
 def _print_lives(count: int) -> None:
-    """Print how many surebets of random lives could lose, and how many true ones are withheld."""
+    """Print how many surebets of random lives could lose, and how many true surebets are withheld."""
     told = lives("0", count)
     share = told.withheld.total() / max(1, told.true)
     why = ", ".join(f"{reason} {withheld}" for reason, withheld in told.withheld.items())

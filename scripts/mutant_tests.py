@@ -35,7 +35,7 @@ class Mutant(Struct, frozen=True, forbid_unknown_fields=True):
     test: str
 
     def applied(self, folder: Path) -> str | None:
-        """Return the text of its file in that folder with the bug; None if it does not fit exactly once."""
+        """Return the text of the mutant's file with the bug; None unless `old` occurs exactly once."""
         text = (folder / self.file).read_text("utf-8")
         return text.replace(self.old, self.new) if text.count(self.old) == 1 else None
 
@@ -48,7 +48,7 @@ def mutants() -> list[Mutant]:
 
 
 def main() -> int:
-    """Run the mutants whose name has one of the arguments, all without any; return the exit code."""
+    """Run the mutants whose names contain an argument (all without arguments); return the exit code."""
     parser = argparse.ArgumentParser(prog="scripts/mutants", description=__doc__)
     parser.add_argument("name", nargs="*", help="a part of the name of a mutant")
     parser.add_argument("--processes", type=int, default=PROCESSES, help=f"default {PROCESSES}")
@@ -89,7 +89,7 @@ def _pytest(folder: Path, arguments: Sequence[str]) -> subprocess.CompletedProce
 
 
 def _copied() -> tempfile.TemporaryDirectory[str]:
-    """Return a copy of what the tests need; the imports of a test find the copy first."""
+    """Return a copy of the files that tests need; a test's imports find the copy first."""
     folder = tempfile.TemporaryDirectory(prefix="mutant-")
     for name in FOLDERS:
         shutil.copytree(ROOT / name, Path(folder.name) / name, ignore=shutil.ignore_patterns("__pycache__"))

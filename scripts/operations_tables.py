@@ -1,4 +1,4 @@
-"""Writes the tables of log events and metrics in docs/operations.md; `scripts/operations` runs it."""
+"""Rewrites the tables of log events and metrics in docs/operations.md; `scripts/operations` runs it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILE = Path(__file__).resolve().parent.parent / "docs/operations.md"
 
 
 def written(text: str) -> str:
-    """Return the document with its tables made anew."""
+    """Return the document with new tables."""
     text = _with(text, ("metric", "meaning", "labels"), _metrics())
     return _with(text, ("`event`", "level", "what to do"), _events())
 
@@ -35,7 +35,7 @@ def _events() -> Iterator[Sequence[str]]:
 
 
 def _with(text: str, head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
-    """Return `text` with these rows in the table that has this head."""
+    """Return `text` with these rows in the table with this head."""
     first = f"{_line(head)}\n|{'---|' * len(head)}\n"
     before, found, rest = text.partition(first)
     if not found:

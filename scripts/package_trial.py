@@ -1,4 +1,4 @@
-"""Whether the package serves outside of a clone, from an empty environment; `scripts/package` runs it."""
+"""Tests that the package serves outside a clone, from an empty environment; `scripts/package` runs it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BUILD = "import setuptools.build_meta as b; b.build_sdist('dist'); b.build_whee
 
 
 def built(folder: Path, commit: str) -> list[Path]:
-    """Build the sdist and the wheel of this clone below `folder`, as one at that commit, and return both.
+    """Build the sdist and the wheel of this clone below `folder`, as if at `commit`, and return both.
 
     Raises: CalledProcessError.
     """
@@ -46,7 +46,7 @@ def _run(command: list[str], folder: Path) -> None:
 
 
 def _installed(python: str, folder: Path) -> Path:
-    """Return an environment with the locked packages alone, of what is installed to run."""
+    """Return an environment with only the locked packages that are installed to run."""
     _run([python, "-m", "venv", str(folder)], ROOT)
     wanted = ["--require-hashes", "--only-binary", ":all:", "--requirement", "requirements.lock"]
     _run([*_pip(folder), "install", *wanted], ROOT)
@@ -58,7 +58,7 @@ def _pip(environment: Path) -> list[str]:
 
 
 def _served(environment: Path, package: Path, folder: Path) -> tuple[float, int]:
-    """Install a package, serve, and return the seconds to the first odds, and the matches then."""
+    """Install a package and serve; return the seconds to the first odds, and the number of matches."""
     alone = ["--no-index", "--no-deps", "--no-build-isolation", "--force-reinstall"]
     _run([*_pip(environment), "install", *alone, str(package)], folder)
     command = [

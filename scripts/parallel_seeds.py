@@ -1,4 +1,4 @@
-"""Runs something for many seeds on all processors, for so long at most."""
+"""Runs a function for many seeds on all processors, within a limit of minutes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 def run_seeds(
     of: Callable[[int], T], seeds: range, minutes: float, begin: Callable[[], None] | None = None
 ) -> Iterator[tuple[int, Future[T]]]:
-    """Yield each seed with its finished result, in order; begin no other after so many minutes.
+    """Yield each seed with its finished result, in order; start no new seed after `minutes` minutes.
 
     `begin` is called once in each process.
     """
@@ -30,5 +30,5 @@ def run_seeds(
             if not running:
                 return
             seed, result = running.popleft()
-            result.exception()  # wait
+            result.exception()  # waits for the result
             yield seed, result

@@ -28,7 +28,7 @@ HEAD = """| id | fault | cases passed | figure, or why it is not shown |
 
 
 class Case(NamedTuple):
-    """One case that ran; `figure` is what it found, "" if nothing in particular."""
+    """One case that ran; `figure` is a figure that it printed, "" without one."""
 
     test: str
     has_passed: bool
@@ -87,7 +87,7 @@ def run(tests: Sequence[str], extent: Sequence[str]) -> list[Case]:
         report = Path(folder) / "report.xml"
         command = [sys.executable, *_PYTEST, f"--junitxml={report}", *extent, *tests]
         subprocess.run(command, cwd=ROOT, check=False)
-        return [_case(element) for element in ET.parse(report).iter("testcase")]  # noqa: S314 - our own
+        return [_case(element) for element in ET.parse(report).iter("testcase")]  # noqa: S314 - our own file
 
 
 def _case(found: ET.Element) -> Case:

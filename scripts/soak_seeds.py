@@ -1,6 +1,6 @@
-"""Runs the simulation with many seeds; prints the rate, what happened, and how to repeat what failed.
+"""Runs the simulation with many seeds; prints the rate, counts, and commands that repeat failures.
 
-With rows of docs/faults.md it runs their tests instead, with the counts and times that the rows ask for.
+With rows of docs/faults.md it runs their tests instead, with the counts and times in the rows.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def _change_and_read(address: str, site: Site, trace: Trace) -> None:
 
 
 def _wait_for(price: bytes, address: str, until: float) -> bool:
-    """Read the list as gzip until it has that price. Return whether that happened in time."""
+    """Read the list as gzip until it has the price. Return whether it had it in time."""
     host, _, port = address.partition(":")
     while time.monotonic() < until:
         connection = http.client.HTTPConnection(host, int(port), timeout=5)

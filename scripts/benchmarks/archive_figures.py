@@ -1,6 +1,6 @@
-"""Figures of the archive: bytes a change, a minute of many changes, a restart, a list as it was, an export.
+"""Measures the archive: bytes per change, a minute of many changes, a restart, a past list, an export.
 
-Commits are of lists alone, without fixtures, whose making is not what is measured.
+Commits have lists without fixtures, so that making fixtures is not measured.
 
 PYTHONPATH=. .venv/bin/python scripts/benchmarks/archive_figures.py [CHANGES]
 
@@ -75,7 +75,7 @@ class RealClock:
 
 @dataclass
 class Running:
-    """An archived board of so many bookmakers and matches each."""
+    """An archived board with some bookmakers, each with the same number of matches."""
 
     archive: Archive
     clock: Clock
@@ -84,7 +84,7 @@ class Running:
     is_archived: bool = True
 
     def commit(self, *batches: Batch) -> None:
-        """Commit batches, and have that archived if it is."""
+        """Commit batches, and archive the commit if there is an archive."""
         board, now = Board(self.board, BoardRules(expire_after_kickoff_s=1e10)), self.clock.now()
         for batch in batches:
             run_now(board.apply(batch, now))
@@ -120,7 +120,7 @@ class Running:
 
 @contextmanager
 def running(folder: Path, clock: Clock, bookmakers: int) -> Iterator[Running]:
-    """Open an archive of so many bookmakers while the block runs."""
+    """Open an archive of `bookmakers` bookmakers while the block runs."""
     names = {BookmakerId(f"b{number:02}"): f"Bookmaker {number}" for number in range(bookmakers)}
     terms = FixtureSettings(roster_of({name: BookmakerInfo(SourceName(f"s-{name}")) for name in names}))
     archive = open_archive(
@@ -137,7 +137,7 @@ def running(folder: Path, clock: Clock, bookmakers: int) -> Iterator[Running]:
 
 
 def changes(folder: Path, count: int, bookmakers: int, matches: int, a_commit: int) -> None:
-    """Print bytes a change and the writer's time, and what a restart takes at that size."""
+    """Print bytes per change and the writer's time, and the time of a restart at that size."""
     clock = SetClock()
     with running(folder, clock, bookmakers) as live:
         names = [*live.archive.names]
@@ -182,7 +182,7 @@ def changes(folder: Path, count: int, bookmakers: int, matches: int, a_commit: i
 
 
 def beside(folder: Path, count: int) -> None:
-    """Print what a change takes on a board with an archive and on a board without, in turn."""
+    """Print the time of a change on a board with an archive and on one without, in turn."""
     clock = SetClock()
     with running(folder, clock, 50) as kept:
         plain = Running(kept.archive, clock, kept.board, Random(1), is_archived=False)
@@ -209,7 +209,7 @@ def beside(folder: Path, count: int) -> None:
 
 
 def steady(folder: Path, a_second: int, seconds: float) -> list[tuple[str, str, str]]:
-    """Return whether anything is lost at so many changes a second, and what writing takes, with aims."""
+    """Return the loss at `a_second` changes a second, and the time of writing, with aims."""
     with running(folder, RealClock(), 50) as live:
         names = [*live.archive.names]
         for name in names:
@@ -238,7 +238,7 @@ def steady(folder: Path, a_second: int, seconds: float) -> list[tuple[str, str, 
 
 
 def past(folder: Path, days: int, a_day: int, matches: int) -> None:
-    """Print what a list as it was takes, the first day's, after so many days."""
+    """Print the time to read a list of the first day after `days` days."""
     clock = SetClock()
     with running(folder, clock, 1) as live:
         (name,) = live.archive.names
@@ -272,7 +272,7 @@ def past(folder: Path, days: int, a_day: int, matches: int) -> None:
 
 
 def _took(before: tuple[float, float]) -> str:
-    """Return the seconds since then, by the clock and of the processor."""
+    """Return the seconds since `before`, by the clock and by the processor."""
     return f"{perf_counter() - before[0]:.2f} s ({process_time() - before[1]:.2f} s of a processor)"
 
 

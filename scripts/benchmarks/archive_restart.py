@@ -1,6 +1,6 @@
-"""How long a service with an archive takes from a signal until it serves again: in order, and after a kill.
+"""Measures how long an archived service takes to serve again after an orderly stop, and after a kill.
 
-50 bookmakers x 1,000 matches, 1,000 changes a second, as `scale.toml`; fewer bookmakers change as often.
+50 bookmakers x 1,000 matches, 1,000 changes a second, as in `scale.toml`; fewer bookmakers change as often.
 
 PYTHONPATH=. .venv/bin/python scripts/benchmarks/archive_restart.py [BOOKMAKERS]
 """
@@ -24,7 +24,7 @@ from tests.support.time.waiting import eventually
 SCALE = ROOT / "scripts" / "benchmarks" / "scale.toml"
 PATIENCE_S = 600.0
 FULL = 900
-"""Entries of each bookmaker with which a board counts as full: all but those in play, or over."""
+"""Entries of each bookmaker on a full board: all but those of matches in play or over."""
 CHANGES = 1_400
 """Updates a second of all sources, of which 1,000 change an entry."""
 LIST = "/api/v2/odds"
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def restarted(config: Path, number: signal.Signals, full: int) -> None:
-    """Print the seconds, also of a processor, from a signal to lists, and to an answer that goes on."""
+    """Print the seconds (clock and processor) from a signal to lists, and to changes that continue."""
     with _service(config) as running:
         eventually(lambda: _count(running) >= full, "the board is full", PATIENCE_S)
         view = _view(running)
@@ -82,13 +82,13 @@ def restarted(config: Path, number: signal.Signals, full: int) -> None:
 
 
 def _service(config: Path) -> contextlib.AbstractContextManager[Service]:
-    """Run a service within a block, however long its start takes on a busy machine."""
+    """Run a service within a block; its start may take long on a busy machine."""
     command = [sys.executable, "-m", "web", "serve", "--config", str(config), "--bind", "127.0.0.1:0"]
     return started(command, ROOT, within_s=PATIENCE_S)
 
 
 def _configured(bookmakers: int) -> str:
-    """Return the first bookmakers of `scale.toml`, which change as often as all."""
+    """Return `scale.toml` with only its first bookmakers, which change as often as all together."""
     scale = tomllib.loads(SCALE.read_text("utf-8"))
     tables = dict.fromkeys(("sources", "bookmakers"), "")
     for table in tables:
@@ -101,7 +101,7 @@ def _configured(bookmakers: int) -> str:
 
 
 def _get(running: Service, path: str) -> Answer:
-    """Get a path, however long that takes on a busy machine."""
+    """Get a path without a time limit."""
     connection = http.client.HTTPConnection(*running.address, timeout=PATIENCE_S)
     with contextlib.closing(connection):
         connection.request("GET", path)

@@ -1,7 +1,7 @@
 """Measures a cluster over a server on this machine: commit to replica and client, reads, entries a second.
 
 Usage: .venv/bin/python -m scripts.benchmarks.cluster [--seconds S]. Starts a Valkey server of its own, and
-prints a table. Processor time is what counts where others use the machine, too.
+prints a table. On a shared machine only the processor times are useful.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ async def _latency(server: SharedServer, folder: Path, seconds: float) -> Row:
     async with anyio.create_task_group() as tasks:
         for system in systems:
             tasks.start_soon(system.supervisor.run)
-        await is_shown.wait()  # the first linking keeps the loop of both busy
+        await is_shown.wait()  # the first linking blocks the shared event loop
         await anyio.sleep(SETTLE_S)
         took.clear()
         await anyio.sleep(seconds)

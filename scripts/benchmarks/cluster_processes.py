@@ -1,7 +1,7 @@
-"""Measures the processes of a cluster as their clients do: from a price to a frame, reads, processor time.
+"""Measures the processes of a cluster from outside: from a price to a frame, reads, processor time.
 
-All is on this machine, whose cores they share with their clients: what counts is processor time, and the
-difference to a process on its own.
+Processes and clients share this machine's cores, so the useful results are processor time, and differences
+to a single process.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _VERSION = re.compile('"(\\d+)-')
 
 
 def rows(shared: SharedServer, folder: Path, seconds: float) -> Iterator[tuple[str, str]]:
-    """Return what was measured, each as a title and figures."""
+    """Return the measurements, each as a title and figures."""
     alone = folder / "alone.toml"
     alone.write_text(SOURCES, "utf-8")
     with service(alone) as served:
@@ -61,7 +61,7 @@ def rows(shared: SharedServer, folder: Path, seconds: float) -> Iterator[tuple[s
                     "processor time of a replica for a commit, without clients",
                     _work(replicas[0], seconds),
                 )
-            if shutil.which("wrk"):  # else nothing measures this
+            if shutil.which("wrk"):  # without wrk, reads are not measured
                 yield f"reads of the whole list a second, {count} replicas", _reads(replicas, seconds)
 
 
@@ -74,7 +74,7 @@ def configured(shared: SharedServer, folder: Path, prefix: str) -> tuple[Path, P
 
 
 def frames(served: Service, seconds: float) -> list[float]:
-    """Return for each price that comes in the stream how long ago it was made."""
+    """Return the age of each price when it comes in the stream."""
     ages: list[float] = []
     with socket.create_connection(served.address, 10.0) as stream:
         stream.sendall(_STREAM)
@@ -88,7 +88,7 @@ def frames(served: Service, seconds: float) -> list[float]:
 
 
 def _cluster(shared: SharedServer, folder: Path, count: int, stack: ExitStack) -> list[Service]:
-    """Start a collector, and so many replicas."""
+    """Start a collector and `count` replicas."""
     collector, replica = configured(shared, folder, f"processes{count}")
     stack.enter_context(service(collector))
     replicas = [stack.enter_context(service(replica)) for _ in range(count)]
@@ -115,7 +115,7 @@ def _reads(replicas: list[Service], seconds: float) -> str:
 
 
 def _rate(url: str, seconds: int) -> float:
-    """Return requests a second of wrk, which is in C: a client in Python would mostly measure itself."""
+    """Return requests a second, measured by wrk: a client in Python would mostly measure itself."""
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "60s", url]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found = re.search(r"Requests/sec:\s+([0-9.]+)", done.stdout)

@@ -17,20 +17,20 @@ from typing import Any
 from web.__main__ import main
 
 LONG_S = 0.002
-EVERY_S = 0.0005  # between two readings of the processor's time, which is a system call
+EVERY_S = 0.0005  # between two readings of processor time, because each is a system call
 OURS = tuple(f"{Path.cwd() / folder}/" for folder in ("actors", "web"))
 
 
 class Recorder:
-    """The long steps: when each began (monotonic), its seconds, the processor's, where.
+    """The long steps: begin (monotonic), duration, processor time, and place of each.
 
-    The processor's time may be up to `EVERY_S` too long.
+    Processor times may be up to `EVERY_S` too long.
     """
 
     def __init__(self) -> None:
         self.steps: list[tuple[float, float, float, str]] = []
         self._read_at, self._cpu_s = 0.0, 0.0
-        self._run: Callable[[Any], None] = asyncio.Handle._run  # noqa: SLF001 - there is no public place
+        self._run: Callable[[Any], None] = asyncio.Handle._run  # noqa: SLF001 - no public hook exists
 
     def install(self) -> None:
         """Start measuring."""

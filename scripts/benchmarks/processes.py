@@ -21,7 +21,7 @@ from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICE_ROOT = Path(os.environ.get("ODDSBOARD_BENCH_SERVICE", ROOT))
-"""The clone whose service is measured: not this clone while two commits are compared."""
+"""The clone whose service is measured; another clone while two commits are compared."""
 SERVER_CORE, CLIENT_CORE = 0, 1
 START_S, STOP_S = 120.0, 60.0
 
@@ -130,7 +130,7 @@ def listening(name: str, command: list[str], port: int, **environment: str) -> I
 
 
 def free_port() -> int:
-    """Return a port of this machine that nothing listens at."""
+    """Return a port of this machine at which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         return int(free.getsockname()[1])
 

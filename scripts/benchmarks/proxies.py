@@ -12,7 +12,7 @@ from scripts.benchmarks.processes import ROOT, Served, nginx, varnish
 
 DEPLOY = ROOT / "config" / "deploy"
 UNLIMITED = {"limit_conn oddsboard_clients 100;": ""}
-"""What lets a single address have many connections of nginx."""
+"""The replacement in nginx's settings that lets one address have many connections."""
 MAIN = """
 user root;
 worker_processes 1;

@@ -59,7 +59,7 @@ class Report:
         self.paragraph(f"{machine()}; {time.strftime('%Y-%m-%d', time.gmtime())}{tried}.")
 
     def size(self, usual: T, short: T) -> T:
-        """Return the usual amount of work, or that of a short run."""
+        """Return the amount of work for this run: `usual`, or `short` for a short run."""
         return short if self.is_short else usual
 
     def paragraph(self, text: str) -> None:

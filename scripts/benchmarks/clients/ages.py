@@ -1,4 +1,4 @@
-"""How old the lists are that a client gets: since when a newer version was there when its answer came."""
+"""Measures the age of a client's lists: for how long a newer version existed when the answer came."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STREAM = b"GET /api/v2/stream HTTP/1.1\r\nHost: bench\r\n\r\n"
 
 
 class Ages:
-    """Within the block a client asks `front` for the list, another follows the stream of `service`."""
+    """Within the block, one client polls `front` for the list, another follows the stream of `service`."""
 
     def __init__(self, front: str, service: str) -> None:
         self._front = front
@@ -43,7 +43,7 @@ class Ages:
         self._stream.close()
 
     def seconds(self) -> list[float]:
-        """Return of each answer for how many seconds a newer version had been there; 0 of the newest."""
+        """Return for each answer how many seconds a newer version had existed; 0 for the newest version."""
         versions = sorted(self._commits)
         ages = []
         for version, at in self._got:

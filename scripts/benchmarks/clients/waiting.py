@@ -1,7 +1,7 @@
-"""Many clients that wait for changes, and a stream of the service itself that says when each version came.
+"""Many clients that wait for changes, and the service's own stream with the time of each version.
 
-All are a single loop of plain sockets. The clients have addresses of their own, a hundred for each, as
-nginx limits the requests of an address.
+All run in a single loop of plain sockets. Each address has a hundred clients, because nginx limits the
+requests of an address.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ID = re.compile(rb"\nid: (\d+)-")
 
 
 class News(Struct, frozen=True):
-    """A version that a client received: when, and after which version of its own (Unix seconds)."""
+    """A version that a client received: when (Unix seconds), and the client's version before it."""
 
     version: int
     before: int
@@ -53,7 +53,7 @@ class _Client:
         self.socket.sendall(_REQUEST % (self.cursor, WAIT_S))
 
     def answer(self) -> tuple[int, bytes] | None:
-        """Return status and body of the answer, None while it is not whole."""
+        """Return status and body of the answer, None while it is incomplete."""
         head, found, body = self.data.partition(b"\r\n\r\n")
         if not found:
             return None
@@ -68,7 +68,7 @@ class _Client:
 class Crowd:
     """Clients at `front` of the service at `service`; `commits` has when each version came.
 
-    `news` and `refusals`, by status, are those since `begin`.
+    `news`, and `refusals` by status, are counted since `begin`.
     """
 
     def __init__(self, front: str, service: str, clients: int) -> None:
@@ -97,11 +97,11 @@ class Crowd:
         self.commits.clear()
 
     def listen(self, seconds: float) -> None:
-        """Read and ask again for that many seconds; 0 reads what has already arrived."""
+        """Read and request again for `seconds` seconds; 0 reads only data that has already arrived."""
         until = time.monotonic() + seconds
         while True:
             ready = self._selector.select(min(max(until - time.monotonic(), 0.0), RETRY_S / 4))
-            self._read_stream()  # first: when a version came, and then which clients have it
+            self._read_stream()  # first, so that the time of a version is known before its clients
             for key, _ in ready:
                 if key.data is not None:
                     self._read(key.data)
@@ -116,7 +116,7 @@ class Crowd:
             client.socket.close()
 
     def _newest(self) -> bytes:
-        while True:  # a service whose machine is busy refuses new clients for a moment
+        while True:  # a busy service refuses new clients for a moment
             headers = get(self._service, "/api/v2/odds", {})[1]
             if "odds-cursor" in headers:
                 return headers["odds-cursor"].encode()
@@ -159,7 +159,7 @@ class Crowd:
         client.ask()
 
     def _again(self, client: _Client, why: int | str) -> None:
-        """Have a client that got no changes come back after a second, on another connection."""
+        """Reconnect a client that got no changes after a second."""
         self.refusals[why] += 1
         self._selector.unregister(client.socket)
         client.socket.close()

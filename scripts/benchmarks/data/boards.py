@@ -41,9 +41,9 @@ def csv_body(rows: int, shift: int = 0, keys: Sequence[str] = KEYS) -> bytes:
 
 @lru_cache(maxsize=8)  # drawing a large board takes seconds
 def matches(count: int, seed: int = 1) -> tuple[Match, ...]:
-    """Return about that many matches of one bookmaker, with the simulated source's teams and prices.
+    """Return about `count` matches of one bookmaker, with the simulated source's teams and prices.
 
-    Prices are of different times, as on a board that has run for a while.
+    Prices have different times, as on a board that has run for a while.
     """
     machine = SimulatedMachine(
         SimulatedOptions(kind="simulated", seed=seed, matches=count), ("standard",), NOW
@@ -57,7 +57,7 @@ def matches(count: int, seed: int = 1) -> tuple[Match, ...]:
 
 
 def batch(bookmaker: BookmakerId, matches: Sequence[Match], *, complete: bool) -> Batch:
-    """Return a batch of those matches, received now."""
+    """Return a batch of the matches, received now."""
     return Batch(
         bookmaker=bookmaker,
         scope=SCOPE,
@@ -72,7 +72,7 @@ def batch(bookmaker: BookmakerId, matches: Sequence[Match], *, complete: bool) -
 
 
 def snapshot(count: int, bookmakers: Sequence[BookmakerId]) -> Snapshot:
-    """Return a board of about that many matches in all, spread over the bookmakers."""
+    """Return a board with about `count` matches in all, spread over the bookmakers."""
     board = Board(Snapshot.empty(1, tuple(bookmakers)), RULES)
     for seed, bookmaker in enumerate(bookmakers, 1):
         each = matches(count // len(bookmakers), seed)

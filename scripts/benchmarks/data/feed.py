@@ -1,4 +1,4 @@
-"""A polled list whose bodies bring new matches and new prices, each price with a number of its own."""
+"""A polled list whose bodies have new matches and new prices; each price carries a number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POLL_S = 0.1
 """The interval of the polls: with a new match in each body there are ten new events a second."""
 
 WORLD, LISTED = 1_000, 300
-NUMBERS = 999  # of prices, told apart by the decimals behind the second
+NUMBERS = 999  # of prices, in the decimals after the second
 LONDON = ZoneInfo("Europe/London")
 HEADER = ("Div", "Date", "Time", "HomeTeam", "AwayTeam", "B365H", "B365D", "B365A")
 CONFIG = """
@@ -35,7 +35,7 @@ key = "B365"
 
 
 class Feed:
-    """300 matches of the simulated world at a time; `sent` has when a home price was sent first."""
+    """300 matches of the simulated world at a time; `sent` has the first time of each home price."""
 
     def __init__(self) -> None:
         self.sent: dict[float, float] = {}
@@ -46,7 +46,7 @@ class Feed:
         self._matches = [match for match in image if match.home and match.away and _is_later(match)]
 
     def bodies(self) -> Iterator[bytes]:
-        """Yield files: each has one match that the one before had not, and another with a new price."""
+        """Yield files, each with one new match, and with a new price of another match."""
         prices = {at: match.home_price for at, match in enumerate(self._matches)}
         for number in count():
             listed = [at % len(self._matches) for at in range(number, number + LISTED)]

@@ -13,7 +13,7 @@ def site(bodies: Mapping[str, Iterator[bytes]]) -> Iterator[str]:
     """Serve bodies by path, those of each path in turn. Yield the address."""
 
     class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"  # which keeps connections, as sites do
+        protocol_version = "HTTP/1.1"  # keeps connections, as sites do
 
         def do_GET(self) -> None:
             body = next(bodies[self.path.partition("?")[0]])

@@ -1,7 +1,7 @@
-"""The archive: what it costs reads and commits at the scale of one process, and whether it loses anything.
+"""The archive: its cost for reads and commits at the scale of one process, and whether it loses anything.
 
-Two services have the same sources, one of them an archive. They run on the same core in turn: while one is
-measured the other is suspended, so that a drift of the machine affects both alike.
+Two services have the same sources; one has an archive. They run on the same core in turn: while one is
+measured, the other is suspended, so that a drift of the machine affects both alike.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ AIM = "0.95"
 
 
 class Costs(Struct):
-    """Of one service, a figure a round: processor seconds a second, changes a second, reads a second."""
+    """Figures of one service, one per round: processor seconds, changes and reads, each per second."""
 
     idle: list[float]
     changes: list[float]
@@ -41,7 +41,7 @@ class Costs(Struct):
 
 
 def run(report: Report) -> None:
-    """Print what an archive costs, and whether it loses anything."""
+    """Print the cost of an archive, and whether it loses anything."""
     if not wrk.is_there():
         report.paragraph("Not measured: wrk is missing (Debian: `apt-get install wrk`).")
         return
@@ -111,7 +111,7 @@ def _in_turn(services: dict[str, Served], rounds: int) -> dict[str, Costs]:
     for _ in range(rounds):
         for name, served in services.items():
             served.process.resume()
-            time.sleep(AWAKE_S)  # what would have been done meanwhile
+            time.sleep(AWAKE_S)  # to do the work of the suspended time
             _measure(served, costs[name])
             served.process.suspend()
     return costs

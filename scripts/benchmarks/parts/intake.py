@@ -1,4 +1,4 @@
-"""Intake: rows a second from a payload's bytes to the commit, next to a library that only decodes them.
+"""Intake: rows a second from a payload's bytes to the commit, compared with a library that only decodes.
 
 A row is one bookmaker's prices of one match in the payload; a source without a payload, the simulated
 one, is measured from its own step to the commit. The exchange's stream has a benchmark of its own.
@@ -42,7 +42,7 @@ API_OPTIONS = TheOddsApiOptions(kind="the_odds_api", api_key="key", sports="foot
 
 
 class Bodies(Struct, frozen=True):
-    """A payload, one with every price changed, and one with other bytes but the same content."""
+    """A payload, the same with every price changed, and one with the same content in other bytes."""
 
     first: bytes
     changed: bytes

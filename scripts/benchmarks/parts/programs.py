@@ -1,4 +1,4 @@
-"""A program as a source: lines a second until the last is on the board, and what a line costs.
+"""A program as a source: lines a second until the last is on the board, and the cost of a line.
 
 The program is a process of its own, on another core than the service. It prints a list, and then lines that
 each change the prices of a match: as fast as it may, or at a steady pace.
@@ -19,7 +19,7 @@ from scripts.benchmarks.report import Report
 
 MATCHES = 1_000
 PACE_A_S, PACE_S = 5_000, 10.0
-LAST = 1.77  # a price of no other line
+LAST = 1.77  # a price that no other line has
 WITHIN_S = 60.0
 PROGRAM = """
 import json, os, sys, time
@@ -60,7 +60,7 @@ key = "program"
 
 
 def run(report: Report) -> None:
-    """Print lines a second, and the processor's time of the service."""
+    """Print lines a second, and the service's processor time."""
     lines = report.size(300_000, 20_000)
     rows = [
         _row("as fast as it may", [_measured(lines, 0.0) for _ in range(report.size(3, 1))], lines),
@@ -77,7 +77,7 @@ def _row(what: str, found: list[tuple[float, float]], lines: int) -> list[str]:
 
 
 def _measured(lines: int, pace: float) -> tuple[float, float]:
-    """Return the seconds until the last line is on the board, and the processor's meanwhile."""
+    """Return the seconds until the last line is on the board, and the processor seconds."""
     with tempfile.TemporaryDirectory() as name, _service(Path(name), lines, pace) as served:
         served.settle()
         began, before = time.monotonic(), served.process.cpu_times()

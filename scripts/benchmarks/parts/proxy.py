@@ -1,7 +1,8 @@
-"""nginx and Varnish in front: requests a second with the settings that we ship, and how old lists are.
+"""nginx and Varnish as proxies: requests a second with the shipped settings, and the age of lists.
 
-A proxy, nginx with one worker, and the service share a core. For the speed the service has a local file as
-its one source, next to a static file of nginx that is its list; for the age it has simulated odds.
+A proxy (nginx with one worker) and the service share a core. For speed, the service's only source is a
+local file, and the comparison is nginx with the list as a static file. For ages the service has simulated
+odds.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def _speed(report: Report, folder: Path, service: Served, running: contextlib.Ex
 
 
 def _ages(report: Report, folder: Path) -> None:
-    """Print for how long a newer version was there when a client got its answer."""
+    """Print for how long a newer version existed when a client got its answer."""
     config = folder / "moving.toml"
     config.write_text(MOVING, encoding="utf-8")
     rows = []

@@ -1,7 +1,7 @@
-"""The scale that one process is built for: scale.toml with new events, and what a client sees of it.
+"""The scale that one process is built for: scale.toml with new events, and the delays that a client sees.
 
-With markets each match has six: 1X2, three lines of over/under, both teams to score, double chance. As many
-prices change as without. Lists are believed for longer, because all of them have to be read first.
+With markets, each match has six: 1X2, three lines of over/under, both teams to score, double chance. As
+many prices change as without. Lists stay valid for longer, because all of them must be read first.
 
 The service polls one list more, of which each body has a new match and a new price. A client waits for the
 changes of that list; the time from a price's body to its answer is measured by the client's own clock. The
@@ -40,12 +40,12 @@ Step = tuple[float, float, float, str]
 
 
 def run(report: Report) -> None:
-    """Print what the scale costs, and how long links take from the start, for a tenth of it as well."""
+    """Print the cost of the scale, and how long links take from the start, also for a tenth of it."""
     _report(report, (report.scale_file or FILE).read_text(encoding="utf-8"), "50 ms")
 
 
 def run_markets(report: Report) -> None:
-    """Print the same of six markets an entry."""
+    """Print the same with six markets per entry."""
     _report(report, FILE.read_text(encoding="utf-8").replace(*MARKETS), "60 ms")
 
 
@@ -81,7 +81,7 @@ def _report(report: Report, text: str, aim: str) -> None:
 
 @contextlib.contextmanager
 def _run(text: str) -> Iterator[tuple[Feed, Served, float, list[Step]]]:
-    """Run the service; the list gets its long steps when it has ended."""
+    """Run the service; the list of steps is filled when it has ended."""
     feed, steps = Feed(), list[Step]()
     with tempfile.TemporaryDirectory() as folder, on_core(CLIENT_CORE):
         config, result = Path(folder) / "scale.toml", Path(folder) / "steps.json"
@@ -104,7 +104,7 @@ def _linked(served: Served, began: float) -> float:
             raise TimeoutError(f"not all was linked within {WITHIN_S:.0f} s")
         monitor = json.loads(get(served.url, "/monitor", {})[2])
         matches = {bookmaker["id"]: bookmaker["matches"] for bookmaker in monitor["bookmakers"]}
-        # Matches of the feed are of another world; some 2 % of the others have no kick-off, and stay alone.
+        # Matches of the feed are from another world; some 2 % of the others have no kick-off: alone.
         count = monitor["fixtures"]["fixtures"] - matches.pop("feed")
         is_linked = all(matches.values()) and count < 0.06 * sum(matches.values())
         if not is_linked or abs(count - before) > max(before * 0.02, FEW):
@@ -114,7 +114,7 @@ def _linked(served: Served, began: float) -> float:
 
 
 def _costs(served: Served, feed: Feed, seconds: float, aim: str) -> list[list[str]]:
-    """Return rows of what it costs to go on for `seconds`."""
+    """Return rows with the cost of running for `seconds`."""
     waits: list[float] = []
     end = time.monotonic() + seconds
     client = threading.Thread(target=_follow, args=(served, feed, waits, end))

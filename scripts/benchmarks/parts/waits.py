@@ -43,7 +43,7 @@ key = "sharp"
 
 
 def run(report: Report) -> None:
-    """Print upstream requests a commit, and from a commit to the clients, with and without a proxy."""
+    """Print upstream requests per commit, and times from a commit to clients, with and without a proxy."""
     seconds, clients = report.size(30.0, 5.0), report.size(CLIENTS, 200)
     report.paragraph(
         f"{clients:,} clients that wait for the changes of all {MATCHES} matches, for {seconds:.0f} s."
@@ -96,9 +96,9 @@ def _row(name: str, front: proxies.Front | None, folder: Path, clients: int, sec
 
 
 def _asked(service: Served) -> int:
-    """Return how often the service was asked for changes, and has answered."""
+    """Return how many requests for changes the service has answered."""
     while (answer := get(service.url, "/api/stats", {}))[0] != HTTPStatus.OK:
-        time.sleep(0.1)  # a busy service turns new clients away for a moment
+        time.sleep(0.1)  # a busy service refuses new clients for a moment
     counters = json.loads(answer[2])["http"]["answers"]
     return sum(counters.get(PATH, {}).values())
 
