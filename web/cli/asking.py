@@ -49,7 +49,7 @@ def answer(given: argparse.Namespace, path: str, kind: type[T]) -> T:
             trust_env=False,
         )
         if found.status_code == httpx2.codes.UNAUTHORIZED:
-            how = "$ODDSBOARD_TOKEN, or a file with --token-file, must have the token of its [operators]"
+            how = "$ODDSBOARD_TOKEN, or a file with --token-file, must have the token from its [operators]"
             raise ServiceUnreachableError(f"{url}{path}: not allowed; {how}")
         if found.status_code != httpx2.codes.OK:
             raise ServiceUnreachableError(f"{url}{path}: {_detail(found)}")

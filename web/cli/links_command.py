@@ -162,7 +162,7 @@ def _evidence_lines(evidence: Evidence, a: LinkEvent, b: LinkEvent) -> Iterator[
     yield f"kick-off: {'unknown' if delta is None else f'{delta:+d} s'}"
     yield f"league: {evidence.league}, {_COUNTRY.get(evidence.country, '')}"
     gap = evidence.price_gap
-    yield f"prices: {'not known of both' if gap is None else f'{gap:.3f} apart'}"
+    yield f"prices: {'not known for both' if gap is None else f'{gap:.3f} apart'}"
 
 
 def _names(found: NameEvidence, a: str, b: str) -> str:

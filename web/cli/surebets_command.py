@@ -17,7 +17,7 @@ from web.server.lifecycle import Exit
 PATH = "/api/v2/surebets"
 WHY = {
     NoStakes.ROUNDING: "whatever the division in whole steps, an outcome may lose; take a larger total",
-    NoStakes.LIMIT: "a price is known to be good for less; take a smaller total",
+    NoStakes.LIMIT: "a stake is above the known limit of its price; take a smaller total",
 }
 
 

@@ -49,7 +49,7 @@ def coding_for(accept_encoding: str | None) -> Coding | None:
 def acceptable(accept_encoding: str | None) -> Coding:
     """Return the coding of an answer. Raises: Problem 406 if none is acceptable."""
     if (coding := coding_for(accept_encoding)) is None:
-        detail = f"Accept-Encoding allows none of the content codings that there are: {', '.join(Coding)}"
+        detail = f"Accept-Encoding allows none of the available content codings: {', '.join(Coding)}"
         raise Problem(406, "not_acceptable", detail, {"Vary": "Accept-Encoding"})
     return coding
 

@@ -197,18 +197,18 @@ class Query:
         bookmaker = self.bookmaker(known)
         league = self._one(LEAGUE.name, "must be given once, or not at all")
         if WEAK.name in self._values and given != ViewKind.SUREBETS:
-            raise _invalid(WEAK.name, "is of surebets", "must come with view=surebets")
+            raise _invalid(WEAK.name, "is only for surebets", "must come with view=surebets")
         if given is None:
             for parameter in (LEAGUE, MARKET):
                 if parameter.name in self._values:
                     must = "must come with view=fixtures or view=surebets"
-                    raise _invalid(parameter.name, "is of fixtures", must)
+                    raise _invalid(parameter.name, "is only for fixtures", must)
             return bookmaker
         if given not in OF_EVERY_MARKET:
             raise _invalid(VIEW.name, f"was {given[:64]!r}", must)
         for choice in _NOT_OF_CHANGES:
             if choice.name in self._values:
-                raise _invalid(choice.name, "is of a whole list", "must not be given with changes")
+                raise _invalid(choice.name, "is only for whole lists", "must not be given with changes")
         return self.of_markets(FixtureView(ViewKind(given), bookmaker, league))
 
     def of_markets(self, view: FixtureView) -> FixtureView | SeveralView:
@@ -273,7 +273,7 @@ class Query:
 
     def since(self) -> Since:
         """Return the version since which changes are requested; it is required."""
-        must = "must be the version of an answer, an integer, or that and its epoch: VERSION-EPOCH"
+        must = "must be the version of an answer, an integer, perhaps with its epoch: VERSION-EPOCH"
         given = self._one(SINCE.name, must)
         if given is None:
             raise _invalid(SINCE.name, "is missing", must)

@@ -7,7 +7,7 @@ import { canDivide, gainOf, rounded, stakes } from "./stakes.js";
 
 const SHARES = "These are shares of the total: two bets at one bookmaker may win together.";
 const WEAK = "After one result all stakes come back, with no gain.";
-const OVER = "But a stake is more than its price is known to be good for: take a smaller total.";
+const OVER = "But a stake is above the known limit of its price: take a smaller total.";
 
 /**
  * For the reader's total and step: the stake of each leg as a text (a share of the total if no stakes are

@@ -23,7 +23,7 @@ const GONE_OF = {
 };
 const GONE_OF_MARKET = "No bookmaker has prices of the match on this market now.";
 
-const RETURNED = " A stake that comes back, whole or half, counts for nothing in them.";
+const RETURNED = " They are for the part of a stake that is not returned.";
 
 /** Whether a key closes the details: not if it clears the search, or closes a dialog in front of them. */
 function isEscape({ key, target, defaultPrevented }) {

@@ -88,7 +88,7 @@ export function matchRow(columns, market) {
             who.title = [match.home, match.away].map(isolated).join(" – ");
             const isSure = found !== null && trust === "live";
             setText(surebet, isSure ? percent(found.profit) : "");
-            surebet.title = isSure ? "Surebet: the gain, whatever the result" : "";
+            surebet.title = isSure ? "Surebet: the gain with every result" : "";
             showPin(pin, isPinned, `${match.home} – ${match.away}`);
             const best = bestOf(match, columns);
             top.fill(match, best, how);

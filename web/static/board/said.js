@@ -5,7 +5,7 @@ import { count, duration } from "./format.js";
 import { ANY_MARKET, marketOf, USUAL_MARKET } from "./markets.js";
 
 const NO_SUREBETS = "Surebets appear here as soon as there are some.";
-const NONE_OF_MARKET = "No bookmaker has prices of this market now. There are others to choose from.";
+const NONE_OF_MARKET = "No bookmaker has prices of this market now. Choose another market.";
 
 /** The notices by the id of their place; an empty text shows none. */
 export function noticesOf({ board, health: { checks, links } }, bookmakers) {
@@ -78,13 +78,13 @@ export function emptinessOf(state, trust, matches) {
     if (isFiltered && state.choice.surebets) {
         return ["No surebet fits the filter", NO_SUREBETS];
     }
-    if (isFiltered) return ["No match fits the filter", "There are odds of other matches."];
+    if (isFiltered) return ["No match fits the filter", "Other matches have odds."];
     const { market } = state.choice;
     if (market === ANY_MARKET) return ["There is no surebet now", NO_SUREBETS];
     if (market !== USUAL_MARKET) return [`${marketOf(market).title}: no prices`, NONE_OF_MARKET];
     return Object.values(state.health.checks).some(({ status }) => status !== "fail")
         ? ["There are no matches now", "Matches appear here as soon as a bookmaker has them."]
-        : ["No bookmaker is live", "Prices appear as soon as one is. The monitor says why none is."];
+        : ["No bookmaker is live", "Prices appear as soon as one is live. The monitor has the reasons."];
 }
 
 function unreadOf({ connection, isChecked, isComparing }) {

@@ -217,7 +217,7 @@ export class Stream {
         if (waiting !== this.#waiting) return; // another market was chosen meanwhile
         this.#waiting = null;
         if (news === COMPARING) this.#compare();
-        else if (news === null) return this.#refuse(message.name, new Error("what is before it is lost"));
+        else if (news === null) return this.#refuse(message.name, new Error("earlier changes are lost"));
         else this.#try("news", () => this.#accept(news, news.cursor, began));
         waiting.forEach((later) => this.#hear(later));
     }

@@ -78,17 +78,17 @@ function showClients({ http, log }) {
     });
 }
 
-const NOT_YET = "Not counted yet: the command oddsboard links stats has them counted.";
+const NOT_YET = "Not counted yet: run oddsboard links stats to count them.";
 
 /** Before a survey, unlinked events and unused lines of the file of links are unknown. */
 function showFixtures({ fixtures, linked, surebets, links, surveyed_version, abstentions, absent }) {
-    showFacts(byId("fixtures"), { Fixtures: fixtures, "Of several sources": linked, Surebets: surebets });
+    showFacts(byId("fixtures"), { Fixtures: fixtures, "With several sources": linked, Surebets: surebets });
     showFacts(byId("links"), orNone(links, "All rules"));
     showFacts(byId("abstentions"), abstentions === null ? {} : orNone(abstentions, "All reasons"));
     setText(byId("surveyed"), abstentions === null ? NOT_YET : `As of version ${surveyed_version}.`);
     const missing = absent ?? [];
     byId("absent").hidden = missing.length === 0;
-    setText(byId("absent"), `The file of links names what is not on the board: ${missing.join(", ")}`);
+    setText(byId("absent"), `In the file of links, but not on the board: ${missing.join(", ")}`);
 }
 
 const orNone = (counts, name) => (Object.keys(counts).length > 0 ? counts : { [name]: 0 });
