@@ -34,6 +34,18 @@ async def test_waiting_batches_are_committed_once() -> None:
         assert (0, ()) == (stage.intake.depth, stage.intake.unacked)
 
 
+async def test_waiting_batches_of_a_list_are_merged() -> None:
+    """A change that waits behind its list takes nothing of the list away (faults.md, C17)."""
+    stage = AggregatorStage("alder")
+    stage.intake.put_nowait(batch([match("m1")]))
+    stage.intake.put_nowait(batch([match("m2")], complete=False, received_mono=0.1))
+
+    async with supervised(stage.child):
+        await settle()
+
+        assert (["alder_m1", "alder_m2"], 1) == (stage.shown(), stage.version)
+
+
 async def test_listeners_are_called_for_each_commit() -> None:
     """Listeners are called at once for batches, staleness and withdrawals by reads, if anything changed."""
     stage, heard = AggregatorStage("alder", "birch"), []
