@@ -59,7 +59,7 @@ class RedisStore:
         found = await self._run(scripts.JOIN, *about, int(seen.is_new), damaged, damage)
         if found[0] == b"wait":
             why = damage or _damage_of(found[1])
-            raise StoreLostError(f"{why}; the board begins anew once a minute at most")
+            raise StoreLostError(f"{why}; the board begins anew a minute after the last time")
         if found[0] != b"ok":
             raise StoreLostError(
                 "the board of this prefix belongs to processes with another configuration, release or "
