@@ -80,7 +80,7 @@ def _step(stage: Stage, instruction: str, arguments: str) -> None:
     match instruction:
         case "RUN":
             command = ["chroot", str(stage.root), "/bin/sh", "-ec", f"cd {stage.folder}\n{arguments}"]
-            _run(command, {**_of_pip(), **stage.environment})
+            _run(command, {**_pip_variables(), **stage.environment})
         case "WORKDIR":
             stage.folder = arguments
             stage.path("").mkdir(parents=True, exist_ok=True)
@@ -122,12 +122,12 @@ def _run(command: list[str], environment: Mapping[str, str] | None = None) -> st
     return done.stdout.strip()
 
 
-def _of_pip() -> dict[str, str]:
+def _pip_variables() -> dict[str, str]:
     """Return pip's variables with the package index."""
     return {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
 
 
-def _based(folder: Path, python: str) -> Path:
+def _base_system(folder: Path, python: str) -> Path:
     """Return a minimal Debian with the named Python in `/usr/local`. Raises: CalledProcessError."""
     base = folder / "base"
     _run(["debootstrap", "--variant=minbase", f"--include={LIBRARIES}", RELEASE, str(base), *_mirror()])
@@ -183,7 +183,7 @@ def _first_odds() -> int:
 def main(python: str = "python3.13") -> int:
     """Run the steps, and serve."""
     with tempfile.TemporaryDirectory() as name:
-        stage = made(_based(Path(name), python), Path(name))
+        stage = made(_base_system(Path(name), python), Path(name))
         print("MB in /opt:", _run(["du", "-sm", str(stage.root / "opt")]).split()[0])
         try:
             serve(stage)

@@ -101,14 +101,14 @@ def create_app(
     app, limits = quart_setup.bare(), limits or ClientLimits()
     counters = _counters(status.metrics, audience, limits.requests)
     live = _live(_catch_up(board, status, clock), names, audience, limits.work, past=past, markets=markets)
-    own, handlers, is_allowed = live.answers.own, _lists(live, clock, past), access.allows
+    own, handlers, is_allowed = live.answers.own, _list_handlers(live, clock, past), access.allows
     handlers |= probes.handlers(board, status, counters, clock, own, review=review, is_operator=is_allowed)
     waiting = changes.handlers(live) | ages.handlers(board, clock, markets)
-    waiting |= _moved(live, clock, past)
-    waiting |= _of_matches(live, status, clock, review=review, past=past, boards=markets)
-    fast, slow = (_served(_closed(some, access), status.cluster) for some in (handlers, waiting))
+    waiting |= _movement_handlers(live, clock, past)
+    waiting |= _match_handlers(live, status, clock, review=review, past=past, boards=markets)
+    fast, slow = (_served(_requiring_token(some, access), status.cluster) for some in (handlers, waiting))
     streams = _served({stream.PATH: True}, status.cluster)
-    fast |= _described(paths := (*fast, *slow, *streams), names, is_archived=past is not None)
+    fast |= _contract_handlers(paths := (*fast, *slow, *streams), names, is_archived=past is not None)
     quart_setup.install(app, counters)
     unrouted = Unrouted(app.asgi_app, (*paths, *fast), counters, pages.route_of)
     inner: ASGIFramework = WaitingPath(unrouted, slow, counters)
@@ -120,7 +120,7 @@ def create_app(
     return app
 
 
-def _closed(handlers: Mapping[str, Handler], access: Access) -> dict[str, Handler]:
+def _requiring_token(handlers: Mapping[str, Handler], access: Access) -> dict[str, Handler]:
     """Return the handlers; the handlers for operators now require the token."""
     for_operators = {
         path: made for path, made in handlers.items() if path in FOR_OPERATORS and path not in OPEN
@@ -145,21 +145,21 @@ def _counters(metrics: Metrics, audience: Audience, limit: RateLimit) -> HttpCou
     return HttpCounters(metrics)
 
 
-def _lists(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
+def _list_handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
     """Return the handlers of the board's lists, of the archive and of the pages."""
     lists = None if past is None else PastLists(past, live.board, clock, live.answers.own)
     of_odds = odds.handlers(live.answers, live.names, lists) | archive.handlers(past, clock)
     return of_odds | fixtures.handlers(live) | markets_.handlers(live) | pages.handlers()
 
 
-def _moved(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
+def _movement_handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
     """Return the handlers of single fixtures and of price movements."""
     moved = lines.handlers(live, clock, past) | closing.handlers(live, clock, past)
     moved |= movers.handlers(live, clock, past)
     return fixtures.handlers_of_fixture(live) | moved
 
 
-def _of_matches(
+def _match_handlers(
     live: Live,
     status: ServiceStatus,
     clock: Clock,
@@ -204,16 +204,16 @@ def _live(
     return live if history is None else live.with_several(SeveralFrames(live))
 
 
-def _described(
+def _contract_handlers(
     paths: Sequence[str], names: Mapping[BookmakerId, str], *, is_archived: bool
 ) -> dict[str, Handler]:
     paths = [path for path in paths if not path.startswith(pages.STATIC)]
-    of_contract = _describing(tuple(paths), tuple(names), is_archived=is_archived)
+    of_contract = _made_contract_handlers(tuple(paths), tuple(names), is_archived=is_archived)
     return of_contract | capabilities.handlers(_operations(paths, is_archived=is_archived), names)
 
 
 @lru_cache(maxsize=8)  # tests make many equal applications
-def _describing(
+def _made_contract_handlers(
     paths: tuple[str, ...], bookmakers: tuple[BookmakerId, ...], *, is_archived: bool
 ) -> dict[str, Handler]:
     """Return the handlers of the OpenAPI document and of the documentation page."""

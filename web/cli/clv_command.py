@@ -22,7 +22,7 @@ from web.cli.archive_command import output
 from web.cli.asking import add_url
 from web.cli.bets import MAX_BYTES, UnusableError, read_bets
 from web.cli.closes import Spans, of_archive, of_service
-from web.cli.clv_report import Document, summary_lines, told_of, write_csv
+from web.cli.clv_report import Report, report_of, summary_lines, write_csv
 from web.server.lifecycle import Exit
 
 ERRORS: Final = 20
@@ -58,14 +58,14 @@ def run(given: argparse.Namespace) -> Exit:
     if given.out is not None and given.out.exists() and given.out.samefile(given.bets):
         raise ConfigError(f"--out was {given.out}, the file of the bets itself; name another")
     readable = [row.bet for row in bets.rows if isinstance(row.bet, Bet)]
-    told = told_of(bets, {verdict.bet.row: verdict for verdict in _verdicts(given, readable)})
+    report = report_of(bets, {verdict.bet.row: verdict for verdict in _verdicts(given, readable)})
     with output(given.out, is_forced=given.force) as out:
         if given.json:
-            out.write(f"{msgspec.json.encode(told).decode()}\n")
+            out.write(f"{msgspec.json.encode(report).decode()}\n")
         else:
-            write_csv(told, bets.separator, out)
+            write_csv(report, bets.separator, out)
     errors = [f"{given.bets}: row {row.number}: {row.bet}" for row in bets.rows if isinstance(row.bet, str)]
-    return _report(told, errors)
+    return _report(report, errors)
 
 
 def _days(text: str) -> int:
@@ -113,7 +113,7 @@ def _spans(bets: Iterable[Bet], ahead_ms: int) -> Spans:
     return found
 
 
-def _report(told: Document, errors: list[str]) -> Exit:
+def _report(report: Report, errors: list[str]) -> Exit:
     """Print errors and the summary to standard error: the output has only the rows."""
     for line in errors[:ERRORS]:
         _say(line)
@@ -121,7 +121,7 @@ def _report(told: Document, errors: list[str]) -> Exit:
         _say(
             f"{len(errors) - ERRORS} more rows cannot be read; the column clv_detail of the output says why"
         )
-    for line in summary_lines(told.summary):
+    for line in summary_lines(report.summary):
         sys.stderr.write(f"{line}\n")
     return Exit.DATA if errors else Exit.STOPPED
 

@@ -55,7 +55,7 @@ class Summary(Struct, frozen=True):
     not_judged: Mapping[str, int]
 
 
-class Told(Struct, frozen=True):
+class ReportRow(Struct, frozen=True):
     """A row of the file with the added columns."""
 
     row: int
@@ -63,25 +63,25 @@ class Told(Struct, frozen=True):
     added: Added
 
 
-class Document(Struct, frozen=True):
+class Report(Struct, frozen=True):
     """The whole report; --json writes it."""
 
     columns: Sequence[str]
-    bets: Sequence[Told]
+    bets: Sequence[ReportRow]
     summary: Summary
 
 
-def told_of(bets: Bets, verdicts: Mapping[int, Verdict]) -> Document:
+def report_of(bets: Bets, verdicts: Mapping[int, Verdict]) -> Report:
     """Return the report of a file; `verdicts` has one for each readable bet, by its row number."""
-    rows = [Told(row.number, row.cells, _added(row, verdicts)) for row in bets.rows]
-    return Document(bets.columns, rows, _summary(rows, [*verdicts.values()]))
+    rows = [ReportRow(row.number, row.cells, _added(row, verdicts)) for row in bets.rows]
+    return Report(bets.columns, rows, _summary(rows, [*verdicts.values()]))
 
 
-def write_csv(told: Document, separator: str, out: TextIO) -> None:
+def write_csv(report: Report, separator: str, out: TextIO) -> None:
     """Write the rows with all columns; texts are escaped, so that no spreadsheet reads a formula."""
     writer = csv.writer(out, delimiter=separator, lineterminator="\r\n")
-    writer.writerow([*map(_safe, told.columns), *Added.__struct_fields__])
-    for row in told.bets:
+    writer.writerow([*map(_safe, report.columns), *Added.__struct_fields__])
+    for row in report.bets:
         added = [harmless(value) for value in asdict(row.added).values()]
         writer.writerow([*map(_safe, row.cells), *added])
 
@@ -152,7 +152,7 @@ def _time(at: float | None) -> str | None:
     return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
 
 
-def _summary(rows: Sequence[Told], verdicts: Sequence[Verdict]) -> Summary:
+def _summary(rows: Sequence[ReportRow], verdicts: Sequence[Verdict]) -> Summary:
     values = [(verdict, verdict.clv) for verdict in verdicts if verdict.clv is not None]
     by_bookmaker: dict[str, list[float]] = {}
     by_month: dict[str, list[float]] = {}

@@ -281,7 +281,7 @@ def fixture_v2(
         None if fair is None else fair_odds(terms.method, fair, fixture.market),
         None if surebet is None else surebet_v2(surebet, fixture, names, terms),
         FairReason.TOO_FEW if fair is None else UNSET,
-        in_play=any(said) if (said := _said_in_play(fixture)) else UNSET,
+        in_play=any(said) if (said := _in_play_values(fixture)) else UNSET,
     )
     return made if fixture.market is ONE_X_TWO else _of_market(made, fixture, roster)
 
@@ -309,7 +309,7 @@ def best_of(
     return best({name: entry.match.prices for name, entry in entries.items() if name not in unwanted})
 
 
-def _said_in_play(fixture: Fixture) -> list[bool]:
+def _in_play_values(fixture: Fixture) -> list[bool]:
     """Return the values of `in_play` from the sources that have it."""
     said = [said for entry in fixture.listed if (said := entry.match.in_play) is not None]
     if fixture.head is not None and fixture.head.in_play is not None:
@@ -379,7 +379,7 @@ def entries_v2(
                 roster[name].prices,
                 rules[roster[name].source],
                 Link.SURE if sure[name] else Link.LIKELY,
-                *(_other(match, of_fixture) if match.listing != listed else (UNSET,) * 4),
+                *(_differences(match, of_fixture) if match.listing != listed else (UNSET,) * 4),
                 True if name in superseded else UNSET,
                 match.url or UNSET,
                 ("price",) if name in doubted else UNSET,
@@ -388,7 +388,7 @@ def entries_v2(
     return tuple(found)
 
 
-def _other(
+def _differences(
     match: Match, of_fixture: Match
 ) -> tuple[str | UnsetType, str | UnsetType, str | UnsetType, int | UnsetType | None]:
     """Return the bookmaker's names, league and kick-off where they differ from the fixture's."""

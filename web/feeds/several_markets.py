@@ -123,11 +123,11 @@ def listed(boards: Sequence[Board], choice: Choice = EVERYTHING) -> Sliced[list[
 
 def joined(by_market: Sequence[bytes]) -> bytes:
     """Return the JSON of a fixture with several markets, from its JSON for each market."""
-    of_match, markets = _parted(by_market)
+    of_match, markets = _match_and_markets(by_market)
     return _encode({**of_match, "markets": markets})
 
 
-def _parted(by_market: Sequence[bytes]) -> tuple[dict[str, Raw], dict[str, Mapping[str, Raw]]]:
+def _match_and_markets(by_market: Sequence[bytes]) -> tuple[dict[str, Raw], dict[str, Mapping[str, Raw]]]:
     """Return the members of the match, and the members of each market by its name."""
     of_match: dict[str, Raw] = {}
     markets: dict[str, Mapping[str, Raw]] = {}
@@ -167,7 +167,7 @@ def other_markets(live: Live, match_id: FixtureId, form: Form) -> WithMarkets | 
     every = [json for board in boards for _, json in board.shown(iter(board.of_match(match_id)))]
     if not every:
         return None
-    of_match, markets = _parted(every)
+    of_match, markets = _match_and_markets(every)
     return WithMarkets(version_of(boards), mark_of(view, boards), markets, of_match)
 
 
@@ -214,7 +214,7 @@ class SeveralHistory:
         pending = fixtures_of(self._live.board.newest).pending
         found: Recent[Any] = Recent(newest, is_merged, [], [], pending)
         for count, (match_id, gone) in enumerate(changed.items(), 1):
-            now = _now(match_id, gone, boards, view.league)
+            now = _current_record(match_id, gone, boards, view.league)
             if now.json is not None:
                 found.shown.append(now)
             elif gone is not None:
@@ -228,7 +228,9 @@ class SeveralHistory:
         return self._live.of(view).frames(view).history
 
 
-def _now(match_id: FixtureId, gone: Gone | None, boards: list[Board], league: str | None) -> SeveralRecord:
+def _current_record(
+    match_id: FixtureId, gone: Gone | None, boards: list[Board], league: str | None
+) -> SeveralRecord:
     """Return the record of a changed match, as the boards show it now."""
     shown = [made for board in boards for made in board.shown(iter(board.of_match(match_id)))]
     shown = [(it, json) for it, json in shown if Choice(league).has(it)]

@@ -136,7 +136,7 @@ class HeadGate:
 
     def _passed(self, head: bytes) -> bytes:
         """Return a complete head in the form for the parser, or the request for its refusal."""
-        passed, code, is_last = _judged(head)
+        passed, code, is_last = _checked_head(head)
         if not code and self.is_overloaded and passed.split(b" ", 2)[1].partition(b"?")[0] not in PROBES:
             code = "overloaded"
         if code:
@@ -188,7 +188,7 @@ def _fault_of_line(line: bytes, is_whole: bool) -> str:  # noqa: FBT001 - privat
     return "too_many_parameters" if found[2].count(b"&") >= MAX_PARAMETERS else ""
 
 
-def _judged(head: bytes) -> tuple[bytes, str, bool]:
+def _checked_head(head: bytes) -> tuple[bytes, str, bool]:
     """Return a complete head for the parser, a code if it is refused, and whether it is the last."""
     line = head.partition(b"\r\n")[0]
     if code := _fault_of_line(line, is_whole=True):
