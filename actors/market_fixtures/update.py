@@ -144,7 +144,7 @@ def _has_begun(fixture: Fixture, wall: float) -> bool:
 def _next_start(state: FixtureState, wall: float) -> float:
     """Return when the next match begins (Unix seconds); infinity if no kick-off is known.
 
-    Minus infinity if the time is unknown, because any match may have begun.
+    Minus infinity if the present time is unknown, because any match may have begun.
     """
     if wall == inf:
         return -inf

@@ -346,7 +346,7 @@ def is_seen(old: Fixture | None, new: Fixture | None) -> bool:
 
 
 def bonds(members: Iterable[Member]) -> list[tuple[object, ...]]:
-    """Return the links of members, with their certainty, and whether each has evidence."""
+    """Return how each member is linked: to whom, how surely, and whether the link has evidence."""
     return [
         (link.key, link.rule, link.to, link.max_price_gap, not link.evidence, link.certainty, link.limits)
         for link in members

@@ -226,7 +226,7 @@ class Fixture(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def standing(self) -> Surebet | None:
-        """Its surebet, weak or not, according to its market."""
+        """The surebet of the fixture, also a weak one; the kind of market says which bets are one."""
         return self.surebet or self.weak
 
     def with_standing(self, surebet: Surebet | None) -> Fixture:

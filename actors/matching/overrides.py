@@ -179,7 +179,7 @@ class Overridden(Struct, frozen=True):
 
     @classmethod
     def by(cls, overrides: Overrides) -> Overridden:
-        """Return the pairs of these overrides, without events."""
+        """Return the pairs that these overrides name, before any event is known."""
         return cls(ByHand(overrides.must), ByHand(overrides.must_not))
 
     def add(self, event: Event) -> None:

@@ -60,7 +60,7 @@ PARTS: Mapping[str, Part] = {
 
 
 def run(report: Report, name: str, other: Path) -> None:
-    """Print the ratios of one part. Raises: RuntimeError if a run of it fails."""
+    """Run one part in both clones in turn, and print the ratios. Raises: RuntimeError if a run fails."""
     part = PARTS[name]
     pairs = [
         (_measured(name, part, other), _measured(name, part, ROOT))

@@ -124,7 +124,7 @@ class TableOptions(PolledOptions, frozen=True, kw_only=True, rename=_OUTCOMES):
 
     @property
     def line_columns(self) -> tuple[Column, ...]:
-        """The columns of lines of markets."""
+        """The columns that hold a line: of over/under, or of a handicap."""
         return tuple(columns[LINE] for columns in self.markets.values() if LINE in columns)
 
     @property
