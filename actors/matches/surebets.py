@@ -338,5 +338,5 @@ def _cheapest(found: Iterable[Legs | None]) -> Legs | None:
 
 
 def _needed(legs: Legs) -> list[float]:
-    """Return the stakes whose least return is 1."""
+    """Return the smallest stakes with which every result pays at least 1."""
     return needed(legs[0].market, legs)

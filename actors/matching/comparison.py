@@ -331,7 +331,7 @@ def _share_stem(a: Name, b: Name) -> bool:
 
 
 def _differ(a: Description, b: Description) -> bool:
-    """Return whether the classes of a team differ."""
+    """Return whether two names of a team differ in class: women, youth, reserves."""
     return differ(a.home_team, b.home_team) or differ(a.away_team, b.away_team)
 
 

@@ -159,7 +159,7 @@ def price_gap(a: Chances | None, b: Chances | None) -> float | None:
 
 
 def distance(a: Chances, b: Chances) -> float:
-    """Return the largest difference of the probabilities of an outcome."""
+    """Return the largest difference, over all outcomes, between two sets of probabilities."""
     gap: float = max(map(abs, map(sub, a, b)))
     return gap
 

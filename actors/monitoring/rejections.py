@@ -160,7 +160,7 @@ class NewestRejected:
         return iter(tuple(self._kept.values()))
 
     def note(self, scope: Scope, refused: Iterable[RefusedMatch], at: float) -> None:
-        """Take matches of a list that were rejected at `at` (Unix seconds)."""
+        """Record matches of a list that were rejected at `at` (Unix seconds)."""
         for found in refused:
             key = scope, found.match.source_match_id
             self._kept.pop(key, None)

@@ -148,7 +148,7 @@ class Playback:
             board.follow(partial(self._noted.__setitem__, kind))
 
     def follow(self, follower: Callable[[Mapping[MarketKind, Snapshot]], None]) -> None:
-        """Call `follower` with the new snapshots of each commit, by kind of market."""
+        """Call `follower` at each commit with a dict of the new snapshots by kind of market."""
         self._followers.append(follower)
 
     def _tell(self) -> None:
