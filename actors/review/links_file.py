@@ -108,7 +108,7 @@ def parse(text: str) -> Overrides:
 def _overrides(tables: dict[str, Any]) -> Overrides:
     names = ("team", "league", "must", "must_not")
     faults = [
-        f"{name} is not a table of it, must be team, league, must or must_not{did_you_mean(name, names)}"
+        f"{name} is no table here, must be team, league, must or must_not{did_you_mean(name, names)}"
         for name in tables
         if name not in {*names, "none"}
     ]

@@ -62,7 +62,7 @@ INVALID = {
         '[[team]]\nname = "a"\nalso = [' + ",".join(f'"{number}"' for number in range(101)) + "]",
         "must be a list of at least one and at most 100, each text of at least 1 character",
     ),
-    "an unknown country": (TEAM + 'country = "Atlantis"', "of the country 'Atlantis'"),
+    "an unknown country": (TEAM + 'country = "Atlantis"', "to the country 'Atlantis'"),
     "a mark of class on some names": (
         '[[team]]\nname = "Seattle Sounders II"\nalso = ["Tacoma Defiance"]',
         "[[team]] 1: some names are marked as women, youth or reserves and some are not",

@@ -230,7 +230,7 @@ LINKS = {
     ),
     "a team and its country": (
         '[[team]]\nname = "Ajax"\nalso = ["Ajax Women", "Ajax"]\ncountry = "Atlantis"',
-        ["are marked as women", "'Ajax' is there twice", "of the country 'Atlantis'"],
+        ["are marked as women", "'Ajax' is there twice", "to the country 'Atlantis'"],
     ),
     "names that other teams have": (
         '[[team]]\nname = "a"\nalso = ["b"]\n' * 3,
