@@ -274,10 +274,10 @@ class _World:
             data.log[-1] = msgspec.structs.replace(data.log[-1], data=b"\xc1")
         elif what == "record" and data.log:
             data.log.pop(self.random.randrange(len(data.log)))
-            data.damage = "the server's key 'log' is not as it was left"
+            data.damage = "the server's key 'log' differs from what was stored"
         elif what not in {"record", "unreadable"}:
             getattr(data, what).clear()
-            data.damage = f"the server's key {what!r} is not as it was left"
+            data.damage = f"the server's key {what!r} differs from what was stored"
         self.life.fired["damage"] += 1
 
     async def _fill(self) -> None:
