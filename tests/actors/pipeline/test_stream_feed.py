@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from actors.core.cooperative import run_now
-from actors.pipeline.stream_feed import SCOPE
+from actors.core.messages import ListId, Payload, SourceName
+from actors.pipeline.stream_feed import REFRESH_SCOPE, SCOPE
 from actors.sources.betfair.market import MarketNames
 from tests.support.builders.betfair import PRICES, definition, delta, image, line, market
 from tests.support.systems.betfair_board import EXCHANGE, Follower
@@ -28,6 +29,17 @@ def test_market_is_suspended_while_an_image_is_incomplete() -> None:
 
     assert ({"1.2": PRICES}, False) == (follower.shown(), heard.reaction.vouches)
     assert before == follower.snapshot.books[EXCHANGE].lists[SCOPE]
+
+
+def test_a_recorded_request_for_an_image_is_repeated() -> None:
+    """The image is incomplete from then on in a replay, too."""
+    follower = _live()
+    asked = Payload(
+        SourceName("stream"), REFRESH_SCOPE, ListId(""), b"", follower.now.wall, follower.now.mono
+    )
+    run_now(follower.feed.replay(asked, lambda _: {}))
+
+    assert not follower.take(line(SUSPENDED)).reaction.vouches
 
 
 def test_list_without_trust_is_withdrawn() -> None:
