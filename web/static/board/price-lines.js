@@ -11,6 +11,12 @@ const PATIENCE_MS = 6000;
 const EVERY_MS = 30_000; // between two questions for the lines of one match
 const COLOURS = 8; // of details.css; more bookmakers share the last
 const HEIGHT = 190;
+const [MINUTE_S, HOUR_S, DAY_S] = [60, 3600, 86_400];
+const STEPS_S = [
+    ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE_S),
+    ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR_S),
+    ...[1, 2, 7].map((days) => days * DAY_S),
+]; // between two times below the chart
 const NONE = "–";
 const IN_MEMORY = " This service keeps no archive: only the last change of each price is known.";
 
@@ -99,8 +105,8 @@ export class PriceLines {
                 { title: "Bookmaker", fill: (cell, course) => this.#fillName(cell, course) },
                 figure("First", (course) => price(course.first, course)),
                 figure("Now", (course) => price(this.#now(course), course)),
-                figure("Highest", (course) => price(course.highest, course)),
-                figure("Lowest", (course) => price(course.lowest, course)),
+                figure("Highest", (course) => price(this.#extreme(course, "highest", Math.max), course)),
+                figure("Lowest", (course) => price(this.#extreme(course, "lowest", Math.min), course)),
                 figure("Since first", (course) => changeOf(course.first, this.#now(course))),
             ],
             (course) => this.#noteOf(course),
@@ -121,6 +127,12 @@ export class PriceLines {
     #now({ key, newest }) {
         if (key === FAIR) return newest;
         return this.#match.offers.get(key)?.prices[this.#at] ?? null;
+    }
+
+    /** The highest or lowest price, the present one included. */
+    #extreme(course, which, best) {
+        const [known, now] = [course[which], this.#now(course)];
+        return known === null || now === null ? (known ?? now) : best(known, now);
     }
 
     #noteOf(course) {
@@ -169,7 +181,7 @@ export class PriceLines {
             cursor: { drag: { x: false, y: false } },
             series: [{}, ...series],
             axes: [
-                { ...axis, values: (_, values) => timesOf(values, clock), space: 70 },
+                { ...axis, values: (_, values) => timesOf(values, clock), space: 70, incrs: STEPS_S },
                 { ...axis, values: prices, size: 48 },
             ],
         };
@@ -190,8 +202,8 @@ function timesOf(values, clock) {
 
 function changeOf(first, now) {
     if (first === null || now === null) return NONE;
-    const change = (now / first - 1) * 100;
-    return `${change > 0 ? "+" : ""}${change.toFixed(1)} %`;
+    const change = ((now / first - 1) * 100).toFixed(1);
+    return `${change > 0 ? "+" : ""}${Number(change) === 0 ? "0.0" : change} %`;
 }
 
 /** Null if they are not known, as where the service is older. */
