@@ -11,6 +11,7 @@ from tests.support.systems.feed import Fixture, Offered
 pytestmark = pytest.mark.browser
 
 DERBY = Fixture("Home Town", "Away United", bet365=(2.0, 3.4, 3.9), bwin=(2.1, 3.3, 3.9))
+OTHER = Fixture("Early Birds", "Night Owls", bet365=(1.5, 4.2, 6.5))
 LATER = Fixture("Home Town", "Away United", bet365=(2.2, 3.4, 3.5), bwin=(2.1, 3.3, 3.9))
 
 
@@ -57,6 +58,19 @@ def test_a_bookmaker_off_the_board_has_no_present_price(site: Offered, page: Pag
 
     expect(_row(page, "betclic").locator("td").nth(1)).to_have_text("\N{EN DASH}")
     expect(page.locator("#lines-table .note")).to_contain_text("off the board (not listed)")
+
+
+def test_lines_of_another_match_are_not_shown(site: Offered, page: Page) -> None:
+    """However long their own take."""
+    site.offer(DERBY, OTHER)
+    _open(site, page)
+    expect(page.locator("#lines-table tbody tr")).not_to_have_count(0)
+
+    page.route("**/api/v2/lines?*", lambda _: None)  # no answer
+    page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Early Birds")).click()
+
+    expect(page.locator("#details-title")).to_contain_text("Early Birds")
+    expect(page.locator("#details-lines")).to_be_hidden()
 
 
 def test_without_lines_the_details_have_all_else(site: Offered, page: Page, complaints: Complaints) -> None:

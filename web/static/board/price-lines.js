@@ -41,7 +41,7 @@ export class PriceLines {
     /** Show the lines of a match as they are known, and ask for them when that is due. */
     show(match, names, view) {
         const isOther = match.key !== this.#match?.key || match.market !== this.#match?.market;
-        if (isOther) [this.#answer, this.#at] = [null, 0];
+        if (isOther) [this.#answer, this.#at, this.#asked] = [null, 0, { key: "", at: -Infinity }];
         [this.#match, this.#names, this.#view] = [match, names, view];
         this.#fill();
         if (view.trust === "live") this.#ask();
