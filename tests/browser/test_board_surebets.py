@@ -104,7 +104,7 @@ def test_a_stake_above_what_its_price_is_good_for_is_said(two: Two, page: Page) 
 
     assert small["gain"].endswith(" for 40.00")
     assert "above a limit" == large["gain"]
-    assert "more than its price is known to be good for" in large["text"]
+    assert "above the known limit of its price" in large["text"]
 
 
 def test_stakes_in_steps_never_lose(two: Two, page: Page) -> None:
