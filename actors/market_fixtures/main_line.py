@@ -1,7 +1,7 @@
 """The main line of a match's market: the line that most bookmakers list. Pure.
 
 All bookmakers count, whichever of them are shown: those with live prices, or if there are none those with
-collected prices. Of several bookmakers of one company only the last confirmed counts.
+collected prices. One company counts once, with its last confirmed bookmaker.
 """
 
 from __future__ import annotations

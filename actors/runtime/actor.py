@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Actor(Protocol):
-    """What a supervisor can run."""
+    """An actor that a supervisor can run."""
 
     async def run(self) -> None:
         """Work until cancelled; returning is a crash."""

@@ -40,23 +40,25 @@ def test_the_table_has_what_the_chart_shows(site: Offered, page: Page) -> None:
     expect(page.locator("#lines-since")).to_contain_text("keeps no archive")
 
 
-def test_a_bookmaker_off_the_board_has_no_present_price(site: Offered, page: Page) -> None:
-    """Since when and why stands below it."""
+def test_an_entry_off_the_board_has_no_present_price(site: Offered, page: Page) -> None:
+    """The bookmaker's other entry of the match has; below the row stands since when, and why."""
 
     def answer(route: Route) -> None:
         body = route.fetch().json()
-        (line,) = [each for each in body["lines"] if each["bookmaker"] == "bwin"]
+        (line,) = [each for each in body["lines"] if each["bookmaker"] == "bet365"]
         prices, now = {"1": 2.5, "X": 3.0, "2": 3.1}, body["to_time"]
         price = {"version": None, "time": now - 600, "odds": prices}
         gone = {"version": 1, "time": now - 60, "absent": "removed", "reason": "not_listed"}
-        line |= {"bookmaker": "betclic", "points": [price, gone], "first_seen": price, "newest": gone}
+        left = {"id": "bet365_former", "points": [price, gone], "first_seen": price, "newest": gone}
+        body["lines"].append(line | left)
         route.fulfill(json=body)
 
     site.offer(DERBY)
     page.route("**/api/v2/lines?*", answer)
     _open(site, page)
 
-    expect(_row(page, "betclic").locator("td").nth(1)).to_have_text("\N{EN DASH}")
+    expect(_row(page, "Bet365").nth(1).locator("td").nth(1)).to_have_text("\N{EN DASH}")
+    expect(_row(page, "Bet365").nth(0).locator("td").nth(1)).not_to_have_text("\N{EN DASH}")
     expect(page.locator("#lines-table .note")).to_contain_text("off the board (not listed)")
 
 

@@ -31,7 +31,7 @@ class Cycle:
 
 
 def test_objects_from_before_the_start_are_not_examined_again() -> None:
-    """What is imported, and built until the service listens."""
+    """They are modules, and objects that were built until the service listens."""
     kept = [[number] for number in range(1000)]
 
     collector.set_up_collector()

@@ -15,10 +15,11 @@ export function coursesOf({ lines, consensus, to_time: end }, outcome) {
     return { times, courses: valued };
 }
 
-function courseOf({ bookmaker, points, first_seen: first, highest, lowest }, outcome) {
+function courseOf({ id, bookmaker, points, first_seen: first, highest, lowest }, outcome) {
     const { absent = null, reason = "", time = 0 } = points.at(-1) ?? {};
     return {
-        key: bookmaker,
+        key: id, // a bookmaker may have had two entries of the match
+        bookmaker,
         points: points.map(({ time, odds }) => ({ time, value: odds?.[outcome] ?? null })),
         first: first?.odds?.[outcome] ?? null,
         highest: highest[outcome]?.odds ?? null,

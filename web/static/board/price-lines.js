@@ -9,7 +9,7 @@ import { Table } from "./table.js";
 const POINTS = 400; // of each bookmaker
 const PATIENCE_MS = 6000;
 const EVERY_MS = 30_000; // between two questions for the lines of one match
-const COLOURS = 8; // of details.css; more bookmakers share the last
+const COLOURS = 8; // of lines.css; more bookmakers share the last
 const HEIGHT = 190;
 const [MINUTE_S, HOUR_S, DAY_S] = [60, 3600, 86_400];
 const STEPS_S = [
@@ -113,20 +113,21 @@ export class PriceLines {
         );
     }
 
-    #fillName(cell, { key, colour }) {
+    #fillName(cell, { key, bookmaker, colour }) {
         if (cell.childElementCount === 0) cell.append(element("i"), element("span"));
         cell.firstElementChild.className = `swatch ${colour}`;
-        setText(cell.lastElementChild, this.#nameOf(key));
+        setText(cell.lastElementChild, this.#nameOf(key, bookmaker));
     }
 
-    #nameOf(key) {
-        return key === FAIR ? "Fair price" : (this.#names.get(key) ?? key);
+    #nameOf(key, bookmaker) {
+        return key === FAIR ? "Fair price" : (this.#names.get(bookmaker) ?? bookmaker);
     }
 
     /** The present price, which the board has sooner than the lines. */
-    #now({ key, newest }) {
+    #now({ key, bookmaker, newest }) {
         if (key === FAIR) return newest;
-        return this.#match.offers.get(key)?.prices[this.#at] ?? null;
+        const offer = this.#match.offers.get(bookmaker);
+        return offer?.id.split(" ")[0] === key ? offer.prices[this.#at] : null;
     }
 
     /** The highest or lowest price, the present one included. */
@@ -149,8 +150,12 @@ export class PriceLines {
         const drawn = [this.#answer, this.#at, theme, this.#view.price, this.#view.clock];
         if (drawn.every((part, at) => part === this.#drawn[at])) return;
         this.#drawn = drawn;
-        const { default: Plot } = await import("./uplot.js");
+        const { default: Plot = null } = await import("./uplot.js").catch(() => ({}));
         if (drawn !== this.#drawn) return; // something else is to be drawn by now
+        if (Plot === null) {
+            this.#drawn = []; // the table is there; the chart is tried again with it
+            return;
+        }
         this.#plot?.destroy();
         this.#plot = new Plot(
             this.#optionsFor(Plot, courses),
@@ -165,8 +170,8 @@ export class PriceLines {
         const [stroke, line] = [style.color, style.getPropertyValue("--line")];
         const axis = { stroke, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
         const colours = [...document.querySelectorAll("#lines-table .swatch")];
-        const series = courses.map(({ key }, at) => ({
-            label: this.#nameOf(key),
+        const series = courses.map(({ key, bookmaker }, at) => ({
+            label: this.#nameOf(key, bookmaker),
             stroke: getComputedStyle(colours[at]).color,
             width: key === FAIR ? 2.5 : 1.5,
             ...(key === FAIR ? { dash: [6, 4] } : {}),

@@ -47,7 +47,7 @@ class Asking:
 
 
 def test_the_first_headers_give_no_request_twice() -> None:
-    """What went without headers counts: these allow nothing that the bucket had not."""
+    """Requests without headers count: the first headers allow nothing that the bucket had not."""
     asking = Asking()
     asking.ask()
     asking.answer(0, {})
