@@ -126,7 +126,7 @@ class FollowedArchive(OpenArchive):
         self._noted[kind] = snapshot
 
     def commit(self) -> None:
-        """Queue the noted snapshots for writing, if their version is new; never waits."""
+        """Queue the noted snapshots that have a new version for writing; never waits."""
         noted, self._noted = self._noted, {}
         if (main := noted.get(Kind.ONE_X_TWO)) is None:
             return
@@ -187,7 +187,7 @@ class Archive(OpenArchive):
         self._noted[kind] = snapshot
 
     def commit(self) -> None:
-        """Queue the noted snapshots for writing, if their version is new; never waits."""
+        """Queue the noted snapshots that have a new version for writing; never waits."""
         noted, self._noted = self._noted, {}
         before = self.last
         changed = {kind: new for kind, new in noted.items() if new.version > self.newest}

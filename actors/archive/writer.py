@@ -257,7 +257,7 @@ class Writer:
             self._append(day)
 
     def _append(self, day: Day) -> None:
-        """Write the waiting commits, up to the first of another day, or the first after a gap."""
+        """Write the waiting commits, up to one that begins a day; stop before one that follows a gap."""
         commits: list[Commit] = []
         for commit in [*self._waiting]:
             if commit.version != (commits[-1].version if commits else self.written) + 1 or commit.gap:

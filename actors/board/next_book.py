@@ -152,10 +152,10 @@ def begun_by(chunks: Iterable[Chunk], last_start: float) -> Sliced[dict[SourceMa
 
 
 class Look(Struct):
-    """The entries that are too old, and the book's new bounds.
+    """The entries of a book that are too old, and the times until which the other entries can stay.
 
-    A confirmation of the `lacking` lists would bring such entries back. It would not do so for the lists
-    `without` them, whose source itself dates the prices too far back.
+    A confirmation of the `lacking` lists would show these entries again. A confirmation of the lists
+    `without` would not, because the source itself dates their prices too far back.
     """
 
     too_old: dict[SourceMatchId, Entry] = field(default_factory=dict)

@@ -258,5 +258,5 @@ class Readable(Protocol):
         ...
 
     def is_due(self, deadlines: Deadlines, within_s: float) -> bool:
-        """Return whether any of these deadlines comes within so many seconds of the last read."""
+        """Return whether a deadline passes at most `within_s` seconds after the last read of the board."""
         ...

@@ -69,7 +69,7 @@ class ListState(Struct, frozen=True):
         return self.confirmed_mono + self.stale_after_s - self.delay_s
 
     def vouched_at(self, match_id: SourceMatchId) -> float:
-        """Return the time for which the source last confirmed a match's prices (monotonic seconds)."""
+        """Return when, by its source, a match's prices last held (monotonic seconds)."""
         return self.vouched.get(match_id, self.confirmed_mono) - self.delay_s
 
     def in_play_until(self, match_id: SourceMatchId, max_age_s: float) -> float:

@@ -184,7 +184,7 @@ class Drafts:
         return main
 
     def _followed(self, main: Snapshot, after: FixtureState) -> Sliced[Followed]:
-        """Return the leaders of the other markets' fixtures, including the side events of this commit."""
+        """Return the 1X2 events that other markets' fixtures follow, and this commit's side events."""
         state = markets_of(next(iter(self._published.values())).newest)  # published first, so the newest
         noted = None if main is self._base else main.fixture_changes
         boards = [(board.books, board.noted) for board in self._others.values()]

@@ -1,4 +1,4 @@
-"""The boards of markets other than 1X2 at the beginning of a life, with restored lists. Pure."""
+"""The boards of markets other than 1X2 at the start of the service, with restored lists. Pure."""
 
 from __future__ import annotations
 

@@ -82,8 +82,9 @@ class Stakes(Struct, frozen=True):
 def stakes(legs: Legs, total: int, step: int = 1, market: Market = ONE_X_TWO) -> Stakes | NoStakes:
     """Return the division of a total (cents) into whole steps of so many cents, or why it is impossible.
 
-    In steps of one cent the whole total is staked, with the largest possible least return. In larger steps
-    a part may stay unstaked: of the hundred largest sums the one with the highest gain is taken.
+    In steps of one cent the whole total is staked, so that the smallest return of any result is as large as
+    possible. In larger steps a part may stay unstaked: of the hundred largest sums that fit into the total,
+    the one with the highest gain is staked.
     """
     division, most = _division(market, legs), total // step
     counts = range(most, max(most - MAX_TOTALS, 0), -1) if step > 1 else (total,)

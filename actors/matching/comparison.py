@@ -271,7 +271,7 @@ def _relation(  # noqa: PLR0917
 
 
 def rank_with(relation: Relation, condition: Condition | None, gap: float | None) -> float:
-    """Return the rank of two events: the descriptions' rank, plus a rule's bonus, less a price gap."""
+    """Return the rank of two events: of names and league, plus a rule's bonus, less a price gap."""
     bonus = BONUS.get(condition.rule, 0.0) if condition is not None else 0.0
     return relation.rank + bonus - (0.0 if gap is None else min(2 * gap, 0.5))
 
@@ -315,7 +315,7 @@ def _may_be_one(worse: Likeness, better: Likeness, far: int) -> bool:
 
 
 def _are_namesakes(a: Description, b: Description, league: LeagueEvidence) -> bool:
-    """Return whether other clubs have these names, and no label tells which clubs these are.
+    """Return whether further clubs have these names, and no league's label tells which clubs are meant.
 
     A label never tells clubs of one country apart, because they may play in one league.
     """

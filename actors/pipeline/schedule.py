@@ -175,7 +175,10 @@ class Schedule:
             self._gate_mono = max(self._gate_mono, now.mono + gate_s)
 
     def hasten(self, scopes: set[Scope], delay_s: float, now: Instant) -> None:
-        """Ask these scopes within `delay_s`, except those that are failing or have not answered yet."""
+        """Bring the next poll of these scopes forward, to at most `delay_s` from now.
+
+        A scope that is failing, or has never answered, keeps its time.
+        """
         for scope in scopes & set(self._rows):
             row = self._rows[scope]
             if row.has_answered and not row.is_failing:

@@ -278,7 +278,7 @@ class Playback:
         return tuple(results)
 
     def link(self) -> Sliced[None]:
-        """Link all changes, so that the same recordings give the same versions.
+        """Link all changed events before the next payload, so that all replays give the same versions.
 
         Events without 1X2 prices are linked after those that have them.
         """

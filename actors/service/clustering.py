@@ -143,7 +143,7 @@ class Cluster:
     def children(
         self, collected: Mapping[Kind, Published], bus: Bus, status: ServiceStatus
     ) -> list[ChildSpec]:
-        """Return the actors that write the `collected` boards to the cluster, and follow its boards."""
+        """Return the actors that write the `collected` boards to the cluster, and read the cluster's."""
         drop = partial(self._drop, collected, bus, status)
         children = [] if self._own is None else [self._keeper(self._own, collected, drop)]
         follow = partial(

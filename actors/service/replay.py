@@ -48,7 +48,7 @@ LONG_WAIT_S = 60.0  # longer waits, by our own clock, are logged
 class Replay:
     """The replay of some recordings: `playback` has the boards and the time, `status` everything else.
 
-    `speed` is the number of recorded seconds played in a second (may be infinite); `pace` is our own clock.
+    `speed` is the number of recorded seconds (may be infinite) played in a second of the clock `pace`.
     `archive` is an empty folder to keep the commits in. Raises: ConfigError if it is not empty.
     """
 

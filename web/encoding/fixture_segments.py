@@ -119,7 +119,7 @@ class FixtureSegments(Segments[FixtureView, FixtureChunk]):
 
     @contextmanager
     def _rejecting(self, fixture: Fixture) -> Iterator[None]:
-        """Raise UnencodableError with the guilty entry if the block cannot encode a fixture."""
+        """Raise UnencodableError with the guilty entry if the `with` body cannot encode a fixture."""
         try:
             yield
         except UNENCODABLE as error:

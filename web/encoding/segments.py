@@ -149,7 +149,7 @@ class Segments(ABC, Generic[K, C]):
 
 
 class Kept(Generic[C]):
-    """The kept segments of a part by chunk, and its newest runs by their chunks."""
+    """The encoded segments by chunk, and the newest runs, which join the segments of several chunks."""
 
     def __init__(self) -> None:
         self.segments: WeakKeyDictionary[C, Segment] = WeakKeyDictionary()

@@ -165,7 +165,7 @@ class Frames(ABC, Generic[V, R]):
         return Made(made.version, blocks, coding, text)
 
     async def _list(self, view: V, coding: Coding, client: str | None) -> Made:
-        """Return the list of a view; with gzip as blocks of a member, or plain."""
+        """Return all items of a view as JSON, plain or as the deflate blocks of a gzip body."""
         del client
         return await self._answers.listed(self.listed(view), coding)
 

@@ -142,7 +142,7 @@ class OwnBodies:
         return done[0]
 
     async def charged(self, steps: Sliced[T], client: str | None) -> T:
-        """Return the result of the steps without waiting for others, and charge the client for their time.
+        """Run the steps without a queue, return their result, and charge the client for their time.
 
         Raises: Problem 429 if the client has caused too much work.
         """

@@ -19,8 +19,9 @@ TIMES = 3
 
 @dataclass(frozen=True, slots=True)
 class Notifier:
-    """Sends to the socket at `address` ("@" begins an abstract one); `watchdog_s` 0 sends no signs of life.
+    """Tells the service manager states and signs of life, through the socket at `address`.
 
+    An address that begins with "@" is an abstract socket. With `watchdog_s` 0 no sign of life is sent.
     `is_alive` is called in the event loop: if the loop or the core hangs, no sign of life is sent.
     """
 

@@ -175,7 +175,10 @@ class Day:
         return max(MARKED, 8 * len(self._entries))
 
     def mark(self, after: int | None) -> None:
-        """Record the last change of each entry, after so many changes; None: when it is worth the space."""
+        """Store a mark, the newest change of each entry, once `after` changes have no mark.
+
+        None: once a mark is small compared with these changes.
+        """
         self._markets.mark(self.version, after)
         if self._unmarked < (self._most_unmarked if after is None else after):
             return

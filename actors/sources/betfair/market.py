@@ -175,7 +175,7 @@ class Market(Struct, gc=False, eq=False):
         return (self.status or "undefined").lower()
 
     def is_unnamed_by(self, names: MarketNames | None) -> bool:
-        """Return whether it is open and has a side without a name, also in `names`."""
+        """Return whether it is open and has a side that neither it nor `names` has a name for."""
         definition = self.definition if self.is_ours else None
         if definition is None or definition.status != OPEN:
             return False

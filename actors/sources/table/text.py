@@ -37,7 +37,9 @@ class Line(Struct, frozen=True):
 
 
 def lines_of(body: bytes, options: TableOptions, columns: Columns) -> Iterator[Line]:
-    """Yield the lines below the header; `columns` gets the places of cells, for CSV before the first line.
+    """Yield the lines below the header, and note in `columns` which cell has which column.
+
+    A CSV file has its columns noted before the first line is yielded.
 
     Raises: PayloadError for a text in another encoding, or an unreadable header.
     """

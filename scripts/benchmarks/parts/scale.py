@@ -145,7 +145,7 @@ def _costs(served: Served, feed: Feed, seconds: float, aim: str) -> list[list[st
 
 
 def _follow(served: Served, feed: Feed, waits: list[float], end: float) -> None:
-    """Wait for the changes of the feed; add the seconds from each price's body to its answer."""
+    """Follow the feed's changes; add to `waits` the seconds from each new price's sending to its answer."""
     connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=30)
     since = get(served.url, "/api/v2/odds?bookmaker=feed", {})[1]["etag"].strip('"')
     epoch = since.partition("-")[2]
