@@ -8,6 +8,7 @@ again.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from math import inf
 
 from msgspec import Struct
 
@@ -51,10 +52,12 @@ class Newest:
         """Return whether `fixture` is the newest statement on its match."""
         return self.is_so(id_of(fixture), int(fixture.kickoff_ts), fixture.status)
 
-    def is_so(self, name: SourceMatchId, start: int, status: str) -> bool:
-        """Return whether these are the newest kick-off and state of a match."""
+    def is_so(self, name: SourceMatchId, start: int, status: str, since_mono: float = -inf) -> bool:
+        """Return whether the newest statement on a match says this, and was requested then or later."""
         said = self._said.get(name)
-        return said is None or (said.start, said.status) == (start, status)
+        return said is None or (
+            said.since_mono >= since_mono and (said.start, said.status) == (start, status)
+        )
 
 
 def id_of(fixture: Fixture) -> SourceMatchId:

@@ -74,6 +74,7 @@ MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
 NEAR_S = 2 * HOUR_S
 PLAYED_S = 3 * HOUR_S  # longest time from a kick-off in which its match may be in play
 IDLE_S = 120.0  # between two requests for matches in play, or near, while none is known
+SHORTEST_S = 600.0  # a match that begins is in play for at least so long
 UNKNOWN_RATE = Rate(10.0)  # of the API's plan for five dollars
 USUAL_PAGES = 4  # pages of all matches of a day
 
@@ -111,6 +112,7 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
         self._chosen: frozenset[SourceMatchId] = frozenset()
         self._newest = Newest()
         self._kick_offs = KickOffs(self._newest)
+        self._watched_mono = -inf  # no match can have begun and ended unseen since then
         self._lists: list[CatalogueList] = []
         self._wall: float | None = None  # the time of the newest call
         self._share_at_mono = -inf
@@ -312,7 +314,10 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
             return False
         rows = tuple(row for row in read.rows if row.fixture is None or self._is_ours(row.fixture))
         listed = [listed_match(row.fixture) for row in rows if row.fixture is not None]
+        last_mono = reading.since_mono
         reading.finish({_id_of(each): each for each in listed}, read)
+        if target.scope == LIVE and reading.since_mono > last_mono + SHORTEST_S:
+            self._watched_mono = reading.since_mono - SHORTEST_S
         self._newest.take(read.rows, reading.since_mono)
         known = (each.matches.keys() for each in self._readings.values())
         self._newest.keep(self._kick_offs.names().union(*known))
@@ -360,9 +365,12 @@ class FiveDollarFootballPlan(CataloguePlan[ListedMatch]):
                 self._lists.append(CatalogueList(scope, empty, now.mono, holds_s))
 
     def _is_to_come(self, match: ListedMatch) -> bool:
-        """Return whether a match has not begun, and has the newest known kick-off."""
+        """Return whether a match has not begun, and has the newest known kick-off.
+
+        A match that was moved forward may have ended while no list of matches in play could be read.
+        """
         is_begun = match.in_play or match.id in self._readings[LIVE].matches
-        return not is_begun and self._newest.is_so(match.id, match.start, SCHEDULED)
+        return not is_begun and self._newest.is_so(match.id, match.start, SCHEDULED, self._watched_mono)
 
     def _set_share(self, now: Instant) -> None:
         """Divide the rate anew, and choose the matches that are requested by themselves."""

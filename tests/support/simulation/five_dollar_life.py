@@ -29,6 +29,8 @@ TEXT = (
 BOOKMAKERS = ("bet365", "pinnacle")
 PAGE = 5
 STEPS = 25
+SHORTEST_S = 600.0
+"""A match is in play for at least so long, also one that is abandoned."""
 TOLD_S = 200.0
 """By then a match that has begun early is known to be in play, if answers come."""
 FAULTS: tuple[Answer, ...] = (
@@ -52,6 +54,7 @@ class Life:
         self.asked: list[float] = []
         self.done: Counter[str] = Counter()
         self.number = 7000
+        self.begun: dict[int, float] = {}
 
     async def answer(self, request: httpx2.Request) -> httpx2.Response:
         """Answer, in small pages, or fail; a page may shift the next one."""
@@ -106,13 +109,13 @@ class Life:
                 venue.move(name, now + random.choice((-600, 60, 400, 2000, 8000, 100_000)))
             case "begin" if fixture["status"] == "scheduled":
                 if fixture["kickoff_ts"] < WALL_0 + anyio.current_time() + 900:
-                    fixture["status"] = "in_play"
+                    fixture["status"], self.begun[name] = "in_play", anyio.current_time()
                     is_priced = random.random() < 0.5
                     for odds in venue.odds[name].values():
                         if is_priced:
                             odds["1x2"]["inplay"] = result_of(random.choice((None, self._prices())))
                             odds.update(others("inplay"))
-            case "end" if is_in_play:
+            case "end" if is_in_play and anyio.current_time() >= self.begun[name] + SHORTEST_S:
                 fixture["status"] = "finished"
             case "vanish":
                 del venue.fixtures[name]

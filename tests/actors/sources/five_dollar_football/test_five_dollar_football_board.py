@@ -212,6 +212,34 @@ async def test_a_price_by_match_is_no_newer_than_what_is_known_of_its_kick_off(t
     assert ended_mono - began_mono <= 61.0  # three polls
 
 
+async def test_a_match_that_was_played_unseen_loses_its_prices_by_match(tmp_path: Path) -> None:
+    """It is moved forward, begins and ends while matches in play cannot be listed."""
+    venue = _venue(limit=40)
+    venue.add(7001, start=WALL_0 + 30 * HOUR)
+    venue.odds[7001]["pinnacle"] = {"1x2": result((2.2, 3.5, 3.5))}
+
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        is_by_match = "/7001/odds?" in str(request.url)
+        is_ahead = int(request.url.params.get("start_time", 0)) > _wall()
+        is_answered = is_by_match or (is_over and not is_ahead)
+        return await (venue.answer if is_answered else refusing)(request)
+
+    is_over, shown = False, []
+    async with opened(tmp_path, venue, BOTH) as (service, web):
+        before = odds(service, "pinnacle")
+        web.answer = answer
+        venue.move(7001, WALL_0 + 100.0)
+        venue.fixtures[7001]["status"] = "finished"
+        await pass_to(760.0)
+        is_over = True
+        for at in range(840, 1200, 20):
+            await pass_to(float(at))
+            shown.append(odds(service, "pinnacle"))
+
+    assert {"7001"} == before.keys()
+    assert [{}] * len(shown) == shown
+
+
 async def test_any_price_in_play_tells_that_a_match_has_begun(tmp_path: Path) -> None:
     """Of whichever bookmaker and market, also before a list says it."""
     venue = _venue(limit=40)
