@@ -16,6 +16,11 @@ def book_sum(prices: Iterable[float]) -> float:
     return sum([1 / price for price in prices])
 
 
+def after_fee(price: float, fee_rate: float) -> float:
+    """Return a price after the fee: for p = 1 / price and fee_rate x p x (1 - p) a share pays 1."""
+    return price / (1 + fee_rate * (1 - 1 / price)) if fee_rate else price
+
+
 def scaled(shares: Sequence[float]) -> tuple[float, ...]:
     """Return the shares divided by their sum, so that they add up to 1."""
     total = sum(shares)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from math import inf
 from statistics import median
 
 from actors.board.snapshot import Entry
 from actors.core.messages import BookmakerId, SourceName
+from actors.markets.market import FORMS
 from actors.markets.odds import of_one_winner, scaled
 from actors.matches.fair import Quote, fair
 from actors.matches.model import Fixture, FixtureSettings, FixtureState, Roster
@@ -102,3 +104,19 @@ def sure_legs(fixture: Fixture, roster: Roster) -> dict[BookmakerId, bool]:
     """Return for each bookmaker whether its source's link is sure enough for a surebet."""
     sure = {member.key.source for member in fixture.members if member.certainty is Certainty.SURE}
     return {name: roster[name].source in sure for name in fixture.bookmakers}
+
+
+def start_of(fixture: Fixture, live: Container[BookmakerId]) -> tuple[float, bool]:
+    """Return the earliest kick-off (Unix seconds), and whether the match has begun, or may have begun.
+
+    Only bookmakers with `live` prices and the 1X2 fixture count; the kick-off is infinity if none gives
+    one. A handicap may be another bet in play, where only later goals count.
+    """
+    listed = [entry.match for name, entry in fixture.entries.items() if name in live]
+    starts = [float(match.start_time) for match in listed if match.start_time is not None]
+    head = fixture.head
+    kick_off = min([*starts, inf if head is None else head.kick_off])
+    every = (*[match.in_play for match in listed], None if head is None else head.in_play)
+    said = [is_so for is_so in every if is_so is not None]
+    may_have = kick_off == inf and not said and FORMS[fixture.market.kind].count_from_now
+    return kick_off, any(said) or fixture.has_begun or may_have

@@ -106,7 +106,7 @@ def overpriced(quotes: Quotes, ratio: float, fewest: int = MIN_BOOKMAKERS) -> fr
     return frozenset(
         [
             name
-            for name, others in _medians_of_others(quotes, fewest).items()
+            for name, others in medians_of_others(quotes, fewest).items()
             if any(
                 price * chance > ratio for price, chance in zip(quotes[name].prices, others, strict=True)
             )
@@ -140,7 +140,7 @@ def crossed(quotes: Quotes) -> frozenset[BookmakerId]:
     Of two bookmakers either may have exchanged the teams: both are returned.
     """
     found = []
-    for name, others in _medians_of_others(quotes, 1).items():
+    for name, others in medians_of_others(quotes, 1).items():
         chances = quotes[name].chances
         exchanged = distance(chances, others[::-1])
         if exchanged <= AGREE and distance(chances, others) - exchanged > CROSSED:
@@ -148,8 +148,8 @@ def crossed(quotes: Quotes) -> frozenset[BookmakerId]:
     return frozenset(found)
 
 
-def _medians_of_others(quotes: Quotes, fewest: int) -> dict[BookmakerId, Chances]:
-    """Return for each bookmaker the median of the others that count, if there are at least `fewest`."""
+def medians_of_others(quotes: Quotes, fewest: int) -> dict[BookmakerId, Chances]:
+    """Return for each bookmaker the consensus of the others that count, if there are at least `fewest`."""
     ordered = _sorted(quotes)
     counted = len(ordered[0]) if ordered else 0
     found: dict[BookmakerId, Chances] = {}

@@ -16,11 +16,10 @@ from actors.board.snapshot import Book
 from actors.core.clock import Instant
 from actors.core.cooperative import SLICE, Sliced
 from actors.core.messages import Scope
-from actors.markets.market import FORMS
 from actors.markets.odds import book_sum, of_all_winners, of_one_winner
 from actors.matches.candidates import EVERY_S, Candidate, Evaluation
 from actors.matches.draft import FixtureUpdate, is_seen
-from actors.matches.entries import live_quotes, sure_legs
+from actors.matches.entries import live_quotes, start_of, sure_legs
 from actors.matches.model import Fixture, FixtureSettings
 from actors.matches.surebets import Doubt, PricedLeg, Surebet, doubted_legs
 from actors.matching.event import FixtureId
@@ -115,24 +114,9 @@ class Surebets:
 
     def _evaluation(self, fixture: Fixture, books: Books, now: Instant) -> Evaluation:
         """Return the inputs for a fixture's surebets at `now`."""
-        kick_off = self._kick_off(fixture)
-        said = self._said_in_play(fixture)
-        has_begun = any(said) or fixture.has_begun or now.mono + (kick_off - now.wall) <= now.mono
-        # In play a handicap may be another bet, where only later goals count.
-        may_have = kick_off == inf and not said and FORMS[fixture.market.kind].count_from_now
-        return Evaluation(() if has_begun or may_have else tuple(self._legs(fixture, books)), now, kick_off)
-
-    def _kick_off(self, fixture: Fixture) -> float:
-        """Return the earliest kick-off from live sources (Unix seconds); infinity if none gives one."""
-        listed = [entry.match for name, entry in fixture.entries.items() if name in self._live]
-        starts = [float(match.start_time) for match in listed if match.start_time is not None]
-        return min([*starts, inf if fixture.head is None else fixture.head.kick_off])
-
-    def _said_in_play(self, fixture: Fixture) -> list[bool]:
-        """Return whether it is in play according to each live source, and to the 1X2 prices."""
-        every = [entry.match.in_play for name, entry in fixture.entries.items() if name in self._live]
-        head = None if fixture.head is None else fixture.head.in_play
-        return [said for said in (*every, head) if said is not None]
+        kick_off, has_begun = start_of(fixture, self._live)
+        has_begun = has_begun or now.mono + (kick_off - now.wall) <= now.mono
+        return Evaluation(() if has_begun else tuple(self._legs(fixture, books)), now, kick_off)
 
     def _legs(self, fixture: Fixture, books: Books) -> Iterator[PricedLeg]:
         sure, quotes = sure_legs(fixture, self._terms.roster), live_quotes(fixture, self._terms)

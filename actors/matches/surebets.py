@@ -17,7 +17,7 @@ from actors.board.validity import is_skewed, max_age, until
 from actors.core.messages import BookmakerId, Prices
 from actors.markets.covers import needed
 from actors.markets.market import ONE_X_TWO, Market
-from actors.markets.odds import Odds, book_sum, of_one_winner, scaled
+from actors.markets.odds import Odds, after_fee, book_sum, of_one_winner, scaled
 from actors.markets.returns import is_reversible, may_gain
 from actors.matches.fair import MIN_BOOKMAKERS, Quotes, crossed, overpriced
 from actors.matching.event import Chances
@@ -82,8 +82,8 @@ class PricedLeg(Struct, frozen=True, gc=False):
 
     @property
     def paid(self) -> float:
-        """The price after the fee: for p = 1 / price and fee_rate x p x (1 - p) a share pays 1."""
-        return self.price / (1 + self.fee_rate * (1 - 1 / self.price)) if self.fee_rate else self.price
+        """The price after the fee."""
+        return after_fee(self.price, self.fee_rate)
 
 
 SHARE_DIGITS = 10  # with fewer digits a share at a high price, up to 1,000, may return less than the total
