@@ -1,0 +1,1 @@
+"""Alerts: rules about the board, and the receivers of what they say."""
