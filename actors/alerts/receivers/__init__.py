@@ -1,0 +1,1 @@
+"""Receivers: what each form of receiver gets for a message, as values; nothing here sends."""
