@@ -19,7 +19,7 @@ from actors.core.clock import Clock
 from actors.core.cooperative import Sliced
 from actors.core.errors import PayloadError, TransportError
 from actors.transports.connections import CONNECTION_ERRORS, connection_error
-from actors.transports.paced_reads import PacedTransport
+from actors.transports.paced_reads import PacedBackend, PacedTransport
 
 DENIED_RETRY_S = 60.0
 MAX_RETRY_AFTER_S = 3600.0
@@ -36,14 +36,20 @@ _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.InvalidURL, ht
 class HttpTransport:
     """A source's connection pool; use it as an asynchronous context manager. Follows no redirects."""
 
-    def __init__(self, timeout_s: float, clock: Clock, context: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        timeout_s: float,
+        clock: Clock,
+        context: ssl.SSLContext | None = None,
+        backend: PacedBackend | None = None,
+    ) -> None:
         self._timeout_s = timeout_s
         self._clock = clock
         # trust_env: only settings.py reads the environment. timeout: `_request` has a total deadline.
         self._client = httpx2.AsyncClient(
             trust_env=False,
             timeout=None,
-            transport=PacedTransport(context),
+            transport=PacedTransport(context, backend),
             headers={"User-Agent": USER_AGENT},
         )
 
@@ -68,14 +74,18 @@ class HttpTransport:
             raise connection_error(error, is_sent=not isinstance(error, _NEVER_SENT)) from error
 
     def _refusal(
-        self, response: httpx2.Response, headers: Mapping[str, str] | None = None, body: bytes = b""
+        self,
+        response: httpx2.Response,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        allowed: str = "200",
     ) -> TransportError:
-        """Return the error for an answer other than 200, with the delay that its Retry-After asks for."""
+        """Return the error for an answer that is not allowed, with the delay of its Retry-After."""
         status = response.status_code
         delay_s = retry_after_s(response.headers.get("retry-after"), self._clock.now().wall)
         if status in {401, 403}:
             delay_s = max(delay_s or 0.0, DENIED_RETRY_S)
-        message, reason = f"status was {status}, must be 200", f"status_{status}"
+        message, reason = f"status was {status}, must be {allowed}", f"status_{status}"
         return TransportError(message, delay_s, reason=reason, status=status, headers=headers, body=body)
 
 

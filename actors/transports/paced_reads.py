@@ -35,7 +35,7 @@ MAX_WORK_S = 1.0  # processor time for one answer; an ordinary one of 32 MiB tak
 class PacedTransport(httpx2.AsyncHTTPTransport):
     """The client's own transport, over paced connections; without a TLS `context` it uses the default."""
 
-    def __init__(self, context: ssl.SSLContext | None) -> None:
+    def __init__(self, context: ssl.SSLContext | None, backend: PacedBackend | None = None) -> None:
         context = context or default_context()
         super().__init__(verify=context, trust_env=False)
         self._pool = AsyncConnectionPool(
@@ -43,7 +43,7 @@ class PacedTransport(httpx2.AsyncHTTPTransport):
             max_connections=100,  # the defaults of `httpx2.Limits`
             max_keepalive_connections=20,
             keepalive_expiry=5.0,
-            network_backend=_PacedBackend(),
+            network_backend=backend or PacedBackend(),
         )
 
 
@@ -53,7 +53,9 @@ def default_context() -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=False)
 
 
-class _PacedBackend(AsyncNetworkBackend):
+class PacedBackend(AsyncNetworkBackend):
+    """Opens paced connections."""
+
     def __init__(self) -> None:
         self._backend = AnyIOBackend()
 
@@ -65,10 +67,12 @@ class _PacedBackend(AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> AsyncNetworkStream:
+        """Return a connection to a host."""
         stream = await self._backend.connect_tcp(host, port, timeout, local_address, socket_options)
         return PacedStream(stream)
 
     async def sleep(self, seconds: float) -> None:
+        """Wait."""
         await self._backend.sleep(seconds)
 
 

@@ -1,6 +1,7 @@
-"""Runs a child process that prints lines: starts it without a shell, never blocks, ends its whole group.
+"""Runs a child process without a shell, never blocks, ends its whole group.
 
-The child leads its own process group, and on Linux dies with us. Its standard input is empty.
+It prints lines for as long as it runs, or gets an input and is run to its end. The child leads its own
+process group, and on Linux dies with us.
 """
 
 from __future__ import annotations
@@ -38,10 +39,12 @@ if os.getppid() != int(sys.argv[1]):
     sys.exit(1)
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+if sys.argv[2] == "unset":  # Python sets it where there is no locale (PEP 538)
+    os.environ.pop("LC_CTYPE", None)
 try:
-    os.execvp(sys.argv[2], sys.argv[2:])
+    os.execvp(sys.argv[3], sys.argv[3:])
 except OSError as error:
-    sys.exit(f"E! {sys.argv[2]}: cannot be run: {error.strerror}")
+    sys.exit(f"E! {sys.argv[3]}: cannot be run: {error.strerror}")
 """
 
 
@@ -97,6 +100,37 @@ class Program:
         said = f": {self.last_remark}" if is_error else ""
         return TransportError(f"it ended {how}{said}", reason="exited")
 
+    async def finish(self, content: bytes) -> None:
+        """Give it this input, drop its output, wait for exit 0. Raises: TransportError for another."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._feed, content)
+            tasks.start_soon(self._remember)
+            await _until(self._is_over)
+            await anyio.sleep(LOOK_S)  # lets the last remarks arrive too
+            tasks.cancel_scope.cancel()
+        found = _exit_of(self._process.pid)
+        if found is None or (found.si_code, found.si_status) != (os.CLD_EXITED, 0):
+            raise self.ending()
+
+    async def _feed(self, content: bytes) -> None:
+        file = self._process.stdin
+        assert file is not None  # noqa: S101 - it is a pipe
+        os.set_blocking(file.fileno(), False)
+        with file, suppress(BrokenPipeError):  # a program need not read its input
+            while content:
+                try:
+                    content = content[os.write(file.fileno(), content) :]
+                except BlockingIOError:
+                    await anyio.wait_writable(file.fileno())
+
+    async def _remember(self) -> None:
+        while await self.remark() is not None:
+            pass
+
+    def _is_over(self) -> bool:
+        self._output.is_drained()
+        return self.has_exited()
+
     async def end(self) -> None:
         """End the whole process group: SIGTERM, then SIGKILL once its output has ended, or after `GRACE_S`.
 
@@ -122,13 +156,16 @@ class Program:
 
 
 @asynccontextmanager
-async def running(command: Sequence[str], environment: Mapping[str, str]) -> AsyncIterator[Program]:
+async def running(
+    command: Sequence[str], environment: Mapping[str, str], stdin: int = subprocess.DEVNULL
+) -> AsyncIterator[Program]:
     """Run a program within the block, and end it. Raises: TransportError if it cannot be started."""
-    launcher = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(os.getpid())] if _CAN_LAUNCH else []
+    given = "set" if "LC_CTYPE" in environment else "unset"
+    launcher = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(os.getpid()), given] if _CAN_LAUNCH else []
     try:
         process = subprocess.Popen(  # noqa: ASYNC220, S603 - returns at once; the operator configured the command
             [*launcher, *command],
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
@@ -144,6 +181,21 @@ async def running(command: Sequence[str], environment: Mapping[str, str]) -> Asy
     finally:
         with anyio.CancelScope(shield=True):
             await program.end()
+
+
+async def run_fed(
+    command: Sequence[str], environment: Mapping[str, str], content: bytes, timeout_s: float
+) -> None:
+    """Run a program to its end with this input; end its group after `timeout_s`.
+
+    Raises: TransportError if it cannot be started, takes longer, or does not exit with 0.
+    """
+    try:
+        with anyio.fail_after(timeout_s):
+            async with running(command, environment, subprocess.PIPE) as program:
+                await program.finish(content)
+    except TimeoutError as error:
+        raise TransportError(f"it did not end within {timeout_s:g} s", reason="timeout") from error
 
 
 class _Pipe:
