@@ -22,9 +22,8 @@ from actors.core.validation import Reason
 from actors.matches.fair import FairRules
 from actors.matches.surebets import SurebetRules
 from actors.matching.rules import Rule
-from actors.monitoring.log_events import EventReport
 from actors.monitoring.status import BookmakerState
-from actors.runtime.facts import FACTS
+from actors.runtime.facts import FACTS, Transition
 from actors.service.registry import BUILT_IN
 from actors.service.settings import BookmakerSettings, LinksSettings, ServerSettings
 from actors.source_api.kinds import PolledKind
@@ -200,7 +199,7 @@ async def test_documented_metrics_equal_the_real_ones() -> None:
     """Every field of `/api/stats`, and of each entry in `/monitor` and its `fixtures`, is documented."""
     async with open_site() as site:
         site.status.actors["aggregator"] = site.status.board.actor
-        site.status.log.events = (EventReport(0.0, "info", "service.stopping", {}),)
+        site.status.log.journal.note(Transition("service.stopping", "service", 0.0, {}))
         stats, monitor = await site.json("/api/stats"), await site.json("/monitor")
     entries = [monitor[name][0] for name in ("actors", "sources", "bookmakers")]
     entries += [monitor["fixtures"], monitor["events"][0]]

@@ -32,7 +32,7 @@ from web.endpoints import (
     stream,
 )
 from web.endpoints import markets as markets_
-from web.endpoints.operators import entries, links
+from web.endpoints.operators import entries, events, links
 from web.endpoints.past import closing, lines, movers
 from web.feeds.catching_up import BEHIND_S, CatchUp
 from web.feeds.first_links import FirstLinks
@@ -64,6 +64,7 @@ OPERATIONS = {
     **ages.OPERATIONS,
     **links.OPERATIONS,
     **entries.OPERATIONS,
+    **events.OPERATIONS,
     **changes.OPERATIONS,
     **stream.OPERATIONS,
     **capabilities.OPERATIONS,
@@ -73,7 +74,13 @@ OPERATIONS = {
     **pages.OPERATIONS,
 }
 """The declaration of each path; a route without a declaration is an error at the start."""
-FOR_OPERATORS = {**probes.OPERATIONS, **ages.OPERATIONS, **links.OPERATIONS, **entries.OPERATIONS}
+FOR_OPERATORS = {
+    **probes.OPERATIONS,
+    **ages.OPERATIONS,
+    **links.OPERATIONS,
+    **entries.OPERATIONS,
+    **events.OPERATIONS,
+}
 OPEN = {*probes.OPEN, ages.AGES}
 """Paths for operators that need no token."""
 
@@ -172,7 +179,7 @@ def _match_handlers(
     board, own = live.board, live.answers.own
     parts = (board, status, clock, live.audience, own)
     traces = entries.handlers(*parts, review=review, past=past, beside=tuple(boards.values()))
-    return links.handlers(board, clock, review, own) | traces
+    return links.handlers(board, clock, review, own) | traces | events.handlers(status, past, own)
 
 
 def _catch_up(board: Readable, status: ServiceStatus, clock: Clock) -> CatchUp:

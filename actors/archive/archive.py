@@ -19,6 +19,7 @@ from actors.archive.days.day import Reached
 from actors.archive.days.format import Gap, milliseconds
 from actors.archive.days.reading import NewerFormatError, Reader, UnreadableError
 from actors.archive.folder import LOOK_AGAIN_S, ArchiveSettings, Folder, Reserved
+from actors.archive.journal import JournalFile
 from actors.archive.past import Past
 from actors.archive.restart import (
     Beginning,
@@ -38,6 +39,7 @@ from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
 from actors.markets.market import Kind
 from actors.matches.model import FixtureSettings
+from actors.monitoring.journal import Journal
 from actors.monitoring.status import MAX_LAG_S, ArchiveStatus
 from actors.runtime.facts import announce
 
@@ -68,8 +70,10 @@ class OpenArchive:
     names: Mapping[BookmakerId, str]
     _is_late: bool = field(default=False, init=False)
 
-    def start(self) -> None:
-        """Start the writer's thread."""
+    def start(self, journal: Journal | None = None) -> None:
+        """Start the writer's thread, which also writes a journal of transitions."""
+        if journal is not None:
+            self.writer.journal = JournalFile(self.folder, journal)
         try:
             self.writer.start()
         except RuntimeError as error:  # the system allows no further thread

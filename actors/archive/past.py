@@ -29,6 +29,7 @@ from actors.archive.days.reading import (
     may_be_damage,
 )
 from actors.archive.folder import Folder
+from actors.archive.journal import About, Kept, read_events
 from actors.archive.writer import Writer
 from actors.board.diff import is_other
 from actors.board.history import MAX_ANSWER
@@ -238,6 +239,10 @@ class Days:
             with self.reader(held.day) as reader:
                 found |= dict.fromkeys(reader.named(is_wanted, most))
         return [rows for entry_id in found if (rows := self.last_of(entry_id, 2))]
+
+    def events(self, about: About, before_s: float, most: int) -> Kept:
+        """Return the newest events of the journal before a time (Unix seconds)."""
+        return read_events(self._folder.path, about, before_s, most)
 
     def _unknown(self, held: list[Held], view: str, gap: Gap | None, at_ms: int | None = None) -> Unknown:
         if gap is None:

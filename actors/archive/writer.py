@@ -23,8 +23,10 @@ from actors.archive.days.day import Day
 from actors.archive.days.format import Gap, begin_of, day_of, milliseconds
 from actors.archive.days.reading import may_be_damage
 from actors.archive.folder import ArchiveSettings, Folder
+from actors.archive.journal import JournalFile
 from actors.archive.sealing import Sealer
 from actors.core.clock import Clock, Instant, elapsed_s
+from actors.monitoring.journal import Journal
 from actors.monitoring.status import ArchiveStatus
 from actors.runtime.facts import announce
 
@@ -55,6 +57,8 @@ class Writer:
         self.reserved_epoch: str | None = None
         self.written: int = 0
         self.max_waiting = MAX_WAITING
+        self.journal = JournalFile(folder, Journal())
+        """Of the process's transitions, from `OpenArchive.start` on."""
         self.marked_after: int | None = None
         """Changes after which `Day.mark` records each entry's last change; None: its default."""
         self._settings, self._status, self._clock = settings, status, clock
@@ -151,7 +155,10 @@ class Writer:
         try:
             while not self._ends.wait(STEP_S if self._status.error is None else RETRY_S):
                 self.step()
+                self.journal.step()
             self.step()
+            self.journal.step()
+            self.journal.close()
             if self._day is not None:
                 self._close(self._day)
             is_over = True

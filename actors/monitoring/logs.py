@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any, TextIO
 
 import structlog
@@ -11,10 +12,10 @@ from structlog.dev import ConsoleRenderer, plain_traceback
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import EventDict, Processor
 
-from actors.monitoring.log_events import LogStatus, is_own, keep
+from actors.monitoring.log_events import LogStatus, is_own
 from actors.monitoring.log_limits import LIMITED, LogLimits
 from actors.monitoring.log_writer import BackgroundHandler
-from actors.runtime.facts import conceal, masked
+from actors.runtime.facts import conceal, followed, masked
 from actors.runtime.supervisor import MAX_ERROR_CHARS, error_text
 
 MAX_ERRORS = 100
@@ -27,6 +28,10 @@ _SHARED: tuple[Processor, ...] = (
 )
 
 
+_noting = ExitStack()
+"""Ends when the log is set up anew: one journal follows the transitions of the process."""
+
+
 class _ShortenedError(Exception):
     """Stands in the log for an exception whose text was too long."""
 
@@ -36,16 +41,16 @@ def configure(
 ) -> LogStatus:
     """Send all logs of at least `level` ("debug", "info", ...) to `stream`, with no secret in them.
 
-    A terminal shows colours unless it `is_colourless`. Returns the counters of lost lines and the newest
-    events.
+    A terminal shows colours unless it `is_colourless`. Returns the counters of lost lines and the journal,
+    which notes every transition from now on.
     """
     status = LogStatus()
     conceal(secrets)
+    _noting.close()
+    _noting.enter_context(followed(status.journal.note))
 
     def without_secrets(_logger: object, _name: str, event: EventDict) -> EventDict:
-        line = {key: item if _is_ours(key, item) else masked(item) for key, item in event.items()}
-        keep(status, line)
-        return line
+        return {key: item if _is_ours(key, item) else masked(item) for key, item in event.items()}
 
     handler = BackgroundHandler(stream, status)
     handler.addFilter(LogLimits(status))

@@ -236,7 +236,7 @@ async def _run_service(
     manager = Notifier(*service_manager(), lambda: liveness(status, clock.now()).status == "pass")
     if system.archive is None:
         return await Life(*parts, reload, manager).run()
-    system.archive.start()
+    system.archive.start(written.journal)
     return await Life(*parts, reload, manager, partial(_close, system.archive)).run()
 
 

@@ -12,13 +12,15 @@ from msgspec import UNSET, UnsetType, field
 from msgspec.structs import replace
 
 from actors.core.messages import Fees, Prices, Venue
-from actors.monitoring.log_events import EventReport
+from actors.monitoring.journal import EventReport
 from actors.monitoring.metrics import Report
 from actors.monitoring.rejections import RejectedNow
 from actors.monitoring.status import BookmakerState
 from actors.runtime.actor import ActorState
 
 Grade = Literal["pass", "warn", "fail"]
+MAX_EVENTS = 100
+"""Events in `/monitor`; `/monitor/events` has the others."""
 
 
 class LiveProbe(Report, frozen=True):
@@ -331,7 +333,7 @@ class LogCounters(Report, frozen=True):
 
 
 class Monitor(Report, frozen=True):
-    """All actors, sources and bookmakers, the fixtures, the clients, and the newest lines of the log.
+    """All actors, sources and bookmakers, the fixtures, the clients, and the newest events.
 
     `ready` and `health` are as in these probes, `http` and `log` as in `/api/stats`.
     """

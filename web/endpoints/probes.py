@@ -180,7 +180,7 @@ class _Probes:
             markets={kind: schemas.MarketReport.of(found) for kind, found in status.markets().items()},
             http=self._http(),
             log=schemas.LogCounters.of(status.log),
-            events=status.log.events,
+            events=status.log.journal.events[-schemas.MAX_EVENTS :],
         )
         return prepared_json(content, Vary="Accept")
 

@@ -29,6 +29,7 @@ CODES: Final[Mapping[str, int]] = {
     "invalid_min": 400,
     "invalid_since": 400,
     "invalid_wait": 400,
+    "invalid_subject": 400,
     "invalid_conflate_ms": 400,
     "bad_request": 400,
     "http2_not_supported": 400,

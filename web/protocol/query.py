@@ -89,6 +89,12 @@ _THEN = "in Unix seconds or as a time of RFC 3339, such as 2026-12-05T15:00:00Z.
 FROM: Final = Parameter("from", f"Show only matches with kick-off then or later, {_THEN}", _TIMES)
 TO: Final = Parameter("to", f"Show only matches with kick-off before then, {_THEN}", _TIMES)
 _RATIO = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?", re.ASCII)
+BEFORE: Final = Parameter("to", f"Show only events before then, {_THEN}", _TIMES)
+SUBJECT: Final = Parameter(
+    "subject",
+    "Show only events about this source, bookmaker or other subject; for a bookmaker also those of its"
+    " source.",
+)
 MIN_PROFIT: Final = Parameter(
     "min_profit",
     "Show only surebets with this profit or more: 0.01 is 1 % of the total stake.",
@@ -259,6 +265,14 @@ class Query:
         if given is not None and not _RATIO.fullmatch(given):
             raise _invalid(MIN_PROFIT.name, f"was {given[:64]!r}", "must be a number from 0, like 0.01")
         return self._one(LEAGUE.name, must), start, end, None if given is None else float(given)
+
+    def before_s(self) -> float:
+        """Return the time before which events are requested, in Unix seconds; infinity if absent."""
+        return self._time(BEFORE.name, inf)
+
+    def subject(self) -> str | None:
+        """Return the requested subject of events; None if absent."""
+        return self._one(SUBJECT.name, "must be given once, or not at all")
 
     def doubted(self) -> bool:
         """Return whether doubted surebets are requested."""

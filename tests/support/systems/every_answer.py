@@ -18,6 +18,7 @@ from actors.board.validity import Deadlines
 from actors.core.errors import CommitLateError
 from actors.core.limits import Limits
 from actors.core.messages import BookmakerId
+from actors.runtime.facts import Transition
 from tests.support.builders.messages import match
 from tests.support.systems.site import EPOCH, MAX_STREAMS, Answered, Site, open_site, parsed
 from web.endpoints.openapi import EXAMPLES
@@ -29,7 +30,8 @@ LISTS = ("/api/v2/odds", "/api/odds")
 PROBES = ("/health", "/health/live", "/health/ready")
 CHANGES = f"/api/v2/changes?since=5001-{EPOCH}"
 FIXTURES = ("/api/v2/fixtures", "/api/v2/surebets")
-ANSWERS = (*LISTS, *FIXTURES, "/api/capabilities", *PROBES, "/monitor", "/api/stats", CHANGES)
+FOR_OPERATORS = ("/monitor", "/monitor/events", "/api/stats")
+ANSWERS = (*LISTS, *FIXTURES, "/api/capabilities", *PROBES, *FOR_OPERATORS, CHANGES)
 BY_TARGET = {
     "invalid_bookmaker": "/api/v2/odds?bookmaker=nobody",
     "invalid_view": "/api/v2/changes?since=5001&view=odds",
@@ -49,6 +51,7 @@ BY_TARGET = {
     "invalid_points": "/api/v2/lines?id=alder_m1&points=0",
     "invalid_since": "/api/v2/changes?since=yesterday",
     "invalid_wait": "/api/v2/changes?since=5001&wait=60",
+    "invalid_subject": "/monitor/events?subject=a&subject=b",
     "invalid_conflate_ms": "/api/v2/stream?conflate_ms=-1",
     "too_many_parameters": "/api/v2/odds?" + "&" * 20,
     "target_too_long": "/" + "a" * 3000,
@@ -107,6 +110,8 @@ async def showing(**others: Any) -> AsyncIterator[Site]:
         site.clock.pass_(4.2)
         site.publish("alder", derby(prices=(1.65, 4.6, 4.4)))
         site.publish("birch", derby(prices=(1.7, 4.5, 4.2)))
+        why = {"bookmaker": "birch", "error": "the document has no column 'odds'"}
+        site.status.log.journal.note(Transition("bookmaker.lost", "birch", site.clock.wall, why))
         yield site
 
 

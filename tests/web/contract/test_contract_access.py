@@ -20,6 +20,7 @@ TOKEN = "correct-horse-battery"  # noqa: S105 - of these tests
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 CLOSED = (
     "/monitor",
+    "/monitor/events",
     "/metrics",
     "/api/stats",
     "/monitor/links/fxaaaaaaaaaaaaa",

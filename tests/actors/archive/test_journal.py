@@ -1,0 +1,128 @@
+"""The journal of transitions on disk: whole after a restart, bounded, and harmless when it is damaged."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from actors.archive import journal
+from actors.archive.folder import Folder
+from actors.archive.journal import KEPT_S, NAME, About, JournalFile, read_events
+from actors.core.clock import wall_s
+from actors.monitoring.journal import EventReport, Journal
+from actors.runtime.facts import Transition
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    """Return a held folder."""
+    return Folder.hold(tmp_path)
+
+
+def _life(folder: Folder, *transitions: Transition) -> JournalFile:
+    """Write the transitions of a life of the service."""
+    noted = Journal()
+    file = JournalFile(folder, noted)
+    for transition in transitions:
+        noted.note(transition)
+        file.step()
+    file.close()
+    return file
+
+
+def _event(kind: str, subject: str, at: float, **why: object) -> Transition:
+    return Transition(kind, subject, at, why)
+
+
+def _read(folder: Folder, about: About = About(), before_s: float = inf) -> Sequence[EventReport]:  # noqa: B008 - a frozen value
+    return read_events(folder.path, about, before_s, 100).events
+
+
+def test_events_of_earlier_lives_are_kept(folder: Folder) -> None:
+    """All of them, the newest first, with every field."""
+    now = wall_s()
+    _life(folder, _event("source.down", "feed", now - 9, source="feed", error="it's refused"))
+    _life(folder, _event("source.recovered", "feed", now, source="feed", down_for_s=9.0))
+
+    second, first = _read(folder)
+
+    assert ("source.recovered", "info", "feed") == (second.event, second.level, second.subject)
+    assert {"source": "feed", "error": "it's refused"} == first.fields
+
+
+def test_old_events_are_removed(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of more than two weeks ago, and the oldest of too many."""
+    monkeypatch.setattr(journal, "MAX_ROWS", 2)
+    monkeypatch.setattr(journal, "TIDY_S", 0.0)
+    now = wall_s()
+
+    _life(folder, _event("source.down", "old", now - KEPT_S - 1), _event("source.down", "kept", now - 1))
+
+    assert ["kept"] == [event.subject for event in _read(folder)]
+    _life(folder, *(_event("source.down", f"new-{number}", now) for number in range(2)))
+    assert ["new-1", "new-0"] == [event.subject for event in _read(folder)]
+
+
+def test_events_of_a_bookmaker_have_those_of_its_source(folder: Folder) -> None:
+    """But not those that name other bookmakers only, even if one id is a part of another."""
+    now = wall_s()
+    _life(
+        folder,
+        _event("source.down", "feed", now, source="feed"),
+        _event("bookmaker.withdrawn", "feed", now + 1, source="feed", bookmakers=["bet", "cedar"]),
+        _event("bookmaker.withdrawn", "feed", now + 2, source="feed", bookmakers=["bet-at-home"]),
+        _event("source.down", "other", now + 3, source="other"),
+    )
+
+    found = _read(folder, About("bet", "feed"))
+
+    assert [now + 1, now] == pytest.approx([event.at for event in found], abs=0.001)
+
+
+def test_a_damaged_journal_is_set_aside(folder: Folder) -> None:
+    """Another one begins, and what could not be written is in it."""
+    (folder.path / NAME).write_bytes(b"no database" * 1000)
+    noted = Journal()
+    file = JournalFile(folder, noted)
+    noted.note(_event("source.down", "feed", wall_s()))
+
+    file.step()
+    file._again_s = -inf
+    file.step()
+    file.close()
+
+    assert ["feed"] == [event.subject for event in _read(folder)]
+    assert b"no database" == (folder.path / f"{NAME}.bad").read_bytes()[:11]
+
+
+def test_nothing_is_written_to_a_removed_file(folder: Folder) -> None:
+    """Events wait until there is a file again: otherwise they would be lost with the removed one."""
+    noted = Journal()
+    file = JournalFile(folder, noted)
+    for number in range(2):
+        noted.note(_event("source.down", f"feed-{number}", wall_s()))
+        file.step()
+        (folder.path / NAME).unlink(missing_ok=True)
+    noted.note(_event("source.down", "feed-2", wall_s()))
+
+    file._again_s = -inf
+    file.step()
+    file.close()
+
+    assert ["feed-2", "feed-1"] == [event.subject for event in _read(folder)]
+
+
+def test_the_journal_is_read_with_plain_sql(folder: Folder) -> None:
+    """Times are Unix seconds, bookmakers ids with blanks between, fields JSON."""
+    _life(folder, _event("bookmaker.withdrawn", "feed", 2e9, bookmakers=["bet", "cedar"]))
+
+    with sqlite3.connect(folder.path / NAME) as connection:
+        columns = "datetime(time, 'unixepoch'), bookmakers, json_extract(fields, '$.bookmakers')"
+        (row,) = connection.execute(f"SELECT {columns} FROM events")  # noqa: S608 - constants only
+    connection.close()
+
+    assert ("2033-05-18 03:33:20", "bet cedar", "bet, cedar") == row
