@@ -107,9 +107,7 @@ def overpriced(quotes: Quotes, ratio: float, fewest: int = MIN_BOOKMAKERS) -> fr
         [
             name
             for name, others in medians_of_others(quotes, fewest).items()
-            if any(
-                price * chance > ratio for price, chance in zip(quotes[name].prices, others, strict=True)
-            )
+            if is_overpriced(quotes[name], others, ratio)
         ]
     )
 
@@ -139,13 +137,19 @@ def crossed(quotes: Quotes) -> frozenset[BookmakerId]:
 
     Of two bookmakers either may have exchanged the teams: both are returned.
     """
-    found = []
-    for name, others in medians_of_others(quotes, 1).items():
-        chances = quotes[name].chances
-        exchanged = distance(chances, others[::-1])
-        if exchanged <= AGREE and distance(chances, others) - exchanged > CROSSED:
-            found.append(name)
-    return frozenset(found)
+    medians = medians_of_others(quotes, 1)
+    return frozenset([name for name, others in medians.items() if is_crossed(quotes[name], others)])
+
+
+def is_overpriced(quote: Quote, others: Chances, ratio: float) -> bool:
+    """Return whether any price is above `ratio` x the fair price of the others."""
+    return any(price * chance > ratio for price, chance in zip(quote.prices, others, strict=True))
+
+
+def is_crossed(quote: Quote, others: Chances) -> bool:
+    """Return whether prices agree with the others' only with home and away exchanged."""
+    exchanged = distance(quote.chances, others[::-1])
+    return exchanged <= AGREE and distance(quote.chances, others) - exchanged > CROSSED
 
 
 def medians_of_others(quotes: Quotes, fewest: int) -> dict[BookmakerId, Chances]:
@@ -153,10 +157,14 @@ def medians_of_others(quotes: Quotes, fewest: int) -> dict[BookmakerId, Chances]
     ordered = _sorted(quotes)
     counted = len(ordered[0]) if ordered else 0
     found: dict[BookmakerId, Chances] = {}
+    known: dict[tuple[float, ...], Chances] = {}  # removing one of many leaves few different medians
     for name, quote in quotes.items():
         if (count := counted - quote.counts) >= fewest:
             own: Iterable[float] = quote.chances if quote.counts else repeat(inf)
-            found[name] = _proper([*map(_median_of_others, own, ordered, repeat(count))])
+            medians = tuple(map(_median_of_others, own, ordered, repeat(count)))
+            if medians not in known:
+                known[medians] = _proper(medians)
+            found[name] = known[medians]
     return found
 
 

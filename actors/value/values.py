@@ -7,22 +7,21 @@ formulas and reasons.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import inf, isfinite
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
-from msgspec.structs import replace
 
 from actors.board.snapshot import Book, Entry
 from actors.core.clock import Instant
 from actors.core.messages import BookmakerId, Match
 from actors.markets.market import may_return
-from actors.markets.odds import after_fee, of_all_winners, of_one_winner
+from actors.markets.odds import Odds, after_fee, of_all_winners, of_one_winner
 from actors.matches.candidates import Books
 from actors.matches.entries import start_of, sure_legs
 from actors.matches.fair import MIN_BOOKMAKERS, Quote, fair, medians_of_others
-from actors.matches.model import Fixture, FixtureSettings
+from actors.matches.model import BookmakerInfo, Fixture, FixtureSettings
 from actors.matches.surebets import Doubt, doubted_legs
 from actors.matching.event import Chances
 from actors.matching.rules import OFF, distance
@@ -68,6 +67,10 @@ Counted: TypeAlias = Mapping[BookmakerId, bool]
 """The bookmakers of a fixture whose prices are compared, and whether each was confirmed lately."""
 
 
+Quoted: TypeAlias = Mapping[BookmakerId, tuple[Entry, Odds, Chances]]
+"""The entry, prices and fair chances of each bookmaker with live prices, converted to one winner."""
+
+
 def values_of(fixture: Fixture, books: Books, terms: ValueTerms, now: Instant) -> list[Value]:
     """Return the values of a fixture's market at `now`, the highest first; none once it may have begun.
 
@@ -77,7 +80,8 @@ def values_of(fixture: Fixture, books: Books, terms: ValueTerms, now: Instant) -
     kick_off, has_begun = start_of(fixture, terms.fixtures.roster.live)
     if has_begun or kick_off <= now.wall:
         return []
-    return judged(fixture, counted(fixture, books, terms.fixtures, now), terms)
+    compared = counted(fixture, books, terms.fixtures, now)
+    return judged(fixture, quoted(fixture, terms.fixtures), compared, terms)
 
 
 def counted(fixture: Fixture, books: Books, terms: FixtureSettings, now: Instant) -> Counted:
@@ -100,23 +104,42 @@ def counted(fixture: Fixture, books: Books, terms: FixtureSettings, now: Instant
     return {name: now.mono < newest[name] + limit_s for name in trusted}
 
 
-def judged(fixture: Fixture, compared: Counted, terms: ValueTerms) -> list[Value]:
+def quoted(fixture: Fixture, terms: FixtureSettings, known: Quoted | None = None) -> Quoted:
+    """Return the prices of each bookmaker with live prices; `known` ones of the same entry are reused."""
+    found, known = dict[BookmakerId, tuple[Entry, Odds, Chances]](), known or {}
+    for name, entry in fixture.entries.items():
+        if name in known and known[name][0] is entry:
+            found[name] = known[name]
+        elif name in terms.roster.live:
+            prices = of_one_winner(fixture.market, entry.match.prices)
+            found[name] = entry, prices, fair(terms.method, prices)
+    return found
+
+
+def judged(fixture: Fixture, quoted: Quoted, compared: Counted, terms: ValueTerms) -> list[Value]:
     """Return the values among the prices that are compared, whatever the time."""
-    of_fixtures, market, entries = terms.fixtures, fixture.market, fixture.entries
-    sure, quotes = sure_legs(fixture, of_fixtures.roster), dict[BookmakerId, Quote]()
-    for name, is_young in compared.items():
-        prices = of_one_winner(market, entries[name].match.prices)
-        quotes[name] = Quote(prices, fair(of_fixtures.method, prices), is_young and sure[name])
+    sure, market = sure_legs(fixture, terms.fixtures.roster), fixture.market
+    quotes = {
+        name: Quote(*quoted[name][1:], is_young and sure[name]) for name, is_young in compared.items()
+    }
     found = list[Value]()
+    wrong: frozenset[BookmakerId] | None = None
     for name, chances in _references(quotes, terms.reference).items():
-        doubts = [Doubt.AGE] * (not compared[name]) + [Doubt.LINK] * (not sure[name])
-        doubts += [Doubt.PRICE] * (distance(quotes[name].chances, chances) > OFF)
-        members = (terms.reference,) if terms.reference else _members(quotes, name)
-        found += _of_bookmaker(name, entries[name].match, chances, terms, (members, tuple(doubts)))
-    wrong = doubted_legs(quotes, of_fixtures.surebets, market) if found else ()
+        match = quoted[name][0].match
+        if not (gains := _gains(match, of_all_winners(market, chances), terms.fixtures.roster[name])):
+            continue
+        wrong = doubted_legs(quotes, terms.fixtures.surebets, market) if wrong is None else wrong
+        is_off = name in wrong or distance(quotes[name].chances, chances) > OFF
+        in_doubt = {Doubt.AGE: not compared[name], Doubt.LINK: not sure[name], Doubt.PRICE: is_off}
+        doubts = tuple([doubt for doubt, is_so in in_doubt.items() if is_so])
+        members = [other for other, quote in quotes.items() if quote.counts and other != name]
+        about = ((terms.reference,) if terms.reference else tuple(members)), doubts
+        for outcome, net, chance in gains:
+            price, share = match.prices[outcome], kelly(chance, net, terms.rules.max_kelly)
+            at = name, market.outcomes[outcome], price, net
+            found.append(Value(*at, chance, expected_value(chance, net), share, *about))
     places = market.outcomes.index
-    found.sort(key=lambda value: (-value.expected, places(value.outcome)))
-    return [_in_doubt(value) if value.bookmaker in wrong else value for value in found]
+    return sorted(found, key=lambda value: (-value.expected, places(value.outcome)))
 
 
 def expected_value(chance: float, won: float) -> float:
@@ -153,25 +176,14 @@ def _members(quotes: Mapping[BookmakerId, Quote], judged: BookmakerId) -> tuple[
     return tuple([name for name, quote in quotes.items() if quote.counts and name != judged])
 
 
-def _of_bookmaker(
-    name: BookmakerId,
-    match: Match,
-    chances: Chances,
-    terms: ValueTerms,
-    about: tuple[tuple[BookmakerId, ...], tuple[Doubt, ...]],
-) -> Iterator[Value]:
-    """Yield the values of a bookmaker's prices; `about` has the members of the reference, and doubts."""
+def _gains(match: Match, chances: Odds, info: BookmakerInfo) -> list[tuple[int, float, float]]:
+    """Return the outcomes with an expected gain, each with the return of a won stake and its chance."""
     if match.fee_rate and may_return(match.market):
-        return  # a fee is not returned with the stake
-    commission = terms.fixtures.roster[name].commission
-    won = of_all_winners(match.market, chances)
-    for outcome, price, chance in zip(match.market.outcomes, match.prices, won, strict=True):
-        returns = 1 + (after_fee(price, match.fee_rate) - 1) * (1 - commission)
-        if (expected := expected_value(chance, returns)) > 0:
-            share = kelly(chance, returns, terms.rules.max_kelly)
-            yield Value(name, outcome, price, returns, chance, expected, share, *about)
-
-
-def _in_doubt(value: Value) -> Value:
-    """Return a value with a doubt about its price."""
-    return replace(value, doubts=tuple(dict.fromkeys((*value.doubts, Doubt.PRICE))))
+        return []  # a fee is not returned with the stake
+    found = list[tuple[int, float, float]]()
+    for outcome, (price, chance) in enumerate(zip(match.prices, chances, strict=True)):
+        if price * chance > 1:
+            net = 1 + (after_fee(price, match.fee_rate) - 1) * (1 - info.commission)
+            if expected_value(chance, net) > 0:
+                found.append((outcome, net, chance))
+    return found

@@ -1,0 +1,40 @@
+"""Kept values: the same as those computed at once, whatever changes and however time passes."""
+
+from __future__ import annotations
+
+from random import Random
+
+from msgspec.structs import replace
+
+from actors.core.clock import Instant
+from actors.value.kept import KeptValues
+from actors.value.values import values_of
+from tests.support.builders.valued import NOW, START, Offer, books_of, fixture_of, terms_of
+
+PRICES = [(2.0, 3.6, 4.0), (2.2, 3.4, 3.8), (1.9, 3.8, 4.3)]
+
+
+def test_kept_values_are_those_of_the_present() -> None:
+    """After a price, a confirmation, a failed attempt, or only time; until the kick-off and after."""
+    random, offers = Random(1), {f"b{number}": Offer(PRICES[number % 3]) for number in range(6)}
+    terms = terms_of(offers)
+    kept, fixture, now = KeptValues(terms), fixture_of(offers), NOW
+    counts = set[int]()
+    for _ in range(600):
+        name = random.choice([*offers])
+        now = Instant(now.mono + random.choice([0, 1, 10]), now.wall + random.choice([0, 1, 20]))
+        match random.choice(["price", "confirmation", "failure", "time"]):
+            case "price":
+                offers[name] = replace(offers[name], prices=random.choice(PRICES))
+                fixture = fixture_of(offers)
+            case "confirmation":
+                offers[name] = replace(offers[name], age_s=NOW.mono - now.mono, is_trusted=True)
+            case "failure":
+                offers[name] = replace(offers[name], is_trusted=False)
+
+        found = kept.values(fixture, books_of(offers), now)
+
+        counts.add(len(found))
+        assert values_of(fixture, books_of(offers), terms, now) == [*found]
+    assert now.wall > START
+    assert len(counts) > 2
