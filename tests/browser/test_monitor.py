@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
@@ -58,11 +59,6 @@ def _without_latency(monitor: Any) -> None:
 
 
 def _busy(monitor: Any) -> None:
-    fields = {"source": "file", "error": "<b>refused</b>"}
-    monitor["events"] = [
-        {"at": monitor["now"], "level": "info", "event": "source.recovered", "fields": {}},
-        {"at": monitor["now"], "level": "warning", "event": "source.down", "fields": fields},
-    ]
     monitor["http"]["answers"] = {"/api/odds": {"200": 7, "304": 5, "400": 2, "404": 1, "500": 1, "503": 2}}
     monitor["http"]["client_errors"] = {"timed_out": 3}
 
@@ -208,17 +204,65 @@ def test_missing_measurements_are_shown_as_such(site: Offered, page: Page) -> No
     expect(values).to_have_text(["not measured"] * 3)
 
 
-def test_the_monitor_shows_events_and_clients(site: Offered, page: Page) -> None:
-    """The newest event comes first, its fields as text; refused and failed answers have a column each."""
+def test_the_monitor_shows_clients(site: Offered, page: Page) -> None:
+    """Refused and failed answers have a column each."""
     site.offer(DERBY)
     service = site.start()
     _altered(page, _busy)
     page.goto(f"{service.base}/monitor")
 
-    expect(page.locator("#events tbody tr").first).to_contain_text("source.down")
-    expect(page.locator("#events .details").nth(1)).to_have_text("source file · error <b>refused</b>")
     expect(page.locator("#paths tbody td")).to_have_text(["18", "5", "3", "3"])
     expect(page.locator("#clients")).to_contain_text("timed_out 3")
+
+
+def _journal(route: Route) -> None:
+    """Answer with an event of each second of a journal of 600, the newest 500 at most."""
+    asked = parse_qs(urlsplit(route.request.url).query)
+    subject = asked.get("subject", ["file"])[0]
+    fields = {"source": subject, "error": "<b>refused</b>"}
+    event = {
+        "level": "warning",
+        "event": "source.down",
+        "subject": subject,
+        "bookmakers": [],
+        "fields": fields,
+    }
+    until = min(int(asked.get("to", ["1600"])[0]), 1600)
+    events = [{**event, "at": at} for at in range(until - 1, 999, -1)][:500]
+    route.fulfill(json={"kept": "archive", "since": 1000, "subjects": ["file", "linker"], "events": events})
+
+
+def test_the_monitor_shows_events(site: Offered, page: Page) -> None:
+    """Newest first, their fields as text; older ones on request, and those of one subject alone."""
+    site.offer(DERBY)
+    page.route("**/monitor/events*", _journal)
+    page.goto(f"{site.start().base}/monitor")
+
+    expect(page.locator("#events tbody tr")).to_have_count(500)
+    expect(page.locator("#events .details").nth(1)).to_have_text("error: <b>refused</b>")
+    expect(page.locator("#kept")).to_contain_text("Kept for two weeks")
+    page.get_by_role("button", name="Older events").click()
+    expect(page.locator("#events tbody tr")).to_have_count(600)
+    expect(page.locator("#older")).to_be_hidden()
+    page.get_by_label("About").select_option("linker")
+    expect(page.locator("#events tbody tr")).to_have_count(500)
+    expect(page.locator("#events tbody tr").first).to_contain_text("linker")
+
+
+def test_the_monitor_says_where_events_are_kept(site: Offered, page: Page, complaints: Complaints) -> None:
+    """Without an archive only in memory; a journal that cannot be read is no empty one."""
+    complaints.expected = ("503", "no events")
+    site.offer(DERBY)
+    service = site.start()
+    page.goto(f"{service.base}/monitor")
+    expect(page.locator("#kept")).to_contain_text("There is no archive")
+    expect(page.locator("#events tbody tr").last).to_contain_text("service.configured")
+
+    page.route("**/monitor/events*", lambda route: route.fulfill(status=503))
+    page.reload()
+
+    expect(page.locator("#kept")).to_have_text("The events cannot be read now. This is tried again.")
+    expect(page.locator("#no-events")).to_be_hidden()
 
 
 def test_the_monitor_shows_rejected_matches_with_their_prices(site: Offered, page: Page) -> None:

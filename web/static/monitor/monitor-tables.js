@@ -113,13 +113,6 @@ const paths = new Table(byId("paths"), [
     number("Refused (4xx)", (item) => answersOf(item, 400, 499)),
     number("Failed (5xx)", (item) => answersOf(item, 500, 599)),
 ]);
-const events = new Table(byId("events"), [
-    text("Time", (item) => time(item.at)),
-    text("Level", (item) => item.level, "level"),
-    text("Event", (item) => item.event),
-    text("Details", (item) => detailsOf(item.fields), "details"),
-]);
-
 function offerOf({ offered_by, fees, delayed_s: late }) {
     return listed([offered_by, fees !== "none" && `fees ${fees}`, late > 0 && `up to ${late} s late`]);
 }
@@ -192,17 +185,6 @@ function rejectedOf({ bookmakers: all }) {
     return found.slice(0, MAX_REJECTED).map((match) => ({ ...match, key: keyOf(match) }));
 }
 
-const detailsOf = (fields) =>
-    Object.entries(fields)
-        .map(([name, value]) => `${name} ${value}`)
-        .join(" · ");
-
-/** The newest lines first; lines that are equal to the millisecond are shown once. */
-function eventsOf(monitor) {
-    const byKey = new Map(monitor.events.map((event) => [JSON.stringify(event), event]));
-    return [...byKey].map(([key, event]) => ({ ...event, key })).reverse();
-}
-
 const isKnown = (value) => value !== null && value !== undefined;
 const keyed = (items, key, now) => items.map((item) => ({ ...item, key: item[key], now }));
 
@@ -216,6 +198,4 @@ export function showTables(monitor) {
     byId("rejected").parentNode.hidden = newest.length === 0;
     byId("no-rejected").hidden = newest.length > 0;
     paths.show(pathsOf(monitor.http.answers));
-    events.show(eventsOf(monitor));
-    byId("no-events").hidden = monitor.events.length > 0;
 }

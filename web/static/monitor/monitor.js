@@ -4,6 +4,7 @@ import { condition } from "./condition.js";
 import { byId, setText } from "./dom.js";
 import { showFacts } from "./facts.js";
 import { ZONE, count, duration, moment } from "./format.js";
+import { showJournal } from "./journal.js";
 import { showTables } from "./monitor-tables.js";
 
 const EVERY_MS = 2000;
@@ -110,6 +111,7 @@ async function ask() {
         showTables(monitor);
         showClients(monitor);
         showFixtures(monitor.fixtures);
+        showJournal(monitor); // has its own answer, which may come later
         answeredAt = Date.now();
         hasFailed = false;
     } catch (failure) {
