@@ -1,4 +1,4 @@
-"""Runs many lives of an archived board, each with a fault; prints comparisons and errors."""
+"""Runs many lives of an archived board, by default with a fault each; prints comparisons and errors."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from scripts.parallel_seeds import run_seeds
+from scripts.parallel_seeds import run_seeds, without_log
 from tests.support.archive.chosen import CALLS, DAMAGES, FAULTS, run, run_calls
 from tests.support.archive.disk_faults import library
+from tests.support.archive.told import lived as told
 
 LIVES = 100
 """Lives in one folder."""
@@ -26,14 +27,19 @@ def main() -> int:
     parser.add_argument(
         "--calls", action="store_true", help="faults of system calls below SQLite; needs a C compiler"
     )
+    parser.add_argument(
+        "--told", action="store_true", help="without faults: lines, closes and moves as told"
+    )
     options = parser.parse_args()
     if options.calls and library() is None:
         parser.error("--calls: there is no C compiler (cc)")
     faults, of_seed = ({*CALLS}, called) if options.calls else ({*FAULTS, *DAMAGES}, lived)
+    if options.told:
+        faults, of_seed = set(), compared
     began, following = time.monotonic(), options.first
     fired, counts, wrong = Counter[str](), Counter[str](), 0
     seeds = range(options.first, options.first + -(-options.lives // LIVES))
-    for seed, result in run_seeds(of_seed, seeds, options.minutes):
+    for seed, result in run_seeds(of_seed, seeds, options.minutes, without_log):
         following = seed + 1
         found = result.result()
         fired += found[0]
@@ -62,6 +68,16 @@ def called(seed: int) -> tuple[Counter[str], Counter[str], list[str]]:
     with tempfile.TemporaryDirectory() as folder:
         chosen = run_calls(Path(folder) / "archive", seed, LIVES)
     return chosen.fired, chosen.counts, chosen.wrong
+
+
+def compared(seed: int) -> tuple[Counter[str], Counter[str], list[str]]:
+    """Return the comparisons, and the differences, of other lives, each in a folder of its own."""
+    counts, wrong = Counter[str](), list[str]()
+    for number in range(LIVES * seed, LIVES * (seed + 1)):
+        seen, differences = told(number)
+        counts += seen
+        wrong += [f"life {number}: {each}" for each in differences]
+    return Counter(), counts, wrong
 
 
 if __name__ == "__main__":

@@ -8,14 +8,11 @@ import time
 from collections import Counter
 from functools import partial
 
-import structlog
-
-from scripts.parallel_seeds import run_seeds
+from scripts.parallel_seeds import run_seeds, without_log
 from tests.support.simulation.venue_machine import CUT, FAULTS, MACHINES, SLOW, VenueMachine, live
 
 LIVES = 50
 """Lives of one seed."""
-CRITICAL = 50
 
 
 def main() -> int:
@@ -28,7 +25,7 @@ def main() -> int:
     options = parser.parse_args()
     began, done, wrong, following = time.monotonic(), Counter[str](), 0, options.first
     seeds = range(options.first, options.first + -(-options.lives // LIVES))
-    for seed, result in run_seeds(partial(lived, options.venue), seeds, options.minutes, _without_log):
+    for seed, result in run_seeds(partial(lived, options.venue), seeds, options.minutes, without_log):
         following = seed + 1
         if error := result.exception():
             wrong += 1
@@ -49,10 +46,6 @@ def lived(venue: str, seed: int) -> Counter[str]:
     VenueMachine.done.clear()
     live(venue, LIVES, seed)
     return Counter(VenueMachine.done)
-
-
-def _without_log() -> None:
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(CRITICAL))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from typing import TypeVar
 
+import structlog
+
 T = TypeVar("T")
+_CRITICAL = 50
 
 
 def run_seeds(
@@ -32,3 +35,8 @@ def run_seeds(
             seed, result = running.popleft()
             result.exception()  # waits for the result
             yield seed, result
+
+
+def without_log() -> None:
+    """Write no events to the log, for `begin`."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(_CRITICAL))

@@ -23,7 +23,7 @@ from actors.lines.line import Absence, Break, Moment, Point, left_in_a_gap, poin
 from actors.lines.links import Bookmakers, LinkRow, RosterRow, entry_ids
 from actors.lines.thinning import thinned
 from actors.lines.told import MOST, Lines, line_of, memberships, share_of
-from actors.markets.market import Market
+from actors.markets.market import ONE_X_TWO, Market
 from actors.matches.fair import Method
 
 R = TypeVar("R", LinkRow, RosterRow)
@@ -198,7 +198,11 @@ def _fixture_lines(days: Days, asked: Asked, span: Span) -> Lines | None:
     by_id = {entry_id: points for entry_id, points in listed.items() if points}
     if not by_id:
         return None
-    kick_off = kick_off_of(found.entries, (linked, bookmakers, span.gaps), span.last.version)
+    named = found
+    if asked.market != ONE_X_TWO:  # 1X2 alone decides the kick-off of a fixture
+        named = Found(days, span, replace(asked, market=ONE_X_TWO))
+        named.read(ids)
+    kick_off = kick_off_of(named.entries, (linked, bookmakers, span.gaps), span.last.version)
     past = Past(by_id, linked, bookmakers, span.gaps)
     return _told(found, past, kick_off, _is_over(kick_off, by_id.values(), asked))
 
@@ -272,7 +276,8 @@ def kick_off_of(
 ) -> int | None:
     """Return the last kick-off of a fixture up to a version, from its first shown bookmaker.
 
-    The bookmakers are ordered by source and by their place in the configuration.
+    The `entries` are those of 1X2. The bookmakers are ordered by source and by their place in the
+    configuration.
     """
     members, bookmakers, gaps = history
     held = next((row for row in reversed(members) if row.links), None)

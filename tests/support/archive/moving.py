@@ -11,6 +11,7 @@ from actors.archive.archive import Archive, open_archive
 from actors.archive.folder import ArchiveSettings
 from actors.archive.restart import Configured, Machine
 from actors.core.messages import BookmakerId, Match, Prices, Removal, SourceMatchId, SourceName
+from actors.markets.market import parsed
 from actors.matches.linking import Linking
 from actors.matches.model import BookmakerInfo, FixtureSettings, roster_of
 from actors.matching.matcher import Matcher
@@ -23,6 +24,9 @@ from tests.support.time.virtual import ManualClock
 
 SOURCES = {"alder": "one", "birch": "one", "cedar": "two", "dill": "two", "elm": "three", "fern": "files"}
 NAMES = {BookmakerId(name): name.title() for name in SOURCES}
+MARKETS = ("1x2", "over_under:2.5", "asian_handicap:-0.5")
+_OTHERS = [parsed(name) for name in MARKETS[1:]]
+KINDS = [market.kind for market in _OTHERS]
 TEAMS = (("Unión Calavares", "Grandrive"), ("Racing Fleurmer", "Eschelstal"), ("Ardelsbach", "Almemora"))
 
 
@@ -44,6 +48,7 @@ class Moving:
         self.folder, self.random, self.clock = folder, Random(seed), ManualClock()
         self.terms = terms()
         self.starts = [round(self.clock.wall) + 1_800 * (1 + number) for number in range(len(TEAMS))]
+        self._lists: dict[str, str] = {}
         self.archive: Archive
         self.board: Committing
         self.begin()
@@ -57,10 +62,11 @@ class Moving:
             terms=self.terms,
             configured={name: Configured("same", title) for name, title in NAMES.items()},
             names=lambda _: NAMES,
+            kinds=KINDS,
             look_again_s=0.0,
             on_machine=lambda: Machine("boot", self.clock.mono),
         )
-        self.board = archived_boards(self.archive, self.clock, self.terms, ())
+        self.board = archived_boards(self.archive, self.clock, self.terms, KINDS)
         self._linking = Linking(Matcher(Overrides()), self.terms.roster)
 
     def end(self, *, is_orderly: bool) -> None:
@@ -104,12 +110,25 @@ class Moving:
             removals = [
                 Removal(SourceMatchId(f"{SOURCES[name]}{number}"), "suspended") for number in numbers
             ]
+            of_list = self._lists.get(name, "none")
+            mono = self.clock.mono
             self.board.apply(
-                batch(bookmaker=name, removals=removals, complete=False, received_mono=self.clock.mono)
+                batch(
+                    bookmaker=name, removals=removals, complete=False, list_id=of_list, received_mono=mono
+                )
             )
             return
-        listed = [self._match(name, number) for number in range(len(TEAMS)) if self.random.random() < 0.85]
-        self.board.put(name, *listed, stale_after_s=self.random.choice((60.0, 2_000.0, 9_000.0, 20_000.0)))
+        shown = [self._match(name, number) for number in range(len(TEAMS)) if self.random.random() < 0.85]
+        others = [
+            of.of_market(market, self.random.choice(((1.9, 1.95), (2.05, 1.8), (1.85, 2.0 + 1e-9))))
+            for of in shown
+            for market in _OTHERS
+            if self.random.random() < 0.6
+        ]
+        self._lists[name] = f"list-{self.board.lists + 1}"
+        self.board.put(
+            name, *shown, *others, stale_after_s=self.random.choice((60.0, 2_000.0, 9_000.0, 20_000.0))
+        )
 
     def _match(self, name: BookmakerId, number: int) -> Match:
         home, away = TEAMS[number]

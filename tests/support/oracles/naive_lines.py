@@ -1,15 +1,19 @@
 """Lines, members and closing prices read naively: boards and members at every version, one after another.
 
-Prices are those of an export, links those of the tables as SQL has them. Nothing of `actors/lines` is used.
+Prices are those of an export, gaps and links those of the tables as SQL has them. Nothing of `actors/lines`
+is used.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,20 +26,26 @@ from actors.matches.fair import Method, fair
 HOUR_MS = 3_600_000
 DOWN = ("stopped", "killed")
 Prices = tuple[float, ...]
+_ABOUT = itemgetter("version", "kind", "id", "market")
 
 
 @dataclass
 class Naive:
-    """All that a folder has: boards by version, members by version, times, gaps."""
+    """All that a folder has of a market: boards by version, members by version, times, gaps.
+
+    `starts` are the kick-offs of entries on the board of 1X2, whichever market is read.
+    """
 
     folder: Folder
-    gaps: Sequence[Gap]
+    market: str = "1x2"
+    gaps: list[Gap] = field(default_factory=list)
     boards: dict[int, dict[str, Prices]] = field(default_factory=dict)
     reasons: dict[tuple[int, str], str] = field(default_factory=dict)
     starts: dict[int, dict[str, int | None]] = field(default_factory=dict)
     times: dict[int, int] = field(default_factory=dict)
     members: dict[int, dict[str, list[list[str]]]] = field(default_factory=dict)
     rosters: dict[int, list[tuple[str, str, str]]] = field(default_factory=dict)
+    _keys: dict[int, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Read all days."""
@@ -46,19 +56,21 @@ class Naive:
         board: dict[str, Prices] = {}
         starts: dict[str, int | None] = {}
         states: set[int] = set()
-        for row in rows(self.folder, Chosen(0, 2**52), lambda _: None):
-            version: Any = row["version"]
-            if row["kind"] == "state" and version not in states:
+        exported = rows(self.folder, Chosen(0, 2**52, all_markets=True), lambda _: None)
+        for (version, kind, entry, market), some in groupby(exported, key=_ABOUT):
+            if kind == "state" and version not in states:
                 states.add(version)
-                board = {}
-            entry: Any = row["id"]
-            if row["kind"] == "removed":
+                board, starts = {}, {}
+            row, *more = some
+            odds: Any = tuple([each["odds"] for each in (row, *more)])
+            if market == "1x2":
+                starts = {key: of for key, of in starts.items() if key != entry}
+                starts |= {} if kind == "removed" else {entry: row["start_time"]}
+            if market == self.market and kind == "removed":
                 board = {key: of for key, of in board.items() if key != entry}
                 self.reasons[version, entry] = str(row["reason"])
-            elif entry is not None:
-                odds: Any = (row["odds_1"], row["odds_x"], row["odds_2"])
-                start: Any = row["start_time"]
-                board, starts = {**board, entry: odds}, {**starts, entry: start}
+            elif market == self.market:
+                board = {**board, entry: odds}
             self.boards[version], self.starts[version] = board, starts
 
     def _read_links(self) -> None:
@@ -67,6 +79,7 @@ class Naive:
             with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
                 whole = {version for (version,) in connection.execute("SELECT version FROM keyframes")}
                 self.times |= dict(connection.execute("SELECT version, at FROM commits"))
+                self.gaps += [Gap(*row) for row in connection.execute("SELECT * FROM gaps ORDER BY after")]
                 sql = "SELECT version, bookmaker, source, prices FROM rosters ORDER BY version, place"
                 found: dict[int, list[tuple[str, str, str]]] = {}
                 for version, *of in connection.execute(sql):
@@ -97,8 +110,9 @@ class Naive:
 
     def at(self, table: Mapping[int, Any], version: int) -> Any:
         """Return what a table has at a version: of the newest that is not newer; nothing before all."""
-        newest = max((key for key in table if key <= version), default=None)
-        return {} if newest is None else table[newest]
+        keys = self._keys.setdefault(id(table), sorted(table))
+        place = bisect_right(keys, version)
+        return table[keys[place - 1]] if place else {}
 
     def roster(self, version: int) -> list[tuple[str, str, str]]:
         """Return the bookmakers of a version: id, source, kind of prices."""
@@ -157,11 +171,11 @@ class Naive:
         sources = [source for _, source, _ in roster]
         names = [name for name, _, _ in roster]
         ids = self.ids(members, version)
-        board = self.at(self.boards, version)
-        on = [entry for entry in ids if entry in board]
+        starts = self.at(self.starts, version)
+        on = [entry for entry in ids if entry in starts]
         place = {name: (sources.index(source), names.index(name)) for name, source, _ in roster}
         lead = min(on, key=lambda entry: place[ids[entry][0]], default=None)
-        return None if lead is None else self.at(self.starts, version)[lead]
+        return None if lead is None else starts[lead]
 
     def closes(self, fixture: str, kick_off: int, seen_ms: int) -> dict[str, Any]:
         """Return the close of each entry, or why there is none, and the consensus."""
@@ -187,8 +201,17 @@ class Naive:
                 found = "gap"
             if found[-1] == "on offer" and kind == "live" and certainty == "sure":
                 counted.append(found[0])
-            closes[entry] = ("collected" if kind == "collected" else found, priced[0][0])
+            closes[entry] = ("collected" if kind == "collected" else found, *priced[0][:2])
         return {"closes": closes, "members": members, "fair": fair_of(counted)}
+
+    def counted(self, fixture: str, version: int) -> list[Prices]:
+        """Return the prices of a fixture that count for its consensus at a version."""
+        board, members = self.at(self.boards, version), self.at(self.members, version).get(fixture, [])
+        return [
+            board[entry]
+            for entry, (_, kind, certainty) in self.ids(members, version).items()
+            if kind == "live" and certainty == "sure" and entry in board
+        ]
 
     def _close(self, points: Sequence[tuple[Any, ...]], kick_off_ms: int) -> Any:
         last = points[-1]

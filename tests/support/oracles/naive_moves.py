@@ -63,7 +63,7 @@ def move(states: list[State], fixture: str) -> dict[str, Any] | None:
     if before is None or after is None or before == after:
         return None
     changes = [late - early for early, late in zip(before, after, strict=True)]
-    outcome = max(range(3), key=lambda of: abs(changes[of]))
+    outcome = max(range(len(changes)), key=lambda of: abs(changes[of]))
     followed = {
         entry: _followed(states[begin:], entry, outcome, changes[outcome])
         for entry in states[-1].members[fixture]

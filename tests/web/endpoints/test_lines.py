@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from actors.markets.market import parsed
 from tests.support.builders.messages import match
 from tests.support.systems.site import Site, open_site
 from tests.support.time.virtual import ManualClock
@@ -93,6 +94,25 @@ async def test_a_fixture_has_its_bookmakers_and_their_consensus(tmp_path: Path) 
     assert ["too_few", None, "too_few"] == [point.get("absent") for point in points]
     assert {key: shown["fair"][key] for key in ("1", "X", "2")} == points[1]["fair"]
     assert [1, 3, 2] == [point["bookmakers"] for point in points]
+
+
+async def test_a_line_of_another_market_closes_at_the_kick_off_of_the_fixture(tmp_path: Path) -> None:
+    """That is said by the first bookmaker of 1X2, which may not have the other market."""
+    goals = parsed("over_under:2.5")
+    async with open_site(archived=tmp_path, kinds=[goals.kind]) as site:
+        start = round(site.clock.wall) + 600
+        early = match("m1", start_time=start - 300)
+        site.publish("cedar", match("m1", start_time=start), stale_after_s=9_000.0)
+        site.publish("birch", early, early.of_market(goals, (1.9, 2.0)), stale_after_s=9_000.0)
+        site.clock.pass_(700)
+        site.publish("alder")
+        closed = (await site.json(f"/api/v2/closing?market={goals}"))["fixtures"][0]
+        body = await site.json(f"{LINES}?id={closed['id']}&market={goals}")
+
+    assert [start] * 2 == [closed["start_time"], body["start_time"]]
+    of_closing, of_line = closed["closings"][0], body["lines"][0]["closing"]
+    assert (start, {"over": 1.9, "under": 2.0}) == (of_closing["closed_at"], of_closing["odds"])
+    assert (start, of_closing["odds"]) == (of_line["closed_at"], of_line["odds"])
 
 
 async def test_points_thin_a_line_and_keep_extremes_and_absences(tmp_path: Path) -> None:
