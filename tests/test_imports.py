@@ -29,8 +29,8 @@ LISTENING = {
 """These own the listening socket."""
 TELLING = {"web.server.notify"}
 """It tells the service manager of this machine."""
-ASKING = {"web.cli.asking"}
-"""The command line as a client of a running service."""
+ASKING = {"web.cli.asking", "web.client.aio", "web.client.sync"}
+"""Clients of a running service."""
 
 
 def test_there_are_no_circles() -> None:

@@ -21,6 +21,7 @@ from actors.archive.restart import Configured, Machine
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import Readable, Snapshot
 from actors.board.validity import BoardRules
+from actors.core.clock import Clock
 from actors.core.limits import Limits
 from actors.core.messages import Batch, BookmakerId, Match, SourceName
 from actors.markets.market import Kind
@@ -172,7 +173,7 @@ async def open_site(
     """
     clock = clock or ManualClock()
     terms = FixtureSettings(roster_of({name: BookmakerInfo(SOURCE) for name in names}))
-    archive = None if archived is None else _archive(archived, terms, names, clock, kinds)
+    archive = None if archived is None else site_archive(archived, terms, names, clock, kinds)
     first, begun = first_snapshot(first_version, terms, EPOCH), dict[Kind, Snapshot]()
     if archive is not None:
         first, begun = archive.beginning.snapshot, dict(archive.beginning.markets)
@@ -231,11 +232,11 @@ async def open_site(
         archive.close(is_orderly=True)
 
 
-def _archive(
+def site_archive(
     folder: Path,
     terms: FixtureSettings,
     names: Mapping[BookmakerId, str],
-    clock: ManualClock,
+    clock: Clock,
     kinds: Sequence[Kind],
 ) -> Archive:
     """Open an archive whose steps the site makes; the machine was started when the clock showed 0."""
@@ -247,7 +248,7 @@ def _archive(
         configured={name: Configured("same", title) for name, title in names.items()},
         names=lambda _: names,
         kinds=kinds,
-        on_machine=lambda: Machine("boot", clock.mono),
+        on_machine=lambda: Machine("boot", clock.now().mono),
     )
 
 
