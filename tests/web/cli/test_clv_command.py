@@ -6,8 +6,10 @@ import csv
 import json
 import re
 from collections.abc import AsyncIterator, Callable
+from decimal import Decimal
 from io import StringIO
 from pathlib import Path
+from statistics import stdev
 
 import pytest
 from anyio import to_thread
@@ -16,6 +18,7 @@ from actors.core.messages import Match
 from actors.markets.market import Kind, parsed
 from tests.support.builders.messages import match
 from tests.support.documents import blocks, document, section
+from tests.support.oracles.spreadsheet import fair_shares
 from tests.support.systems.site import Site, open_site
 from tests.support.time.virtual import WALL_0
 from web.__main__ import main
@@ -26,6 +29,7 @@ START = int(WALL_0) + 5_600  # 2026-05-28T22:00:00Z
 LEAGUE = "Ostland - First Division"
 LONG_S = 100_000.0
 LINE = parsed("over_under:2.5")
+PRICES = {"alder": (2.0, 3.4, 3.9), "birch": (1.95, 3.5, 4.0), "cedar": (2.05, 3.4, 3.8)}
 Ran = Callable[..., tuple[int, str, str]]
 DOCUMENTED = section(document("docs/archive.md"), "## What your own bets were worth")
 EXAMPLE = blocks(DOCUMENTED)
@@ -55,8 +59,7 @@ def _match(match_id: str, home: str, away: str, league: str, odds: tuple[float, 
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
     """Return a service whose matches have kicked off: one, one with goals, and one of two names alike."""
     async with open_site(archived=tmp_path / "archive", kinds=[Kind.OVER_UNDER]) as opened:
-        prices = {"alder": (2.0, 3.4, 3.9), "birch": (1.95, 3.5, 4.0), "cedar": (2.05, 3.4, 3.8)}
-        for name, odds in prices.items():
+        for name, odds in PRICES.items():
             derby = _match("m1", "Unión Calavares", "Grandrive", LEAGUE, odds)
             cups = [
                 _match(f"m{number}", "Ardelsbach", "Almemora", league, odds)
@@ -120,6 +123,26 @@ async def test_the_documented_example_is_what_is_printed(
         *("", "", "", "no_close_on_this_line", "ambiguous", "after_kick_off", "no_fixture", "unreadable")
     ]
     assert [bool(row["clv"]) for row in rows] == [not row["clv_reason"] for row in rows]
+
+
+async def test_values_are_those_of_a_spreadsheet(site: Site, bets: Path, tmp_path: Path, ran: Ran) -> None:
+    """The fair probabilities as they are shown, their products with the odds, the mean and its error."""
+    del site
+    about = "--archive", tmp_path / "archive", "--method", "multiplicative"
+    _, out, err = await to_thread.run_sync(lambda: ran(bets, *about))
+    judged = [row for row in _rows(out) if row["clv"]]
+    home, draw, _ = fair_shares([*PRICES.values()])
+    over, _ = fair_shares([(1.9, 1.95)] * 3)
+    values = [fair * Decimal(row["odds"]) - 1 for fair, row in zip((home, draw, over), judged, strict=True)]
+    mean, error = sum(values) / 3, stdev(values) / Decimal(3).sqrt()
+
+    assert [f"{fair:.6f}" for fair in (home, draw, over)] == [
+        f"{float(row['clv_fair']):.6f}" for row in judged
+    ]
+    assert [float(value) for value in values] == pytest.approx(
+        [float(row["clv"]) for row in judged], abs=2e-6
+    )
+    assert f"{'all':<34}{3:>6}{mean:>+10.2%}{error:>9.2%}" in err.splitlines()
 
 
 async def test_a_service_says_the_same_as_its_archive(
