@@ -30,6 +30,7 @@ from web.endpoints import (
     pages,
     probes,
     stream,
+    values,
 )
 from web.endpoints import markets as markets_
 from web.endpoints.operators import entries, events, links
@@ -67,6 +68,7 @@ OPERATIONS = {
     **events.OPERATIONS,
     **changes.OPERATIONS,
     **stream.OPERATIONS,
+    **values.OPERATIONS,
     **capabilities.OPERATIONS,
     **probes.OPERATIONS,
     **openapi.OPERATIONS,
@@ -162,7 +164,7 @@ def _list_handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Han
 def _movement_handlers(live: Live, clock: Clock, past: Past | None) -> dict[str, Handler]:
     """Return the handlers of single fixtures and of price movements."""
     moved = lines.handlers(live, clock, past) | closing.handlers(live, clock, past)
-    moved |= movers.handlers(live, clock, past)
+    moved |= movers.handlers(live, clock, past) | values.handlers(live, clock)
     return fixtures.handlers_of_fixture(live) | moved
 
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
 from math import inf
+from typing import Final
 
 from immutables import Map
 from msgspec import Struct, field
@@ -28,6 +29,9 @@ from actors.matches.fair import Method
 from actors.matches.surebets import Surebet, SurebetRules
 from actors.matching.event import EventKey, FixtureId
 from actors.matching.matcher import Member
+
+MAX_KELLY: Final = 0.05
+"""The largest share of the bank that may be staked on one price, if the configuration names no other."""
 
 
 class Place(Struct, frozen=True, order=True, gc=False):
@@ -139,11 +143,15 @@ class Roster(dict[BookmakerId, BookmakerInfo]):
 
 
 class FixtureSettings(Struct, frozen=True):
-    """The settings of fixtures: bookmakers in order, the method of fair odds, the rules of surebets."""
+    """The settings of fixtures: bookmakers in order, the method of fair odds, the rules of surebets.
+
+    A Kelly stake on a value may have at most the share `max_kelly` of the bank.
+    """
 
     roster: Roster
     method: Method = Method.POWER
     surebets: SurebetRules = SurebetRules()
+    max_kelly: float = MAX_KELLY
 
 
 def roster_of(bookmakers: Mapping[BookmakerId, BookmakerInfo]) -> Roster:

@@ -380,4 +380,6 @@ def terms_of(settings: Settings) -> FixtureSettings:
         )
         for name, bookmaker in settings.bookmakers.items()
     }
-    return FixtureSettings(roster_of(listed), settings.fair.method, settings.surebets)
+    return FixtureSettings(
+        roster_of(listed), settings.fair.method, settings.surebets, settings.value.max_kelly
+    )

@@ -24,6 +24,7 @@ from actors.matching.overrides import Overrides
 from actors.monitoring.shorts import MAX_SHORT
 from actors.source_api.kinds import Kind
 from actors.source_api.options import SourceOptions, credentials_of, every_kind
+from actors.value.values import ValueRules
 
 
 class ServerSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -121,6 +122,7 @@ class Settings(Struct, frozen=True):
     links: LinksSettings = LinksSettings()
     fair: FairRules = FairRules()
     surebets: SurebetRules = SurebetRules()
+    value: ValueRules = ValueRules()
     overrides: Overrides = Overrides()  # from the file of links
     archive: ArchiveSettings = ArchiveSettings()
     cluster: ClusterSettings = ClusterSettings()
@@ -163,6 +165,7 @@ class File(Struct, frozen=True, forbid_unknown_fields=True):
     links: LinksSettings = LinksSettings()
     fair: FairRules = FairRules()
     surebets: SurebetRules = SurebetRules()
+    value: ValueRules = ValueRules()
     archive: ArchiveSettings = ArchiveSettings()
     cluster: ClusterSettings = ClusterSettings()
     operators: OperatorsSettings = OperatorsSettings()

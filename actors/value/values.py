@@ -21,7 +21,7 @@ from actors.markets.odds import Odds, after_fee, of_all_winners, of_one_winner
 from actors.matches.candidates import Books
 from actors.matches.entries import start_of, sure_legs
 from actors.matches.fair import MIN_BOOKMAKERS, Quote, fair, medians_of_others
-from actors.matches.model import BookmakerInfo, Fixture, FixtureSettings
+from actors.matches.model import MAX_KELLY, BookmakerInfo, Fixture, FixtureSettings
 from actors.matches.surebets import Doubt, doubted_legs
 from actors.matching.event import Chances
 from actors.matching.rules import OFF, distance
@@ -30,17 +30,16 @@ from actors.matching.rules import OFF, distance
 class ValueRules(Struct, frozen=True, forbid_unknown_fields=True):
     """The largest share of the bank that a Kelly stake may have."""
 
-    max_kelly: Annotated[float, Meta(gt=0, le=1, title="a number above 0 and at most 1")] = 0.05
+    max_kelly: Annotated[float, Meta(gt=0, le=1, title="a number above 0 and at most 1")] = MAX_KELLY
 
 
 class ValueTerms(Struct, frozen=True):
-    """How prices are valued: the settings of fixtures and of values, and the reference.
+    """How prices are valued: the settings of fixtures, and the reference.
 
     Without a bookmaker as `reference` it is the consensus of the other companies.
     """
 
     fixtures: FixtureSettings
-    rules: ValueRules = ValueRules()
     reference: BookmakerId | None = None
 
 
@@ -135,7 +134,7 @@ def judged(fixture: Fixture, quoted: Quoted, compared: Counted, terms: ValueTerm
         members = [other for other, quote in quotes.items() if quote.counts and other != name]
         about = ((terms.reference,) if terms.reference else tuple(members)), doubts
         for outcome, net, chance in gains:
-            price, share = match.prices[outcome], kelly(chance, net, terms.rules.max_kelly)
+            price, share = match.prices[outcome], kelly(chance, net, terms.fixtures.max_kelly)
             at = name, market.outcomes[outcome], price, net
             found.append(Value(*at, chance, expected_value(chance, net), share, *about))
     places = market.outcomes.index

@@ -32,6 +32,7 @@ from web.protocol.contract import (
 from web.protocol.problems import CODES, ProblemDocument
 from web.protocol.query import OF_BOOKMAKERS, Parameter
 from web.protocol.responses import COMMON, Handler, constant
+from web.protocol.value_query import JUDGED, REFERENCE
 
 PATH = "/openapi.json"
 OPERATIONS = {
@@ -199,7 +200,7 @@ class _Document:
 
     def _made(self, parameter: Parameter) -> dict[str, Any]:
         schema, style = dict(parameter.schema), {}
-        if parameter in OF_BOOKMAKERS:
+        if parameter in (*OF_BOOKMAKERS, REFERENCE, JUDGED):
             name = {"type": "string", "enum": self._bookmakers}
             schema |= {"items": name} if schema["type"] == "array" else name
         if schema.get("type") == "array":

@@ -27,6 +27,8 @@ CODES: Final[Mapping[str, int]] = {
     "invalid_points": 400,
     "invalid_window_s": 400,
     "invalid_min": 400,
+    "invalid_min_ev": 400,
+    "invalid_reference": 400,
     "invalid_since": 400,
     "invalid_wait": 400,
     "invalid_subject": 400,

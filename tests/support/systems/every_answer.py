@@ -41,6 +41,8 @@ BY_TARGET = {
     "invalid_from": "/api/v2/fixtures?from=today",
     "invalid_to": "/api/v2/fixtures?to=tomorrow",
     "invalid_min_profit": "/api/v2/surebets?min_profit=1%25",
+    "invalid_min_ev": "/api/v2/value?min_ev=2%25",
+    "invalid_reference": "/api/v2/value?reference=nobody",
     "invalid_fair": "/api/v2/fixtures?fair=nobody",
     "invalid_doubted": "/api/v2/surebets?doubted=yes",
     "invalid_weak": "/api/v2/surebets?weak=yes",
@@ -129,6 +131,16 @@ async def surebets() -> Answered:
         site.clock.pass_(2)
         site.apply()
         return await site.raw("GET", "/api/v2/surebets?total=100")
+
+
+async def values() -> Answered:
+    """Return the value of a price that three others call too high."""
+    names = {**NAMES, BookmakerId("cedar"): "Cedar", BookmakerId("dogwood"): "Dogwood"}
+    derby = partial(match, "m1", home="Unión Calavares", away="Grandrive", league="France - Ligue 1")
+    async with open_site(names=names) as site:
+        for name in names:
+            site.publish(name, derby(prices=(1.65, 4.6, 4.4) if name != "birch" else (1.8, 4.2, 4.1)))
+        return await site.raw("GET", "/api/v2/value")
 
 
 async def archived() -> dict[str, Answered]:
@@ -220,6 +232,7 @@ async def examples() -> dict[str, dict[str, Any]]:
             await site.until(lambda: len(site.audience) == 1)
             await site.audience.leave()
     of_answers["/api/v2/surebets 200"] = await surebets()
+    of_answers["/api/v2/value 200"] = await values()
     of_answers |= {f"{path} 200": answer for path, answer in (await archived()).items()}
     of_answers["/api/v2/movers 200"] = await moves()
     of_answers |= {f"{path} 503": probe for path, probe in (await failing_probes()).items()}

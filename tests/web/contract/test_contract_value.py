@@ -1,0 +1,120 @@
+"""Values over HTTP (docs/api.md): their members, filters, and their end by a commit or by the clock."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from actors.core.messages import BookmakerId, Scope
+from actors.markets.market import Kind, parsed
+from tests.support.builders.messages import match
+from tests.support.systems.site import Site, open_site
+from tests.support.time.virtual import WALL_0
+
+pytestmark = pytest.mark.anyio
+
+NAMES = {BookmakerId(name): name.title() for name in ("alder", "birch", "cedar", "dogwood")}
+VALUE = "/api/v2/value"
+FAIR, HIGH = (1.9, 3.8, 3.8), (2.1, 3.6, 3.5)
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    """Serve a match that four bookmakers list, of whom one has a high price, also of a total."""
+    async with open_site(names=NAMES, kinds=[*Kind]) as site:
+        for name in NAMES:
+            listed(site, name, HIGH if name == "alder" else FAIR)
+        yield site
+
+
+def listed(site: Site, name: str, prices: tuple[float, ...], begins: float = 7200) -> None:
+    """List the match and its total at a bookmaker; the others' lists hold for 20 s, the first for 60 s."""
+    derby = match("m1", prices=prices, start_time=int(WALL_0 + begins))
+    total = derby.of_market(parsed("over_under:3"), (2.05, 1.8) if prices == HIGH else (1.9, 1.9))
+    site.publish(name, derby, total, stale_after_s=60.0 if name == "alder" else 20.0)
+
+
+async def values(site: Site, query: str = "") -> list[dict[str, Any]]:
+    """Return the listed values."""
+    found: list[dict[str, Any]] = (await site.json(f"{VALUE}?{query}"))["values"]
+    return found
+
+
+async def test_a_value_says_price_reference_and_gain(site: Site) -> None:
+    """Of all members; a Kelly share of 0.05 at most."""
+    body = await site.json(VALUE)
+    (found,) = body["values"]
+
+    assert ("consensus", 0.0, 0.05, 1) == tuple(
+        body[name] for name in ("reference", "min_ev", "max_kelly", "values_count")
+    )
+    assert ("alder_m1", "Alder", "1x2", "1", 2.1, 2.1) == tuple(
+        found[name] for name in ("id", "bookmaker", "market", "outcome", "odds", "net")
+    )
+    assert pytest.approx(2.1 * found["fair"] - 1, abs=1e-5) == found["ev"]
+    assert (0.07, 0.05) == (round(found["ev"], 2), found["kelly"])
+    assert ["Birch", "Cedar", "Dogwood"] == found["reference"]
+    assert WALL_0 == found["confirmed"]
+    assert "doubts" not in found
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("min_ev=0.06", 1),
+        ("min_ev=0.07", 0),
+        ("reference=birch", 1),
+        ("reference=alder", 6),
+        ("bookmaker=birch", 0),
+        ("bookmaker=alder,birch", 1),
+        ("league=League", 1),
+        ("league=Other", 0),
+        ("market=over_under:3", 1),
+        ("market=over_under:main", 1),
+        ("market=any", 2),
+        ("market=btts", 0),
+    ],
+)
+async def test_filters_choose_values(site: Site, query: str, count: int) -> None:
+    """By value, reference, bookmaker, league and market; `any` is every line of every market."""
+    assert count == len(await values(site, query))
+
+
+async def test_a_value_ends_with_the_age_of_its_price_without_a_commit(site: Site) -> None:
+    """Another tag, and no price that is too old by the rule of surebets, unless doubted ones are wanted."""
+    before = await site.get(VALUE)
+    again = await site.get(VALUE, if_none_match=before.headers["etag"])
+    version = site.published.newest.version
+    site.clock.pass_(15)
+    for name in ("birch", "cedar", "dogwood"):
+        listed(site, name, FAIR)
+    site.clock.pass_(4.5)
+    young = await values(site)
+    site.clock.pass_(0.5)
+    old = await site.get(VALUE, if_none_match=before.headers["etag"])
+    doubted = await values(site, "doubted=1")
+
+    assert version == site.published.newest.version
+    assert [["age"]] == [value["doubts"] for value in doubted]
+    assert 304 == again.status_code
+    assert 1 == len(young)
+    assert [] == old.json()["values"]
+
+
+async def test_values_end_at_the_kick_off_and_with_a_failed_attempt(site: Site) -> None:
+    """Neither is a change of prices."""
+    board = site.published.board()
+    board.fail(BookmakerId("alder"), Scope("league"), site.clock.now().mono)
+    site.published.commit(board)
+    failed = await values(site)
+    site.clock.pass_(1)
+    listed(site, "alder", HIGH)
+    repeated = await values(site)
+    for name in NAMES:
+        listed(site, name, HIGH if name == "alder" else FAIR, begins=11)
+    before = await values(site)
+    site.clock.pass_(10)
+
+    assert [0, 1, 1, 0] == [*map(len, (failed, repeated, before, await values(site)))]

@@ -1,0 +1,92 @@
+"""The public JSON of values (docs/api.md): prices above what a reference calls fair."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from actors.core.messages import event_id_of
+from actors.markets.market import may_return
+from actors.matches.leagues import UNKNOWN, league_of_fixture
+from actors.matches.model import Fixture
+from actors.matches.surebets import Doubt
+from actors.value.values import Value
+from web.encoding.schemas import Names, Price
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class ValueV2(Struct, frozen=True):
+    """A price above the fair price; `id` is its entry's, `fair` its probability by the `reference`.
+
+    A won stake of 1 returns `net` after commission and fee. `ev` is fair x net - 1, `kelly` a share of the
+    bank. With `conditional` both are for the part of the stake that is not returned. The source last
+    `confirmed` the price then (Unix seconds); it is good for `max_stake` USD. With `doubts` the value is
+    not believed.
+    """
+
+    fixture: str
+    home: str
+    away: str
+    league: str
+    league_id: str
+    start_time: int | None
+    market: str
+    outcome: str
+    id: str
+    bookmaker: str
+    odds: Price
+    net: float
+    fair: Share
+    ev: float
+    kelly: Share
+    confirmed: float
+    reference: tuple[str, ...]
+    doubts: tuple[Doubt, ...] | UnsetType = UNSET
+    max_stake: float | UnsetType = UNSET
+    conditional: Literal["not_returned"] | UnsetType = UNSET
+
+
+class ValueList(Struct, frozen=True):
+    """The values, those without doubts first, the highest `ev` first; at most 200 of `values_count`.
+
+    `reference` is the id of the bookmaker whose fair odds are the reference, or "consensus". A `note` says
+    if no match has the requested league.
+    """
+
+    reference: str
+    min_ev: float
+    max_kelly: float
+    values: tuple[ValueV2, ...]
+    values_count: int
+    note: str | UnsetType = UNSET
+    league_id: str | UnsetType = UNSET
+
+
+def value_v2(value: Value, fixture: Fixture, names: Names, confirmed: float) -> ValueV2:
+    """Return the public form of a fixture's value, whose price was confirmed then (Unix seconds)."""
+    match, entry = fixture.match, fixture.entries[value.bookmaker]
+    most = entry.match.max_stake
+    return ValueV2(
+        fixture.match_id,
+        match.home,
+        match.away,
+        match.league or UNKNOWN,
+        league_of_fixture(fixture).id,
+        match.start_time,
+        str(fixture.market),
+        value.outcome,
+        event_id_of(entry.id),
+        names[value.bookmaker],
+        value.price,
+        round(value.net, 6),
+        round(value.chance, 6),
+        round(value.expected, 6),
+        round(value.kelly, 6),
+        round(confirmed, 3),
+        tuple([names[member] for member in value.members]),
+        value.doubts or UNSET,
+        UNSET if most is None else most,
+        "not_returned" if may_return(fixture.market) else UNSET,
+    )

@@ -1,0 +1,74 @@
+"""/api/v2/value: prices above what the other bookmakers, or one of them, call fair."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from msgspec.structs import replace
+
+from actors.core.clock import Clock
+from actors.matches.model import FixtureView, ViewKind, fixtures_of
+from web.encoding.value_schemas import ValueList
+from web.endpoints.past.lines import Body, answered
+from web.feeds.lists import UNCACHED
+from web.feeds.subscribers import Live
+from web.feeds.values import AskedValues, Values
+from web.protocol.contract import ACCEPT_ENCODING, CACHED, COUNTED, IF_NONE_MATCH, Answer, Operation
+from web.protocol.negotiation import acceptable
+from web.protocol.query import LEAGUE, MARKET
+from web.protocol.responses import Asked, Handler, Prepared
+from web.protocol.value_query import DOUBTED, JUDGED, MIN_EV, REFERENCE, ValueQuery
+
+PATH = "/api/v2/value"
+_FILTERS = (MIN_EV, REFERENCE, JUDGED, LEAGUE, MARKET, DOUBTED)
+_HEADERS = (*CACHED, "Vary", "X-Accel-Expires")
+OPERATIONS = {
+    PATH: Operation(
+        "Prices above the fair price",
+        "Judged at the request, because values also end as time passes. No advice: an expected value is an"
+        " estimate.",
+        (
+            Answer(200, "The values.", ValueList, headers=(*_HEADERS, "Content-Encoding")),
+            Answer(304, "The client has this already.", headers=_HEADERS),
+        ),
+        (*_FILTERS, IF_NONE_MATCH, ACCEPT_ENCODING),
+        (
+            *(f"invalid_{parameter.name}" for parameter in _FILTERS),
+            *("invalid_at", "not_acceptable", "no_bookmaker_serving", "commit_late", "linking", *COUNTED),
+        ),
+    )
+}
+
+
+def handlers(live: Live, clock: Clock) -> dict[str, Handler]:
+    """Return the handler by path; none if the board does not link events."""
+    if live.fixtures is None:
+        return {}
+    values = Values(live, clock)
+
+    async def value(request: Asked) -> Prepared:
+        asked, coding = _asked(request, live), acceptable(request.header(b"accept-encoding"))
+        parts = await values.made(asked, coding, request.client)
+        # The tag is a hash of the body, because the list also changes without a commit.
+        body = Body(parts, f'"{blake2b(b"".join(parts), digest_size=12).hexdigest()}"', is_over=False)
+        found = answered(body, coding, request, live)
+        return replace(found, headers=(*found.headers, UNCACHED))
+
+    return {PATH: value}
+
+
+def _asked(request: Asked, live: Live) -> AskedValues:
+    """Return the requested values. Raises: Problem 400 for a forbidden parameter."""
+    query = ValueQuery(request.query)
+    query.refuse_at("is of /api/v2/odds")
+    roster = fixtures_of(live.board.newest).terms.roster
+    asked = AskedValues(
+        query.of_markets(FixtureView(ViewKind.SUREBETS)),
+        query.bookmaker([name for name in live.names if name in roster.live], REFERENCE),
+        query.bookmakers(live.names),
+        query.league(),
+        query.min_ev(),
+        query.doubted(),
+    )
+    live.of(asked.view)
+    return asked
