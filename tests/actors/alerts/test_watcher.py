@@ -1,0 +1,132 @@
+"""What rules tell of a small board: names, values, and nothing after commits that were not seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from actors.alerts.alert import Alert, State
+from actors.alerts.rules.rule import RULES
+from actors.alerts.rules.watcher import Watcher
+from actors.core.clock import Instant
+from actors.core.cooperative import run_now
+from actors.core.messages import BookmakerId, Match
+from actors.markets.market import Kind
+from tests.support.builders.messages import batch, match
+from tests.support.rule_lives import NAMES, WatchedBoard, terms_of_life
+from tests.support.time.virtual import WALL_0
+
+BOOKMAKERS = {BookmakerId(name): name.title() for name in NAMES}
+
+
+class _Stage:
+    """A board that one rule watches, and what that told."""
+
+    def __init__(self, **rule: Any) -> None:
+        self.told: list[Alert] = []
+        made: Any = msgspec.convert({"name": "r", "to": ["phone"], **rule}, RULES[rule["when"]])
+        self.watcher = Watcher([made], BOOKMAKERS, self.told.append)
+        self.board = WatchedBoard(terms_of_life(0.0))
+        self.number = 0
+
+    def follow(self) -> None:
+        """Link, and have the rule watch from now on; it compares the boards first."""
+        self.board.link()
+        self.board.watcher = self.watcher
+        run_now(self.watcher.compare({Kind.ONE_X_TWO: self.board.state}, self.board.moment()))
+
+    def lists(self, at: float, **lists: tuple[float, float, float] | list[Match]) -> None:
+        """Have each bookmaker list one match at these prices, or these matches."""
+        self.board.now = Instant(at, WALL_0 + at)
+        for name, listed in lists.items():
+            self.number += 1
+            matches = [match(prices=listed)] if isinstance(listed, tuple) else listed
+            about: Any = {"bookmaker": name, "list_id": f"{self.number}", "received_mono": at}
+            self.board.apply(batch(matches, **about))
+
+
+def test_commits_that_were_not_seen_fire_nothing() -> None:
+    """After them what had fired and fell has ended, and what rose is noted."""
+    stage = _Stage(when="price", above=2.5, outcome="1")
+    stage.lists(0.0, alder=(2.2, 3.4, 3.0), birch=(2.2, 3.4, 3.0))
+    stage.follow()
+    stage.lists(1.0, alder=(2.6, 3.4, 3.0))
+    assert ["alder_m1 1"] == [told.subject for told in stage.told]
+
+    stage.board.watcher = None
+    stage.lists(2.0, alder=(2.2, 3.4, 3.0), birch=(2.6, 3.4, 3.0))
+    stage.follow()
+
+    assert [("alder_m1 1", State.RESOLVED)] == [(told.subject, told.state) for told in stage.told[1:]]
+
+
+@pytest.mark.parametrize(
+    ("rule", "prices", "title", "details"),
+    [
+        (
+            {"when": "price", "above": 2.5, "bookmaker": "alder"},
+            (2.6, 3.4, 2.4),
+            "Home - Away: 1 at Alder is 2.6, was 2.2",
+            {"outcome": "1", "bookmaker": "Alder", "odds": 2.6, "before": 2.2, "kick_off": WALL_0 + 86_400},
+        ),
+        (
+            {"when": "surebet", "team": "Home FC"},
+            (2.2, 4.4, 3.4),
+            "Home - Away: surebet of 2.47 %",
+            {"profit": pytest.approx(0.0247, abs=1e-4), "legs": "1 2.2 Birch, X 4.4 Alder, 2 3.4 Alder"},
+        ),
+        (
+            {"when": "move", "min_move": 0.2, "window_s": 5, "outcome": "1"},
+            (1.5, 4.4, 6.0),
+            "Home - Away: fair probability of 1 moved +0.5 percentage points in 5 s",
+            {"moved": pytest.approx(0.005, abs=1e-3), "window_s": 5, "market": "1x2"},
+        ),
+    ],
+)
+def test_an_alert_has_the_names_of_the_board(
+    rule: dict[str, Any], prices: tuple[float, float, float], title: str, details: dict[str, object]
+) -> None:
+    """Title and details tell match, outcome, bookmaker and numbers."""
+    stage = _Stage(**rule)
+    stage.lists(
+        0.0, alder=(2.2, 3.4, 3.1), birch=(2.2, 3.4, 3.0), cedar=(2.1, 3.4, 3.0), elm=(2.15, 3.4, 3.0)
+    )
+    stage.follow()
+    stage.lists(1.0, alder=prices)
+
+    (told,) = stage.told
+    assert (title, ("phone",), stage.board.snapshot.version) == (told.title, told.to, told.version)
+    assert details == {key: told.details[key] for key in details}
+
+
+def test_a_kick_off_is_told_in_time_and_again_if_it_moves() -> None:
+    """A match begins in so many seconds; a later kick-off is another one."""
+    stage = _Stage(when="kickoff", before_s=60)
+    start = int(WALL_0) + 100
+    stage.lists(0.0, alder=[match(start_time=start)])
+    stage.follow()
+    stage.watcher.pass_time(39.0, WALL_0 + 39.0)
+    assert [] == stage.told
+    stage.watcher.pass_time(40.0, WALL_0 + 40.0)
+    stage.lists(50.0, alder=[match(start_time=start + 300)])
+    stage.watcher.pass_time(340.0, WALL_0 + 340.0)
+
+    assert [40.0, 340.0] == [told.at - WALL_0 for told in stage.told]
+    assert "Home - Away: begins in 60 s" == stage.told[0].title
+
+
+def test_a_rule_of_a_team_ignores_other_matches() -> None:
+    """The filter finds spellings that differ in filler, and no other team."""
+    stage = _Stage(when="price", above=2.5, team="Rovers FC")
+    others = [match("m1", home="Rovers"), match("m2", home="City")]
+    stage.lists(0.0, alder=others)
+    stage.follow()
+    dear = [
+        match("m1", home="Rovers", prices=(2.6, 3.5, 4.0)),
+        match("m2", home="City", prices=(2.6, 3.5, 4.0)),
+    ]
+    stage.lists(1.0, alder=dear)
+
+    assert ["alder_m1 1"] == [told.subject for told in stage.told]
