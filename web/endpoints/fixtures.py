@@ -19,13 +19,14 @@ from web.protocol.contract import (
     ACCEPT_ENCODING,
     CACHED,
     COUNTED,
+    CSV,
     IF_NONE_MATCH,
     Answer,
     NextRequest,
     Operation,
 )
 from web.protocol.problems import Problem
-from web.protocol.query import BOOKMAKERS, CHOICES, FAIR, MARKET, OF_LISTS, Parameter, Query
+from web.protocol.query import BOOKMAKERS, CHOICES, FAIR, FORMAT, MARKET, OF_LISTS, Parameter, Query
 from web.protocol.responses import Asked, Handler, Prepared, prepared
 
 SUREBETS = "/api/v2/surebets"
@@ -47,6 +48,7 @@ OPERATIONS = {
                     "The fixtures.",
                     FixtureList,
                     headers=(*_HEADERS, "Content-Encoding"),
+                    also=CSV,
                     links=(
                         NextRequest("/api/v2/changes", {"since": "$response.body#/cursor", "view": kind}),
                     ),
@@ -61,13 +63,13 @@ OPERATIONS = {
                 "/api/v2/fixtures",
                 ViewKind.FIXTURES,
                 "The same match across bookmakers",
-                (BOOKMAKERS, MARKET, *CHOICES, FAIR),
+                (BOOKMAKERS, MARKET, *CHOICES, FAIR, FORMAT),
             ),
             (
                 "/api/v2/surebets",
                 ViewKind.SUREBETS,
                 "Fixtures whose best prices win with every result",
-                (BOOKMAKERS, MARKET, *OF_LISTS),
+                (BOOKMAKERS, MARKET, *OF_LISTS, FORMAT),
             ),
         )
     },
@@ -134,7 +136,7 @@ def _handler(live: Live, kind: ViewKind) -> Handler:
             _refuse_past(query)
             asked, fair = query.bookmakers(names), query.bookmaker(names, FAIR)
             only, several = (asked[0], ()) if len(asked) == 1 else (None, asked)
-            form = Form(fair, bookmakers=several)
+            form, format_ = Form(fair, bookmakers=several), query.format()
             if kind is ViewKind.SUREBETS:
                 total, step = query.division()
                 form = replace(form, doubted=query.doubted(), total=total, step=step)
@@ -143,8 +145,8 @@ def _handler(live: Live, kind: ViewKind) -> Handler:
             asked_view = query.of_markets(FixtureView(kind, only))
             if isinstance(asked_view, SeveralView):
                 live.of(asked_view)
-                return several_markets.answer(live, asked_view, form, choice, request)
-            view = FixturesOf(asked_view, form)
+                return several_markets.answer(live, asked_view, form, choice, request, format_=format_)
+            view = FixturesOf(asked_view, form, format_)
         tags, codings = request.header(b"if-none-match"), request.header(b"accept-encoding")
         return live.of(view.view).answers.answer(view, tags, codings, choice, request.client)
 

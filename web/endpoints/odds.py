@@ -15,12 +15,14 @@ from web.protocol.contract import (
     ACCEPT_ENCODING,
     CACHED,
     COUNTED,
+    CSV,
     IF_NONE_MATCH,
     Answer,
     NextRequest,
     Operation,
 )
-from web.protocol.query import AT, BOOKMAKER, Query
+from web.protocol.negotiation import Format
+from web.protocol.query import AT, BOOKMAKER, FORMAT, Query
 from web.protocol.responses import Asked, Handler, Prepared
 
 PAST = "/api/v2/odds"
@@ -32,12 +34,19 @@ OPERATIONS = {
         f"The list, version {version}",
         "Sorted by bookmaker, in the order of the configuration, and by id. Poll with `If-None-Match`.",
         (
-            Answer(200, "The list.", body, headers=(*headers, "Content-Encoding"), links=links),
+            Answer(
+                200,
+                "The list.",
+                body,
+                headers=(*headers, "Content-Encoding"),
+                also=CSV if FORMAT in choices else "",
+                links=links,
+            ),
             Answer(304, "The client has this version already.", headers=headers),
         ),
-        (BOOKMAKER, IF_NONE_MATCH, ACCEPT_ENCODING),
+        (*choices, IF_NONE_MATCH, ACCEPT_ENCODING),
         (
-            "invalid_bookmaker",
+            *(f"invalid_{choice.name}" for choice in choices),
             "invalid_at",
             "not_acceptable",
             "no_bookmaker_serving",
@@ -45,15 +54,16 @@ OPERATIONS = {
             *COUNTED,
         ),
     )
-    for path, version, body, headers, links in (
+    for path, version, choices, body, headers, links in (
         (
             "/api/v2/odds",
             2,
+            (BOOKMAKER, FORMAT),
             ListV2,
             (*_HEADERS, "Odds-Cursor"),
             (NextRequest("/api/v2/changes", {"since": "$response.header.Odds-Cursor"}),),
         ),
-        ("/api/odds", 1, ListV1, (*_HEADERS, "Link"), ()),
+        ("/api/odds", 1, (BOOKMAKER,), ListV1, (*_HEADERS, "Link"), ()),
     )
 }
 
@@ -65,7 +75,7 @@ WITH_PAST = {
     PAST: replace(
         OPERATIONS[PAST],
         answers=(*OPERATIONS[PAST].answers, _OF_PAST),
-        parameters=(BOOKMAKER, AT, IF_NONE_MATCH, ACCEPT_ENCODING),
+        parameters=(BOOKMAKER, FORMAT, AT, IF_NONE_MATCH, ACCEPT_ENCODING),
         problems=(*OPERATIONS[PAST].problems, "version_not_yet", "version_not_archived"),
     )
 }
@@ -88,13 +98,13 @@ def _handler(
         view = plain.get(request.query)
         if view is None:
             query = Query(request.query)
-            view = View(api, query.bookmaker(names))
+            view = View(api, query.bookmaker(names), Format.JSON if api is Api.V1 else query.format())
             if api is Api.V1:
                 query.refuse_at(f"is of {PAST}")
             elif past is None:
                 query.refuse_at("needs an archive, which this service does not keep")
             elif (at := query.at()) is not None:
-                return past.answer(request, view.bookmaker, at)
+                return past.answer(request, view.bookmaker, at, view.format)
         return answers.answer(view, request.header(b"if-none-match"), request.header(b"accept-encoding"))
 
     return answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from math import inf
 
@@ -21,10 +21,15 @@ from actors.matches.leagues import UNKNOWN, league_of_fixture, leagues_named
 from actors.matches.model import Fixture, FixtureState, FixtureView, ViewKind, fixtures_of
 from actors.matching.event import FixtureId
 from web.encoding.schemas import cursor_of
+from web.protocol.negotiation import Format
 from web.protocol.problems import Problem
 from web.protocol.query import WEAK, market_asked
 
 MAX_MEANT = 20  # leagues in the message
+FORMED = 16
+"""Fixtures encoded and compressed in a step: with 50 bookmakers a sixth of a megabyte."""
+CURSOR = "Odds-Cursor"
+"""The header with the `since` of a list's changes."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -34,6 +39,7 @@ class FixturesOf(Struct, frozen=True):
 
     view: FixtureView
     form: Form = USUAL
+    format: Format = Format.JSON
 
     @property
     def bookmaker(self) -> BookmakerId | None:
@@ -106,14 +112,14 @@ class FixturesOf(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """The part of the list's tags after the version; empty for 1X2 in the usual form."""
+        """The part of the list's tags after the version; empty for 1X2 in the usual form, as JSON."""
         if self.market is not ONE_X_TWO:
             of = _encode((self.form, str(self.market), *(WEAK.name,) * self.has_weak))
         elif self.form == USUAL:
-            return ""
+            return mark_of(self.format)
         else:
             of = _encode(self.form)
-        return f"-{blake2b(of, digest_size=8).hexdigest()}"
+        return f"-{blake2b(of, digest_size=8).hexdigest()}{mark_of(self.format)}"
 
     @property
     def is_fleeting(self) -> bool:
@@ -121,9 +127,8 @@ class FixturesOf(Struct, frozen=True):
         return bool(self.form.bookmakers)
 
     def cursor(self, since: str) -> Mapping[str, str]:
-        """Return no header: the body has the cursor."""
-        del since
-        return {}
+        """Return no header, because the body has the cursor; CSV has no other place for it."""
+        return {CURSOR: since} if self.format is Format.CSV else {}
 
     @property
     def link(self) -> Mapping[str, str]:
@@ -152,6 +157,11 @@ class Choice(Struct, frozen=True):
             return False
         surebet = shown.surebet
         return self.min_profit is None or (surebet is not None and surebet.profit >= self.min_profit)
+
+
+def mark_of(format_: Format) -> str:
+    """Return the part of a list's tags for its format; nothing for JSON."""
+    return "" if format_ is Format.JSON else f"-{format_}"
 
 
 def division(form: Form) -> bytes:
@@ -244,7 +254,19 @@ def cursor(version: int, epoch: str) -> bytes:
 
 def is_whole(view: FixturesOf, choice: Choice) -> bool:
     """Return whether the body has all fixtures of the view, for 1X2, in the usual form."""
-    return choice == EVERYTHING and view.form == USUAL and view.market is ONE_X_TWO
+    is_json = view.format is Format.JSON
+    return is_json and choice == EVERYTHING and view.form == USUAL and view.market is ONE_X_TWO
+
+
+def some_of(view: FixturesOf, choice: Choice, state: FixtureState) -> Iterator[list[Shown]]:
+    """Yield the chosen fixtures in order, few at a time, also none: the work can be cut between two."""
+    for chunk in state.chunks:
+        if chunk.first.start >= choice.ends_at < inf:  # sorted; unknown kick-offs are infinite
+            break
+        every = [view.shown(fixture, state) for fixture in chunk.entries]
+        some = [shown for shown in every if shown is not None and choice.has(shown)]
+        yield from [some[at : at + FORMED] for at in range(0, len(some), FORMED)]
+        yield []
 
 
 ALL = FixturesOf(FixtureView(ViewKind.FIXTURES))

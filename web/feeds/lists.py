@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
 from typing import TypeAlias
 
 import anyio
@@ -28,10 +27,12 @@ from web.encoding.fixture_segments import MAX_VIEWS, FixtureSegments
 from web.encoding.list_segments import Api, ListSegments
 from web.encoding.members import blocks_of
 from web.encoding.schemas import cursor_of
-from web.encoding.segments import UnencodableError, ends, gzip_at_once, gzip_body, gzipped, plain_body
+from web.encoding.segments import UnencodableError, ends, gzip_at_once, gzip_body, plain_body
 from web.feeds.catching_up import CatchUp
+from web.feeds.csv_lists import coded, fixtures_as_csv, odds_as_csv
 from web.feeds.fixture_lists import (
     ALL,
+    CURSOR,
     EVERYTHING,
     Choice,
     FixturesOf,
@@ -39,19 +40,19 @@ from web.feeds.fixture_lists import (
     division,
     is_whole,
     league_meant,
+    mark_of,
     note,
     of_league,
     of_market_listed,
+    some_of,
 )
-from web.feeds.own_bodies import Made, Making, OwnBodies, Room
-from web.protocol.negotiation import Coding, acceptable, has_already
+from web.feeds.own_bodies import Key, Made, Making, OwnBodies, Room
+from web.protocol.negotiation import Coding, Format, acceptable, has_already
 from web.protocol.problems import Problem
 from web.protocol.responses import Prepared, prepared
 
 CACHED_S = 2.0
 """Seconds for which nginx may show an answer that it may keep for 1 s, because it counts whole seconds."""
-FORMED = 16
-"""Fixtures encoded and compressed in a step: with 50 bookmakers a sixth of a megabyte."""
 SUCCESSOR = '</api/v2/odds>; rel="successor-version"'  # the Link header of version 1 (RFC 5829)
 UNCACHED = (b"x-accel-expires", b"0")
 """The header of an answer with entries that are about to end: no cache may keep it (nginx's header)."""
@@ -62,6 +63,7 @@ class View(Struct, frozen=True):
 
     api: Api
     bookmaker: BookmakerId | None = None
+    format: Format = Format.JSON
 
     def books(self, snapshot: Snapshot) -> Mapping[BookmakerId, Book]:
         """Return the books that the list shows."""
@@ -85,8 +87,8 @@ class View(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """The part of the list's tags after the version: nothing."""
-        return ""
+        """The part of the list's tags after the version: nothing for JSON."""
+        return mark_of(self.format)
 
     @property
     def is_fleeting(self) -> bool:
@@ -95,7 +97,7 @@ class View(Struct, frozen=True):
 
     def cursor(self, since: str) -> Mapping[str, str]:
         """Return the header with the `since` of the list's changes; version 1 has no changes."""
-        return {"Odds-Cursor": since} if self.api is Api.V2 else {}
+        return {CURSOR: since} if self.api is Api.V2 else {}
 
     @property
     def link(self) -> Mapping[str, str]:
@@ -234,7 +236,7 @@ class Answers:
                 await self.reject(error)
                 continue
             body = b'{"version":%d,"fixture":%b,"links":%b%b}' % (page.version, shown, links, page.cursor)
-            return page.answer(coding, run_now(_coded((body,), coding)))
+            return page.answer(coding, run_now(coded((body,), coding)))
 
     async def reject(self, error: UnencodableError) -> None:
         """Withdraw the list with an entry that cannot be encoded, so that the other lists are served."""
@@ -268,11 +270,8 @@ class Answers:
     ) -> Prepared | None:
         """Make the answer; None if a list had to be withdrawn, or if there is a newer version."""
         try:
-            if isinstance(view := page.view, FixturesOf) and not is_whole(view, choice):
-                make = self._chosen(view, page, coding, snapshot, choice)
-                of_list = view.form, view.market, view.has_weak
-                key = (view.market.kind, view.versioned), (of_list, choice, coding)
-                body = await self.own.get(key, page.version, client, make)
+            if (own := self._own_body(page, coding, snapshot, choice)) is not None:
+                body = await self.own.get(own[0], page.version, client, own[1])
                 if body is None or body.version != page.version:
                     return None
                 return page.answer(coding, body.parts, body)
@@ -283,6 +282,21 @@ class Answers:
         except UnencodableError as error:
             await self.reject(error)
             return None
+
+    def _own_body(
+        self, page: _Page, coding: Coding, snapshot: Snapshot, choice: Choice
+    ) -> tuple[Key, Making] | None:
+        """Return key and maker of a body that few clients want; None for other bodies."""
+        match page.view:
+            case FixturesOf() as view if not is_whole(view, choice):
+                of_list = view.form, view.market, view.has_weak, view.format
+                key = (view.market.kind, view.versioned), (of_list, choice, coding)
+                return key, self._chosen(view, page, coding, snapshot, choice)
+            case View(api, bookmaker, Format.CSV):
+                parts = [(api, name) for name in page.view.books(snapshot)]
+                made = odds_as_csv(self._lists, parts, snapshot, page.version, coding)
+                return ((api, bookmaker), (Format.CSV, coding)), made
+        return None
 
     def _chosen(
         self, view: FixturesOf, page: _Page, coding: Coding, snapshot: Snapshot, choice: Choice
@@ -296,18 +310,15 @@ class Answers:
             pieces, count, size, asked, chosen = list[bytes](), 0, 0, choice.league, choice
             if asked is not None and (league := (yield from league_meant(asked, main))) is not None:
                 chosen = msgspec.structs.replace(choice, league=league)
-            for chunk in state.chunks:
-                if chunk.first.start >= choice.ends_at < inf:  # sorted; unknown kick-offs are infinite
-                    break
-                every = [view.shown(fixture, state) for fixture in chunk.entries]
-                some = [shown for shown in every if shown is not None and chosen.has(shown)]
-                count += len(some)
-                for at in range(0, len(some), FORMED):
-                    few = some[at : at + FORMED]
+            if view.format is Format.CSV:
+                made = yield from fixtures_as_csv(self.fixtures, view, chosen, state, room)
+                return Made(version, (yield from coded(made, coding)), coding)
+            for few in some_of(view, chosen, state):
+                if few:
                     formed = [self.fixtures.formed(shown, view.form, state.terms) for shown in few]
                     pieces.append(b"," * bool(pieces) + b",".join(formed))
+                    count += len(few)
                     room(size := size + len(pieces[-1]))
-                    yield
                 yield
             more = view.linking(state) + where + division(view.form)
             more += yield from of_market_listed(view.view, count, state)
@@ -316,8 +327,7 @@ class Answers:
             if chosen is not choice and chosen.league is not None:
                 more += of_league(chosen.league)
             head, tail = ends(version, count, self.fixtures.name, more)
-            coded = yield from _coded((head, *pieces, tail), coding)
-            return Made(version, coded, coding)
+            return Made(version, (yield from coded((head, *pieces, tail), coding)), coding)
 
         return make
 
@@ -375,7 +385,7 @@ class _Page:
         return {**headers, **self.cursor_header, **self.view.link}
 
     def answer(self, coding: Coding, parts: Sequence[bytes], holds: object = None) -> Prepared:
-        headers = self.headers(coding) | {"Content-Type": "application/json"}
+        headers = self.headers(coding) | {"Content-Type": self.view.format.media_type}
         if coding is not Coding.IDENTITY:
             headers["Content-Encoding"] = coding
         return prepared(200, headers, tuple(parts), holds)
@@ -385,11 +395,6 @@ class _Page:
         self.is_serving = any(book.is_serving for book in self.view.books(snapshot).values())
         self.deadlines = self.view.deadlines(snapshot)
         return (self.version, self.epoch) == (self.view.version(snapshot), snapshot.epoch)
-
-
-def _coded(pieces: Sequence[bytes], coding: Coding) -> Sliced[Sequence[bytes]]:
-    """Return the pieces of a body in the given coding."""
-    return pieces if coding is Coding.IDENTITY else (yield from gzipped(pieces))
 
 
 def unavailable(view: Listed) -> Problem:

@@ -18,11 +18,15 @@ from actors.board.snapshot import Readable
 from actors.core.clock import Clock, thread_worked_s
 from actors.core.cooperative import run_now
 from actors.core.messages import BookmakerId
+from web.encoding.csv_tables import OF_ODDS, odds_row
+from web.encoding.csv_text import rows
 from web.encoding.schemas import cursor_of, match_v2
-from web.encoding.segments import ends, gzipped
+from web.encoding.segments import ends
+from web.feeds.csv_lists import coded
+from web.feeds.fixture_lists import mark_of
 from web.feeds.own_bodies import OwnBodies
 from web.protocol.moments import At
-from web.protocol.negotiation import Coding, acceptable, has_already
+from web.protocol.negotiation import Coding, Format, acceptable, has_already
 from web.protocol.problems import Problem
 from web.protocol.responses import Asked, Prepared, prepared
 
@@ -42,6 +46,14 @@ ENCODED = 500
 OVERLOADED = "overloaded"
 _LATER = {"Retry-After": "5"}
 _encode = msgspec.json.Encoder().encode
+
+
+class _Form(Struct, frozen=True):
+    """The requested part of a list, and how it is written."""
+
+    bookmaker: BookmakerId | None
+    format: Format
+    coding: Coding
 
 
 class Body(Struct, frozen=True):
@@ -122,19 +134,24 @@ class PastLists:
         self._own = own
         self._waiting = 0
 
-    async def answer(self, request: Asked, bookmaker: BookmakerId | None, at: At) -> Prepared:
+    async def answer(
+        self, request: Asked, bookmaker: BookmakerId | None, at: At, format_: Format = Format.JSON
+    ) -> Prepared:
         """Answer with the list of a version; redirect a time, or a version between two, to its list.
 
         Raises: Problem 404 for the future, 410 for versions that are not kept, 406, 429, 503.
         """
         coding = acceptable(request.header(b"accept-encoding"))
         await self._until_written(at)
-        found = await self._read(bookmaker, at, coding, request.client)
+        form = _Form(bookmaker, format_, coding)
+        found = await self._read(at, form, request.client)
         match found:
             case Body():
-                return self._shown(found, coding, request)
+                return self._shown(found, form, request)
             case Elsewhere(version):
-                query = {"at": version} | ({} if bookmaker is None else {"bookmaker": bookmaker})
+                query: dict[str, int | str] = {"at": version}
+                query |= {} if bookmaker is None else {"bookmaker": bookmaker}
+                query |= {} if format_ is Format.JSON else {"format": format_}
                 return prepared(
                     303, {"Location": f"{request.path}?{urlencode(query)}", "Cache-Control": "no-store"}, ()
                 )
@@ -158,21 +175,19 @@ class PastLists:
         if not await self._past.written(newest):
             raise not_now("it is not written yet; try again later")
 
-    async def _read(
-        self, bookmaker: BookmakerId | None, at: At, coding: Coding, client: str | None
-    ) -> Body | Found:
+    async def _read(self, at: At, form: _Form, client: str | None) -> Body | Found:
         if self._waiting >= MAX_WAITING:
             raise not_now("too many read the past; try again later")
         self._waiting += 1
         try:
-            make = partial(_made, bookmaker=bookmaker, at=at, coding=coding)
+            make = partial(_made, at=at, form=form)
             return await read_for(client, self._past, self._own, make)
         finally:
             self._waiting -= 1
 
-    def _shown(self, body: Body, coding: Coding, request: Asked) -> Prepared:
+    def _shown(self, body: Body, form: _Form, request: Asked) -> Prepared:
         cursor = cursor_of(body.listed.version, body.listed.epoch)
-        suffix = "" if coding is Coding.IDENTITY else f"-{coding}"
+        suffix = mark_of(form.format) + ("" if form.coding is Coding.IDENTITY else f"-{form.coding}")
         headers = {
             "ETag": f'"{cursor}-a{FORMAT}{suffix}"',
             "Vary": "Accept-Encoding",
@@ -181,26 +196,28 @@ class PastLists:
         }
         if has_already(request.header(b"if-none-match") or "", headers["ETag"]):
             return prepared(304, headers, None)
-        headers["Content-Type"] = "application/json"
-        if coding is not Coding.IDENTITY:
-            headers["Content-Encoding"] = coding
+        headers["Content-Type"] = form.format.media_type
+        if form.coding is not Coding.IDENTITY:
+            headers["Content-Encoding"] = form.coding
         held = self._own.hold(body.parts)
         return prepared(200, headers, held.parts, held)
 
 
-def _made(days: Days, bookmaker: BookmakerId | None, at: At, coding: Coding) -> Body | Found:
+def _made(days: Days, at: At, form: _Form) -> Body | Found:
     """Look up a list and encode it; runs in a thread."""
     if at.version is None:
-        return days.at_time(bookmaker, at.ms)
-    found = days.at_version(bookmaker, at.version)
+        return days.at_time(form.bookmaker, at.ms)
+    found = days.at_version(form.bookmaker, at.version)
     if not isinstance(found, Listed):
         return found
     shown = [match_v2(of.entry, found.names[of.bookmaker]) for of in found.entries if of.entry is not None]
-    encoded = [_encode(shown[begin : begin + ENCODED])[1:-1] for begin in range(0, len(shown), ENCODED)]
-    head, tail = ends(found.version, len(shown))
-    pieces = [head, b",".join(encoded), tail]
-    parts = pieces if coding is Coding.IDENTITY else run_now(gzipped(pieces))
-    return Body(found, tuple(parts))
+    some = [shown[begin : begin + ENCODED] for begin in range(0, len(shown), ENCODED)]
+    if form.format is Format.CSV:
+        pieces = [OF_ODDS, *[rows(map(odds_row, few)) for few in some]]
+    else:
+        head, tail = ends(found.version, len(shown))
+        pieces = [head, b",".join([_encode(few)[1:-1] for few in some]), tail]
+    return Body(found, tuple(run_now(coded(pieces, form.coding))))
 
 
 def not_now(why: str) -> Problem:

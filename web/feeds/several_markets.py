@@ -5,7 +5,8 @@ A list is made from the boards of all its kinds at one moment; its version is th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,9 @@ from actors.matching.event import FixtureId
 from web.encoding.fixture_schemas import removed_fixture
 from web.encoding.schemas import cursor_of
 from web.encoding.segments import FIXTURES, UnencodableError, ends, gzipped
+from web.feeds import fixture_lists
+from web.feeds.csv_lists import coded, several_as_csv
 from web.feeds.fixture_lists import (
-    EVERYTHING,
     Choice,
     FixturesOf,
     cursor,
@@ -39,7 +41,7 @@ from web.feeds.fixture_lists import (
 from web.feeds.lists import Answers, unavailable
 from web.feeds.messages import Frames
 from web.feeds.own_bodies import Made, Making, OwnBody, Room
-from web.protocol.negotiation import Coding, acceptable, has_already
+from web.protocol.negotiation import Coding, Format, acceptable, has_already
 from web.protocol.responses import Asked, Prepared, prepared
 
 if TYPE_CHECKING:
@@ -79,13 +81,15 @@ class Board(Struct, frozen=True):
         return [] if fixture is None else [fixture]
 
 
-def boards_of(view: SeveralView, live: Live, form: Form = USUAL) -> list[Board]:
+def boards_of(
+    view: SeveralView, live: Live, form: Form = USUAL, format_: Format = Format.JSON
+) -> list[Board]:
     """Return the current boards of a view."""
     found = []
     for of_one in view.views:
         of_kind = live.of(of_one)
         snapshot = of_kind.board.newest
-        listed = FixturesOf(of_one, form).held(snapshot, of_kind.board.is_valid)
+        listed = FixturesOf(of_one, form, format_).held(snapshot, of_kind.board.is_valid)
         found.append(Board(listed, of_kind.answers, snapshot))
     return found
 
@@ -95,14 +99,16 @@ def version_of(boards: Collection[Board]) -> int:
     return max(board.listed.version(board.snapshot) for board in boards)
 
 
-def mark_of(view: SeveralView, boards: Collection[Board]) -> str:
+def mark_of(view: SeveralView, boards: Sequence[Board]) -> str:
     """Return the part of the tags after the version."""
     of = _encode((view.asked, [board.listed.form for board in boards]))
-    return f"-{blake2b(of, digest_size=8).hexdigest()}"
+    return f"-{blake2b(of, digest_size=8).hexdigest()}{fixture_lists.mark_of(boards[0].listed.format)}"
 
 
-def listed(boards: Sequence[Board], choice: Choice = EVERYTHING) -> Sliced[list[bytes]]:
-    """Return the shown fixtures as JSON, by kick-off and id."""
+def listed(
+    boards: Sequence[Board], choice: Choice, join: Callable[[Sequence[bytes]], bytes]
+) -> Sliced[list[bytes]]:
+    """Return the shown fixtures, by kick-off and id; `join` makes one of its JSON for each market."""
     places: dict[FixtureId, Place] = {}
     found: dict[FixtureId, list[bytes]] = {}
     for board in boards:
@@ -115,7 +121,7 @@ def listed(boards: Sequence[Board], choice: Choice = EVERYTHING) -> Sliced[list[
             yield
     made = list[bytes]()
     for count, match_id in enumerate(sorted(found, key=places.__getitem__), 1):
-        made.append(joined(found[match_id]))
+        made.append(join(found[match_id]))
         if count % (SLICE // 8) == 0:
             yield
     return made
@@ -282,24 +288,33 @@ class SeveralFrames(Frames[SeveralView, Any]):
         return Made(body.version, body.parts)
 
 
-async def answer(live: Live, view: SeveralView, form: Form, choice: Choice, request: Asked) -> Prepared:
+async def answer(
+    live: Live,
+    view: SeveralView,
+    form: Form,
+    choice: Choice,
+    request: Asked,
+    *,
+    format_: Format,
+) -> Prepared:
     """Answer a GET of fixtures with several markets.
 
     Raises: Problem 503 if no bookmaker of the view is serving, or fixtures are not linked yet; 406 if no
     coding is acceptable; 429 or 503 if the client, or all single clients, have caused too much work.
     """
     await live.read_boards(request.header(b"if-none-match"), view)
-    boards = boards_of(view, live, form)
+    boards = boards_of(view, live, form, format_)
     if not any(book.is_serving for book in boards[0].listed.books(live.board.newest).values()):
         raise unavailable(boards[0].listed)
     coding = acceptable(request.header(b"accept-encoding"))
-    tag = f"{cursor_of(version_of(boards), live.board.newest.epoch)}{mark_of(view, boards)}"
+    since = cursor_of(version_of(boards), live.board.newest.epoch)
+    tag = f"{since}{mark_of(view, boards)}"
     tag = f'"{tag}-gzip"' if coding is Coding.GZIP else f'"{tag}"'
-    headers = {"ETag": tag, **_UNCACHED}
+    headers = {"ETag": tag, **_UNCACHED, **boards[0].listed.cursor(since)}
     if has_already(request.header(b"if-none-match") or "", tag):
         return prepared(304, headers, None)
-    body = await made(live, view, choice, form=form, coding=coding, client=request.client)
-    headers["Content-Type"] = "application/json"
+    body = await made(live, view, choice, form, format_, coding=coding, client=request.client)
+    headers["Content-Type"] = format_.media_type
     if coding is not Coding.IDENTITY:
         headers["Content-Encoding"] = coding
     return prepared(200, headers, tuple(body.parts), holds=body)
@@ -335,14 +350,15 @@ async def made(
     live: Live,
     view: SeveralView,
     choice: Choice,
-    *,
     form: Form = USUAL,
+    format_: Format = Format.JSON,
+    *,
     coding: Coding = Coding.IDENTITY,
     client: str | None,
 ) -> OwnBody:
     """Return the body of fixtures with several markets, from the current boards."""
     while True:
-        boards = boards_of(view, live, form)
+        boards = boards_of(view, live, form, format_)
         version = version_of(boards)
         key = (FIXTURES, view.asked, view.kind, view.bookmaker), (mark_of(view, boards), choice, coding)
         try:
@@ -366,11 +382,14 @@ def _making(live: Live, boards: Sequence[Board], choice: Choice, coding: Coding)
             and (league := (yield from league_meant(asked, fixtures_of(main)))) is not None
         ):
             chosen, found_league = replace(choice, league=league), of_league(league)
-        fixtures = yield from listed(boards, chosen)
-        pieces = [json if at == 0 else b"," + json for at, json in enumerate(fixtures)]
-        room(sum(map(len, pieces)))
-        head, tail = ends(version, len(fixtures), FIXTURES, more + found_league)
-        parts = (head, *pieces, tail)
-        return Made(version, parts if coding is Coding.IDENTITY else (yield from gzipped(parts)), coding)
+        if boards[0].listed.format is Format.CSV:
+            views = [board.listed.view for board in boards]
+            parts = yield from several_as_csv(views, boards[0].listed.form, partial(listed, boards, chosen))
+        else:
+            fixtures = yield from listed(boards, chosen, joined)
+            head, tail = ends(version, len(fixtures), FIXTURES, more + found_league)
+            parts = [head, *[b"," * (at > 0) + json for at, json in enumerate(fixtures)], tail]
+        room(sum(map(len, parts)))
+        return Made(version, (yield from coded(parts, coding)), coding)
 
     return make

@@ -10,11 +10,12 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from web.protocol.query import AT, Parameter
+from web.protocol.query import NOT_FILTERS, Parameter
 from web.protocol.request_head import REFUSALS
 
 JSON: Final = "application/json"
 HTML: Final = "text/html"
+CSV: Final = "text/csv"
 EVENT_STREAM: Final = "text/event-stream"
 PROBLEM: Final = "application/problem+json"
 
@@ -53,7 +54,7 @@ class Answer(Struct, frozen=True):
     media_type: str = JSON
     headers: tuple[str, ...] = ()
     also: str = ""
-    """Another media type that Accept may choose."""
+    """Another media type, which `Accept` or a parameter may choose."""
     links: tuple[NextRequest, ...] = ()
     bodies: tuple[Any, ...] = ()
     """Other types that the body may be."""
@@ -70,11 +71,11 @@ class Operation(Struct, frozen=True):
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """The names of its query parameters, without `at`."""
+        """The names of its query parameters, without `at` and `format`."""
         return tuple(
             parameter.name
             for parameter in self.parameters
-            if parameter.place == "query" and parameter is not AT
+            if parameter.place == "query" and parameter not in NOT_FILTERS
         )
 
 

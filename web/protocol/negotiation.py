@@ -34,6 +34,18 @@ class Coding(StrEnum):
     GZIP = "gzip"
 
 
+class Format(StrEnum):
+    """What lists are written in; the query decides, `Accept` does not."""
+
+    JSON = "json"
+    CSV = "csv"
+
+    @property
+    def media_type(self) -> str:
+        """The Content-Type of its bodies."""
+        return "application/json" if self is Format.JSON else "text/csv; charset=utf-8"
+
+
 @lru_cache(maxsize=256)
 def coding_for(accept_encoding: str | None) -> Coding | None:
     """Return the coding with the higher weight, gzip if equal; None if the client accepts neither."""

@@ -29,6 +29,7 @@ CODES: Final[Mapping[str, int]] = {
     "invalid_min": 400,
     "invalid_min_ev": 400,
     "invalid_reference": 400,
+    "invalid_format": 400,
     "invalid_since": 400,
     "invalid_wait": 400,
     "invalid_subject": 400,

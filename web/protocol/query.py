@@ -18,6 +18,7 @@ from actors.markets.returns import may_gain
 from actors.matches.model import OF_EVERY_MARKET, FixtureView, ViewKind
 from actors.matching.event import FixtureId
 from web.protocol.moments import TOKEN, At, Since, milliseconds, seconds_of, since_of
+from web.protocol.negotiation import Format
 from web.protocol.problems import Problem
 
 MAX_WAIT_S = 30
@@ -152,6 +153,13 @@ AT: Final = Parameter(
     "Show the list of this version (a whole number), or of this time (RFC 3339).",
     {"type": "string", "examples": ["1795338501510", "2026-11-25T18:00:00Z"]},
 )
+FORMAT: Final = Parameter(
+    "format",
+    "Write the list as JSON, or as a table in CSV for spreadsheets; default: json.",
+    {"type": "string", "enum": [*Format]},
+)
+NOT_FILTERS: Final = (AT, FORMAT)
+"""Parameters that choose another list, or another form of it, not some of its entries."""
 _VERSION = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
@@ -311,6 +319,14 @@ class Query:
         """Raise Problem 400 if `at` is given; for paths and services without a past."""
         if AT.name in self._values:
             raise _invalid(AT.name, why, "must be left out")
+
+    def format(self) -> Format:
+        """Return the requested format; JSON if absent."""
+        must = f"must be one of: {', '.join(Format)}"
+        given = self._one(FORMAT.name, must)
+        if given is not None and given not in Format.__members__.values():
+            raise _invalid(FORMAT.name, f"was {given[:64]!r}", must)
+        return Format.JSON if given is None else Format(given)
 
     def last_since(self) -> str | None:
         """Return `since` as it was written, valid or not; None if absent."""

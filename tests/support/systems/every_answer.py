@@ -51,6 +51,7 @@ BY_TARGET = {
     "invalid_at": "/api/odds?at=2026-11-25T18:00:00Z",
     "invalid_id": "/api/v2/lines?id=m1",
     "invalid_points": "/api/v2/lines?id=alder_m1&points=0",
+    "invalid_format": "/api/v2/odds?format=xlsx",
     "invalid_since": "/api/v2/changes?since=yesterday",
     "invalid_wait": "/api/v2/changes?since=5001&wait=60",
     "invalid_subject": "/monitor/events?subject=a&subject=b",

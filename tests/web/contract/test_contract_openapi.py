@@ -79,7 +79,7 @@ async def test_the_contract_is_valid() -> None:
 
 
 async def test_the_paths_are_the_endpoints() -> None:
-    """With the parameters that the capabilities list, and the supported bookmakers."""
+    """With the parameters that the capabilities list, `format`, and the supported bookmakers."""
     async with showing() as site:
         contract, capabilities = await _contract(site), await site.json("/api/capabilities")
     parameters = {
@@ -93,7 +93,8 @@ async def test_the_paths_are_the_endpoints() -> None:
     }
 
     assert capabilities["endpoints"] == sorted(path for path in contract["paths"] if "{" not in path)
-    assert capabilities["filters"] == {path: names for path, names in of_queries.items() if names}
+    filters = {path: [name for name in names if name != "format"] for path, names in of_queries.items()}
+    assert capabilities["filters"] == {path: names for path, names in filters.items() if names}
     assert capabilities["version"] == contract["info"]["version"]
     assert capabilities["supported_bookmakers"] == parameters["/api/odds"][0]["schema"]["enum"]
 
