@@ -9,16 +9,20 @@ import msgspec
 
 from actors.core.messages import BookmakerId
 from web.encoding.schemas import Capabilities
-from web.protocol.contract import CACHED, IF_NONE_MATCH, NOT_MODIFIED, Answer, Operation
+from web.protocol.contract import CACHED, IF_NONE_MATCH, Answer, Operation
 from web.protocol.responses import Asked, Handler, Prepared, constant
 
 PATH = "/api/capabilities"
 API_VERSION = "2.9"
+_HEADERS = (*CACHED, "Vary", "Content-Encoding")
 OPERATIONS = {
     PATH: Operation(
         "The endpoints, their parameters, the bookmakers",
         "Call it first, and do not write lists of endpoints into clients.",
-        (Answer(200, "What the service supports.", Capabilities, headers=CACHED), NOT_MODIFIED),
+        (
+            Answer(200, "What the service supports.", Capabilities, headers=_HEADERS),
+            Answer(304, "The client has it already.", headers=(*CACHED, "Vary")),
+        ),
         (IF_NONE_MATCH,),
     )
 }
