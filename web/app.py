@@ -218,7 +218,9 @@ def _contract_handlers(
 ) -> dict[str, Handler]:
     paths = [path for path in paths if not path.startswith(pages.STATIC)]
     of_contract = _made_contract_handlers(tuple(paths), tuple(names), is_archived=is_archived)
-    return of_contract | capabilities.handlers(_operations(paths, is_archived=is_archived), names)
+    missing = {} if is_archived else archive.missing((archive.PATH, closing.PATH, movers.PATH))
+    of_capabilities = capabilities.handlers(_operations(paths, is_archived=is_archived), names)
+    return of_contract | missing | of_capabilities
 
 
 @lru_cache(maxsize=8)  # tests make many equal applications

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -84,6 +85,17 @@ def handlers(past: Past | None, clock: Clock) -> dict[str, Handler]:
         )
 
     return {PATH: archive}
+
+
+def missing(paths: Iterable[str]) -> dict[str, Handler]:
+    """Return handlers for the paths of an archive that say that there is none; no contract has them."""
+
+    async def no_archive(_: Asked) -> Prepared:
+        raise Problem(
+            404, "no_archive", "this process keeps no archive: its configuration has no [archive]"
+        )
+
+    return dict.fromkeys(paths, no_archive)
 
 
 def _kept(days: Days) -> tuple[list[Held], list[Gap]]:

@@ -39,6 +39,7 @@ CODES: Final[Mapping[str, int]] = {
     "too_many_parameters": 400,
     "unauthorized": 401,
     "not_found": 404,
+    "no_archive": 404,
     "version_not_yet": 404,
     "method_not_allowed": 405,
     "not_acceptable": 406,

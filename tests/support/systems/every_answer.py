@@ -59,6 +59,7 @@ BY_TARGET = {
     "too_many_parameters": "/api/v2/odds?" + "&" * 20,
     "target_too_long": "/" + "a" * 3000,
     "not_found": "/api/v3/odds",
+    "no_archive": "/api/v2/closing",
     "version_not_available": "/api/v2/changes?since=1",
 }
 OF_ARCHIVE = ("/api/v2/archive", "/api/v2/lines?id=alder_m1", "/api/v2/closing?to=2100-01-01T00:00:00Z")

@@ -93,9 +93,12 @@ async def test_a_kick_off_while_the_service_was_down_has_no_close(tmp_path: Path
     assert "gap" == found["alder_m1"]["reason"]
 
 
-async def test_without_an_archive_there_is_no_such_path() -> None:
-    """As of the archive itself."""
+@pytest.mark.parametrize("path", [CLOSING, "/api/v2/movers", "/api/v2/archive"])
+async def test_without_an_archive_the_answer_says_so(path: str) -> None:
+    """Whatever is asked; the capabilities do not list it."""
     async with open_site() as site:
-        answer = await site.get(CLOSING)
+        answer = await site.get(f"{path}?market=none")
+        listed = (await site.json("/api/capabilities"))["endpoints"]
 
-    assert (404, "not_found") == (answer.status_code, answer.json()["code"])
+    assert (404, "no_archive") == (answer.status_code, answer.json()["code"])
+    assert path not in listed

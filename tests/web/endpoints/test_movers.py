@@ -197,11 +197,3 @@ async def test_before_the_first_links_it_says_so(tmp_path: Path) -> None:
         answer = await site.get(MOVERS)
 
     assert (503, "linking") == (answer.status_code, answer.json()["code"])
-
-
-async def test_without_an_archive_there_is_no_such_path() -> None:
-    """As of closing prices."""
-    async with open_site(names=NAMES) as site:
-        answer = await site.get(MOVERS)
-
-    assert (404, "not_found") == (answer.status_code, answer.json()["code"])
