@@ -1,14 +1,14 @@
-"""Lines that the command line prints about configurations, kinds of source, recordings, matches."""
+"""Lines that the command line prints about configurations, kinds of source, recordings."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
 
 from actors.configuration.allowed import Option, options_of
-from actors.core.messages import BookmakerId, Match
+from actors.core.messages import BookmakerId
 from actors.core.nearest import did_you_mean
 from actors.recordings.format import NO_LIMIT_S
 from actors.recordings.reader import open_source
@@ -148,23 +148,6 @@ def recording_lines(path: Path) -> Iterator[str]:
         count, size = count + 1, size + len(payload.body)
         line = f"{_time(payload.received_at)} {payload.scope} {payload.status} {len(payload.body)} bytes"
         yield f"{line}, list {payload.list_id}" if payload.list_id else line
-
-
-def counted(matches: Collection[Match]) -> str:
-    """Return in words the number of matches, and of their markets other than 1X2."""
-    others = sum(bool(match.odds) for match in matches)
-    count = len({match.event_id for match in matches})
-    return f"matches {count}, other markets {others}" if others else f"matches {count}"
-
-
-def match_line(match: Match) -> str:
-    """Return a description of a match: its id, teams, league, start and prices."""
-    start = "no start"
-    if match.start_time is not None:
-        start = datetime.fromtimestamp(match.start_time, UTC).isoformat().replace("+00:00", "Z")
-    teams, league = f"{match.home} - {match.away}", match.league or "no league"
-    prices = " ".join(f"{price:g}" for price in match.prices)
-    return f"{match.source_match_id}: {teams}, {league}, {start}: {prices}"
 
 
 def _time(at: float) -> str:

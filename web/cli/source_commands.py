@@ -10,9 +10,9 @@ from pathlib import Path
 from msgspec import ValidationError, convert
 
 from actors.core.errors import ConfigError, PayloadError
-from actors.service.check_program import ProgramCheck
-from actors.service.probe import Probe, source_to_probe
 from actors.service.settings import load
+from actors.service.trials.check_program import ProgramCheck
+from actors.service.trials.probe import Probe, source_to_probe
 from actors.source_api.program import ProgramOptions
 from actors.sources.program.schema import schema
 from actors.sources.table.guessing import configuration_of

@@ -23,7 +23,7 @@ from actors.cluster.wire.records import (
 )
 from actors.core.messages import BookmakerId, Match, Scope, SourceMatchId
 from actors.core.validation import Bounds, cleaned
-from actors.service.describe import match_line
+from actors.service.trials.listing import match_line
 from actors.sources.program.markets import Rejected
 from actors.sources.program.wire import read_item
 from tests.actors.archive.test_archive import ALDER, kept

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from actors.core.errors import ConfigError
-from actors.service.check_program import ProgramCheck
+from actors.service.trials.check_program import ProgramCheck
 from tests.support.builders.programs import OPTIONS
 from tests.support.systems.program_stage import PRELUDE
 

@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from actors.core.errors import ConfigError
-from actors.service.probe import Probe, source_to_probe
 from actors.service.settings import load
+from actors.service.trials.probe import Probe, source_to_probe
 from tests.support.builders.football_data import csv_bytes
 from tests.support.peers import azuro, polymarket
 from tests.support.peers.web import Answer, Web, hanging, refusing, serving

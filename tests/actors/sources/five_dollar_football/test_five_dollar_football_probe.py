@@ -8,8 +8,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from actors.service.probe import Probe, source_to_probe
 from actors.service.settings import load
+from actors.service.trials.probe import Probe, source_to_probe
 from tests.support.peers.five_dollar_football import CONFIG, FiveDollarFootball, result
 from tests.support.peers.web import Answer, Web, refusing
 from tests.support.time.virtual import WALL_0, VirtualClock

@@ -12,7 +12,7 @@ from actors.core.errors import ConfigError, SourceError, TransportError
 from actors.core.messages import Scope
 from actors.pipeline.program.feed import ProgramFeed
 from actors.pipeline.program.remarks import Withdrawals
-from actors.service.describe import counted, match_line
+from actors.service.trials.listing import counted, match_line
 from actors.source_api.program import ProgramOptions, environment_of
 from actors.sources.program.lists import Lists
 from actors.sources.program.markets import Rejected

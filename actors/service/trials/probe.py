@@ -23,9 +23,9 @@ from actors.core.messages import BookmakerId, Document, Match, Scope, SourceName
 from actors.pipeline.fanout import document_of, extractor, list_id_of, read_delivery
 from actors.pipeline.polled_source import connection, dated, explain, payload_of
 from actors.recordings.reader import options_of
-from actors.service.describe import counted, match_line
 from actors.service.registry import kind_named
 from actors.service.settings import Settings
+from actors.service.trials.listing import counted, match_line
 from actors.source_api.kinds import Kind, PolledKind, TickingKind, bounds_of
 from actors.source_api.options import PolledOptions, secret_names
 from actors.source_api.parsing import Parts
