@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
+from actors.alerts.rules.rule import RULES
 from actors.archive.folder import ArchiveSettings
 from actors.board.history import HistoryLimits
 from actors.board.snapshot import RemovalReason
@@ -153,6 +154,15 @@ def test_every_key_of_the_configuration_is_documented(table: str) -> None:
     text = document("docs/configuration.md")
 
     assert _declared(TABLES[table]) == _documented(section(text, f"## `[{table}]`"))
+
+
+def test_every_key_of_a_rule_is_documented() -> None:
+    """The table of [[alert]] has the keys of all kinds of rule, and the default of each."""
+    declared = {key: default for rule in RULES.values() for key, default in _declared(rule).items()}
+    declared["when"] = "*required*"  # each kind has its own
+    documented = _documented(section(document("docs/configuration.md"), "## `[[alert]]`"))
+
+    assert declared == documented
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

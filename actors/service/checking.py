@@ -24,6 +24,7 @@ from actors.core.nearest import did_you_mean
 from actors.core.validation import clean_name
 from actors.matching.overrides import Overrides
 from actors.review.links_file import read
+from actors.service.alert_rules import rule_faults, rules_in
 from actors.service.registry import BUILT_IN, checking, kind_named
 from actors.service.tables import CLUSTER_URL, BookmakerSettings, File, Settings, SourceSettings, parse_bind
 from actors.source_api.kinds import Kind, PolledKind
@@ -33,7 +34,7 @@ from actors.transports.lines import tls_context
 
 S = TypeVar("S")
 
-_COPIED = tuple(name for name in File.__struct_fields__ if name not in {"sources", "bookmakers"})
+_COPIED = tuple(name for name in File.__struct_fields__ if name not in {"sources", "bookmakers", "alert"})
 
 
 class Check:
@@ -66,6 +67,7 @@ class Check:
                 BookmakerId(name): entry for name, entry in bookmakers.items() if entry is not None
             },
             overrides=self._overrides(expanded),
+            alert=rules_in(raw.get("alert"), file.alert, self._table, self.faults),
             **{name: getattr(file, name) for name in _COPIED},
         )
         if "bookmakers" not in wrong and not file.bookmakers:
@@ -73,6 +75,7 @@ class Check:
         if "sources" not in wrong:
             self._check_bookmakers(settings, [*file.sources])
         self._check_names(settings)
+        self.faults += rule_faults(settings.alert, settings.bookmakers, settings.sources)
         self._check_cluster(settings, _value(expanded, "cluster", "url"))
         found = {None if entry is None else entry.source for entry in bookmakers.values()}
         may_be_used = "bookmakers" in wrong or not found <= {*file.sources}

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
 
+from actors.alerts.rules.rule import sentence
 from actors.configuration.allowed import Option, options_of
 from actors.core.messages import BookmakerId
 from actors.core.nearest import did_you_mean
@@ -48,6 +49,7 @@ def configuration_lines(path: Path, settings: Settings) -> Iterator[str]:
         yield f"cluster {settings.cluster.prefix}: {roles}"
     if settings.operators.token is not None:
         yield "operators: a token opens /monitor, /metrics and /api/stats"
+    yield from map(sentence, settings.alert)
     yield from _warnings(settings)
     yield from _for_own_use(settings)
     if settings.links.file is not None:

@@ -72,6 +72,8 @@ def changed(running: Settings, new: Settings) -> Settings:
     """Return the running settings with those new ones that a running service can apply."""
     of_server = {name: getattr(new.server, name) for name in ("max_streams", "log_level")}
     found = replace(running, server=replace(running.server, **of_server), limits=new.limits)
+    if running.alert:  # otherwise nothing follows the boards for rules
+        found = replace(found, alert=new.alert)
     if running.cluster.url is not None:
         return found
     of_bookmakers = running.bookmakers

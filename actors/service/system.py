@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from math import inf
@@ -14,6 +14,9 @@ from typing import Any
 import structlog
 from msgspec.structs import replace
 
+from actors.alerts.alert import Alert
+from actors.alerts.rules.engine import RuleEngine
+from actors.alerts.rules.rule import Rule
 from actors.archive.archive import OpenArchive
 from actors.board.published import Overdue, Published, Rejection
 from actors.board.snapshot import Snapshot
@@ -73,7 +76,7 @@ class System:
     configured archive is opened; the caller starts and closes it. Metrics are registered in the registry of
     `log_status`, if given. `cluster` makes this process a part of a cluster: then `published` has the
     entries that this process collects, without fixtures, and `shown` is the cluster's board; likewise
-    `markets` and `shown_markets` for markets other than 1X2.
+    `markets` and `shown_markets` for markets other than 1X2. `offer` gets each alert; it must not wait.
 
     Raises: ArchiveLockedError, ConfigError.
     """
@@ -92,6 +95,7 @@ class System:
         is_archived: bool = False,
         log_status: LogStatus | None = None,
         cluster: Callable[[FixtureSettings], Cluster] | None = None,
+        offer: Callable[[Alert], None] = lambda _: None,
     ) -> None:
         now = clock.now()
         self._settings, self._clock, self._random = settings, clock, random
@@ -115,6 +119,7 @@ class System:
         self._contexts = {name: self._context(name) for name in settings.sources}
         self._poisoned_mono: dict[BookmakerId | None, float] = {}
         self.status.is_idle, self.status.markets = self._is_idle, self.shown_markets.counts
+        self._rules = self._rule_engine(offer) if settings.alert else None
         self.supervisor = Supervisor(self._children(linker), clock)
 
     def _begin(self, first: Snapshot) -> None:
@@ -154,6 +159,10 @@ class System:
     def _children(self, linker: Callable[[], Partition] | None) -> list[ChildSpec]:
         """Return all actors in the order of their start."""
         core = [self._aggregator()]
+        if (rules := self._rules) is not None:
+            waiting = ActorStatus("alerts", mailbox_depth=lambda: rules.waiting)
+            self.status.actors[waiting.name] = waiting
+            core.append(ChildSpec(waiting, lambda: rules))
         if self._cluster is None:
             core.append(self._links(linker))
         else:
@@ -233,6 +242,23 @@ class System:
         self._updater.rule(rules)
         self.markets.rule(rules)
         self._intake.put_nowait(Overdue())
+
+    def replace_alerts(self, rules: Iterable[Rule]) -> None:
+        """Follow these rules of alerts from now on, if the service began with some."""
+        if self._rules is not None:
+            self._rules.replace(rules)
+
+    def _rule_engine(self, offer: Callable[[Alert], None]) -> RuleEngine:
+        shown, sources = self.shown_markets, self.status.sources
+        boards = {Kind.ONE_X_TWO: self.shown, **{kind: shown.published[kind] for kind in shown.updaters}}
+        return RuleEngine(
+            self._settings.alert,
+            boards,
+            names=self.status.names,
+            was_up=lambda name: sources[SourceName(name)].last_success_at is not None,
+            offer=offer,
+            clock=self._clock,
+        )
 
     def _wake_sources(self) -> None:
         for context in self._contexts.values():

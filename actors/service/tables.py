@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 from msgspec import Meta, Struct
 
+from actors.alerts.rules.rule import Rule
 from actors.archive.folder import ArchiveSettings
 from actors.board.history import HistoryLimits
 from actors.board.validity import BoardRules
@@ -127,6 +128,7 @@ class Settings(Struct, frozen=True):
     archive: ArchiveSettings = ArchiveSettings()
     cluster: ClusterSettings = ClusterSettings()
     operators: OperatorsSettings = OperatorsSettings()
+    alert: tuple[Rule, ...] = ()
 
     @property
     def market_kinds(self) -> tuple[MarketKind, ...]:
@@ -154,7 +156,7 @@ class Settings(Struct, frozen=True):
 
 
 class File(Struct, frozen=True, forbid_unknown_fields=True):
-    """A file whose sources and bookmakers are not checked yet."""
+    """A file whose sources, bookmakers and rules of alerts are not checked yet."""
 
     sources: Annotated[dict[str, Any], Meta(title="tables, each [sources.NAME]")]
     bookmakers: Annotated[dict[str, Any], Meta(title="tables, each [bookmakers.ID]")]
@@ -169,6 +171,7 @@ class File(Struct, frozen=True, forbid_unknown_fields=True):
     archive: ArchiveSettings = ArchiveSettings()
     cluster: ClusterSettings = ClusterSettings()
     operators: OperatorsSettings = OperatorsSettings()
+    alert: Annotated[tuple[Any, ...], Meta(title="tables, each [[alert]]")] = ()
 
 
 def parse_bind(bind: str) -> tuple[str, int | None]:

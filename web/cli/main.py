@@ -265,6 +265,7 @@ class _Running:
             self.limits.change(new.limits)
         if old.surebets != new.surebets:
             self.system.replace_rules(new.surebets)
+        self.system.replace_alerts(new.alert)
         for name, bookmaker in new.bookmakers.items():
             self.system.status.bookmakers[name].short = bookmaker.short
 

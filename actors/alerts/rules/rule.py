@@ -1,6 +1,6 @@
 """Rules of alerts: the tables [[alert]] of a configuration, their checks, and each as a sentence.
 
-Pure values. docs/alerts.md has an example of each kind; `transitions.py` defines when a rule fires.
+Pure values. docs/rules.md has an example of each kind; `transitions.py` defines when a rule fires.
 """
 
 from __future__ import annotations

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 from actors.alerts.rules.rule import RULES, Rule, faults, sentence
+from actors.core.errors import ConfigError
 from actors.core.messages import BookmakerId
+from actors.service.settings import load
 
+SMALLEST = """
+[sources.one]
+kind = "simulated"
+[bookmakers.bet]
+name = "Bet"
+source = "one"
+key = "sharp"
+"""
 BOOKMAKERS = BookmakerId("bet"), BookmakerId("alder")
 
 
@@ -90,3 +101,27 @@ def test_each_rule_is_a_sentence(rule: Rule, said: str) -> None:
     """An operator reads what was understood."""
     assert [] == [*faults(rule, BOOKMAKERS, ["one"])]
     assert said == sentence(rule)
+
+
+def test_every_fault_of_the_rules_of_a_file_is_found_at_once(tmp_path: Path) -> None:
+    """Each names the rule, or its number, with the key, what was found and what is allowed."""
+    config = tmp_path / "oddsboard.toml"
+    rules = (
+        '[[alert]]\nname = "a"\nwhen = "prize"\n',
+        '[[alert]]\nwhen = "price"\nname = "b"\nto = []\nabov = 2.5\n',
+        '[[alert]]\nname = "c"\nwhen = "kickoff"\nto = ["x"]\nbefore_s = 60\n' * 2,
+        '[[alert]]\nto = ["x"]\n',
+    )
+    config.write_text(SMALLEST + "".join(rules), "utf-8")
+
+    with pytest.raises(ConfigError) as refused:
+        load(config, {})
+
+    told = [line.removeprefix(f"{config}: ") for line in str(refused.value).splitlines()]
+    assert [line.split(",")[0] for line in told] == [
+        "alert.a.when was 'prize'",
+        "alert.b.to was []",
+        "alert.b.abov is not an option",
+        "alert 5.when is missing",
+        "alert.c stands 2 times",
+    ]
