@@ -26,6 +26,7 @@ from .calls import (
 from .errors import AnsweredError, OddsboardError, UnavailableError, UnsupportedError
 from .events import Changed, Changes, Cleared, Connected, Disconnected, Gone, Linking, Reset
 from .sync import Board, Client
+from .tables import table, to_pandas
 from .wire import Policy
 
 __all__ = [
@@ -61,4 +62,6 @@ __all__ = [
     "odds",
     "other",
     "surebets",
+    "table",
+    "to_pandas",
 ]

@@ -17,7 +17,7 @@ from .core import Core
 from .events import Event
 from .following import Following
 from .state import Ledger
-from .sync import HEADERS, URL
+from .sync import HEADERS, URL, checked
 from .values import Fixture, Match
 from .wire import EFFECTS, Chunk, Close, CutError, Head, Open, Policy, Read, Sleep, Steps
 
@@ -39,7 +39,9 @@ class AsyncClient:
         transport: httpx2.AsyncBaseTransport | None = None,
         now: Callable[[], float] = clock.now,
     ) -> None:
-        self._http = httpx2.AsyncClient(base_url=url, headers=HEADERS, trust_env=False, transport=transport)
+        self._http = httpx2.AsyncClient(
+            base_url=checked(url), headers=HEADERS, trust_env=False, transport=transport
+        )
         self._core = Core(policy, now, Random())
 
     async def get(self, call: Call[A]) -> A:

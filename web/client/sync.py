@@ -26,8 +26,19 @@ URL = "http://127.0.0.1:8000"
 HEADERS = {"user-agent": "oddsboard-client"}
 
 
+def checked(url: str) -> str:
+    """Return a URL of HTTP. Raises: ValueError for another."""
+    try:
+        found = httpx2.URL(url)
+    except httpx2.InvalidURL as error:
+        raise ValueError(f"the URL was {url!r}: {error}") from error
+    if found.scheme not in {"http", "https"} or not found.host:
+        raise ValueError(f"the URL was {url!r}, must begin with http:// or https:// and a host")
+    return url
+
+
 class Client:
-    """A client of the service at `url`; close it, or use it in a `with`.
+    """A client of the service at `url`; close it, or use it in a `with`. Raises: ValueError for a bad URL.
 
     `transport`, `now` (seconds) and `sleep` are for tests.
     """
@@ -41,7 +52,9 @@ class Client:
         now: Callable[[], float] = clock.now,
         sleep: Callable[[float], Any] = clock.pause,
     ) -> None:
-        self._http = httpx2.Client(base_url=url, headers=HEADERS, trust_env=False, transport=transport)
+        self._http = httpx2.Client(
+            base_url=checked(url), headers=HEADERS, trust_env=False, transport=transport
+        )
         self._core, self._sleep = Core(policy, now, Random()), sleep
 
     def get(self, call: Call[A]) -> A:
